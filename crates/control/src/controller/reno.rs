@@ -1,0 +1,55 @@
+//! Reno: additive increase, multiplicative decrease.
+//!
+//! M. Allman, V. Paxson, E. Blanton, "TCP Congestion Control", RFC 5681, 2009; after V. Jacobson,
+//! "Congestion Avoidance and Control", SIGCOMM 1988.
+//!
+//! The law of standard TCP, and the yardstick of the five papers:
+//!
+//! ```text
+//!     each acknowledged segment    w ← w + 1/w      so one segment per round trip
+//!     each congestion event        w ← w/2
+//! ```
+//!
+//! Under random loss of probability p the sawtooth has mean window √(3/2)/√p = 1.22/√p when losses come
+//! evenly spaced, and about 1.31/√p when they come independently (held by `reno_under_random_loss` in the
+//! tests of the simulator). After a loss at window W it takes W/2 round trips to come back: on a path of
+//! 10 Gbit/s and 100 ms with packets of 1500 bytes, 41 667 round trips or 69 minutes. That is the problem
+//! the other controllers set out to solve.
+//!
+//! Domain: windows of two segments and more. Needs nothing beyond acknowledgments. The increase per
+//! acknowledged segment is kept as a real number, so that it does not vanish at large windows; RFC 5681
+//! (equation 3) allows for the byte-counting forms that do.
+
+use longfat_units::parameter::Settings;
+
+use crate::{Cause, CongestionControl, Controller, Operating, Start, WindowLaw, Windowed};
+
+/// Reno's entry in the list of controllers.
+pub static CONTROLLER: Controller = Controller {
+    name: "reno",
+    title: "standard TCP: one segment per round trip, half the window per loss",
+    source: "RFC 5681",
+    parameters: &[],
+    build,
+    law: Some(|_| Box::new(Reno)),
+};
+
+fn build(_: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+    Windowed::boxed(Reno, start)
+}
+
+/// The law of RFC 5681.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno;
+
+impl WindowLaw for Reno {
+    /// RFC 5681, equation 3, in segments.
+    fn gain(&self, at: &Operating) -> f64 {
+        1.0 / at.window.0
+    }
+
+    /// RFC 5681, equation 4.
+    fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+        0.5
+    }
+}

@@ -1,0 +1,99 @@
+//! A window law: two formulas.
+
+use std::fmt;
+
+use longfat_units::{Segments, Span};
+
+use crate::{Cause, Pacing};
+
+/// What one acknowledged segment adds, what one congestion event takes.
+///
+/// The packet shell and the fluid model drive the same object. Recovery, slow start, limits and rounding
+/// live in the shell.
+pub trait WindowLaw: fmt::Debug + Send {
+    /// Segments added per acknowledged segment in congestion avoidance (Reno: 1/w).
+    fn gain(&self, at: &Operating) -> f64;
+
+    /// Share of the window given up at a congestion event (Reno: 1/2). Not asked at a time-out, which
+    /// takes the window to one segment whatever the law (RFC 5681, section 3.1).
+    fn give_up(&self, at: &Operating, cause: Cause) -> f64;
+
+    /// Segments added per acknowledged segment in slow start.
+    fn slow_start(&self, _window: Segments) -> f64 {
+        1.0
+    }
+
+    /// How fast the window leaves.
+    fn pacing(&self, _at: &Operating) -> Pacing {
+        Pacing::Unpaced
+    }
+
+    /// One reaction per window of data, or one per mark.
+    fn reaction(&self) -> Reaction {
+        Reaction::PerWindow
+    }
+
+    /// What the law cannot do without.
+    fn needs(&self) -> Needs {
+        Needs::NONE
+    }
+}
+
+/// Where a flow stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Operating {
+    /// The window.
+    pub window: Segments,
+    /// The window at the start of this epoch: after the last decrease, or on entering congestion avoidance.
+    /// `None` when that memory is lost, as after a time-out.
+    pub epoch_window: Option<Segments>,
+    /// Smoothed round trip.
+    pub rtt: Span,
+    /// Smallest round trip.
+    pub base_rtt: Span,
+    /// Time since the last congestion event.
+    pub since_event: Option<Span>,
+    /// Slow start or congestion avoidance.
+    pub phase: Phase,
+    /// The AntiECN bit: 0 or 1 in packets, the fraction of acknowledgments that carry it in the fluid.
+    pub room: f64,
+}
+
+/// The two phases of RFC 5681.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Below the threshold.
+    SlowStart,
+    /// At or above it.
+    CongestionAvoidance,
+}
+
+/// How often a flow reacts to marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// At most once per window of data (RFC 3168, section 6.1.2).
+    PerWindow,
+    /// To each marked segment.
+    PerMark,
+}
+
+/// What a controller cannot do without. A host that lacks it refuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Marks of RFC 3168.
+    pub ecn: bool,
+    /// The AntiECN bit.
+    pub room: bool,
+    /// Pacing by the sender.
+    pub pacing: bool,
+    /// Queues that know priorities.
+    pub priorities: bool,
+    /// An access link of known rate.
+    pub access: bool,
+}
+
+impl Needs {
+    /// Nothing beyond acknowledgments.
+    pub const NONE: Self =
+        Self { ecn: false, room: false, pacing: false, priorities: false, access: false };
+}

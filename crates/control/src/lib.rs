@@ -1,0 +1,34 @@
+//! Congestion controllers: one paper, one file.
+//!
+//! A controller is told what happened and asked how much and how fast. It has no clock, no chance, no
+//! I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
+//!
+//! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event
+//! takes. The shell [`Windowed`] turns a law into a [`CongestionControl`]; laws with a memory of their own
+//! implement `CongestionControl` themselves. **Adding a controller is one file in `controller/` and one
+//! line in the list below**: the command line, Python, the reference pages, the conformance tests and the
+//! benchmarks all loop over [`CONTROLLERS`].
+
+mod event;
+mod law;
+mod registry;
+mod windowed;
+
+pub use event::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Probe};
+pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
+pub use registry::{Controller, SlowStart, Start, find};
+pub use windowed::Windowed;
+
+/// Lists the controllers: a module of that name below `controller/`, and its `CONTROLLER`.
+macro_rules! controllers {
+    ($($name:ident),* $(,)?) => {
+        pub mod controller {
+            //! One file per controller; each opens with an essay.
+            $(pub mod $name;)*
+        }
+        /// Every controller there is, in alphabetical order.
+        pub static CONTROLLERS: &[&Controller] = &[$(&controller::$name::CONTROLLER),*];
+    };
+}
+
+controllers! { reno }

@@ -1,0 +1,23 @@
+//! Drop tail: keep what fits, drop what does not.
+//!
+//! The oldest discipline, and the one every other is held against. Packets leave in the order of their
+//! arrival; one that finds the buffer full is dropped. The limit counts the waiting packets, without the
+//! one in service.
+//!
+//! On a path with a buffer of one bandwidth-delay product a single Reno flow that halves its window at each
+//! loss keeps the link busy all the time: the window falls from two bandwidth-delay products to one (held by
+//! `a_lone_reno_flow_fills_the_link` in the tests of the simulator). Several flows that fill the buffer
+//! together lose packets together, which synchronises their windows: the papers use drop tail where they
+//! want that, and RED where they do not.
+
+use crate::{Built, Discipline, Storage};
+
+/// Drop tail's entry in the list of disciplines.
+pub static DISCIPLINE: Discipline = Discipline {
+    name: "drop-tail",
+    title: "first in, first out; what finds the buffer full is dropped",
+    source: "folklore",
+    parameters: &[],
+    check: |_, _| Ok(()),
+    build: |_, _| Built { storage: Storage::Fifo, policy: None },
+};

@@ -1,0 +1,81 @@
+//! What a queue asks its policy, and what the policy answers.
+
+use std::fmt;
+
+use longfat_units::{Bytes, Time};
+use rand_core::Rng;
+
+/// Decides what becomes of each packet; never stores one.
+pub trait Policy: fmt::Debug + Send {
+    /// A packet asks to enter a queue that has room for it. `backlog` does not include it yet.
+    fn on_arrival(&mut self, arrival: &Arrival, chance: &mut dyn Rng) -> Verdict;
+
+    /// A packet found the queue full. It is dropped whatever the policy says; some keep count of that.
+    fn on_overflow(&mut self, _arrival: &Arrival) {}
+
+    /// Names the variables worth plotting.
+    fn observe(&self, _probe: &mut dyn Probe) {}
+}
+
+/// A packet that asks to enter.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// When.
+    pub now: Time,
+    /// Its size on the wire.
+    pub bytes: Bytes,
+    /// May it be marked instead of dropped?
+    pub ecn_capable: bool,
+    /// What waits before it, the packet in service not counted.
+    pub backlog: Backlog,
+    /// Since when the link has been idle, if it is.
+    pub idle_since: Option<Time>,
+}
+
+/// What waits in a queue, the packet in service not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Number of packets.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+}
+
+/// What a policy says about one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Let it in.
+    Keep,
+    /// Let it in with the mark of RFC 3168; a packet that cannot carry one is dropped.
+    Mark,
+    /// Discard it.
+    Drop,
+}
+
+/// How much a queue can hold, the packet in service not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// So many packets of any size.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// Without end.
+    Unbounded,
+}
+
+impl Capacity {
+    /// Is there room for a packet of `bytes` behind `backlog`?
+    pub fn admits(self, backlog: Backlog, bytes: Bytes) -> bool {
+        match self {
+            Self::Packets(limit) => backlog.packets < limit,
+            Self::Bytes(limit) => backlog.bytes + bytes <= limit,
+            Self::Unbounded => true,
+        }
+    }
+}
+
+/// Collects the variables that a policy names.
+pub trait Probe {
+    /// The current value of `name`.
+    fn value(&mut self, name: &'static str, value: f64);
+}

@@ -1,0 +1,40 @@
+//! What a run leaves behind: tables of plain columns, and the summary.
+
+use crate::summary::Summary;
+
+/// Everything that a finished run has to tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording {
+    /// The averages of the measured interval, as in `summary.json`.
+    pub summary: Summary,
+    /// The tables, in this order: `flows`, `links`, `transfers`, `flow_series`, `link_series`. The two
+    /// series are empty (their columns are not) when the run did not record.
+    pub tables: Vec<Table>,
+}
+
+/// A table: named columns of equal length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name: the stem of its file.
+    pub name: &'static str,
+    /// Names and values.
+    pub columns: Vec<(&'static str, Column)>,
+}
+
+/// The values of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Real numbers; NaN where there is no value.
+    Real(Vec<f64>),
+    /// Counts.
+    Count(Vec<u64>),
+    /// Words out of a short list: an index for each row, and the list.
+    Word(Vec<u32>, Vec<String>),
+}
+
+impl Recording {
+    /// The table called `name`.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}

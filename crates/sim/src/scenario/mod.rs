@@ -1,0 +1,182 @@
+//! What is simulated: links, flows, and for how long.
+//!
+//! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
+//! length converted. It comes from a scenario file and can be written as one.
+
+use longfat_control::SlowStart;
+use longfat_queue::Capacity;
+use longfat_units::parameter::Settings;
+use longfat_units::{Bytes, Rate, Span};
+
+/// A complete, checked description of one simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// How long to simulate.
+    pub duration: Span,
+    /// How much of the beginning every average leaves out; shorter than `duration`.
+    pub warmup: Span,
+    /// What every stream of random numbers is derived from.
+    pub seed: u64,
+    /// Spacing of the time series.
+    pub sample: Span,
+    /// The links, in the order of the file.
+    pub links: Vec<Link>,
+    /// The groups of long flows, in the order of the file.
+    pub flows: Vec<FlowGroup>,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its name, unique among links.
+    pub name: String,
+    /// The direction in which paths cross it unless they are reversed.
+    pub forward: Direction,
+    /// The other direction.
+    pub reverse: Direction,
+}
+
+/// One direction of a link: a queue, a transmitter, a wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Direction {
+    /// How fast bits leave.
+    pub rate: Rate,
+    /// Propagation delay of the wire.
+    pub delay: Span,
+    /// Probability that a packet is corrupted on the wire.
+    pub loss: f64,
+    /// How much the queue can hold.
+    pub buffer: Capacity,
+    /// The round trip behind `"bdp"`; `None` where no flow crosses and none was given.
+    pub bdp: Option<Span>,
+    /// The queue discipline, and its settings.
+    pub queue: Choice,
+}
+
+/// A controller or queue discipline by name, with a value for each of its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The name in the registry.
+    pub kind: &'static str,
+    /// Its settings, complete.
+    pub settings: Settings,
+}
+
+/// Flows that differ in nothing but round trip and start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowGroup {
+    /// The name of the group, unique among flow groups and traffic.
+    pub name: String,
+    /// The controller of each flow.
+    pub control: Choice,
+    /// How many.
+    pub count: u64,
+    /// Indices into [`Scenario::links`], in the order of travel.
+    pub path: Vec<usize>,
+    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    pub reverse: bool,
+    /// Round-trip propagation delays, links included.
+    pub rtt: Spans,
+    /// Start times.
+    pub start: Spans,
+    /// When the flows stop sending new data; `None`: never.
+    pub stop: Option<Span>,
+    /// How much each flow has to send; `None`: without end.
+    pub size: Option<Bytes>,
+    /// How each flow sends.
+    pub transport: Transport,
+}
+
+/// One time for each flow of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Spans {
+    /// The same for all.
+    Same(Span),
+    /// Even steps from the first to the second, ends included.
+    Spread(Span, Span),
+    /// One for each flow.
+    Each(Vec<Span>),
+    /// Drawn evenly between two bounds, from the seed.
+    Uniform(Span, Span),
+}
+
+/// How a sender and its receiver work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transport {
+    /// Size of a data packet on the wire, headers included.
+    pub packet: Bytes,
+    /// Initial window in segments.
+    pub initial_window: f64,
+    /// Initial slow-start threshold in segments; `None`: as high as needed.
+    pub initial_threshold: Option<f64>,
+    /// How the window grows below the threshold.
+    pub slow_start: SlowStart,
+    /// How losses are repaired.
+    pub recovery: Recovery,
+    /// Does the receiver acknowledge every second segment only?
+    pub delayed_ack: bool,
+    /// Smallest retransmission time-out.
+    pub rto_min: Span,
+    /// May routers mark this flow's data instead of dropping it?
+    pub ecn: bool,
+    /// The most that may be in flight, in segments; `None`: whatever the controller says.
+    pub max_window: Option<u64>,
+    /// Rate of the sender's own link, an unbounded queue; `None`: no serialisation before the first link.
+    pub access: Option<Rate>,
+}
+
+/// How losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Selective acknowledgments (RFC 6675).
+    Sack,
+    /// Partial acknowledgments (RFC 6582).
+    NewReno,
+    /// One fast retransmission per window (RFC 5681).
+    Reno,
+}
+
+impl Spans {
+    /// The time of flow `index` of `count`; `uniform` yields a number in [0, 1) where one is drawn.
+    pub fn get(&self, index: u64, count: u64, uniform: impl FnOnce() -> f64) -> Span {
+        match self {
+            Self::Same(span) => *span,
+            Self::Each(spans) => spans[index as usize],
+            Self::Spread(first, last) => {
+                between(*first, *last, index, count.saturating_sub(1).max(1))
+            }
+            Self::Uniform(low, high) => Span(low.0 + ((high.0 - low.0) as f64 * uniform()) as u64),
+        }
+    }
+
+    /// The mean over the group: what "the round trip of the flows" means before any is drawn.
+    pub fn mean(&self) -> Span {
+        match self {
+            Self::Same(span) => *span,
+            Self::Spread(a, b) | Self::Uniform(a, b) => Span(a.0 / 2 + b.0 / 2 + (a.0 & b.0 & 1)),
+            Self::Each(spans) => {
+                let sum: u128 = spans.iter().map(|span| u128::from(span.0)).sum();
+                Span((sum / spans.len() as u128) as u64)
+            }
+        }
+    }
+
+    /// The smallest value possible.
+    pub fn least(&self) -> Span {
+        match self {
+            Self::Same(span) => *span,
+            Self::Spread(a, b) | Self::Uniform(a, b) => *a.min(b),
+            Self::Each(spans) => spans.iter().copied().min().unwrap_or_default(),
+        }
+    }
+}
+
+/// The point `step`/`steps` of the way from `first` to `last`, which may be the smaller one.
+fn between(first: Span, last: Span, step: u64, steps: u64) -> Span {
+    let part = |distance: u64| (u128::from(distance) * u128::from(step) / u128::from(steps)) as u64;
+    if last >= first {
+        first + Span(part(last.0 - first.0))
+    } else {
+        first - Span(part(first.0 - last.0))
+    }
+}

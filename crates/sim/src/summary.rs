@@ -1,0 +1,85 @@
+//! The averages of a run: the object that `longfat run --json` prints.
+//!
+//! Its names are a contract. Everything but the wall-clock part is made here; same scenario and seed, same
+//! bytes.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The averages of the measured interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The seed of the run.
+    pub seed: u64,
+    /// The scenario as resolved, every default filled in.
+    pub scenario: Value,
+    /// For each link by name, its two directions.
+    pub links: Map<String, Value>,
+    /// The long flows, in the order of the file.
+    pub flows: Vec<FlowSummary>,
+    /// For each group of short flows by name, its completions.
+    pub traffic: Map<String, Value>,
+    /// Jain's index of each group of flows by name.
+    pub jain: Map<String, Value>,
+    /// What the simulator did, without the wall clock.
+    pub engine: Work,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// Bits that left the link over its capacity, all packets.
+    pub utilisation: f64,
+    /// Time-weighted mean of the queue, as a fraction of the buffer.
+    pub queue_mean: f64,
+    /// Time-weighted 99th percentile of the queue, as a fraction of the buffer.
+    pub queue_p99: f64,
+    /// Dropped per arriving packet.
+    pub drop_rate: f64,
+    /// Marked per arriving packet.
+    pub mark_rate: f64,
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that were dropped.
+    pub dropped: u64,
+    /// Packets that were marked.
+    pub marked: u64,
+    /// Packets corrupted on the wire.
+    pub corrupted: u64,
+}
+
+/// One long flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// Name of the group and index in it, `forward[0]`.
+    pub name: String,
+    /// Its controller.
+    pub control: &'static str,
+    /// Round-trip propagation delay.
+    pub rtt_s: f64,
+    /// First arrivals of new data at the receiver, whole packets, over the active part of the measured interval.
+    pub goodput_bit_s: f64,
+    /// Retransmitted segments per segment sent.
+    pub retransmit_rate: f64,
+    /// Time-outs.
+    pub timeouts: u64,
+    /// Mean of round trip less propagation, over acknowledgments.
+    pub queueing_delay_mean_s: f64,
+    /// Time average of the window in segments, over the active part of the measured interval.
+    pub window_mean: f64,
+    /// Windows given up: losses and marks answered, time-outs apart.
+    pub congestion_events: u64,
+    /// When it started.
+    pub start_s: f64,
+    /// When the last byte reached the receiver; `None` while the flow is not complete.
+    pub completion_s: Option<f64>,
+}
+
+/// What the simulator did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// New data segments that reached receivers, both directions, the whole run.
+    pub data_packets: u64,
+    /// Events handled.
+    pub events: u64,
+}

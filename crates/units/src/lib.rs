@@ -1,0 +1,23 @@
+//! Quantities that cannot be mixed up.
+//!
+//! A quantity is a type, a bare number is a count. Inside, everything is an integer wide enough for
+//! the fattest path (picoseconds, bits per second, bytes in `u64`); only the window formulas work in
+//! [`Segments`], an `f64`. Text carries its unit, both ways: `"100 ms"`, `"10 Gbit/s"`, `"1500 B"`.
+//!
+//! ```
+//! use longfat_units::{Bytes, Rate, Span};
+//!
+//! let rate: Rate = "100 Gbit/s".parse()?;
+//! let rtt: Span = "100 ms".parse()?;
+//! assert_eq!(rate.bytes_in(rtt), Bytes(1_250_000_000)); // the bandwidth-delay product
+//! assert_eq!(rate.time_for(Bytes(1500)), "120 ns".parse()?);
+//! # Ok::<(), longfat_units::UnitError>(())
+//! ```
+
+pub mod math;
+pub mod parameter;
+mod quantity;
+mod text;
+
+pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
+pub use text::UnitError;

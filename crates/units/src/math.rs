@@ -1,0 +1,11 @@
+//! Logarithms, powers and roots with the same bits on every machine.
+//!
+//! The functions of `std` call whatever mathematics library the platform has, and the last bit
+//! differs between them. A simulation must not: these come from the `libm` crate.
+
+pub use libm::{cbrt, exp, expm1, log as ln, log1p as ln_1p, pow};
+
+/// Square root. IEEE 754 asks for the correctly rounded result, so `std` is portable here.
+pub fn sqrt(x: f64) -> f64 {
+    x.sqrt()
+}

@@ -1,0 +1,195 @@
+//! The quantities themselves, and the operations that make physical sense.
+
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// Picoseconds in a second.
+pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
+
+const BITS_PER_BYTE: u128 = 8;
+
+/// An instant of simulated time: picoseconds since the start of the run.
+///
+/// 64 bits last 213 days. A 1500-byte packet at 100 Gbit/s lasts 120 000 ps; nanoseconds would bend
+/// the rate of faster links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+/// A length of time in picoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span(pub u64);
+
+/// A data rate in bit/s (decimal prefixes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+/// An amount of data in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+/// A window, or part of one, in segments. Real-valued: only formulas use it.
+///
+/// At 10^7 segments the spacing of an `f64` is 2·10⁻⁹ segments, and the increase of Reno per
+/// acknowledgment 10⁻⁷: nothing rounds away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Segments(pub f64);
+
+impl Time {
+    /// The start of every run.
+    pub const ZERO: Self = Self(0);
+    /// Later than anything that happens.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// The span since an earlier instant; zero if `earlier` is later.
+    pub fn since(self, earlier: Self) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Seconds since the start.
+    pub fn seconds(self) -> f64 {
+        Span(self.0).seconds()
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// Whole seconds.
+    pub const fn from_seconds(seconds: u64) -> Self {
+        Self(seconds * PICOSECONDS_PER_SECOND)
+    }
+
+    /// Whole milliseconds.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis * (PICOSECONDS_PER_SECOND / 1000))
+    }
+
+    /// The nearest span to a number of seconds, which must be finite and not negative.
+    pub fn from_seconds_f64(seconds: f64) -> Self {
+        debug_assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} s is no span");
+        Self((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0 as f64 / PICOSECONDS_PER_SECOND as f64
+    }
+}
+
+impl Rate {
+    /// The time that `bytes` take at this rate, rounded to the nearest picosecond.
+    ///
+    /// A link that sends packet after packet must carry the remainder instead, or its rate would be
+    /// bent by up to half a picosecond per packet.
+    pub fn time_for(self, bytes: Bytes) -> Span {
+        let bit_picoseconds =
+            u128::from(bytes.0) * BITS_PER_BYTE * u128::from(PICOSECONDS_PER_SECOND);
+        let rate = u128::from(self.0);
+        Span(((bit_picoseconds + rate / 2) / rate) as u64)
+    }
+
+    /// The whole bytes that pass in `span`: the bandwidth-delay product when `span` is a round trip.
+    pub fn bytes_in(self, span: Span) -> Bytes {
+        let bits = u128::from(self.0) * u128::from(span.0) / u128::from(PICOSECONDS_PER_SECOND);
+        Bytes((bits / BITS_PER_BYTE) as u64)
+    }
+
+    /// The rate at which `bytes` pass in `span`, in bit/s; zero for an empty span.
+    pub fn of(bytes: Bytes, span: Span) -> f64 {
+        if span == Span::ZERO { 0.0 } else { bytes.0 as f64 * 8.0 / span.seconds() }
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    fn add(self, span: Span) -> Self {
+        Self(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub<Time> for Time {
+    type Output = Span;
+    fn sub(self, earlier: Time) -> Span {
+        Span(self.0 - earlier.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Span {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    fn mul(self, count: u64) -> Self {
+        Self(self.0 * count)
+    }
+}
+
+impl Div<u64> for Span {
+    type Output = Self;
+    fn div(self, count: u64) -> Self {
+        Self(self.0 / count)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl Mul<u64> for Bytes {
+    type Output = Self;
+    fn mul(self, count: u64) -> Self {
+        Self(self.0 * count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fattest_path_fits() {
+        // 100 Gbit/s and 100 ms: 1.25 GB, 833 333 packets of 1500 B, one every 120 ns.
+        let rate = Rate(100_000_000_000);
+        assert_eq!(rate.bytes_in(Span::from_millis(100)), Bytes(1_250_000_000));
+        assert_eq!(rate.time_for(Bytes(1500)), Span(120_000));
+        assert_eq!(rate.time_for(Bytes(40)), Span(3_200));
+    }
+
+    #[test]
+    fn a_time_is_rounded_to_the_nearest_picosecond() {
+        // 8 bits at 3 bit/s last 2.666… s.
+        assert_eq!(Rate(3).time_for(Bytes(1)), Span(2_666_666_666_667));
+    }
+}

@@ -1,0 +1,290 @@
+//! Quantities as text: a number and a unit, exact in both directions.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Bytes, Rate, Span};
+
+/// Why a text is not the quantity that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct UnitError {
+    /// What is wrong, in words.
+    pub reason: String,
+    /// A text that would have been accepted, where one is near.
+    pub suggestion: Option<String>,
+}
+
+/// One unit: how it is written, and how many base units it holds.
+struct Unit {
+    text: &'static str,
+    base: u64,
+}
+
+const fn unit(text: &'static str, base: u64) -> Unit {
+    Unit { text, base }
+}
+
+/// A kind of quantity: its units, largest first, the spellings that are also understood, and an example.
+struct Dimension {
+    what: &'static str,
+    example: &'static str,
+    units: &'static [Unit],
+    also: &'static [Unit],
+}
+
+const SPAN: Dimension = Dimension {
+    what: "a time",
+    example: "100 ms",
+    units: &[
+        unit("s", 1_000_000_000_000),
+        unit("ms", 1_000_000_000),
+        unit("us", 1_000_000),
+        unit("ns", 1_000),
+        unit("ps", 1),
+    ],
+    also: &[
+        unit("h", 3_600_000_000_000_000),
+        unit("min", 60_000_000_000_000),
+        unit("µs", 1_000_000),
+        unit("μs", 1_000_000),
+    ],
+};
+
+const RATE: Dimension = Dimension {
+    what: "a rate",
+    example: "10 Gbit/s",
+    units: &[
+        unit("Tbit/s", 1_000_000_000_000),
+        unit("Gbit/s", 1_000_000_000),
+        unit("Mbit/s", 1_000_000),
+        unit("kbit/s", 1_000),
+        unit("bit/s", 1),
+    ],
+    also: &[
+        unit("Tbps", 1_000_000_000_000),
+        unit("Gbps", 1_000_000_000),
+        unit("Mbps", 1_000_000),
+        unit("kbps", 1_000),
+        unit("Kbit/s", 1_000),
+    ],
+};
+
+const BYTES: Dimension = Dimension {
+    what: "a size",
+    example: "1500 B",
+    units: &[unit("GB", 1_000_000_000), unit("MB", 1_000_000), unit("kB", 1_000), unit("B", 1)],
+    also: &[
+        unit("TB", 1_000_000_000_000),
+        unit("KB", 1_000),
+        unit("KiB", 1 << 10),
+        unit("MiB", 1 << 20),
+        unit("GiB", 1 << 30),
+    ],
+};
+
+/// Splits `"1.5 Gbit/s"` into its number and its unit.
+pub(crate) fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-')))
+        .unwrap_or(text.len());
+    // An exponent belongs to the number only when digits follow: "1e3 B", but "5 exabytes".
+    let end = match text[end..].strip_prefix(['e', 'E']) {
+        Some(rest) if !text[..end].is_empty() => {
+            let digits = rest.strip_prefix(['+', '-']).unwrap_or(rest);
+            let count = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+            if count == 0 { end } else { end + 1 + (rest.len() - digits.len()) + count }
+        }
+        _ => end,
+    };
+    (&text[..end], text[end..].trim())
+}
+
+/// Exact value of `number` × `base` as an integer; `None` if it is no plain decimal number, or one
+/// too long to hold.
+fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
+    let (mantissa, exponent) = match number.find(['e', 'E']) {
+        Some(at) => (&number[..at], number[at + 1..].parse::<i32>().ok()?),
+        None => (number, 0),
+    };
+    let mantissa = mantissa.strip_prefix('+').unwrap_or(mantissa);
+    if mantissa.starts_with('-') {
+        return Some(Err("it must not be negative"));
+    }
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: String = whole.chars().chain(fraction.chars()).filter(|&c| c != '_').collect();
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let too_large = Some(Err("it is too large"));
+    let mut shift = exponent - i32::try_from(fraction.replace('_', "").len()).ok()?;
+    let significant = digits.trim_start_matches('0');
+    if significant.len() > 25 {
+        return Some(Err("it has more digits than can be kept"));
+    }
+    let mut value: u128 = if significant.is_empty() { 0 } else { significant.parse().ok()? };
+    value = value.checked_mul(u128::from(base))?;
+    while shift > 0 && value > 0 {
+        match value.checked_mul(10) {
+            Some(next) => value = next,
+            None => return too_large,
+        }
+        shift -= 1;
+    }
+    let mut remainder = false;
+    while shift < 0 && value > 0 {
+        remainder |= value % 10 != 0;
+        value /= 10;
+        shift += 1;
+    }
+    if remainder {
+        return Some(Err("it is finer than can be kept"));
+    }
+    Some(u64::try_from(value).map_err(|_| "it is too large"))
+}
+
+impl Dimension {
+    fn refuse(&self, reason: String, suggestion: Option<String>) -> UnitError {
+        UnitError { reason, suggestion }
+    }
+
+    fn known(&self) -> String {
+        self.units.iter().rev().map(|unit| unit.text).collect::<Vec<_>>().join(", ")
+    }
+
+    fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        let (number, name) = split(text);
+        let what = self.what;
+        if number.is_empty() {
+            return Err(self.refuse(
+                format!(
+                    "`{text}` is not {what}: a number and a unit are needed, such as \"{}\"",
+                    self.example
+                ),
+                None,
+            ));
+        }
+        if name.is_empty() {
+            let (_, example) = split(self.example);
+            return Err(self.refuse(
+                format!("`{text}` has no unit: {what} is written with one of {}", self.known()),
+                Some(format!("{number} {example}")),
+            ));
+        }
+        let mut units = self.units.iter().chain(self.also);
+        let Some(unit) = units.find(|unit| unit.text == name) else {
+            let nearest = self.units.iter().find(|unit| unit.text.eq_ignore_ascii_case(name));
+            return Err(self.refuse(
+                format!(
+                    "`{name}` is not a unit of {}: one of {} is needed",
+                    &what[2..],
+                    self.known()
+                ),
+                nearest.map(|unit| format!("{number} {}", unit.text)),
+            ));
+        };
+        match scaled(number, unit.base) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(reason)) => {
+                Err(self.refuse(format!("`{text}` is not {what} that can be used: {reason}"), None))
+            }
+            None => Err(self.refuse(format!("`{number}` is not a number"), None)),
+        }
+    }
+
+    /// The shortest exact text: the largest unit that leaves at most three decimals.
+    fn display(&self, value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = self
+            .units
+            .iter()
+            .find(|unit| value >= unit.base && value % (unit.base / 1000).max(1) == 0)
+            .or(if value == 0 { self.units.iter().find(|unit| unit.text.len() == 1) } else { None })
+            .or(self.units.last())
+            .expect("every dimension has units");
+        let whole = value / unit.base;
+        let rest = value % unit.base;
+        if rest == 0 {
+            return write!(f, "{whole} {}", unit.text);
+        }
+        let thousandths = rest / (unit.base / 1000);
+        let decimals = format!("{thousandths:03}");
+        write!(f, "{whole}.{} {}", decimals.trim_end_matches('0'), unit.text)
+    }
+}
+
+macro_rules! text {
+    ($($quantity:ident: $dimension:ident),*) => {$(
+        impl FromStr for $quantity {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                $dimension.parse(text).map($quantity)
+            }
+        }
+        impl fmt::Display for $quantity {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $dimension.display(self.0, f)
+            }
+        }
+    )*};
+}
+
+text! { Span: SPAN, Rate: RATE, Bytes: BYTES }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn text_becomes_the_exact_quantity() {
+        assert_eq!("100 ms".parse(), Ok(Span::from_millis(100)));
+        assert_eq!("0.1 s".parse(), Ok(Span::from_millis(100)));
+        assert_eq!("1e-1s".parse(), Ok(Span::from_millis(100)));
+        assert_eq!("2 min".parse(), Ok(Span::from_seconds(120)));
+        assert_eq!("0.0003 ns".parse::<Span>().map_err(|e| e.suggestion), Err(None));
+        assert_eq!("2.5 Mbit/s".parse(), Ok(Rate(2_500_000)));
+        assert_eq!("10Gbps".parse(), Ok(Rate(10_000_000_000)));
+        assert_eq!("1_500 B".parse(), Ok(Bytes(1500)));
+        assert_eq!("64 KiB".parse(), Ok(Bytes(65_536)));
+    }
+
+    #[test]
+    fn a_number_without_its_unit_is_refused_with_a_suggestion() {
+        let error = "80".parse::<Span>().expect_err("no unit");
+        assert_eq!(error.suggestion.as_deref(), Some("80 ms"));
+        let error = "10 gbit/s".parse::<Rate>().expect_err("wrong case");
+        assert_eq!(error.suggestion.as_deref(), Some("10 Gbit/s"));
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for text in ["", "ms", "fast", "-1 s", "1e99 s", "1..2 s", "1 parsec", "٣ s", "1e s"] {
+            assert!(text.parse::<Span>().is_err(), "{text:?} was taken for a time");
+        }
+    }
+
+    #[test]
+    fn zero_and_round_values_read_well() {
+        assert_eq!(Span::ZERO.to_string(), "0 s");
+        assert_eq!(Span::from_millis(200).to_string(), "200 ms");
+        assert_eq!(Span::from_seconds(120).to_string(), "120 s");
+        assert_eq!(Rate(2_500_000).to_string(), "2.5 Mbit/s");
+        assert_eq!(Bytes(1500).to_string(), "1.5 kB");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value: u64) {
+            prop_assert_eq!(Span(value).to_string().parse(), Ok(Span(value)));
+            prop_assert_eq!(Rate(value).to_string().parse(), Ok(Rate(value)));
+            prop_assert_eq!(Bytes(value).to_string().parse(), Ok(Bytes(value)));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,24}") {
+            let _ = (text.parse::<Span>(), text.parse::<Rate>(), text.parse::<Bytes>());
+        }
+    }
+}
