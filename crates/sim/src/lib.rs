@@ -1,10 +1,27 @@
 //! The packet-level simulator: a scenario in, tables out.
+//!
+//! ```text
+//!     scenario file → Scenario → Network of links, senders, receivers → event loop → Recording
+//! ```
+//!
+//! Nothing downstream reaches back. There is no wall clock, no global generator and no hash order in here: the same
+//! scenario and seed give the same bytes on every machine.
 
+mod chance;
+mod events;
+mod link;
+mod network;
+mod packet;
+mod receiver;
 pub mod recording;
+mod report;
+mod runs;
+mod sack;
 pub mod scenario;
+mod sender;
 mod simulation;
 pub mod summary;
 
 pub use recording::{Column, Recording, Table};
 pub use scenario::Scenario;
-pub use simulation::Simulation;
+pub use simulation::{Fates, Options, Simulation};

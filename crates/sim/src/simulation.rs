@@ -1,29 +1,414 @@
-//! The event loop.
+//! The event loop: packets through pipes and links, timers, and the two ends of each flow.
+//!
+//! A data packet costs three events: it reaches its link, its acknowledgment reaches the link on the way back, and
+//! the acknowledgment reaches the sender. A link that serves ahead knows on arrival when the packet will be at the
+//! far end, and a receiver is a function of its arrivals, so both answer without events of their own.
 
-use crate::{Recording, Scenario};
+use std::collections::VecDeque;
+
+use longfat_units::{Span, Time};
+
+use crate::events::{Timer, Timers, Tournament};
+use crate::link::{Arrived, Link};
+use crate::network::{self, Flow, Network};
+use crate::packet::Packet;
+use crate::recording::Recording;
+use crate::scenario::Scenario;
+use crate::{report, sack};
 
 /// One simulation, from its first event to its last.
 #[derive(Debug)]
-pub struct Simulation {}
+pub struct Simulation {
+    pub(crate) scenario: Scenario,
+    pub(crate) network: Network,
+    heads: Tournament,
+    timers: Timers,
+    slab: sack::Slab,
+    pub(crate) now: Time,
+    pub(crate) end: Time,
+    pub(crate) events: u64,
+    pub(crate) series: Option<FlowSeries>,
+    pub(crate) fates: Fates,
+}
+
+/// How a simulation is carried out; none of it changes what comes out.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Keep the time series.
+    pub record: bool,
+    /// Serve every link packet by packet, even where departures are known on arrival.
+    pub stepwise: bool,
+}
+
+/// What became of every data packet sent: for tests and for `longfat`'s own checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fates {
+    /// Data packets sent, retransmissions included.
+    pub sent: u64,
+    /// Arrived at a receiver.
+    pub delivered: u64,
+    /// Dropped by a queue.
+    pub dropped: u64,
+    /// Destroyed on a wire.
+    pub corrupted: u64,
+    /// Counted in pipes and queues, or due after the end of the run.
+    pub in_flight: u64,
+}
+
+/// The time series of the flows, row by row.
+#[derive(Debug, Default)]
+pub(crate) struct FlowSeries {
+    pub(crate) time: Vec<f64>,
+    pub(crate) flow: Vec<u32>,
+    pub(crate) window: Vec<f64>,
+    pub(crate) threshold: Vec<f64>,
+    pub(crate) in_flight: Vec<u64>,
+    pub(crate) rtt: Vec<f64>,
+    pub(crate) throughput: Vec<f64>,
+    pub(crate) retransmitted: Vec<u64>,
+    /// For each flow, segments received and segments sent again at the last row.
+    last: Vec<(u64, u64)>,
+}
+
+/// A wire of constant delay: packets with the time at which each reaches the end, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    packets: VecDeque<(Time, Packet)>,
+}
+
+/// What happens in a slot of the tournament.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    /// A packet leaves a link that is served packet by packet.
+    Departure(u32),
+    /// A packet reaches the link after this one.
+    Wire,
+    /// A packet reaches the first link of its way.
+    Outbound,
+    /// An acknowledgment reaches its sender.
+    Home,
+    /// Pacing lets a flow send.
+    Pace(u32),
+}
 
 impl Simulation {
     /// Builds the network of `scenario`. With `record` the time series are kept; nothing else changes.
-    pub fn new(_scenario: &Scenario, _record: bool) -> Self {
-        unimplemented!("the engine is written next")
+    pub fn new(scenario: &Scenario, record: bool) -> Self {
+        Self::with_options(scenario, Options { record, stepwise: false })
+    }
+
+    /// Builds the network of `scenario`, to be simulated as `options` say.
+    pub fn with_options(scenario: &Scenario, options: Options) -> Self {
+        let mut timers = Timers::default();
+        let network = network::build(scenario, options);
+        for (index, flow) in network.flows.iter().enumerate() {
+            timers.add(flow.start, Timer::Start(index as u32));
+            if let Some(stop) = flow.stop {
+                timers.add(stop, Timer::Stop(index as u32));
+            }
+        }
+        if scenario.warmup > Span::ZERO {
+            timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
+        }
+        let series = options.record.then(|| {
+            timers.add(Time::ZERO + scenario.sample, Timer::Sample);
+            FlowSeries { last: vec![(0, 0); network.flows.len()], ..FlowSeries::default() }
+        });
+        Self {
+            heads: Tournament::new(network.slots.len()),
+            timers,
+            slab: sack::Slab::new(),
+            now: Time::ZERO,
+            end: Time::ZERO + scenario.duration,
+            events: 0,
+            series,
+            fates: Fates::default(),
+            scenario: scenario.clone(),
+            network,
+        }
     }
 
     /// Handles up to `events` events. True while there are more.
-    pub fn advance(&mut self, _events: u64) -> bool {
-        unimplemented!("the engine is written next")
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            let (head, slot) = self.heads.next();
+            let timer = self.timers.next();
+            // At the same instant packets come first: an acknowledgment that arrives when the timer runs out counts.
+            if head <= timer {
+                if head > self.end {
+                    return false;
+                }
+                debug_assert!(head >= self.now, "an event lies in the past");
+                self.now = head;
+                self.handle(slot);
+            } else {
+                if timer > self.end {
+                    return false;
+                }
+                debug_assert!(timer >= self.now, "a timer lies in the past");
+                self.now = timer;
+                self.run_out();
+            }
+            self.events += 1;
+        }
+        true
     }
 
     /// The share of the simulated time that has passed, 0 to 1.
     pub fn progress(&self) -> f64 {
-        unimplemented!("the engine is written next")
+        self.now.seconds() / self.end.seconds()
     }
 
     /// The tables and averages of the whole run. Call when [`Simulation::advance`] has returned false.
-    pub fn finish(self) -> Recording {
-        unimplemented!("the engine is written next")
+    pub fn finish(mut self) -> Recording {
+        for link in &mut self.network.links {
+            link.settle(self.end);
+        }
+        report::recording(&mut self)
+    }
+
+    /// What became of every data packet until now.
+    pub fn fates(&self) -> Fates {
+        let piped = self.network.pipes.iter().flat_map(|pipe| &pipe.packets);
+        let piped = piped.filter(|(_, packet)| !packet.is_ack()).count() as u64;
+        let inside: u64 = self.network.links.iter().map(Link::data_inside).sum();
+        let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
+        Fates {
+            sent: sent.map(|sender| sender.measured().total_sent).sum(),
+            in_flight: self.fates.in_flight + piped + inside,
+            ..self.fates
+        }
+    }
+
+    /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
+    #[doc(hidden)]
+    pub fn blocks_kept(&self) -> (usize, usize) {
+        let piped = self.network.pipes.iter().flat_map(|pipe| &pipe.packets);
+        (self.slab.in_use(), piped.filter(|(_, packet)| packet.sack != sack::NONE).count())
+    }
+
+    fn handle(&mut self, slot: usize) {
+        match self.network.slots[slot] {
+            Slot::Outbound | Slot::Wire => {
+                let packet = self.take(slot);
+                self.reach_link(packet);
+            }
+            Slot::Home => {
+                let packet = self.take(slot);
+                self.reach_sender(packet);
+            }
+            Slot::Departure(link) => self.depart(slot, link as usize),
+            Slot::Pace(flow) => {
+                self.heads.set(slot, Time::NEVER);
+                self.send(flow as usize);
+            }
+        }
+    }
+
+    /// Takes the packet at the end of a pipe.
+    #[inline]
+    fn take(&mut self, slot: usize) -> Packet {
+        let packets = &mut self.network.pipes[slot].packets;
+        let (_, packet) = packets.pop_front().expect("a scheduled pipe holds a packet");
+        let next = packets.front().map_or(Time::NEVER, |(time, _)| *time);
+        self.heads.set(slot, next);
+        packet
+    }
+
+    /// Puts a packet into a pipe that it will leave at `time`.
+    #[inline]
+    fn put(&mut self, slot: usize, time: Time, packet: Packet) {
+        let packets = &mut self.network.pipes[slot].packets;
+        debug_assert!(packets.back().is_none_or(|(last, _)| *last <= time), "a pipe must keep its order");
+        if packets.is_empty() {
+            self.heads.set(slot, time);
+        }
+        packets.push_back((time, packet));
+    }
+
+    /// A packet reaches a link.
+    #[inline]
+    fn reach_link(&mut self, mut packet: Packet) {
+        let link = self.network.flows[packet.flow as usize].way(&packet).links[packet.hop as usize];
+        match self.network.links[link].arrive(self.now, &mut packet) {
+            Arrived::Through(time) => self.cross(link, time, packet),
+            Arrived::Waits(None) => {}
+            Arrived::Waits(Some(departure)) => {
+                self.heads.set(self.network.departure_slot(link), departure);
+            }
+            Arrived::Dropped => self.lose(&packet, |fates| &mut fates.dropped),
+            Arrived::Corrupted => self.lose(&packet, |fates| &mut fates.corrupted),
+        }
+    }
+
+    /// A packet leaves a link that is served packet by packet.
+    fn depart(&mut self, slot: usize, link: usize) {
+        let departed = self.network.links[link].depart(self.now);
+        self.heads.set(slot, departed.next.unwrap_or(Time::NEVER));
+        match departed.arrives {
+            Some(time) => self.cross(link, time, departed.packet),
+            None => self.lose(&departed.packet, |fates| &mut fates.corrupted),
+        }
+    }
+
+    fn lose(&mut self, packet: &Packet, fate: impl Fn(&mut Fates) -> &mut u64) {
+        if packet.is_ack() {
+            self.slab.release(packet.sack);
+        } else {
+            *fate(&mut self.fates) += 1;
+        }
+    }
+
+    /// A packet will be at the far end of a link at `time`.
+    #[inline]
+    fn cross(&mut self, link: usize, time: Time, mut packet: Packet) {
+        packet.hop += 1;
+        let flow = &mut self.network.flows[packet.flow as usize];
+        let way = flow.way(&packet);
+        if (packet.hop as usize) < way.links.len() {
+            let wire = self.network.wire_slot(link);
+            return self.put(wire, time, packet);
+        }
+        let time = time + way.after;
+        if packet.is_ack() {
+            let slot = flow.home_slot;
+            return self.put(slot, time, packet);
+        }
+        if time > self.end {
+            self.fates.in_flight += 1;
+            return;
+        }
+        self.fates.delivered += 1;
+        let kept_back = flow.receiver.delayed_until();
+        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
+            let (slot, before) = (flow.back.slot, flow.back.before);
+            self.put(slot, time + before, ack);
+        } else if let (None, Some(until)) = (kept_back, flow.receiver.delayed_until()) {
+            self.timers.add(until, Timer::DelayedAck(packet.flow));
+        }
+    }
+
+    /// An acknowledgment reaches its sender.
+    #[inline]
+    fn reach_sender(&mut self, ack: Packet) {
+        let flow = ack.flow as usize;
+        let sender = self.network.flows[flow].sender.as_mut().expect("only what was sent is acknowledged");
+        if ack.sack == sack::NONE {
+            sender.on_ack(self.now, &ack, None);
+        } else {
+            let blocks = self.slab.take(ack.sack);
+            sender.on_ack(self.now, &ack, Some(&blocks));
+        }
+        self.send(flow);
+    }
+
+    /// Lets a flow send what it may, and keeps its timers.
+    #[inline]
+    fn send(&mut self, index: usize) {
+        loop {
+            let flow = &mut self.network.flows[index];
+            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(self.now)) else { break };
+            let time = flow.leaves_access(self.now, &packet) + flow.out.before;
+            let slot = flow.out.slot;
+            self.put(slot, time, packet);
+        }
+        let Flow { sender: Some(sender), timer_at, pace_slot, .. } = &mut self.network.flows[index] else { return };
+        if sender.deadline() < *timer_at {
+            *timer_at = sender.deadline();
+            self.timers.add(*timer_at, Timer::Retransmission(index as u32));
+        }
+        if let Some(until) = sender.pace_deadline() {
+            self.heads.set(*pace_slot, until);
+        }
+    }
+
+    /// The next timer has run out.
+    fn run_out(&mut self) {
+        let (_, timer) = self.timers.pop().expect("a timer was due");
+        match timer {
+            Timer::Start(flow) => {
+                self.network.flows[flow as usize].begin(self.now);
+                self.send(flow as usize);
+            }
+            Timer::Stop(flow) => {
+                if let Some(sender) = &mut self.network.flows[flow as usize].sender {
+                    sender.stop();
+                }
+            }
+            Timer::Retransmission(flow) => self.retransmission_timer(flow),
+            Timer::DelayedAck(flow) => {
+                let flow = &mut self.network.flows[flow as usize];
+                if let Some(ack) = flow.receiver.on_delayed_ack(self.now) {
+                    let (slot, time) = (flow.back.slot, self.now + flow.back.before);
+                    self.put(slot, time, ack);
+                }
+            }
+            Timer::Warmup => {
+                for sender in self.network.flows.iter_mut().filter_map(|flow| flow.sender.as_mut()) {
+                    sender.begin_measuring(self.now);
+                }
+            }
+            Timer::Sample => self.sample(),
+        }
+    }
+
+    /// The retransmission timer is not moved at every acknowledgment: it runs out, looks at the deadline, and is
+    /// set again if that lies ahead.
+    fn retransmission_timer(&mut self, index: u32) {
+        let flow = &mut self.network.flows[index as usize];
+        let Some(sender) = &mut flow.sender else { return };
+        if flow.timer_at != self.now {
+            return;
+        }
+        flow.timer_at = Time::NEVER;
+        let due = sender.deadline() <= self.now;
+        if due {
+            sender.on_timeout(self.now);
+        } else if sender.deadline() != Time::NEVER {
+            flow.timer_at = sender.deadline();
+            self.timers.add(flow.timer_at, Timer::Retransmission(index));
+        }
+        if due {
+            self.send(index as usize);
+        }
+    }
+
+    /// Keeps a row of every time series.
+    fn sample(&mut self) {
+        let Some(series) = &mut self.series else { return };
+        for link in &mut self.network.links {
+            link.settle(self.now);
+        }
+        for (index, flow) in self.network.flows.iter_mut().enumerate() {
+            let received = flow.receiver.received_mut().at_edge();
+            if let Some(sender) = &flow.sender {
+                series.read(self.now, index, flow, sender, received, self.scenario.sample);
+            }
+        }
+        self.timers.add(self.now + self.scenario.sample, Timer::Sample);
+    }
+}
+
+impl FlowSeries {
+    fn read(
+        &mut self,
+        now: Time,
+        index: usize,
+        flow: &Flow,
+        sender: &crate::sender::Sender,
+        received: u64,
+        step: Span,
+    ) {
+        let (last_received, last_retransmitted) = self.last[index];
+        let retransmitted = sender.measured().total_retransmitted;
+        self.time.push(now.seconds());
+        self.flow.push(index as u32);
+        self.window.push(sender.control().window().0);
+        self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
+        self.in_flight.push(sender.in_flight());
+        self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
+        self.throughput.push(longfat_units::Rate::of(flow.packet * (received - last_received), step));
+        self.retransmitted.push(retransmitted - last_retransmitted);
+        self.last[index] = (received, retransmitted);
     }
 }

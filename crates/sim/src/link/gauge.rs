@@ -1,0 +1,262 @@
+//! What is measured at a link: queue, utilisation, drops, marks.
+//!
+//! Nothing here is sampled: mean and percentile of the queue are weighted with time, exactly, whatever the spacing
+//! of the time series. Counts belong to the measured interval, which begins at the end of the warm-up.
+
+use longfat_queue::{Backlog, Capacity};
+use longfat_units::{Rate, Span, Time};
+
+/// The histogram of the queue has at most this many bins, and at least half as many unless the buffer is smaller.
+const BINS: u64 = 16_384;
+
+/// The instruments of one direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Gauge {
+    rate: Rate,
+    capacity: Capacity,
+    measured_from: Time,
+    /// The next instant at which counts are read or reset.
+    edge: Time,
+    /// The queue in the unit of the capacity, and since when.
+    level: u64,
+    since: Time,
+    /// Integral of the level over the measured time, in unit-picoseconds.
+    area: u128,
+    /// Picoseconds spent at each level, 2^shift levels to a bin.
+    histogram: Vec<u64>,
+    shift: u32,
+    /// Counts of the whole run, and what they were when the measured interval began.
+    counts: Counts,
+    before: Counts,
+    corrupted: u64,
+    series: Option<Series>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    arrived: u64,
+    dropped: u64,
+    marked: u64,
+    bytes_left: u64,
+}
+
+impl Counts {
+    fn since(&self, before: &Self) -> Self {
+        Self {
+            arrived: self.arrived - before.arrived,
+            dropped: self.dropped - before.dropped,
+            marked: self.marked - before.marked,
+            bytes_left: self.bytes_left - before.bytes_left,
+        }
+    }
+}
+
+/// The time series of one direction of a link.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    next: Time,
+    step: Span,
+    last: Counts,
+    pub(crate) queue: Vec<f64>,
+    pub(crate) queue_packets: Vec<u64>,
+    pub(crate) utilisation: Vec<f64>,
+    pub(crate) dropped: Vec<u64>,
+    pub(crate) marked: Vec<u64>,
+    packets: u64,
+}
+
+/// The averages of the measured interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GaugeReport {
+    pub(crate) utilisation: f64,
+    pub(crate) queue_mean: f64,
+    pub(crate) queue_p99: f64,
+    pub(crate) arrived: u64,
+    pub(crate) dropped: u64,
+    pub(crate) marked: u64,
+    pub(crate) corrupted: u64,
+}
+
+impl Gauge {
+    /// Instruments that measure from `measured_from` on and keep a row every `step`, if given.
+    pub(crate) fn new(rate: Rate, capacity: Capacity, measured_from: Time, step: Option<Span>) -> Self {
+        let levels = match capacity {
+            Capacity::Packets(limit) => limit,
+            Capacity::Bytes(limit) => limit.0,
+            Capacity::Unbounded => 0,
+        };
+        let mut shift = 0;
+        while (levels >> shift) >= BINS {
+            shift += 1;
+        }
+        let series =
+            step.map(|step| Series { next: Time::ZERO + step, step, ..Series::default() });
+        let mut gauge = Self {
+            rate,
+            capacity,
+            measured_from,
+            edge: Time::ZERO,
+            level: 0,
+            since: Time::ZERO,
+            area: 0,
+            histogram: vec![0; (levels >> shift) as usize + 1],
+            shift,
+            counts: Counts::default(),
+            before: Counts::default(),
+            corrupted: 0,
+            series,
+        };
+        gauge.edge = gauge.next_edge(Time::ZERO);
+        gauge
+    }
+
+    /// The first edge after `now`.
+    fn next_edge(&self, now: Time) -> Time {
+        let measure = if self.measured_from > now { self.measured_from } else { Time::NEVER };
+        self.series.as_ref().map_or(measure, |series| series.next.min(measure))
+    }
+
+    /// Reads or resets what is due until `now`, included: what happens at an edge comes after it.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time) {
+        if now >= self.edge {
+            self.pass_edges(now);
+        }
+    }
+
+    #[cold]
+    fn pass_edges(&mut self, now: Time) {
+        while now >= self.edge {
+            let edge = self.edge;
+            self.hold(edge);
+            if let Some(series) = &mut self.series {
+                if series.next == edge {
+                    series.read(&self.counts, fraction(self.level, self.capacity), self.rate);
+                }
+            }
+            if edge == self.measured_from {
+                self.area = 0;
+                self.histogram.fill(0);
+                self.before = self.counts;
+            }
+            self.edge = self.next_edge(edge);
+        }
+    }
+
+    /// Accounts for the time up to `now` at the level held.
+    #[inline]
+    fn hold(&mut self, now: Time) {
+        let span = (now - self.since).0;
+        self.since = now;
+        self.area += u128::from(self.level) * u128::from(span);
+        let bin = (self.level >> self.shift) as usize;
+        if let Some(time) = self.histogram.get_mut(bin) {
+            *time += span;
+        }
+    }
+
+    /// The queue is `backlog` from now on.
+    #[inline]
+    pub(crate) fn queue(&mut self, now: Time, backlog: Backlog) {
+        self.advance(now);
+        self.hold(now);
+        self.level = match self.capacity {
+            Capacity::Bytes(_) => backlog.bytes.0,
+            Capacity::Packets(_) | Capacity::Unbounded => backlog.packets,
+        };
+        if let Some(series) = &mut self.series {
+            series.packets = backlog.packets;
+        }
+    }
+
+    /// The last bit of a packet left at `at`.
+    #[inline]
+    pub(crate) fn departed(&mut self, at: Time, bytes: u32) {
+        self.advance(at);
+        self.counts.bytes_left += u64::from(bytes);
+    }
+
+    /// A packet that left at `at` was destroyed on the wire. May be told early.
+    pub(crate) fn corrupted_at(&mut self, at: Time) {
+        self.corrupted += u64::from(at >= self.measured_from);
+    }
+
+    #[inline]
+    pub(crate) fn arrived(&mut self) {
+        self.counts.arrived += 1;
+    }
+
+    pub(crate) fn dropped(&mut self) {
+        self.counts.dropped += 1;
+    }
+
+    pub(crate) fn marked(&mut self) {
+        self.counts.marked += 1;
+    }
+
+    /// The averages from the start of the measured interval to `now`.
+    pub(crate) fn report(&mut self, now: Time) -> GaugeReport {
+        self.advance(now);
+        self.hold(now);
+        let span = now.since(self.measured_from);
+        let Counts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
+        let mean = self.area as f64 / span.0 as f64;
+        GaugeReport {
+            utilisation: bytes_left as f64 * 8.0 / (self.rate.0 as f64 * span.seconds()),
+            queue_mean: mean / units(self.capacity),
+            queue_p99: self.percentile(0.99),
+            arrived,
+            dropped,
+            marked,
+            corrupted: self.corrupted,
+        }
+    }
+
+    /// The level, as a fraction of the capacity, below or at which the queue was for this share of the time.
+    fn percentile(&self, share: f64) -> f64 {
+        let total: u64 = self.histogram.iter().sum();
+        let wanted = share * total as f64;
+        let mut passed = 0;
+        for (bin, time) in self.histogram.iter().enumerate() {
+            passed += time;
+            if passed as f64 >= wanted {
+                let level = ((bin as u64) << self.shift) as f64;
+                let units = units(self.capacity);
+                return level / units;
+            }
+        }
+        f64::NAN
+    }
+
+    /// The time series kept so far.
+    pub(crate) fn series(&self) -> Option<&Series> {
+        self.series.as_ref()
+    }
+}
+
+impl Series {
+    fn read(&mut self, counts: &Counts, queue: f64, rate: Rate) {
+        let interval = counts.since(&self.last);
+        let bits = interval.bytes_left as f64 * 8.0;
+        self.queue.push(queue);
+        self.queue_packets.push(self.packets);
+        self.utilisation.push(bits / (rate.0 as f64 * self.step.seconds()));
+        self.dropped.push(interval.dropped);
+        self.marked.push(interval.marked);
+        self.last = *counts;
+        self.next += self.step;
+    }
+}
+
+/// The unit in which the capacity counts; NaN for a queue without end, of which no fraction makes sense.
+fn units(capacity: Capacity) -> f64 {
+    match capacity {
+        Capacity::Packets(limit) => limit as f64,
+        Capacity::Bytes(limit) => limit.0 as f64,
+        Capacity::Unbounded => f64::NAN,
+    }
+}
+
+fn fraction(level: u64, capacity: Capacity) -> f64 {
+    level as f64 / units(capacity)
+}

@@ -1,0 +1,278 @@
+//! One direction of a link: a queue, a transmitter, a wire.
+//!
+//! There are two kinds of server. A first-in-first-out queue whose policy acts on arrival knows when each packet
+//! will leave the moment it arrives ([`ahead`]): no event is needed for departures, and the ring of departure times
+//! answers every question about the queue. Storage that orders or evicts must be served packet by packet
+//! ([`stepwise`]). Both share what is here and, for the same queue, give the same results to the byte.
+
+mod ahead;
+mod gauge;
+mod stepwise;
+
+use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
+
+pub(crate) use gauge::{Gauge, GaugeReport};
+
+use crate::chance::{Rare, Stream};
+use crate::packet::{Flags, Packet};
+
+/// What a link is made from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    pub(crate) capacity: Capacity,
+    pub(crate) queue: Built,
+    pub(crate) corruption: Rare,
+    pub(crate) chance: Stream,
+    /// Serve packet by packet even where that is not needed.
+    pub(crate) stepwise: bool,
+    pub(crate) gauge: Gauge,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    delay: Span,
+    gate: Gate,
+    transmitter: Transmitter,
+    server: Server,
+}
+
+#[derive(Debug)]
+enum Server {
+    Ahead(ahead::Ahead),
+    Stepwise(stepwise::Stepwise),
+}
+
+/// What becomes of a packet that arrives at a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arrived {
+    /// It will be at the far end of the wire then.
+    Through(Time),
+    /// It waits; if the transmitter was idle, its departure must be scheduled for then.
+    Waits(Option<Time>),
+    /// It was dropped.
+    Dropped,
+    /// It is sent, and will be destroyed on the wire.
+    Corrupted,
+}
+
+/// A packet that leaves a transmitter that is served packet by packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departed {
+    pub(crate) packet: Packet,
+    /// When it will be at the far end; `None` if it is destroyed on the wire.
+    pub(crate) arrives: Option<Time>,
+    /// When the next packet departs, if one waits.
+    pub(crate) next: Option<Time>,
+}
+
+impl Link {
+    pub(crate) fn new(settings: Settings) -> Self {
+        let Settings { rate, delay, capacity, queue, corruption, chance, stepwise, gauge } = settings;
+        let server = match queue.storage {
+            Storage::Fifo if stepwise => Server::Stepwise(stepwise::Stepwise::default()),
+            Storage::Fifo => Server::Ahead(ahead::Ahead::default()),
+        };
+        Self {
+            delay,
+            gate: Gate { capacity, policy: queue.policy, chance, backlog: Backlog::default(), gauge },
+            transmitter: Transmitter::new(rate, corruption),
+            server,
+        }
+    }
+
+    /// Are departures events of their own?
+    pub(crate) fn has_departures(&self) -> bool {
+        matches!(self.server, Server::Stepwise(_))
+    }
+
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// A packet arrives; a mark may be written into it.
+    #[inline]
+    pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet) -> Arrived {
+        match &mut self.server {
+            Server::Ahead(server) => {
+                server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
+            }
+            Server::Stepwise(server) => {
+                server.arrive(now, packet, &mut self.gate, &mut self.transmitter)
+            }
+        }
+    }
+
+    /// The packet in service departs. Only for links whose departures are events.
+    pub(crate) fn depart(&mut self, now: Time) -> Departed {
+        match &mut self.server {
+            Server::Ahead(_) => unreachable!("departures of this link are no events"),
+            Server::Stepwise(server) => {
+                server.depart(now, &mut self.gate, &mut self.transmitter, self.delay)
+            }
+        }
+    }
+
+    /// Brings every count up to `now`.
+    pub(crate) fn settle(&mut self, now: Time) {
+        if let Server::Ahead(server) = &mut self.server {
+            server.settle(now, &mut self.gate);
+        }
+        self.gate.gauge.advance(now);
+    }
+
+    pub(crate) fn gauge(&self) -> &Gauge {
+        &self.gate.gauge
+    }
+
+    pub(crate) fn gauge_mut(&mut self) -> &mut Gauge {
+        &mut self.gate.gauge
+    }
+
+    /// Packets that wait.
+    pub(crate) fn backlog(&self) -> Backlog {
+        self.gate.backlog
+    }
+
+    /// Data packets inside a server that keeps packets.
+    pub(crate) fn data_inside(&self) -> u64 {
+        match &self.server {
+            Server::Ahead(_) => 0,
+            Server::Stepwise(server) => server.data_inside(),
+        }
+    }
+}
+
+/// The way into the queue: capacity, policy, and what waits.
+#[derive(Debug)]
+struct Gate {
+    capacity: Capacity,
+    policy: Option<Box<dyn Policy>>,
+    chance: Stream,
+    backlog: Backlog,
+    gauge: Gauge,
+}
+
+impl Gate {
+    /// Does the packet get in? Writes the mark if there is one.
+    #[inline]
+    fn admit(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
+        self.gauge.arrived();
+        if idle_since.is_none() && !self.capacity.admits(self.backlog, packet.size()) {
+            if let Some(policy) = &mut self.policy {
+                policy.on_overflow(&arrival(now, packet, self.backlog, idle_since));
+            }
+            self.gauge.dropped();
+            return false;
+        }
+        let Some(policy) = &mut self.policy else { return true };
+        match policy.on_arrival(&arrival(now, packet, self.backlog, idle_since), &mut self.chance) {
+            Verdict::Keep => true,
+            Verdict::Mark if packet.flags.has(Flags::ECN_CAPABLE) => {
+                packet.flags = packet.flags.with(Flags::CONGESTION);
+                self.gauge.marked();
+                true
+            }
+            Verdict::Mark | Verdict::Drop => {
+                self.gauge.dropped();
+                false
+            }
+        }
+    }
+
+    /// A packet begins to wait.
+    #[inline]
+    fn enter(&mut self, now: Time, bytes: Bytes) {
+        self.backlog.packets += 1;
+        self.backlog.bytes += bytes;
+        self.gauge.queue(now, self.backlog);
+    }
+
+    /// A packet ends its wait.
+    #[inline]
+    fn leave(&mut self, now: Time, bytes: Bytes) {
+        self.backlog.packets -= 1;
+        self.backlog.bytes = Bytes(self.backlog.bytes.0 - bytes.0);
+        self.gauge.queue(now, self.backlog);
+    }
+}
+
+fn arrival(now: Time, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Arrival {
+    let ecn_capable = packet.flags.has(Flags::ECN_CAPABLE);
+    Arrival { now, bytes: packet.size(), ecn_capable, backlog, idle_since }
+}
+
+/// Sends one packet after the other, at the exact rate.
+#[derive(Debug)]
+struct Transmitter {
+    rate: Rate,
+    /// When the packets accepted so far have left.
+    free_at: Time,
+    /// What the last transmission time was rounded down by, in 1/rate picoseconds.
+    carry: u64,
+    /// Transmission times of the two sizes seen last.
+    known: [Transmission; 2],
+    corruption: Rare,
+}
+
+/// How long a packet of so many bytes takes: whole picoseconds, and the remainder in 1/rate picoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Transmission {
+    bytes: u32,
+    whole: u64,
+    remainder: u64,
+}
+
+impl Transmitter {
+    fn new(rate: Rate, corruption: Rare) -> Self {
+        Self {
+            rate,
+            free_at: Time::ZERO,
+            carry: 0,
+            known: [Transmission::default(); 2],
+            corruption,
+        }
+    }
+
+    /// Sends a packet as soon as the transmitter is free, at `now` or later; returns when its last bit has left.
+    /// The remainder of the division is carried on, so that no rate is bent by rounding.
+    #[inline]
+    fn send(&mut self, now: Time, bytes: u32) -> Time {
+        let Transmission { whole, remainder, .. } = self.transmission(bytes);
+        let mut duration = whole;
+        self.carry += remainder;
+        if self.carry >= self.rate.0 {
+            self.carry -= self.rate.0;
+            duration += 1;
+        }
+        self.free_at = self.free_at.max(now) + Span(duration);
+        self.free_at
+    }
+
+    #[inline]
+    fn transmission(&mut self, bytes: u32) -> Transmission {
+        if self.known[0].bytes == bytes {
+            return self.known[0];
+        }
+        if self.known[1].bytes != bytes {
+            let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+            let rate = u128::from(self.rate.0);
+            self.known[1] = Transmission {
+                bytes,
+                whole: (bit_picoseconds / rate) as u64,
+                remainder: (bit_picoseconds % rate) as u64,
+            };
+        }
+        self.known.swap(0, 1);
+        self.known[0]
+    }
+
+    /// Since when nothing has been sent, if nothing is being sent at `now`.
+    #[inline]
+    fn idle_since(&self, now: Time) -> Option<Time> {
+        (self.free_at <= now).then_some(self.free_at)
+    }
+}

@@ -1,0 +1,62 @@
+//! The server that sends packet by packet: each departure is an event.
+
+use std::collections::VecDeque;
+
+use longfat_units::{Span, Time};
+
+use super::{Arrived, Departed, Gate, Transmitter};
+use crate::packet::Packet;
+
+/// The packets that wait, and the one in service.
+#[derive(Debug, Default)]
+pub(super) struct Stepwise {
+    waiting: VecDeque<Packet>,
+    in_service: Option<Packet>,
+}
+
+impl Stepwise {
+    pub(super) fn arrive(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        gate: &mut Gate,
+        transmitter: &mut Transmitter,
+    ) -> Arrived {
+        let idle_since = if self.in_service.is_none() { transmitter.idle_since(now) } else { None };
+        if !gate.admit(now, packet, idle_since) {
+            return Arrived::Dropped;
+        }
+        if self.in_service.is_some() {
+            self.waiting.push_back(*packet);
+            gate.enter(now, packet.size());
+            return Arrived::Waits(None);
+        }
+        self.in_service = Some(*packet);
+        Arrived::Waits(Some(transmitter.send(now, packet.bytes)))
+    }
+
+    pub(super) fn depart(
+        &mut self,
+        now: Time,
+        gate: &mut Gate,
+        transmitter: &mut Transmitter,
+        delay: Span,
+    ) -> Departed {
+        let packet = self.in_service.take().expect("a departure is scheduled while a packet is in service");
+        gate.gauge.departed(now, packet.bytes);
+        let next = self.waiting.pop_front().map(|next| {
+            gate.leave(now, next.size());
+            self.in_service = Some(next);
+            transmitter.send(now, next.bytes)
+        });
+        let corrupted = transmitter.corruption.happens();
+        if corrupted {
+            gate.gauge.corrupted_at(now);
+        }
+        Departed { packet, arrives: (!corrupted).then_some(now + delay), next }
+    }
+
+    pub(super) fn data_inside(&self) -> u64 {
+        self.waiting.iter().chain(&self.in_service).filter(|packet| !packet.is_ack()).count() as u64
+    }
+}

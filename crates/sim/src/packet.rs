@@ -1,0 +1,66 @@
+//! Packets: small plain values, 32 bytes, data and acknowledgments alike.
+
+use longfat_units::{Bytes, Time};
+
+/// Size of an acknowledgment on the wire: the headers alone.
+pub(crate) const ACK_BYTES: u32 = 40;
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Data: the segment number. Acknowledgment: the next segment that the receiver waits for.
+    pub(crate) number: u64,
+    /// Data: when it was sent. Acknowledgment: when the segment that caused it was sent (RFC 7323, section 3).
+    pub(crate) sent: Time,
+    /// The flow it belongs to.
+    pub(crate) flow: u32,
+    /// Acknowledgment: where its selective acknowledgments are kept ([`crate::sack::NONE`] if nowhere).
+    pub(crate) sack: u32,
+    /// Size on the wire.
+    pub(crate) bytes: u32,
+    /// Links crossed so far.
+    pub(crate) hop: u16,
+    /// What is written in its header.
+    pub(crate) flags: Flags,
+}
+
+/// Bits of the header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// An acknowledgment, not data.
+    pub(crate) const ACK: Self = Self(1);
+    /// Data sent before.
+    pub(crate) const RETRANSMISSION: Self = Self(1 << 1);
+    /// May be marked instead of dropped (RFC 3168: ECT).
+    pub(crate) const ECN_CAPABLE: Self = Self(1 << 2);
+    /// Marked by a router (RFC 3168: CE).
+    pub(crate) const CONGESTION: Self = Self(1 << 3);
+    /// Acknowledgment: the receiver has seen a mark (RFC 3168: ECE).
+    pub(crate) const ECHO: Self = Self(1 << 4);
+    /// Data: the sender has answered the mark (RFC 3168: CWR).
+    pub(crate) const REDUCED: Self = Self(1 << 5);
+
+    pub(crate) fn has(self, flag: Self) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn with(self, flag: Self) -> Self {
+        Self(self.0 | flag.0)
+    }
+
+    pub(crate) fn with_if(self, flag: Self, condition: bool) -> Self {
+        if condition { self.with(flag) } else { self }
+    }
+}
+
+impl Packet {
+    pub(crate) fn is_ack(&self) -> bool {
+        self.flags.has(Flags::ACK)
+    }
+
+    pub(crate) fn size(&self) -> Bytes {
+        Bytes(u64::from(self.bytes))
+    }
+}

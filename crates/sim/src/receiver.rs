@@ -1,0 +1,214 @@
+//! The receiving half of TCP.
+//!
+//! A receiver is a function of its arrivals: each segment yields an acknowledgment, at once or, delayed (RFC 5681,
+//! section 4.2), with the next one or after a while. It has no clock. Arrivals come in order of time but may be
+//! told early, as soon as the last link of the path knows when the packet will be there; every count is therefore
+//! kept by the arrival's own time.
+
+use std::collections::VecDeque;
+
+use longfat_units::{Span, Time};
+
+use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::runs::{Run, Runs};
+use crate::sack::{self, Blocks};
+
+/// An acknowledgment may wait this long for a second segment.
+const DELAYED_ACK: Span = Span::from_millis(100);
+
+/// The receiving half of one flow.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    /// Next segment in order.
+    expected: u64,
+    /// Segments that came before their turn.
+    early: Runs,
+    /// The runs reported last, newest first (RFC 2018, section 4).
+    reported: Blocks,
+    /// One past the last segment of the flow.
+    limit: u64,
+    selective: bool,
+    delayed_ack: bool,
+    /// An acknowledgment kept back, and when it must leave.
+    pending: Option<(Packet, Time)>,
+    /// A mark was seen and the sender has not answered it yet (RFC 3168: ECE).
+    marked: bool,
+    received: Received,
+}
+
+/// What a receiver keeps count of, by the time of arrival.
+#[derive(Debug)]
+pub(crate) struct Received {
+    /// Segments that arrived for the first time, whole run.
+    pub(crate) first: u64,
+    /// Segments that had arrived before.
+    pub(crate) again: u64,
+    /// First arrivals within the measured interval.
+    pub(crate) measured: u64,
+    measured_from: Time,
+    measured_until: Time,
+    /// When the last segment of a finite flow was there.
+    pub(crate) complete: Option<Time>,
+    /// The next edge of the time series, and the counts at edges that arrivals have passed already.
+    edge: Time,
+    edge_step: Span,
+    passed: VecDeque<u64>,
+}
+
+impl Received {
+    /// Counts a first arrival.
+    #[inline]
+    fn count(&mut self, at: Time) {
+        if at >= self.edge {
+            self.pass_edges(at);
+        }
+        self.first += 1;
+        self.measured += u64::from(at >= self.measured_from && at < self.measured_until);
+    }
+
+    #[cold]
+    fn pass_edges(&mut self, at: Time) {
+        while at >= self.edge {
+            self.passed.push_back(self.first);
+            self.edge += self.edge_step;
+        }
+    }
+
+    /// First arrivals before the next edge of the time series, whose time has come.
+    pub(crate) fn at_edge(&mut self) -> u64 {
+        self.passed.pop_front().unwrap_or_else(|| {
+            self.edge += self.edge_step;
+            self.first
+        })
+    }
+}
+
+/// What is kept of each receiver's arrivals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Intervals {
+    pub(crate) measured_from: Time,
+    pub(crate) measured_until: Time,
+    /// First edge of the time series, and the spacing; `None` when there is no series.
+    pub(crate) series: Option<(Time, Span)>,
+}
+
+impl Receiver {
+    pub(crate) fn new(segments: Option<u64>, selective: bool, delayed_ack: bool, intervals: &Intervals) -> Self {
+        let (edge, edge_step) = intervals.series.unwrap_or((Time::NEVER, Span::ZERO));
+        Self {
+            expected: 0,
+            early: Runs::default(),
+            reported: Blocks::default(),
+            limit: segments.unwrap_or(u64::MAX),
+            selective,
+            delayed_ack,
+            pending: None,
+            marked: false,
+            received: Received {
+                first: 0,
+                again: 0,
+                measured: 0,
+                measured_from: intervals.measured_from,
+                measured_until: intervals.measured_until,
+                complete: None,
+                edge,
+                edge_step,
+                passed: VecDeque::new(),
+            },
+        }
+    }
+
+    /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if one does.
+    #[inline]
+    pub(crate) fn on_data(&mut self, data: &Packet, at: Time, slab: &mut sack::Slab) -> Option<Packet> {
+        if data.flags.has(Flags::REDUCED) {
+            self.marked = false;
+        }
+        let marked = data.flags.has(Flags::CONGESTION);
+        self.marked |= marked;
+        let unbroken = data.number == self.expected && self.early.is_empty();
+        if unbroken {
+            self.expected += 1;
+            self.received.count(at);
+        } else {
+            self.reassemble(data.number, at);
+        }
+        if self.expected == self.limit && self.received.complete.is_none() {
+            self.received.complete = Some(at);
+        }
+        if self.delayed_ack && unbroken && !marked && self.pending.is_none() {
+            // The echoed time is that of the first segment the acknowledgment covers (RFC 7323, section 4.3).
+            self.pending = Some((self.acknowledge(data.sent, data, sack::NONE), at + DELAYED_ACK));
+            return None;
+        }
+        let sent = self.pending.take().map_or(data.sent, |(first, _)| first.sent);
+        let handle = self.selective_blocks(slab);
+        Some(self.acknowledge(sent, data, handle))
+    }
+
+    /// A segment out of order, or one that may close a gap.
+    fn reassemble(&mut self, number: u64, at: Time) {
+        if number < self.expected || self.early.contains_reserved(self.expected, number) {
+            self.received.again += 1;
+            return;
+        }
+        self.received.count(at);
+        if number > self.expected {
+            self.early.reserve(self.expected, number + 1);
+            let run = self.early.insert(number);
+            self.report(run);
+            return;
+        }
+        self.expected += 1;
+        while self.early.contains(self.expected) {
+            self.early.forget(self.expected);
+            self.expected += 1;
+        }
+        let expected = self.expected;
+        for run in &mut self.reported {
+            if run.end <= expected {
+                *run = Run::default();
+            }
+        }
+        self.reported.sort_by_key(|run| run.end == 0);
+    }
+
+    /// Puts a run first, in place of those it has swallowed.
+    fn report(&mut self, run: Run) {
+        let apart = |other: &Run| other.end != 0 && (other.end < run.first || other.first > run.end);
+        let mut kept = self.reported.iter().copied().filter(apart);
+        let (second, third) = (kept.next().unwrap_or_default(), kept.next().unwrap_or_default());
+        self.reported = [run, second, third];
+    }
+
+    fn selective_blocks(&self, slab: &mut sack::Slab) -> u32 {
+        if self.early.is_empty() || !self.selective { sack::NONE } else { slab.keep(self.reported) }
+    }
+
+    /// The acknowledgment kept back until `at`, if it is still waiting.
+    pub(crate) fn on_delayed_ack(&mut self, at: Time) -> Option<Packet> {
+        let (_, until) = self.pending?;
+        if until > at {
+            return None;
+        }
+        self.pending.take().map(|(ack, _)| ack)
+    }
+
+    /// When an acknowledgment kept back must leave.
+    pub(crate) fn delayed_until(&self) -> Option<Time> {
+        self.pending.map(|(_, until)| until)
+    }
+
+    fn acknowledge(&self, sent: Time, data: &Packet, sack: u32) -> Packet {
+        let flags = Flags::ACK.with_if(Flags::ECHO, self.marked);
+        Packet { number: self.expected, sent, flow: data.flow, sack, bytes: ACK_BYTES, hop: 0, flags }
+    }
+
+    pub(crate) fn received(&self) -> &Received {
+        &self.received
+    }
+
+    pub(crate) fn received_mut(&mut self) -> &mut Received {
+        &mut self.received
+    }
+}

@@ -1,0 +1,263 @@
+//! From what was counted to what is told: the summary and the tables.
+
+use longfat_units::{Rate, Span, Time};
+use serde_json::{Map, Value, json};
+
+use crate::network::Flow;
+use crate::recording::{Column, Recording, Table};
+use crate::sender::Measured;
+use crate::simulation::Simulation;
+use crate::summary::{FlowSummary, LinkSummary, Summary, Work};
+
+const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
+
+/// The recording of a simulation that has ended.
+pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
+    let links = link_summaries(simulation);
+    let flows: Vec<FlowSummary> =
+        simulation.network.flows.iter().map(|flow| flow_summary(simulation, flow)).collect();
+    let data_packets = simulation.network.flows.iter().map(|flow| flow.receiver.received().first).sum();
+    let tables = vec![
+        flow_table(simulation, &flows),
+        link_table(simulation, &links),
+        transfer_table(simulation),
+        flow_series(simulation, &flows),
+        link_series(simulation),
+    ];
+    let summary = Summary {
+        seed: simulation.scenario.seed,
+        scenario: Value::Null,
+        links: nested_links(simulation, &links),
+        jain: jain(simulation, &flows),
+        flows,
+        traffic: Map::new(),
+        engine: Work { data_packets, events: simulation.events },
+    };
+    Recording { summary, tables }
+}
+
+/// One entry per direction, in the order of `Network::links`.
+fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
+    let end = simulation.end;
+    let links = simulation.network.links.iter_mut();
+    links
+        .map(|link| {
+            let report = link.gauge_mut().report(end);
+            let share = |count: u64| {
+                if report.arrived == 0 { 0.0 } else { count as f64 / report.arrived as f64 }
+            };
+            LinkSummary {
+                utilisation: report.utilisation,
+                queue_mean: report.queue_mean,
+                queue_p99: report.queue_p99,
+                drop_rate: share(report.dropped),
+                mark_rate: share(report.marked),
+                arrived: report.arrived,
+                dropped: report.dropped,
+                marked: report.marked,
+                corrupted: report.corrupted,
+            }
+        })
+        .collect()
+}
+
+fn nested_links(simulation: &Simulation, summaries: &[LinkSummary]) -> Map<String, Value> {
+    let links = simulation.scenario.links.iter().zip(summaries.chunks(2));
+    links
+        .map(|(link, pair)| (link.name.clone(), json!({ "forward": pair[0], "reverse": pair[1] })))
+        .collect()
+}
+
+fn flow_name(simulation: &Simulation, flow: &Flow) -> String {
+    format!("{}[{}]", simulation.scenario.flows[flow.group].name, flow.index_in_group)
+}
+
+fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
+    let untouched = Measured::new(Time::ZERO, f64::NAN);
+    let measured = flow.sender.as_ref().map_or(&untouched, |sender| sender.measured());
+    let received = flow.receiver.received();
+    let from = flow.start.max(Time::ZERO + simulation.scenario.warmup);
+    let until = active_until(simulation, flow);
+    let goodput = Rate::of(flow.packet * received.measured, until.since(from));
+    let sent = measured.sent_measured();
+    let share = if sent == 0 { 0.0 } else { measured.retransmitted_measured() as f64 / sent as f64 };
+    FlowSummary {
+        name: flow_name(simulation, flow),
+        control: simulation.scenario.flows[flow.group].control.kind,
+        rtt_s: flow.rtt.seconds(),
+        goodput_bit_s: goodput,
+        retransmit_rate: share,
+        timeouts: measured.timeouts,
+        queueing_delay_mean_s: measured.queueing_delay(),
+        window_mean: measured.window_mean(simulation.end),
+        congestion_events: measured.congestion_events,
+        start_s: flow.start.seconds(),
+        completion_s: received.complete.map(Time::seconds),
+    }
+}
+
+/// When the flow stops being active: at its completion, its stop, or the end.
+fn active_until(simulation: &Simulation, flow: &Flow) -> Time {
+    let complete = flow.receiver.received().complete.unwrap_or(Time::NEVER);
+    complete.min(flow.stop.unwrap_or(Time::NEVER)).min(simulation.end)
+}
+
+/// Jain's index of the goodputs of each group: (Σx)² / (n Σx²).
+fn jain(simulation: &Simulation, flows: &[FlowSummary]) -> Map<String, Value> {
+    let groups = simulation.scenario.flows.iter().enumerate();
+    groups
+        .map(|(group, description)| {
+            let members = simulation.network.flows.iter().zip(flows).filter(|(flow, _)| flow.group == group);
+            let goodputs: Vec<f64> = members.map(|(_, summary)| summary.goodput_bit_s).collect();
+            let sum: f64 = goodputs.iter().sum();
+            let squares: f64 = goodputs.iter().map(|x| x * x).sum();
+            let index = if squares == 0.0 { Value::Null } else { json!(sum * sum / (goodputs.len() as f64 * squares)) };
+            (description.name.clone(), index)
+        })
+        .collect()
+}
+
+fn reals<T>(rows: &[T], value: impl Fn(&T) -> f64) -> Column {
+    Column::Real(rows.iter().map(value).collect())
+}
+
+fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Column {
+    Column::Count(rows.iter().map(value).collect())
+}
+
+fn group_column(simulation: &Simulation) -> Column {
+    let groups = simulation.network.flows.iter().map(|flow| flow.group as u32).collect();
+    Column::Word(groups, group_names(simulation))
+}
+
+fn group_names(simulation: &Simulation) -> Vec<String> {
+    simulation.scenario.flows.iter().map(|group| group.name.clone()).collect()
+}
+
+fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
+    flows.iter().map(|flow| flow.name.clone()).collect()
+}
+
+fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
+    let network = &simulation.network.flows;
+    let of_sender = |value: fn(&Measured) -> u64| {
+        counts(network, |flow| flow.sender.as_ref().map_or(0, |sender| value(sender.measured())))
+    };
+    let controls: Vec<String> = simulation.scenario.flows.iter().map(|group| group.control.kind.to_owned()).collect();
+    Table {
+        name: "flows",
+        columns: vec![
+            ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
+            ("group", group_column(simulation)),
+            ("control", Column::Word(network.iter().map(|flow| flow.group as u32).collect(), controls)),
+            ("rtt_s", reals(flows, |flow| flow.rtt_s)),
+            ("start_s", reals(flows, |flow| flow.start_s)),
+            ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
+            ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
+            ("timeouts", counts(flows, |flow| flow.timeouts)),
+            ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
+            ("window_mean", reals(flows, |flow| flow.window_mean)),
+            ("congestion_events", counts(flows, |flow| flow.congestion_events)),
+            ("sent", of_sender(|measured| measured.total_sent)),
+            ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
+            ("delivered", counts(network, |flow| flow.receiver.received().first)),
+            ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
+        ],
+    }
+}
+
+/// The name of each link twice, once per direction, and the directions.
+fn link_words(simulation: &Simulation) -> [(&'static str, Column); 2] {
+    let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
+    let count = simulation.network.links.len() as u32;
+    [
+        ("link", Column::Word((0..count).map(|link| link / 2).collect(), names)),
+        ("direction", Column::Word((0..count).map(|link| link % 2).collect(), DIRECTIONS.map(String::from).to_vec())),
+    ]
+}
+
+fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
+    let mut columns = Vec::from(link_words(simulation));
+    columns.extend([
+        ("utilisation", reals(links, |link| link.utilisation)),
+        ("queue_mean", reals(links, |link| link.queue_mean)),
+        ("queue_p99", reals(links, |link| link.queue_p99)),
+        ("drop_rate", reals(links, |link| link.drop_rate)),
+        ("mark_rate", reals(links, |link| link.mark_rate)),
+        ("arrived", counts(links, |link| link.arrived)),
+        ("dropped", counts(links, |link| link.dropped)),
+        ("marked", counts(links, |link| link.marked)),
+        ("corrupted", counts(links, |link| link.corrupted)),
+    ]);
+    Table { name: "links", columns }
+}
+
+/// The finite flows that are complete.
+fn transfer_table(simulation: &Simulation) -> Table {
+    let complete: Vec<&Flow> =
+        simulation.network.flows.iter().filter(|flow| flow.receiver.received().complete.is_some()).collect();
+    let names = complete.iter().map(|flow| flow_name(simulation, flow)).collect();
+    let groups = complete.iter().map(|flow| flow.group as u32).collect();
+    let completion = |flow: &&Flow| flow.receiver.received().complete.map_or(f64::NAN, Time::seconds);
+    let sent_again = |flow: &&Flow| flow.sender.as_ref().map_or(0, |sender| sender.measured().total_retransmitted);
+    Table {
+        name: "transfers",
+        columns: vec![
+            ("name", Column::Word((0..complete.len() as u32).collect(), names)),
+            ("group", Column::Word(groups, group_names(simulation))),
+            ("start_s", reals(&complete, |flow| flow.start.seconds())),
+            ("completion_s", reals(&complete, completion)),
+            ("packets", counts(&complete, |flow| flow.receiver.received().first)),
+            ("bytes", counts(&complete, |flow| (flow.packet * flow.receiver.received().first).0)),
+            ("retransmitted", counts(&complete, sent_again)),
+        ],
+    }
+}
+
+fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
+    let series = simulation.series.take().unwrap_or_default();
+    let groups = series.flow.iter().map(|&flow| simulation.network.flows[flow as usize].group as u32).collect();
+    Table {
+        name: "flow_series",
+        columns: vec![
+            ("time_s", Column::Real(series.time)),
+            ("flow", Column::Word(series.flow, flow_names(flows))),
+            ("group", Column::Word(groups, group_names(simulation))),
+            ("window", Column::Real(series.window)),
+            ("threshold", Column::Real(series.threshold)),
+            ("in_flight", Column::Count(series.in_flight)),
+            ("rtt_s", Column::Real(series.rtt)),
+            ("throughput_bit_s", Column::Real(series.throughput)),
+            ("retransmitted", Column::Count(series.retransmitted)),
+        ],
+    }
+}
+
+fn link_series(simulation: &Simulation) -> Table {
+    let step: Span = simulation.scenario.sample;
+    let links: Vec<_> =
+        simulation.network.links.iter().filter_map(|link| link.gauge().series()).collect();
+    let rows = links.first().map_or(0, |series| series.queue.len());
+    let directions = links.len() as u32;
+    let each = |value: &dyn Fn(usize, usize) -> f64| {
+        Column::Real((0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect())
+    };
+    let each_count = |value: &dyn Fn(usize, usize) -> u64| {
+        Column::Count((0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect())
+    };
+    let words = |of: fn(u32) -> u32| (0..rows).flat_map(|_| (0..directions).map(of)).collect();
+    let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
+    Table {
+        name: "link_series",
+        columns: vec![
+            ("time_s", each(&|row, _| (step * (row as u64 + 1)).seconds())),
+            ("link", Column::Word(words(|link| link / 2), names)),
+            ("direction", Column::Word(words(|link| link % 2), DIRECTIONS.map(String::from).to_vec())),
+            ("queue", each(&|row, link| links[link].queue[row])),
+            ("queue_packets", each_count(&|row, link| links[link].queue_packets[row])),
+            ("utilisation", each(&|row, link| links[link].utilisation[row])),
+            ("dropped", each_count(&|row, link| links[link].dropped[row])),
+            ("marked", each_count(&|row, link| links[link].marked[row])),
+        ],
+    }
+}

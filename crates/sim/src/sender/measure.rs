@@ -1,0 +1,111 @@
+//! What a sender keeps count of.
+
+use longfat_units::{Span, Time};
+
+/// Counts and averages of one sender: over the whole run, and since the measured interval began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    /// Packets sent in the whole run, retransmissions included.
+    pub(crate) total_sent: u64,
+    /// Retransmissions in the whole run.
+    pub(crate) total_retransmitted: u64,
+    before: Before,
+    pub(crate) timeouts: u64,
+    pub(crate) congestion_events: u64,
+    /// Sum of round trip less propagation, in picoseconds.
+    delay: u128,
+    round_trips: u64,
+    /// Window and since when; its integral over time in segment-seconds.
+    window: f64,
+    window_since: Time,
+    window_area: f64,
+    since: Time,
+}
+
+/// Whole-run counts at the start of the measured interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Before {
+    sent: u64,
+    retransmitted: u64,
+}
+
+impl Measured {
+    pub(crate) fn new(now: Time, window: f64) -> Self {
+        Self {
+            total_sent: 0,
+            total_retransmitted: 0,
+            before: Before::default(),
+            timeouts: 0,
+            congestion_events: 0,
+            delay: 0,
+            round_trips: 0,
+            window,
+            window_since: now,
+            window_area: 0.0,
+            since: now,
+        }
+    }
+
+    /// Forgets all but the whole-run counts.
+    pub(crate) fn begin(&mut self, now: Time) {
+        let before = Before { sent: self.total_sent, retransmitted: self.total_retransmitted };
+        *self = Self {
+            total_sent: self.total_sent,
+            total_retransmitted: self.total_retransmitted,
+            before,
+            ..Self::new(now, self.window)
+        };
+    }
+
+    #[inline]
+    pub(crate) fn sent(&mut self) {
+        self.total_sent += 1;
+    }
+
+    pub(crate) fn retransmitted(&mut self) {
+        self.total_retransmitted += 1;
+    }
+
+    pub(crate) fn reduced(&mut self) {
+        self.congestion_events += 1;
+    }
+
+    pub(crate) fn timed_out(&mut self) {
+        self.timeouts += 1;
+    }
+
+    #[inline]
+    pub(crate) fn round_trip(&mut self, rtt: Span, propagation: Span) {
+        self.delay += u128::from((rtt - propagation).0);
+        self.round_trips += 1;
+    }
+
+    /// The window is `window` from now on.
+    #[inline]
+    pub(crate) fn window(&mut self, now: Time, window: f64) {
+        self.window_area += self.window * now.since(self.window_since).0 as f64;
+        self.window_since = now;
+        self.window = window;
+    }
+
+    /// Packets sent in the measured interval.
+    pub(crate) fn sent_measured(&self) -> u64 {
+        self.total_sent - self.before.sent
+    }
+
+    /// Retransmissions in the measured interval.
+    pub(crate) fn retransmitted_measured(&self) -> u64 {
+        self.total_retransmitted - self.before.retransmitted
+    }
+
+    /// Mean queueing delay in seconds over acknowledgments; NaN where there were none.
+    pub(crate) fn queueing_delay(&self) -> f64 {
+        self.delay as f64 / self.round_trips as f64 * 1e-12
+    }
+
+    /// Time average of the window in segments until `now`; NaN over no time.
+    pub(crate) fn window_mean(&self, now: Time) -> f64 {
+        let rest = self.window * now.since(self.window_since).0 as f64;
+        (self.window_area + rest) / now.since(self.since).0 as f64
+    }
+}

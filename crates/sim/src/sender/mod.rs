@@ -1,0 +1,372 @@
+//! The sending half of TCP: what to send, and when.
+//!
+//! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the
+//! next packet. Window and pacing come from its controller; this is where losses are found and repaired
+//! (RFC 6675), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298).
+
+mod measure;
+mod round_trip;
+mod scoreboard;
+
+use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path};
+use longfat_units::{Span, Time};
+
+pub(crate) use measure::Measured;
+use round_trip::RoundTrip;
+use scoreboard::Scoreboard;
+
+use crate::packet::{Flags, Packet};
+use crate::sack::{self, Blocks};
+
+/// What a sender is made from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    /// Segments to send in all.
+    pub(crate) segments: Option<u64>,
+    pub(crate) max_window: Option<u64>,
+    pub(crate) rto_min: Span,
+    pub(crate) ecn: bool,
+    /// Round trip without queues, to tell queueing from propagation.
+    pub(crate) propagation: Span,
+}
+
+/// The sending half of one flow.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    /// First segment not cumulatively acknowledged.
+    unacknowledged: u64,
+    /// Next new segment.
+    next: u64,
+    /// One past the last segment there is to send.
+    limit: u64,
+    /// How many segments the window lets be in flight.
+    allowed: u64,
+    state: State,
+    limited: Limited,
+    scoreboard: Scoreboard,
+    control: Box<dyn CongestionControl>,
+    round_trip: RoundTrip,
+    /// A round ends when this segment is acknowledged.
+    round_end: u64,
+    /// Data below was sent before the last reduction: its losses and marks are answered already.
+    reacted_until: u64,
+    /// The first retransmission of a recovery leaves whatever the window says (RFC 6675, step 4.3).
+    fast_retransmit: bool,
+    /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
+    announce_reduction: bool,
+    pacing: Pacing,
+    /// No packet leaves before.
+    pace_until: Time,
+    /// Length of the retransmission time-out now.
+    timeout: Span,
+    /// When the retransmission timer runs out.
+    deadline: Time,
+    /// The first segment in flight when the timer last ran out.
+    timed_out_at: Option<u64>,
+    settings: Settings,
+    measured: Measured,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// No loss under repair.
+    Open,
+    /// Loss recovery until everything below `point` is acknowledged.
+    Recovery { point: u64 },
+    /// The same after a time-out, in slow start.
+    TimedOut { point: u64 },
+}
+
+impl Sender {
+    pub(crate) fn new(settings: Settings, control: Box<dyn CongestionControl>, now: Time) -> Self {
+        let round_trip = RoundTrip::new(settings.rto_min);
+        let mut sender = Self {
+            unacknowledged: 0,
+            next: 0,
+            limit: settings.segments.unwrap_or(u64::MAX),
+            allowed: 0,
+            state: State::Open,
+            limited: Limited::Window,
+            scoreboard: Scoreboard::default(),
+            measured: Measured::new(now, control.window().0),
+            control,
+            round_trip,
+            round_end: 0,
+            reacted_until: 0,
+            fast_retransmit: false,
+            announce_reduction: false,
+            pacing: Pacing::Unpaced,
+            pace_until: Time::ZERO,
+            timeout: round_trip.timeout(),
+            deadline: Time::NEVER,
+            timed_out_at: None,
+            settings,
+        };
+        sender.heed_control(now);
+        sender
+    }
+
+    /// An acknowledgment has arrived, with its selective blocks if it carries any.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+        let in_flight = self.in_flight();
+        let recovering = matches!(self.state, State::Recovery { .. });
+        let from = self.unacknowledged;
+        let mut acked = 0;
+        let mut round_starts = false;
+        let rtt = now - ack.sent;
+        if ack.number > from {
+            acked = self.scoreboard.advance(from, ack.number);
+            self.unacknowledged = ack.number;
+            round_starts = self.on_progress(now, rtt);
+        }
+        if let Some(blocks) = blocks {
+            for block in blocks {
+                self.scoreboard.acknowledge(*block, self.unacknowledged, self.next);
+            }
+            self.scoreboard.detect_losses(self.unacknowledged);
+        }
+        self.measured.round_trip(rtt, self.settings.propagation);
+
+        if self.loss_begins() {
+            self.enter_recovery(now, in_flight);
+        } else if ack.flags.has(Flags::ECHO) {
+            if ack.number > self.reacted_until {
+                self.reduce(now, Cause::Mark, in_flight);
+            }
+        } else if acked > 0 {
+            let limited = if recovering { Limited::Recovery } else { self.limited };
+            let path = self.path();
+            let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room: None };
+            self.control.on_ack(&ack, &path);
+            if round_starts {
+                self.pacing = self.control.pacing(&path);
+            }
+            self.heed_control(now);
+        }
+    }
+
+    /// New data was acknowledged. True on the first acknowledgment of a round.
+    #[inline]
+    fn on_progress(&mut self, now: Time, rtt: Span) -> bool {
+        self.round_trip.see(rtt);
+        let round_starts = self.unacknowledged > self.round_end;
+        if round_starts {
+            self.round_end = self.next;
+            self.round_trip.sample(rtt);
+        }
+        if round_starts || self.timed_out_at.is_some() {
+            self.timed_out_at = None;
+            self.round_trip.acknowledged();
+            self.timeout = self.round_trip.timeout();
+        }
+        // RFC 6298, sections 5.2 and 5.3.
+        self.deadline =
+            if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
+        if let State::Recovery { point } | State::TimedOut { point } = self.state {
+            if self.unacknowledged >= point {
+                self.state = State::Open;
+            }
+        }
+        round_starts
+    }
+
+    fn loss_begins(&self) -> bool {
+        self.state == State::Open && self.scoreboard.first_is_lost(self.unacknowledged)
+    }
+
+    /// RFC 6675, section 5, step 4.
+    fn enter_recovery(&mut self, now: Time, in_flight: u64) {
+        self.state = State::Recovery { point: self.next };
+        self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
+        // A loss from before the last reduction is answered already (RFC 3168, section 6.1.2).
+        if self.unacknowledged >= self.reacted_until {
+            self.reduce(now, Cause::Loss, in_flight);
+        }
+    }
+
+    fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
+        self.reacted_until = self.next;
+        self.announce_reduction = self.settings.ecn;
+        self.measured.reduced();
+        self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
+    }
+
+    fn tell_congestion(&mut self, event: &Congestion) {
+        let path = self.path();
+        self.control.on_congestion(event, &path);
+        self.pacing = self.control.pacing(&path);
+        self.heed_control(event.now);
+    }
+
+    /// The retransmission timer ran out: RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1.
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        let again = self.timed_out_at == Some(self.unacknowledged);
+        self.timed_out_at = Some(self.unacknowledged);
+        self.round_trip.back_off();
+        self.timeout = self.round_trip.timeout();
+        self.deadline = now + self.timeout;
+        self.state = State::TimedOut { point: self.next };
+        self.fast_retransmit = false;
+        self.scoreboard.all_lost(self.unacknowledged, self.next);
+        self.reacted_until = self.next;
+        self.announce_reduction = self.settings.ecn;
+        self.pace_until = Time::ZERO;
+        self.measured.timed_out();
+        self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
+    }
+
+    /// The next packet that may leave now.
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+        if self.fast_retransmit {
+            self.fast_retransmit = false;
+            if let Some(segment) = self.scoreboard.take_lost(self.unacknowledged) {
+                return Some(self.send_again(segment, now));
+            }
+        }
+        if self.in_flight() >= self.allowed {
+            let bound = self.settings.max_window.is_some_and(|bound| bound <= self.allowed);
+            self.limited = if bound { Limited::Receiver } else { Limited::Window };
+            return None;
+        }
+        if now < self.pace_until {
+            self.limited = Limited::Pacing;
+            return None;
+        }
+        if !self.scoreboard.is_clear() {
+            if let Some(segment) = self.next_repair() {
+                return Some(self.send_again(segment, now));
+            }
+        }
+        if self.next < self.limit {
+            return Some(self.send_new(now));
+        }
+        if let Some(segment) = self.next_speculative() {
+            return Some(self.send_again(segment, now));
+        }
+        self.limited = Limited::Application;
+        None
+    }
+
+    /// `NextSeg`, rule 1.
+    fn next_repair(&mut self) -> Option<u64> {
+        if self.state == State::Open { None } else { self.scoreboard.take_lost(self.unacknowledged) }
+    }
+
+    /// `NextSeg`, rules 3 and 4: in recovery, with nothing lost to repair and nothing new to send.
+    fn next_speculative(&mut self) -> Option<u64> {
+        if !matches!(self.state, State::Recovery { .. }) {
+            return None;
+        }
+        self.scoreboard
+            .take_unsacked(self.unacknowledged)
+            .or_else(|| self.scoreboard.rescue(self.unacknowledged, self.next))
+    }
+
+    fn send_new(&mut self, now: Time) -> Packet {
+        let segment = self.next;
+        self.next += 1;
+        let mut flags = Flags::default().with_if(Flags::ECN_CAPABLE, self.settings.ecn);
+        if self.announce_reduction {
+            flags = flags.with(Flags::REDUCED);
+            self.announce_reduction = false;
+        }
+        self.leave(segment, flags, now)
+    }
+
+    fn send_again(&mut self, segment: u64, now: Time) -> Packet {
+        self.measured.retransmitted();
+        self.leave(segment, Flags::RETRANSMISSION, now)
+    }
+
+    #[inline]
+    fn leave(&mut self, number: u64, flags: Flags, now: Time) -> Packet {
+        self.measured.sent();
+        if self.deadline == Time::NEVER {
+            self.deadline = now + self.timeout;
+        }
+        if self.pacing != Pacing::Unpaced {
+            self.pace_until = self.pace_until.max(now) + self.spacing();
+        }
+        let Settings { flow, bytes, .. } = self.settings;
+        Packet { number, sent: now, flow, sack: sack::NONE, bytes, hop: 0, flags }
+    }
+
+    /// Time from one packet to the next under the pacing in force.
+    fn spacing(&self) -> Span {
+        match self.pacing {
+            Pacing::Unpaced | Pacing::Blocks(_) => Span::ZERO,
+            Pacing::Spread { gain } => {
+                let rtt = self.path().rtt.seconds();
+                Span::from_seconds_f64(rtt / (gain * self.control.window().0))
+            }
+            Pacing::Rate(rate) => Span::from_seconds_f64(1.0 / rate),
+        }
+    }
+
+    /// Takes over the controller's window.
+    #[inline]
+    fn heed_control(&mut self, now: Time) {
+        let window = self.control.window().0;
+        self.measured.window(now, window);
+        let allowed = (window as u64).max(1);
+        self.allowed = self.settings.max_window.map_or(allowed, |bound| allowed.min(bound));
+    }
+
+    fn path(&self) -> Path {
+        Path {
+            rtt: self.round_trip.smoothed().unwrap_or(self.settings.propagation),
+            base_rtt: self.round_trip.smallest(),
+        }
+    }
+
+    /// Stops sending new data.
+    pub(crate) fn stop(&mut self) {
+        self.limit = self.limit.min(self.next);
+    }
+
+    /// When the retransmission timer runs out.
+    pub(crate) fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// When pacing lets the next packet leave, if that is what it waits for.
+    pub(crate) fn pace_deadline(&self) -> Option<Time> {
+        (self.limited == Limited::Pacing).then_some(self.pace_until)
+    }
+
+    /// RFC 6675's `Pipe`.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.scoreboard.pipe(self.next - self.unacknowledged)
+    }
+
+    /// Is everything sent and acknowledged?
+    pub(crate) fn is_done(&self) -> bool {
+        self.unacknowledged == self.limit
+    }
+
+    pub(crate) fn control(&self) -> &dyn CongestionControl {
+        &*self.control
+    }
+
+    pub(crate) fn smoothed_rtt(&self) -> Option<Span> {
+        self.round_trip.smoothed()
+    }
+
+    pub(crate) fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    /// Begins the measured interval.
+    pub(crate) fn begin_measuring(&mut self, now: Time) {
+        self.measured.begin(now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Round trips and the retransmission time-out (RFC 6298).
+//!
+//! One sample per round trip feeds the estimator, as RFC 6298 (section 3) asks at least; the clock is exact, so
+//! its granularity G is nothing. Timestamps make samples of retransmissions unambiguous (RFC 7323).
+
+use longfat_units::Span;
+
+/// Before the first sample (RFC 6298, section 2.1).
+const INITIAL: Span = Span::from_seconds(1);
+/// The upper bound of section 2.4.
+const LARGEST: Span = Span::from_seconds(60);
+
+/// The estimator of one flow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundTrip {
+    smoothed: Option<Span>,
+    variation: Span,
+    smallest: Span,
+    timeout_min: Span,
+    backoff: u32,
+}
+
+impl RoundTrip {
+    pub(crate) fn new(timeout_min: Span) -> Self {
+        Self { smoothed: None, variation: Span::ZERO, smallest: Span(u64::MAX), timeout_min, backoff: 0 }
+    }
+
+    /// Smoothed round trip, once there was a sample.
+    pub(crate) fn smoothed(&self) -> Option<Span> {
+        self.smoothed
+    }
+
+    /// Smallest round trip seen; as large as can be before the first.
+    pub(crate) fn smallest(&self) -> Span {
+        self.smallest
+    }
+
+    /// Every sample may be the smallest.
+    #[inline]
+    pub(crate) fn see(&mut self, sample: Span) {
+        self.smallest = self.smallest.min(sample);
+    }
+
+    /// Sections 2.2 and 2.3.
+    pub(crate) fn sample(&mut self, sample: Span) {
+        match self.smoothed {
+            None => {
+                self.smoothed = Some(sample);
+                self.variation = sample / 2;
+            }
+            Some(smoothed) => {
+                let deviation = Span(smoothed.0.abs_diff(sample.0));
+                self.variation = (self.variation * 3 + deviation) / 4;
+                self.smoothed = Some((smoothed * 7 + sample) / 8);
+            }
+        }
+    }
+
+    /// New data was acknowledged: section 5.3 with the back-off undone.
+    pub(crate) fn acknowledged(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// The timer ran out: section 5.5 doubles it.
+    pub(crate) fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// How long to wait for an acknowledgment.
+    pub(crate) fn timeout(&self) -> Span {
+        let base = match self.smoothed {
+            None => INITIAL.max(self.timeout_min),
+            Some(smoothed) => (smoothed + self.variation * 4).max(self.timeout_min),
+        };
+        let doubled = u128::from(base.0) << self.backoff.min(32);
+        Span(doubled.min(u128::from(LARGEST.0.max(base.0))) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimator_follows_the_rfc_by_hand() {
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(ms(1));
+        assert_eq!(round_trip.timeout(), Span::from_seconds(1));
+        // First sample 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4·50.
+        round_trip.sample(ms(100));
+        assert_eq!(round_trip.timeout(), ms(300));
+        // Then 140 ms: RTTVAR = ¾·50 + ¼·40 = 47.5, SRTT = ⅞·100 + ⅛·140 = 105, RTO 105 + 190.
+        round_trip.sample(ms(140));
+        assert_eq!(round_trip.smoothed(), Some(ms(105)));
+        assert_eq!(round_trip.timeout(), ms(295));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_a_minute() {
+        let mut round_trip = RoundTrip::new(Span::from_millis(200));
+        round_trip.sample(Span::from_millis(50));
+        let mut timeouts = Vec::new();
+        for _ in 0..10 {
+            timeouts.push(round_trip.timeout().seconds());
+            round_trip.back_off();
+        }
+        assert_eq!(timeouts, [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60.0]);
+        round_trip.acknowledged();
+        assert_eq!(round_trip.timeout(), Span::from_millis(200));
+    }
+}

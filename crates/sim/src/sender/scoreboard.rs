@@ -1,0 +1,164 @@
+//! What the sender knows of the segments in flight (RFC 6675).
+//!
+//! Three frontiers move over the window, each passing every segment once, so the cost per acknowledgment is
+//! O(1) amortised at any window:
+//!
+//! ```text
+//!     unacknowledged ≤ … lost_below … highest selectively acknowledged … next new
+//!                    ≤ … retransmitted_below …
+//! ```
+//!
+//! All segments have the same size, so RFC 6675's `IsLost(S)` (three discontiguous blocks above S, or more
+//! than two segments' worth of bytes) is: at least three segments above S are selectively acknowledged. An
+//! unacknowledged segment is lost exactly when it lies below the third-highest of these. `Pipe` is kept as
+//! counts instead of being summed over the window.
+
+use crate::runs::{Run, Runs};
+
+/// RFC 6675, section 2: `DupThresh`.
+pub(crate) const DUPLICATE_THRESHOLD: usize = 3;
+
+/// The state of the segments from the first unacknowledged one to the last one sent.
+#[derive(Debug, Default)]
+pub(crate) struct Scoreboard {
+    sacked: Runs,
+    /// The highest selectively acknowledged segments, highest first, each plus one; 0 where there are fewer.
+    highest: [u64; DUPLICATE_THRESHOLD],
+    lost_below: u64,
+    /// Segments below `lost_below` that are not selectively acknowledged.
+    lost: u64,
+    retransmitted_below: u64,
+    /// Segments below `retransmitted_below` that are not selectively acknowledged.
+    retransmitted: u64,
+    /// RFC 6675's `RescueRxt`: no further rescue until everything below is acknowledged.
+    rescued_below: u64,
+}
+
+impl Scoreboard {
+    /// Nothing but an unbroken window in flight?
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.lost == 0 && self.retransmitted == 0 && self.sacked.is_empty()
+    }
+
+    /// RFC 6675's `Pipe`: an estimate of what is in the network, for `outstanding` unacknowledged segments.
+    #[inline]
+    pub(crate) fn pipe(&self, outstanding: u64) -> u64 {
+        outstanding - self.sacked.count() - self.lost + self.retransmitted
+    }
+
+    /// RFC 6675's `IsLost(HighACK + 1)`.
+    pub(crate) fn first_is_lost(&self, unacknowledged: u64) -> bool {
+        self.lost_below > unacknowledged
+    }
+
+    /// Was the first unacknowledged segment sent again already?
+    pub(crate) fn first_was_retransmitted(&self, unacknowledged: u64) -> bool {
+        self.retransmitted_below > unacknowledged
+    }
+
+    /// Everything below `to` is acknowledged. Returns how many segments that reports for the first time.
+    pub(crate) fn advance(&mut self, from: u64, to: u64) -> u64 {
+        if self.is_clear() {
+            return to - from;
+        }
+        let mut news = 0;
+        for segment in from..to {
+            if self.sacked.contains(segment) {
+                self.sacked.forget(segment);
+            } else {
+                news += 1;
+                self.lost -= u64::from(segment < self.lost_below);
+                self.retransmitted -= u64::from(segment < self.retransmitted_below);
+            }
+        }
+        news
+    }
+
+    /// A block of RFC 2018, with `unacknowledged` the first segment not cumulatively acknowledged and `next`
+    /// the next new one. Returns how many segments it reports for the first time.
+    pub(crate) fn acknowledge(&mut self, block: Run, unacknowledged: u64, next: u64) -> u64 {
+        let mut news = 0;
+        let mut segment = block.first.max(unacknowledged);
+        self.sacked.reserve(unacknowledged, next);
+        while segment < block.end.min(next) {
+            if self.sacked.contains(segment) {
+                // What the sender knows is part of what the receiver has, and blocks are maximal: a known
+                // segment here is the first of its run.
+                segment = self.sacked.starting_at(segment).end;
+                continue;
+            }
+            let run = self.sacked.insert(segment);
+            news += 1;
+            self.lost -= u64::from(segment < self.lost_below);
+            self.retransmitted -= u64::from(segment < self.retransmitted_below);
+            self.note_highest(segment + 1);
+            segment = run.end;
+        }
+        news
+    }
+
+    fn note_highest(&mut self, mut value: u64) {
+        for highest in &mut self.highest {
+            if value > *highest {
+                std::mem::swap(&mut value, highest);
+            }
+        }
+    }
+
+    /// Moves the frontier of loss up to the third-highest selectively acknowledged segment.
+    pub(crate) fn detect_losses(&mut self, unacknowledged: u64) {
+        let third = self.highest[DUPLICATE_THRESHOLD - 1].saturating_sub(1);
+        let from = self.lost_below.max(unacknowledged);
+        for segment in from..third {
+            self.lost += u64::from(!self.sacked.contains(segment));
+        }
+        self.lost_below = self.lost_below.max(third);
+    }
+
+    /// The retransmission timer ran out: all that is not acknowledged counts as lost, and as not yet sent again.
+    pub(crate) fn all_lost(&mut self, unacknowledged: u64, next: u64) {
+        self.lost_below = next;
+        self.lost = next - unacknowledged - self.sacked.count();
+        self.retransmitted_below = unacknowledged;
+        self.retransmitted = 0;
+        self.rescued_below = 0;
+    }
+
+    /// `NextSeg`, rule 1: takes the first lost segment that was not sent again.
+    pub(crate) fn take_lost(&mut self, unacknowledged: u64) -> Option<u64> {
+        self.take_hole(unacknowledged, self.lost_below)
+    }
+
+    /// `NextSeg`, rule 3: takes the first segment below the highest selectively acknowledged one that was not
+    /// sent again, lost or not.
+    pub(crate) fn take_unsacked(&mut self, unacknowledged: u64) -> Option<u64> {
+        self.take_hole(unacknowledged, self.highest[0].saturating_sub(1))
+    }
+
+    fn take_hole(&mut self, unacknowledged: u64, below: u64) -> Option<u64> {
+        let mut segment = self.retransmitted_below.max(unacknowledged);
+        while segment < below && self.sacked.contains(segment) {
+            segment += 1;
+        }
+        let found = segment < below;
+        if found {
+            self.retransmitted += 1;
+            self.retransmitted_below = segment + 1;
+        } else {
+            self.retransmitted_below = self.retransmitted_below.max(below);
+        }
+        found.then_some(segment)
+    }
+
+    /// `NextSeg`, rule 4: once per recovery, the highest unacknowledged segment, where nothing else can be
+    /// sent. It does not count as in flight (`HighRxt` stays).
+    pub(crate) fn rescue(&mut self, unacknowledged: u64, next: u64) -> Option<u64> {
+        if self.rescued_below > unacknowledged || self.retransmitted_below >= next {
+            return None;
+        }
+        let segment = (unacknowledged..next).rev().find(|&segment| !self.sacked.contains(segment))?;
+        self.rescued_below = next;
+        Some(segment)
+    }
+}

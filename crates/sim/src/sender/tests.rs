@@ -1,0 +1,191 @@
+//! Losses repaired, by hand: a sender and a receiver over a wire of constant delay that loses what it is told to.
+
+use std::collections::VecDeque;
+
+use longfat_control::{CongestionControl, Start, controller::reno::Reno, Windowed};
+use longfat_units::{Segments, Span, Time};
+
+use super::{Sender, Settings};
+use crate::packet::{Flags, Packet};
+use crate::receiver::{Intervals, Receiver};
+use crate::sack::{self, Slab};
+
+const RTT: Span = Span::from_millis(100);
+
+/// One data packet as it left: when, which segment, and was it sent before?
+type Sent = (u64, u64, bool);
+
+struct Dialogue {
+    sender: Sender,
+    receiver: Receiver,
+    slab: Slab,
+    now: Time,
+    acks: VecDeque<(Time, Packet)>,
+    /// Segments still to be lost, once each time they are listed.
+    lost: Vec<u64>,
+    /// What was sent: milliseconds, segment, retransmission.
+    log: Vec<Sent>,
+}
+
+impl Dialogue {
+    /// A Reno flow in congestion avoidance with this window, over a wire that loses `lost`.
+    fn new(window: f64, segments: u64, lost: &[u64]) -> Self {
+        let start = Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let settings = Settings {
+            flow: 0,
+            bytes: 1000,
+            segments: Some(segments),
+            max_window: None,
+            rto_min: Span::from_millis(200),
+            ecn: false,
+            propagation: RTT,
+        };
+        let control: Box<dyn CongestionControl> = Windowed::boxed(Reno, &start);
+        let intervals = Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let mut dialogue = Self {
+            sender: Sender::new(settings, control, Time::ZERO),
+            receiver: Receiver::new(Some(segments), true, false, &intervals),
+            slab: Slab::new(),
+            now: Time::ZERO,
+            acks: VecDeque::new(),
+            lost: lost.to_vec(),
+            log: Vec::new(),
+        };
+        dialogue.send();
+        dialogue
+    }
+
+    fn send(&mut self) {
+        while let Some(packet) = self.sender.poll(self.now) {
+            let again = packet.flags.has(Flags::RETRANSMISSION);
+            self.log.push((self.now.0 / 1_000_000_000, packet.number, again));
+            if let Some(at) = self.lost.iter().position(|&segment| segment == packet.number) {
+                self.lost.remove(at);
+                continue;
+            }
+            let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
+            self.acks.push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
+        }
+    }
+
+    /// Until nothing is left to happen, or `until`.
+    fn run(&mut self, until: Span) {
+        loop {
+            let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
+            let next = ack_at.min(self.sender.deadline());
+            if next == Time::NEVER || next > Time::ZERO + until {
+                return;
+            }
+            self.now = next;
+            if ack_at <= self.sender.deadline() {
+                let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
+                let blocks = (ack.sack != sack::NONE).then(|| self.slab.take(ack.sack));
+                self.sender.on_ack(self.now, &ack, blocks.as_ref());
+            } else {
+                self.sender.on_timeout(self.now);
+            }
+            self.send();
+        }
+    }
+
+    fn retransmissions(&self) -> Vec<(u64, u64)> {
+        self.log.iter().filter(|(_, _, again)| *again).map(|&(time, segment, _)| (time, segment)).collect()
+    }
+
+    fn window(&self) -> f64 {
+        self.sender.control().window().0
+    }
+}
+
+#[test]
+fn three_losses_in_one_window_are_repaired_in_one_round_trip() {
+    // Ten segments in flight, 2, 4 and 6 lost. At 100 ms the acknowledgments of 0, 1 and the blocks 3 and 5 let
+    // 10 to 13 go; block 7 is the third above 2, which is lost and leaves at once: the window falls from 10.2 to
+    // 5.1, the pipe holds 12 outstanding − 3 known to have arrived − 1 lost + 1 sent again = 9. Blocks 8 and 9
+    // make 4 and 6 lost and the pipe 5, which is full. At 200 ms the blocks 10 and 11 make room for 4 and for 6.
+    let mut dialogue = Dialogue::new(10.0, 40, &[2, 4, 6]);
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 4), (200, 6)]);
+    assert_eq!(dialogue.sender.measured().congestion_events, 1, "one window, one reduction");
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+    dialogue.run(Span::from_seconds(60));
+    assert_eq!(dialogue.receiver.received().first, 40);
+    assert_eq!(dialogue.receiver.received().again, 0, "nothing was sent twice in vain");
+}
+
+#[test]
+fn recovery_halves_the_window_once_and_the_pipe_follows() {
+    let mut dialogue = Dialogue::new(20.0, 1000, &[5]);
+    dialogue.run(Span::from_millis(199));
+    // Five acknowledgments had let the window grow to 20 + 5/20 or so before the loss was seen.
+    assert!((dialogue.window() - 10.12).abs() < 0.01, "window {}", dialogue.window());
+    assert!(dialogue.sender.in_flight() <= 10);
+    assert_eq!(dialogue.retransmissions(), [(100, 5)]);
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    // RFC 6675 cannot see that a retransmission was lost: only the timer can.
+    let mut dialogue = Dialogue::new(10.0, 12, &[2, 2]);
+    dialogue.run(Span::from_seconds(10));
+    // First try at 100 ms, and the rescue of the highest segment, since nothing new is left to send. The last acknowledgment that moves the window on comes at 100 ms: round trip 100,
+    // variation 50, so the timer runs out 300 ms later.
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 11), (400, 2)]);
+    assert_eq!(dialogue.sender.measured().timeouts, 1);
+    assert_eq!(dialogue.receiver.received().first, 12);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn time_outs_back_off() {
+    // A single segment lost four times: before any round trip is known the timer is 1 s, and doubles.
+    let mut dialogue = Dialogue::new(1.0, 1, &[0, 0, 0, 0]);
+    dialogue.run(Span::from_seconds(60));
+    assert_eq!(dialogue.retransmissions(), [(1000, 0), (3000, 0), (7000, 0), (15_000, 0)]);
+    assert_eq!(dialogue.sender.measured().timeouts, 4);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn after_a_time_out_the_whole_window_is_repaired_in_slow_start() {
+    // All of ten segments are lost. After the time-out: 1, then 2, 4, … segments per round trip.
+    let all: Vec<u64> = (0..10).collect();
+    let mut dialogue = Dialogue::new(10.0, 10, &all);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(
+        dialogue.retransmissions(),
+        [
+            (1000, 0),
+            (1100, 1),
+            (1100, 2),
+            (1200, 3),
+            (1200, 4),
+            (1200, 5),
+            (1200, 6),
+            // The threshold is half of the ten in flight: from five on, one more per round trip.
+            (1300, 7),
+            (1300, 8),
+            (1300, 9),
+        ]
+    );
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn a_lost_tail_in_recovery_is_rescued_once() {
+    // 2 is lost, and the last segment too: nothing comes after it that could tell. In recovery, with nothing else
+    // to send, RFC 6675 sends the highest unacknowledged segment once more (rule 4), and spares a time-out.
+    let mut dialogue = Dialogue::new(8.0, 8, &[2, 7]);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 7)]);
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn nothing_grows_while_the_application_has_nothing_to_send() {
+    let mut dialogue = Dialogue::new(10.0, 5, &[]);
+    dialogue.run(Span::from_seconds(1));
+    assert!(dialogue.sender.is_done());
+    assert_eq!(dialogue.window(), 10.0);
+}
