@@ -167,7 +167,7 @@ fn build_link(
     let capacity = direction.buffer;
     let setting = Setting { rate: direction.rate, packet, capacity };
     let component = |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
-    let measured_from = Time::ZERO + scenario.warmup;
+    let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let series = options.record.then_some(scenario.sample);
     Link::new(link::Settings {
         rate: direction.rate,
@@ -177,7 +177,7 @@ fn build_link(
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,
-        gauge: Gauge::new(direction.rate, capacity, measured_from, series),
+        gauge: Gauge::new(direction.rate, capacity, measured, series),
     })
 }
 
@@ -222,6 +222,7 @@ fn add_flow(
         bytes: transport.packet.0 as u32,
         segments,
         max_window: transport.max_window,
+        recovery: transport.recovery,
         rto_min: transport.rto_min,
         ecn: transport.ecn,
         propagation: rtt,

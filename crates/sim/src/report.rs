@@ -26,7 +26,7 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
     ];
     let summary = Summary {
         seed: simulation.scenario.seed,
-        scenario: Value::Null,
+        scenario: simulation.scenario.to_json(),
         links: nested_links(simulation, &links),
         jain: jain(simulation, &flows),
         flows,
@@ -38,11 +38,10 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
 
 /// One entry per direction, in the order of `Network::links`.
 fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
-    let end = simulation.end;
     let links = simulation.network.links.iter_mut();
     links
         .map(|link| {
-            let report = link.gauge_mut().report(end);
+            let report = link.gauge_mut().report();
             let share = |count: u64| {
                 if report.arrived == 0 { 0.0 } else { count as f64 / report.arrived as f64 }
             };

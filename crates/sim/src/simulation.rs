@@ -279,11 +279,17 @@ impl Simulation {
             return;
         }
         self.fates.delivered += 1;
-        let kept_back = flow.receiver.delayed_until();
-        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
-            let (slot, before) = (flow.back.slot, flow.back.before);
+        let (slot, before) = (flow.back.slot, flow.back.before);
+        let overdue = flow.receiver.overdue(time);
+        let ack = flow.receiver.on_data(&packet, time, &mut self.slab);
+        let kept_back = if ack.is_none() { flow.receiver.delayed_until() } else { None };
+        if let Some((ack, until)) = overdue {
+            self.put(slot, until + before, ack);
+        }
+        if let Some(ack) = ack {
             self.put(slot, time + before, ack);
-        } else if let (None, Some(until)) = (kept_back, flow.receiver.delayed_until()) {
+        }
+        if let Some(until) = kept_back {
             self.timers.add(until, Timer::DelayedAck(packet.flow));
         }
     }

@@ -15,6 +15,7 @@ pub(crate) struct Gauge {
     rate: Rate,
     capacity: Capacity,
     measured_from: Time,
+    measured_until: Time,
     /// The next instant at which counts are read or reset.
     edge: Time,
     /// The queue in the unit of the capacity, and since when.
@@ -78,8 +79,9 @@ pub(crate) struct GaugeReport {
 }
 
 impl Gauge {
-    /// Instruments that measure from `measured_from` on and keep a row every `step`, if given.
-    pub(crate) fn new(rate: Rate, capacity: Capacity, measured_from: Time, step: Option<Span>) -> Self {
+    /// Instruments that measure in the interval `measured` and keep a row every `step`, if given.
+    pub(crate) fn new(rate: Rate, capacity: Capacity, measured: (Time, Time), step: Option<Span>) -> Self {
+        let (measured_from, measured_until) = measured;
         let levels = match capacity {
             Capacity::Packets(limit) => limit,
             Capacity::Bytes(limit) => limit.0,
@@ -95,6 +97,7 @@ impl Gauge {
             rate,
             capacity,
             measured_from,
+            measured_until,
             edge: Time::ZERO,
             level: 0,
             since: Time::ZERO,
@@ -178,11 +181,13 @@ impl Gauge {
 
     /// A packet that left at `at` was destroyed on the wire. May be told early.
     pub(crate) fn corrupted_at(&mut self, at: Time) {
-        self.corrupted += u64::from(at >= self.measured_from);
+        self.corrupted += u64::from(at >= self.measured_from && at <= self.measured_until);
     }
 
+    /// A packet arrives: what is due before comes first.
     #[inline]
-    pub(crate) fn arrived(&mut self) {
+    pub(crate) fn arrived(&mut self, now: Time) {
+        self.advance(now);
         self.counts.arrived += 1;
     }
 
@@ -194,11 +199,12 @@ impl Gauge {
         self.counts.marked += 1;
     }
 
-    /// The averages from the start of the measured interval to `now`.
-    pub(crate) fn report(&mut self, now: Time) -> GaugeReport {
-        self.advance(now);
-        self.hold(now);
-        let span = now.since(self.measured_from);
+    /// The averages of the measured interval, which has ended.
+    pub(crate) fn report(&mut self) -> GaugeReport {
+        let end = self.measured_until;
+        self.advance(end);
+        self.hold(end);
+        let span = end.since(self.measured_from);
         let Counts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
         let mean = self.area as f64 / span.0 as f64;
         GaugeReport {

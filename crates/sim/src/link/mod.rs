@@ -12,7 +12,7 @@ mod stepwise;
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
-pub(crate) use gauge::{Gauge, GaugeReport};
+pub(crate) use gauge::Gauge;
 
 use crate::chance::{Rare, Stream};
 use crate::packet::{Flags, Packet};
@@ -160,7 +160,7 @@ impl Gate {
     /// Does the packet get in? Writes the mark if there is one.
     #[inline]
     fn admit(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
-        self.gauge.arrived();
+        self.gauge.arrived(now);
         if idle_since.is_none() && !self.capacity.admits(self.backlog, packet.size()) {
             if let Some(policy) = &mut self.policy {
                 policy.on_overflow(&arrival(now, packet, self.backlog, idle_since));
@@ -276,3 +276,6 @@ impl Transmitter {
         (self.free_at <= now).then_some(self.free_at)
     }
 }
+
+#[cfg(test)]
+mod tests;

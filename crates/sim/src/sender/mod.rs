@@ -2,8 +2,9 @@
 //!
 //! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the
 //! next packet. Window and pacing come from its controller; this is where losses are found and repaired
-//! (RFC 6675), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298).
+//! (RFC 6675; RFC 6582 and RFC 5681 on request), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298).
 
+mod duplicates;
 mod measure;
 mod round_trip;
 mod scoreboard;
@@ -11,12 +12,14 @@ mod scoreboard;
 use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path};
 use longfat_units::{Span, Time};
 
+use duplicates::Duplicates;
 pub(crate) use measure::Measured;
 use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
 
 use crate::packet::{Flags, Packet};
 use crate::sack::{self, Blocks};
+use crate::scenario::Recovery;
 
 /// What a sender is made from.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ pub(crate) struct Settings {
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
     pub(crate) max_window: Option<u64>,
+    pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) ecn: bool,
     /// Round trip without queues, to tell queueing from propagation.
@@ -46,6 +50,7 @@ pub(crate) struct Sender {
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
+    duplicates: Duplicates,
     control: Box<dyn CongestionControl>,
     round_trip: RoundTrip,
     /// A round ends when this segment is acknowledged.
@@ -90,6 +95,7 @@ impl Sender {
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
+            duplicates: Duplicates::default(),
             measured: Measured::new(now, control.window().0),
             control,
             round_trip,
@@ -116,11 +122,14 @@ impl Sender {
         let from = self.unacknowledged;
         let mut acked = 0;
         let mut round_starts = false;
+        let mut third_duplicate = false;
         let rtt = now - ack.sent;
         if ack.number > from {
             acked = self.scoreboard.advance(from, ack.number);
             self.unacknowledged = ack.number;
-            round_starts = self.on_progress(now, rtt);
+            round_starts = self.on_progress(now, rtt, ack.number - from);
+        } else if self.settings.recovery != Recovery::Sack && from < self.next {
+            third_duplicate = self.duplicates.see();
         }
         if let Some(blocks) = blocks {
             for block in blocks {
@@ -130,7 +139,7 @@ impl Sender {
         }
         self.measured.round_trip(rtt, self.settings.propagation);
 
-        if self.loss_begins() {
+        if self.loss_begins(third_duplicate) {
             self.enter_recovery(now, in_flight);
         } else if ack.flags.has(Flags::ECHO) {
             if ack.number > self.reacted_until {
@@ -150,7 +159,7 @@ impl Sender {
 
     /// New data was acknowledged. True on the first acknowledgment of a round.
     #[inline]
-    fn on_progress(&mut self, now: Time, rtt: Span) -> bool {
+    fn on_progress(&mut self, now: Time, rtt: Span, advance: u64) -> bool {
         self.round_trip.see(rtt);
         let round_starts = self.unacknowledged > self.round_end;
         if round_starts {
@@ -163,18 +172,42 @@ impl Sender {
             self.timeout = self.round_trip.timeout();
         }
         // RFC 6298, sections 5.2 and 5.3.
-        self.deadline =
-            if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
-        if let State::Recovery { point } | State::TimedOut { point } = self.state {
-            if self.unacknowledged >= point {
-                self.state = State::Open;
+        let restarted = if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
+        match self.state {
+            State::Recovery { point } if self.unacknowledged < point => match self.settings.recovery {
+                Recovery::Sack => self.deadline = restarted,
+                Recovery::NewReno => {
+                    if self.duplicates.partial(advance) {
+                        self.deadline = restarted;
+                    }
+                    self.fast_retransmit = true;
+                }
+                // A further loss of the same window is a congestion event of its own.
+                Recovery::Reno => {
+                    self.deadline = restarted;
+                    self.reacted_until = self.unacknowledged;
+                    self.state = State::Open;
+                    self.duplicates.clear();
+                }
+            },
+            State::Recovery { point } | State::TimedOut { point } => {
+                self.deadline = restarted;
+                self.duplicates.clear();
+                if self.unacknowledged >= point {
+                    self.state = State::Open;
+                }
+            }
+            State::Open => {
+                self.deadline = restarted;
+                self.duplicates.clear();
             }
         }
         round_starts
     }
 
-    fn loss_begins(&self) -> bool {
-        self.state == State::Open && self.scoreboard.first_is_lost(self.unacknowledged)
+    fn loss_begins(&self, third_duplicate: bool) -> bool {
+        self.state == State::Open
+            && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
     }
 
     /// RFC 6675, section 5, step 4.
@@ -211,6 +244,7 @@ impl Sender {
         self.deadline = now + self.timeout;
         self.state = State::TimedOut { point: self.next };
         self.fast_retransmit = false;
+        self.duplicates.clear();
         self.scoreboard.all_lost(self.unacknowledged, self.next);
         self.reacted_until = self.next;
         self.announce_reduction = self.settings.ecn;
@@ -222,13 +256,16 @@ impl Sender {
     /// The next packet that may leave now.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
-        if self.fast_retransmit {
-            self.fast_retransmit = false;
-            if let Some(segment) = self.scoreboard.take_lost(self.unacknowledged) {
+        if std::mem::take(&mut self.fast_retransmit) {
+            let segment = match self.settings.recovery {
+                Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
+                Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
+            };
+            if let Some(segment) = segment {
                 return Some(self.send_again(segment, now));
             }
         }
-        if self.in_flight() >= self.allowed {
+        if self.in_flight() >= self.allowed + self.duplicates.inflation() {
             let bound = self.settings.max_window.is_some_and(|bound| bound <= self.allowed);
             self.limited = if bound { Limited::Receiver } else { Limited::Window };
             return None;

@@ -9,6 +9,7 @@ use super::{Sender, Settings};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Intervals, Receiver};
 use crate::sack::{self, Slab};
+use crate::scenario::Recovery;
 
 const RTT: Span = Span::from_millis(100);
 
@@ -30,12 +31,17 @@ struct Dialogue {
 impl Dialogue {
     /// A Reno flow in congestion avoidance with this window, over a wire that loses `lost`.
     fn new(window: f64, segments: u64, lost: &[u64]) -> Self {
+        Self::with(Recovery::Sack, window, segments, lost)
+    }
+
+    fn with(recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
         let start = Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
         let settings = Settings {
             flow: 0,
             bytes: 1000,
             segments: Some(segments),
             max_window: None,
+            recovery,
             rto_min: Span::from_millis(200),
             ecn: false,
             propagation: RTT,
@@ -44,7 +50,7 @@ impl Dialogue {
         let intervals = Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut dialogue = Self {
             sender: Sender::new(settings, control, Time::ZERO),
-            receiver: Receiver::new(Some(segments), true, false, &intervals),
+            receiver: Receiver::new(Some(segments), recovery == Recovery::Sack, false, &intervals),
             slab: Slab::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
@@ -188,4 +194,40 @@ fn nothing_grows_while_the_application_has_nothing_to_send() {
     dialogue.run(Span::from_seconds(1));
     assert!(dialogue.sender.is_done());
     assert_eq!(dialogue.window(), 10.0);
+}
+
+#[test]
+fn newreno_repairs_one_loss_per_round_trip() {
+    // RFC 6582: each partial acknowledgment sends the next hole, one a round trip; the window falls once.
+    let mut dialogue = Dialogue::with(Recovery::NewReno, 10.0, 40, &[2, 4, 6]);
+    dialogue.run(Span::from_seconds(60));
+    assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 4), (300, 6)]);
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn reno_falls_once_per_loss_and_then_waits_for_the_timer() {
+    // The partial acknowledgment ends Reno's recovery. The second loss gets its three duplicates and a second
+    // halving; for the third the window has become too small for three duplicates, and only the timer is left.
+    let mut dialogue = Dialogue::with(Recovery::Reno, 10.0, 40, &[2, 4, 6]);
+    dialogue.run(Span::from_seconds(60));
+    assert!(dialogue.sender.measured().congestion_events >= 1);
+    assert!(dialogue.sender.measured().timeouts >= 1, "{:?}", dialogue.retransmissions());
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn one_loss_is_the_same_to_all_three() {
+    let repaired = |recovery| {
+        let mut dialogue = Dialogue::with(recovery, 10.0, 40, &[3]);
+        dialogue.run(Span::from_seconds(60));
+        assert!(dialogue.sender.is_done());
+        assert_eq!(dialogue.sender.measured().congestion_events, 1);
+        dialogue.retransmissions()
+    };
+    assert_eq!(repaired(Recovery::Sack), [(100, 3)]);
+    assert_eq!(repaired(Recovery::NewReno), [(100, 3)]);
+    assert_eq!(repaired(Recovery::Reno), [(100, 3)]);
 }

@@ -1,0 +1,127 @@
+//! Theory with numbers from the source.
+//!
+//! The slow ones are ignored here and run by `make test-long`.
+
+use longfat_sim::summary::Summary;
+use longfat_sim::{Scenario, Simulation};
+
+fn run(text: &str) -> Summary {
+    let scenario = Scenario::read(text, "theory.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(1_000_000) {}
+    simulation.finish().summary
+}
+
+/// A lone Reno flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
+///
+/// The link is never the bottleneck and the round trip short, so that the run sees the losses soon.
+fn reno_under_random_loss(p: f64, seconds: u32) -> (f64, u64) {
+    let summary = run(&format!(
+        r#"
+        duration = "{seconds} s"
+        warmup   = "{} s"
+        [link.wire]
+        rate   = "100 Gbit/s"
+        delay  = "0 ms"
+        buffer = "unlimited"
+        loss   = {p}
+        [link.wire.reverse]
+        loss   = 0
+        [[flow]]
+        name    = "reno"
+        control = "reno"
+        path    = ["wire"]
+        rtt     = "10 ms"
+        packet  = "1000 B"
+        "#,
+        seconds / 20
+    ));
+    let flow = &summary.flows[0];
+    // A lost retransmission needs the timer; at one in a thousand that stays rare.
+    assert!(flow.timeouts * 100 <= flow.congestion_events, "{} time-outs are another theory", flow.timeouts);
+    (flow.window_mean, flow.congestion_events)
+}
+
+/// Mean window 1.31/√p for independent losses: notes to RFC 5681's law, from the stationary density of the sawtooth
+/// under Poisson losses (Ott, Kemperman, Mathis 1996: E[W] = 1.3098/√p).
+fn holds_the_square_root_law(p: f64, seconds: u32) {
+    let (window, losses) = reno_under_random_loss(p, seconds);
+    assert!(losses >= 1100, "{losses} losses are too few to judge");
+    let constant = window * p.sqrt();
+    assert!((constant / 1.31 - 1.0).abs() < 0.05, "mean window {window:.1} = {constant:.3}/√p at p = {p}");
+}
+
+#[test]
+fn reno_holds_the_square_root_law_at_1e_3() {
+    holds_the_square_root_law(1e-3, 600);
+}
+
+#[test]
+fn reno_holds_the_square_root_law_at_1e_4() {
+    holds_the_square_root_law(1e-4, 2000);
+}
+
+#[test]
+#[ignore = "half a minute: make test-long"]
+fn reno_holds_the_square_root_law_at_1e_5() {
+    holds_the_square_root_law(1e-5, 6000);
+}
+
+#[test]
+#[ignore = "minutes: make test-long"]
+fn reno_holds_the_square_root_law_at_1e_6() {
+    holds_the_square_root_law(1e-6, 16_000);
+}
+
+/// With a buffer of one bandwidth-delay product the window falls from two of them to one, which still fills the pipe.
+#[test]
+fn a_lone_reno_flow_fills_the_link() {
+    let summary = run(
+        r#"
+        duration = "300 s"
+        warmup   = "20 s"
+        [link.bottleneck]
+        rate   = "10 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        [[flow]]
+        name    = "reno"
+        control = "reno"
+        path    = ["bottleneck"]
+        rtt     = "100 ms"
+        "#,
+    );
+    let utilisation = summary.links["bottleneck"]["forward"]["utilisation"].as_f64().expect("a number");
+    assert!(utilisation > 0.9995, "utilisation {utilisation}");
+    assert!(summary.flows[0].congestion_events > 10, "losses must have come");
+}
+
+/// One packet at a time: 1500 bytes at 10 Mbit/s last 1.2 ms; the acknowledgment of 40 bytes lasts 0.032 ms.
+#[test]
+fn a_round_trip_is_what_its_parts_are() {
+    let summary = run(
+        r#"
+        duration = "100 s"
+        [link.a]
+        rate   = "10 Mbit/s"
+        delay  = "5 ms"
+        buffer = "10 packets"
+        [link.b]
+        rate   = "5 Mbit/s"
+        delay  = "7 ms"
+        buffer = "10 packets"
+        [[flow]]
+        name       = "ping"
+        control    = "reno"
+        path       = ["a", "b"]
+        rtt        = "50 ms"
+        max_window = 1
+        "#,
+    );
+    // Out 1.2 + 2.4 ms, back 0.032 + 0.064 ms: 3.696 ms of transmission beyond the 50 ms of propagation.
+    let flow = &summary.flows[0];
+    assert!((flow.queueing_delay_mean_s - 3.696e-3).abs() < 1e-12, "{}", flow.queueing_delay_mean_s);
+    // One packet per 53.696 ms.
+    let goodput = 1500.0 * 8.0 / 53.696e-3;
+    assert!((flow.goodput_bit_s / goodput - 1.0).abs() < 1e-3, "{}", flow.goodput_bit_s);
+}
