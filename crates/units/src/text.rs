@@ -84,7 +84,7 @@ const BYTES: Dimension = Dimension {
 };
 
 /// Splits `"1.5 Gbit/s"` into its number and its unit.
-pub(crate) fn split(text: &str) -> (&str, &str) {
+pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-')))
@@ -118,7 +118,7 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
         return None;
     }
     let too_large = Some(Err("it is too large"));
-    let mut shift = exponent - i32::try_from(fraction.replace('_', "").len()).ok()?;
+    let mut shift = exponent.checked_sub(i32::try_from(fraction.replace('_', "").len()).ok()?)?;
     let significant = digits.trim_start_matches('0');
     if significant.len() > 25 {
         return Some(Err("it has more digits than can be kept"));
@@ -244,6 +244,7 @@ mod tests {
         assert_eq!("1e-1s".parse(), Ok(Span::from_millis(100)));
         assert_eq!("2 min".parse(), Ok(Span::from_seconds(120)));
         assert_eq!("0.0003 ns".parse::<Span>().map_err(|e| e.suggestion), Err(None));
+        assert!("1.5e-2147483648 s".parse::<Span>().is_err(), "an exponent at its limit");
         assert_eq!("2.5 Mbit/s".parse(), Ok(Rate(2_500_000)));
         assert_eq!("10Gbps".parse(), Ok(Rate(10_000_000_000)));
         assert_eq!("1_500 B".parse(), Ok(Bytes(1500)));

@@ -3,10 +3,27 @@
 //! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
 //! length converted. It comes from a scenario file and can be written as one.
 
+mod choice;
+mod error;
+mod fields;
+mod flow;
+mod lengths;
+mod link;
+mod overrides;
+mod read;
+mod spans;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod value;
+mod write;
+
 use longfat_control::SlowStart;
 use longfat_queue::Capacity;
 use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Span};
+
+pub use error::ScenarioError;
 
 /// A complete, checked description of one simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +153,19 @@ pub enum Recovery {
     Reno,
 }
 
+impl Scenario {
+    /// The size of the largest packet that crosses link `index`, in either direction.
+    pub fn largest_packet(&self, index: usize) -> Bytes {
+        largest_packet(&self.flows, index)
+    }
+}
+
+/// The size of the largest packet of `flows` on link `index`; where none crosses, the usual one.
+fn largest_packet(flows: &[FlowGroup], index: usize) -> Bytes {
+    let crossing = flows.iter().filter(|flow| flow.path.contains(&index));
+    crossing.map(|flow| flow.transport.packet).max().unwrap_or(Bytes(1500))
+}
+
 impl Spans {
     /// The time of flow `index` of `count`; `uniform` yields a number in [0, 1) where one is drawn.
     pub fn get(&self, index: u64, count: u64, uniform: impl FnOnce() -> f64) -> Span {
@@ -167,6 +197,15 @@ impl Spans {
             Self::Same(span) => *span,
             Self::Spread(a, b) | Self::Uniform(a, b) => *a.min(b),
             Self::Each(spans) => spans.iter().copied().min().unwrap_or_default(),
+        }
+    }
+
+    /// A value that none exceeds.
+    pub fn greatest(&self) -> Span {
+        match self {
+            Self::Same(span) => *span,
+            Self::Spread(a, b) | Self::Uniform(a, b) => *a.max(b),
+            Self::Each(spans) => spans.iter().copied().max().unwrap_or_default(),
         }
     }
 }

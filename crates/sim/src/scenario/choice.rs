@@ -1,0 +1,257 @@
+//! A controller or a queue discipline: a name, or a table with its `kind` and its parameters.
+
+use longfat_control::{CONTROLLERS, Controller};
+use longfat_queue::{DISCIPLINES, Discipline};
+use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
+use longfat_units::split;
+
+use super::error::{Place, Problem, Problems, did_you_mean, quoted};
+use super::fields::Field;
+use super::lengths::{Length, length, plain_number};
+use super::tree::{Node, Table, Value};
+use super::value::{bounds, count, flag, no_unit, number, one_of, quantity, word};
+
+/// Controllers of the design that may not be part of this version.
+const PLANNED_CONTROLLERS: &[&str] = &[
+    "reno",
+    "cubic",
+    "hstcp",
+    "stcp",
+    "exp",
+    "anti-ecn",
+    "fiber",
+    "cw-hstcp",
+    "constant-rate",
+    "blitz",
+    "sized-start",
+];
+/// The same for queue disciplines.
+const PLANNED_DISCIPLINES: &[&str] = &["drop-tail", "red", "avq", "rem", "pi", "pushout"];
+
+/// What a scenario can choose from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Catalogue {
+    pub(super) controllers: &'static [&'static Controller],
+    pub(super) disciplines: &'static [&'static Discipline],
+}
+
+/// Everything that there is.
+pub(super) fn catalogue() -> Catalogue {
+    Catalogue { controllers: CONTROLLERS, disciplines: DISCIPLINES }
+}
+
+/// A choice as it is written: its name, and its parameters if it has a table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen<'a> {
+    pub(super) name: &'a str,
+    /// Where the name stands.
+    pub(super) place: Place,
+    pub(super) table: Option<&'a Table>,
+}
+
+/// Splits a choice into its name and its parameters.
+pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
+    let place = field.node.place;
+    match &field.node.value {
+        Value::Text(name) => Ok(Chosen { name, place, table: None }),
+        Value::Table(table) => {
+            let kind = table.node("kind").ok_or_else(|| {
+                let problem = format!("`{}` does not say which: it has no `kind`", field.name);
+                let other = table.names().find(|name| matches!(*name, "name" | "type"));
+                field.problem(problem).help(match other {
+                    Some(name) => format!("`{name}` is called `kind` here"),
+                    None => "begin it with `kind = \"...\"`".into(),
+                })
+            })?;
+            let name = kind.text().ok_or_else(|| {
+                Field { name: "kind", node: kind }.wrong("a name in quotation marks")
+            })?;
+            Ok(Chosen { name, place: kind.place, table: Some(table) })
+        }
+        _ => Err(field.wrong("a name, or a table with its `kind` and its parameters")),
+    }
+}
+
+impl Catalogue {
+    /// The controller of that name.
+    pub(super) fn controller(&self, chosen: Chosen<'_>) -> Result<&'static Controller, Problem> {
+        find(self.controllers, |entry| entry.name, chosen, "controller", PLANNED_CONTROLLERS)
+    }
+
+    /// The queue discipline of that name.
+    pub(super) fn discipline(&self, chosen: Chosen<'_>) -> Result<&'static Discipline, Problem> {
+        find(self.disciplines, |entry| entry.name, chosen, "queue", PLANNED_DISCIPLINES)
+    }
+}
+
+fn find<T>(
+    entries: &'static [&'static T],
+    name: fn(&T) -> &'static str,
+    chosen: Chosen<'_>,
+    what: &str,
+    planned: &[&str],
+) -> Result<&'static T, Problem> {
+    let asked = chosen.name;
+    if let Some(entry) = entries.iter().find(|entry| name(entry) == asked) {
+        return Ok(entry);
+    }
+    if planned.contains(&asked) {
+        let reason = format!("the {what} `{asked}` is not available in this version");
+        return Err(Problem::new(chosen.place, reason).help(listed(what)));
+    }
+    let help = did_you_mean(asked, entries.iter().map(|entry| name(entry)));
+    let reason = format!("there is no {what} called `{}`", quoted(asked));
+    Err(Problem::new(chosen.place, reason).help(help.unwrap_or_else(|| listed(what))))
+}
+
+fn listed(what: &str) -> String {
+    format!("`longfat list {what}s` shows those that there are")
+}
+
+/// Turns a length as written into one that counts; the field is where to complain.
+pub(super) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
+
+/// Reads a value for each of `parameters`, from `chosen` or from the defaults.
+pub(super) fn settings(
+    chosen: Chosen<'_>,
+    parameters: &'static [Parameter],
+    catalogue: &Catalogue,
+    measure: Measure<'_>,
+    problems: &mut Problems,
+) -> Option<Settings> {
+    refuse_unknown(chosen, parameters, problems);
+    let mut settings = Settings::default();
+    let mut complete = true;
+    for parameter in parameters {
+        let read = Reader { parameter, catalogue, measure };
+        let value = match chosen.table.and_then(|table| table.node(parameter.name)) {
+            Some(node) => read.setting(Field { name: parameter.name, node }),
+            None => read.default(chosen),
+        };
+        match problems.keep(value) {
+            Some(value) => settings.set(parameter.name, value),
+            None => complete = false,
+        }
+    }
+    complete.then_some(settings)
+}
+
+fn refuse_unknown(chosen: Chosen<'_>, parameters: &[Parameter], problems: &mut Problems) {
+    let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+    let entries = chosen.table.map(|table| table.0.as_slice()).unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry.name != "kind") {
+        if names.contains(&entry.name.as_str()) {
+            continue;
+        }
+        let reason = format!("`{}` has no parameter `{}`", chosen.name, quoted(&entry.name));
+        let help = did_you_mean(&entry.name, names.iter().copied()).unwrap_or_else(|| match names
+            .as_slice()
+        {
+            [] => "it has no parameters".into(),
+            [only] => format!("its only parameter is: {only}"),
+            names => format!("its parameters are: {}", names.join(", ")),
+        });
+        problems.add(Problem::new(entry.key, reason).help(help));
+    }
+}
+
+/// Reads one parameter.
+struct Reader<'a> {
+    parameter: &'static Parameter,
+    catalogue: &'a Catalogue,
+    measure: Measure<'a>,
+}
+
+impl Reader<'_> {
+    /// The default, read as if it had been written where the choice stands.
+    fn default(&self, chosen: Chosen<'_>) -> Result<Setting, Problem> {
+        let name = self.parameter.name;
+        let value = match (self.parameter.default, self.parameter.kind) {
+            (Given::Number(number), Kind::Frequency { .. }) => return Ok(Setting::Number(number)),
+            (Given::Number(number), _) => Value::Float(number),
+            (Given::Flag(flag), _) => Value::Flag(flag),
+            (Given::Text(text), _) => Value::Text(text.into()),
+            (Given::Nothing, _) => {
+                let reason = format!("`{}` needs a value for `{name}`", chosen.name);
+                let help = format!("`{name}`: {}", self.parameter.about);
+                return Err(Problem::new(chosen.place, reason).help(help));
+            }
+        };
+        let node = Node { place: chosen.place, value };
+        self.setting(Field { name, node: &node })
+    }
+
+    fn setting(&self, field: Field<'_>) -> Result<Setting, Problem> {
+        match self.parameter.kind {
+            Kind::Number { min, max } => number(field, min, max).map(Setting::Number),
+            Kind::Count { min, max } => count(field, min, max).map(Setting::Count),
+            Kind::Frequency { min, max } => frequency(field, min, max).map(Setting::Number),
+            Kind::Span => quantity(field).map(Setting::Span),
+            Kind::Length => {
+                length(field).and_then(|length| (self.measure)(field, length)).map(Setting::Length)
+            }
+            Kind::Flag => flag(field).map(Setting::Flag),
+            Kind::Word(words) => word(field, words).map(|word| Setting::Word(word.into())),
+            Kind::NumberOr { min, max, words } => number_or(field, min, max, words),
+            Kind::Law => self.law(field),
+        }
+    }
+
+    /// The name of a controller that is a window law.
+    fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
+        let laws = || self.catalogue.controllers.iter().filter(|entry| entry.law.is_some());
+        let Some(name) = field.node.text() else {
+            return Err(field.wrong("the name of a controller"));
+        };
+        if laws().any(|entry| entry.name == name) {
+            return Ok(Setting::Word(name.into()));
+        }
+        let chosen = Chosen { name, place: field.node.place, table: None };
+        let controller = self.catalogue.controller(chosen)?;
+        let reason = format!(
+            "`{}` cannot build on `{}`, which is not a window law",
+            field.name, controller.name
+        );
+        let names: Vec<&str> = laws().map(|entry| entry.name).collect();
+        Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
+    }
+}
+
+/// A number per second, such as `"10 /s"`.
+fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
+    let wanted =
+        || field.wrong(&format!("{} per second, such as \"10 /s\"", bounds("a number", min, max)));
+    let Some(text) = field.node.text() else {
+        return Err(match field.node.number() {
+            Some(number) => no_unit(field, number, "a number per second", "/s"),
+            None => wanted(),
+        });
+    };
+    match split(text) {
+        (digits, "/s") => plain_number(digits)
+            .filter(|number| min <= *number && *number <= max)
+            .ok_or_else(wanted),
+        (digits, _) => {
+            Err(wanted().maybe_help(plain_number(digits).map(|_| format!("write \"{digits} /s\""))))
+        }
+    }
+}
+
+/// A number within bounds, or one of some words.
+fn number_or(
+    field: Field<'_>,
+    min: f64,
+    max: f64,
+    words: &'static [&'static str],
+) -> Result<Setting, Problem> {
+    let Some(text) = field.node.text() else {
+        let read = number(field, min, max).map(Setting::Number);
+        let wanted = format!("{}, or {}", bounds("a number", min, max), one_of(words));
+        return read.map_err(|_| field.wrong(&wanted));
+    };
+    if words.contains(&text) {
+        return Ok(Setting::Word(text.into()));
+    }
+    let wanted = format!("{}, or {}", bounds("a number", min, max), one_of(words));
+    Err(field.wrong(&wanted).maybe_help(did_you_mean(text, words.iter().copied())))
+}

@@ -1,0 +1,168 @@
+//! The keys of one table: what must be there, what may be there, and what should not.
+
+use super::error::{Place, Problem, Problems, nearest, quoted};
+use super::tree::{Entry, Node, Table, Value};
+
+/// Keys of the top of a file. Below a `[table]` they belong to that table, which is a common mistake.
+const TOP: &[&str] = &["duration", "warmup", "seed", "sample"];
+
+/// Names that other tools use for what we call differently.
+const ALIASES: &[(&str, &str)] = &[
+    ("bandwidth", "rate"),
+    ("capacity", "rate"),
+    ("latency", "delay"),
+    ("prop_delay", "delay"),
+    ("qdisc", "queue"),
+    ("limit", "buffer"),
+    ("queue_size", "buffer"),
+    ("links", "link"),
+    ("flows", "flow"),
+    ("time", "duration"),
+    ("cc", "control"),
+    ("congestion_control", "control"),
+    ("controller", "control"),
+    ("number", "count"),
+    ("n", "count"),
+    ("route", "path"),
+    ("mss", "packet"),
+    ("packet_size", "packet"),
+    ("cwnd", "initial_window"),
+    ("ssthresh", "initial_threshold"),
+    ("rwnd", "max_window"),
+];
+
+/// One key with its value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) name: &'a str,
+    pub(super) node: &'a Node,
+}
+
+impl Field<'_> {
+    /// A problem with the value.
+    pub(super) fn problem(&self, reason: impl Into<String>) -> Problem {
+        Problem::new(self.node.place, reason)
+    }
+
+    /// The value is not `wanted`, which names it with its article and maybe an example.
+    pub(super) fn wrong(&self, wanted: &str) -> Problem {
+        self.problem(format!(
+            "`{}` must be {wanted}, but it is {}",
+            self.name,
+            self.node.describe()
+        ))
+    }
+}
+
+/// A table that is read key by key.
+#[derive(Debug)]
+pub(super) struct Fields<'a> {
+    /// What the table describes, as in "link `bottleneck` has no `rate`".
+    pub(super) owner: String,
+    /// What such tables are called, as in "`dealy` is not a key of a link".
+    pub(super) class: &'static str,
+    /// Where to say that something is missing.
+    pub(super) home: Place,
+    /// The keys that it can have.
+    pub(super) keys: &'static [&'static str],
+    /// What was given.
+    pub(super) table: &'a Table,
+}
+
+impl<'a> Fields<'a> {
+    /// The field called `name`, if it is there.
+    pub(super) fn find(&self, name: &str) -> Option<Field<'a>> {
+        self.table.get(name).map(|entry| Field { name: &entry.name, node: &entry.node })
+    }
+
+    /// The field called `name`, or a problem; `example` is a line that could be added.
+    pub(super) fn need(
+        &self,
+        name: &str,
+        example: &str,
+        problems: &mut Problems,
+    ) -> Option<Field<'a>> {
+        let found = self.find(name);
+        // A misspelt key is refused as such: that it is missing too would be the same said twice.
+        if found.is_none() && !self.table.names().any(|given| self.meant(given) == Some(name)) {
+            let reason = format!("{} has no `{name}`", self.owner);
+            problems.add(Problem::new(self.home, reason).help(format!("add `{example}`")));
+        }
+        found
+    }
+
+    /// The value of a field that must be there.
+    pub(super) fn required<T>(
+        &self,
+        name: &str,
+        example: &str,
+        problems: &mut Problems,
+        read: impl FnOnce(Field<'a>) -> Result<T, Problem>,
+    ) -> Option<T> {
+        let field = self.need(name, example, problems)?;
+        problems.keep(read(field))
+    }
+
+    /// The value of a field that may be absent.
+    pub(super) fn or<T>(
+        &self,
+        name: &str,
+        default: T,
+        problems: &mut Problems,
+        read: impl FnOnce(Field<'a>) -> Result<T, Problem>,
+    ) -> Option<T> {
+        match self.find(name) {
+            Some(field) => problems.keep(read(field)),
+            None => Some(default),
+        }
+    }
+
+    /// Refuses every unknown key. Those `planned` may say that they are not wanted.
+    pub(super) fn refuse_strangers(&self, planned: &[&str], problems: &mut Problems) {
+        for entry in &self.table.0 {
+            let name = entry.name.as_str();
+            if self.keys.contains(&name) {
+                continue;
+            }
+            if planned.contains(&name) {
+                let absent = matches!(entry.node.value, Value::Flag(false))
+                    || entry.node.text() == Some("none");
+                if !absent {
+                    let reason = format!("`{name}` is not available in this version");
+                    problems.add(Problem::new(entry.key, reason).help("leave it out"));
+                }
+                continue;
+            }
+            problems.add(self.stranger(entry));
+        }
+    }
+
+    /// What to say of an unknown key.
+    pub(super) fn stranger(&self, entry: &Entry) -> Problem {
+        let name = entry.name.as_str();
+        let class = self.class;
+        let reason = format!("`{}` is not a key of {class}", quoted(name));
+        let help = if let Some(meant) = self.meant(name) {
+            format!("did you mean `{meant}`?")
+        } else if TOP.contains(&name) {
+            format!("move `{name}` to the top of the file, before the first table")
+        } else {
+            format!("the keys of {class} are: {}", self.keys.join(", "))
+        };
+        Problem::new(entry.key, reason).help(help)
+    }
+
+    /// The key that an unknown one was probably meant to be.
+    fn meant(&self, given: &str) -> Option<&'static str> {
+        if self.keys.contains(&given) || TOP.contains(&given) {
+            return None;
+        }
+        let ours = alias(given).filter(|ours| self.keys.contains(ours));
+        ours.or_else(|| nearest(given, self.keys.iter().copied()))
+    }
+}
+
+/// What a name from elsewhere is called here.
+fn alias(name: &str) -> Option<&'static str> {
+    ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours)
+}

@@ -1,0 +1,230 @@
+//! Links: what the file says of them, and, once the flows are known, how long their queues are.
+
+use longfat_queue::{Capacity, Discipline};
+use longfat_units::parameter::{Given, Kind};
+use longfat_units::{Bytes, Rate, Span};
+
+use super::choice::{Catalogue, Chosen, chosen, settings};
+use super::error::{Place, Problem, Problems};
+use super::fields::{Field, Fields};
+use super::lengths::{Length, Ruler, Unit, buffer};
+use super::tree::{Entry, Node, Table, Value};
+use super::value::{name, number, rate, wait};
+use super::{Choice, Direction, Link};
+
+const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "reverse"];
+const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue"];
+const PLANNED: &[&str] = &["anti_ecn"];
+
+const DEFAULT_BUFFER: &str = "1 bdp";
+const DEFAULT_QUEUE: &str = "drop-tail";
+
+/// The largest loss below 1: at 1 nothing would ever arrive.
+const MOST_LOSS: f64 = 1.0 - f64::EPSILON;
+
+/// A link as the file has it: lengths wait until the flows are known.
+#[derive(Debug)]
+pub(super) struct LinkDraft {
+    pub(super) name: String,
+    forward: DirectionDraft,
+    reverse: DirectionDraft,
+}
+
+#[derive(Debug)]
+struct DirectionDraft {
+    /// Where to say that something is missing.
+    home: Place,
+    rate: Option<Rate>,
+    delay: Option<Span>,
+    loss: Option<f64>,
+    /// The round trip behind "bdp", if it is given.
+    bdp: Option<Span>,
+    /// Was it given in a way that cannot be read?
+    bdp_wrong: bool,
+    /// The keys of this direction; those of the reverse one lie over those of the forward one.
+    table: Table,
+}
+
+/// What the flows that cross a link, in either direction, say about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    /// The largest packet that crosses.
+    pub(super) packet: Bytes,
+    /// The mean round trip; `None`: no flow crosses.
+    pub(super) rtt: Option<Span>,
+}
+
+/// Reads one `[link.NAME]`.
+pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
+    problems.keep(name(&entry.name, entry.key, "link"));
+    let Some(table) = entry.node.table() else {
+        let field = Field { name: &entry.name, node: &entry.node };
+        problems
+            .add(field.wrong("a table with the keys of a link").help("begin it with [link.NAME]"));
+        return None;
+    };
+    let owner = format!("link `{}`", entry.name);
+    let fields =
+        Fields { owner: owner.clone(), class: "a link", home: entry.key, keys: KEYS, table };
+    fields.refuse_strangers(PLANNED, problems);
+    let mut forward = table.clone();
+    forward.0.retain(|entry| entry.name != "reverse");
+    let mut reverse = forward.clone();
+    if let Some(field) = fields.find("reverse") {
+        match field.node.table() {
+            Some(table) => {
+                let class = "the reverse direction of a link";
+                let home = field.node.place;
+                Fields { owner: owner.clone(), class, home, keys: REVERSE_KEYS, table }
+                    .refuse_strangers(PLANNED, problems);
+                for entry in &table.0 {
+                    reverse.set(entry.clone());
+                }
+            }
+            None => problems.add(
+                field
+                    .wrong("a table with what differs in the reverse direction")
+                    .help(format!("begin it with [link.{}.reverse]", entry.name)),
+            ),
+        }
+    }
+    Some(LinkDraft {
+        name: entry.name.clone(),
+        forward: DirectionDraft::read(&owner, entry.key, forward, problems),
+        reverse: DirectionDraft::read(&owner, entry.key, reverse, problems),
+    })
+}
+
+impl LinkDraft {
+    /// The delays of both directions together, if both are known.
+    pub(super) fn there_and_back(&self) -> Option<Span> {
+        Some(self.forward.delay? + self.reverse.delay?)
+    }
+
+    /// Completes the link. Without `crossing` (the flows are not all right) lengths are only read.
+    pub(super) fn resolve(
+        self,
+        crossing: Option<Crossing>,
+        catalogue: &Catalogue,
+        problems: &mut Problems,
+    ) -> Option<Link> {
+        let forward = self.forward.resolve(crossing, catalogue, problems);
+        let reverse = self.reverse.resolve(crossing, catalogue, problems);
+        Some(Link { name: self.name, forward: forward?, reverse: reverse? })
+    }
+}
+
+impl DirectionDraft {
+    fn read(owner: &str, home: Place, table: Table, problems: &mut Problems) -> Self {
+        let fields =
+            Fields { owner: owner.into(), class: "a link", home, keys: KEYS, table: &table };
+        let rate = fields.required("rate", "rate = \"10 Gbit/s\"", problems, rate);
+        let delay = fields.required("delay", "delay = \"10 ms\"", problems, wait);
+        let loss = fields.or("loss", 0.0, problems, loss);
+        let bdp = fields.or("bdp", None, problems, |field| wait(field).map(Some));
+        Self { home, rate, delay, loss, bdp: bdp.flatten(), bdp_wrong: bdp.is_none(), table }
+    }
+
+    fn resolve(
+        self,
+        crossing: Option<Crossing>,
+        catalogue: &Catalogue,
+        problems: &mut Problems,
+    ) -> Option<Direction> {
+        let bdp = self.bdp.or(crossing.and_then(|crossing| crossing.rtt));
+        let ruler = match (self.rate, crossing) {
+            (Some(rate), Some(crossing)) if !self.bdp_wrong => {
+                Some(Ruler { rate, bdp, packet: crossing.packet })
+            }
+            _ => None,
+        };
+        let default = |text: &str| Node { place: self.home, value: Value::Text(text.into()) };
+        let (buffer_default, queue_default) = (default(DEFAULT_BUFFER), default(DEFAULT_QUEUE));
+        let buffer_node = self.table.node("buffer").unwrap_or(&buffer_default);
+        let queue_node = self.table.node("queue").unwrap_or(&queue_default);
+        let buffer_field = Field { name: "buffer", node: buffer_node };
+        let queue_field = Field { name: "queue", node: queue_node };
+
+        if let (Some(ruler), None) = (ruler, self.table.node("buffer"))
+            && ruler.bdp.is_none()
+        {
+            let reason = "no flow crosses this link, so there is no round trip behind its buffer, \
+                          which is one bandwidth-delay product unless it says something else";
+            let help = "add `buffer = \"1000 packets\"`, or leave the link out";
+            problems.add(Problem::new(self.home, reason).help(help));
+            return None;
+        }
+        let length = problems.keep(buffer(buffer_field));
+        let chosen = problems.keep(chosen(queue_field));
+        let discipline = chosen.and_then(|chosen| problems.keep(catalogue.discipline(chosen)));
+        let capacity = match (length, ruler, discipline, chosen) {
+            (Some(length), Some(ruler), Some(discipline), Some(chosen)) => {
+                problems.keep(ruler.capacity(buffer_field, length, mode(chosen, discipline)))
+            }
+            _ => None,
+        };
+        let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
+        Some(Direction {
+            rate: self.rate?,
+            delay: self.delay?,
+            loss: self.loss?,
+            buffer: capacity?,
+            bdp,
+            queue: queue?,
+        })
+    }
+}
+
+/// The probability that a packet is corrupted.
+fn loss(field: Field<'_>) -> Result<f64, Problem> {
+    number(field, 0.0, MOST_LOSS)
+        .map_err(|_| field.wrong("a probability: a number from 0 to below 1"))
+}
+
+/// The unit that the `mode` of a discipline asks for, if it has one.
+fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
+    let parameter = discipline.parameters.iter().find(|parameter| {
+        parameter.name == "mode"
+            && matches!(parameter.kind, Kind::Word(words)
+                if words.contains(&"packets") && words.contains(&"bytes"))
+    })?;
+    let default = match parameter.default {
+        Given::Text(text) => Some(text),
+        _ => None,
+    };
+    match chosen.table.and_then(|table| table.node("mode")).map_or(default, Node::text) {
+        Some("packets") => Some(Unit::Packets),
+        Some("bytes") => Some(Unit::Bytes),
+        _ => None,
+    }
+}
+
+/// Reads the parameters of a queue. Where its place is not known, lengths are only checked for their form.
+fn queue(
+    chosen: Chosen<'_>,
+    discipline: &'static Discipline,
+    catalogue: &Catalogue,
+    ruler: Option<Ruler>,
+    capacity: Option<Capacity>,
+    problems: &mut Problems,
+) -> Option<Choice> {
+    let unit = mode(chosen, discipline).unwrap_or(match capacity {
+        Some(Capacity::Bytes(_)) => Unit::Bytes,
+        _ => Unit::Packets,
+    });
+    let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
+        (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
+        _ => Ok(0.0),
+    };
+    let settings = settings(chosen, discipline.parameters, catalogue, &measure, problems)?;
+    if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
+        let place = longfat_queue::Setting { rate: ruler.rate, packet: ruler.packet, capacity };
+        if let Err((key, reason)) = (discipline.check)(&settings, &place) {
+            let node = chosen.table.and_then(|table| table.node(key));
+            let place = node.map_or(chosen.place, |node| node.place);
+            problems.add(Problem::new(place, reason));
+            return None;
+        }
+    }
+    Some(Choice { kind: discipline.name, settings })
+}

@@ -1,0 +1,154 @@
+//! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
+
+use super::error::{Place, Problem, did_you_mean, quoted};
+use super::tree::{Entry, Node, Table, Value, parse_value};
+
+const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
+
+/// One name of a dotted path, and its place.
+struct Step<'a> {
+    name: &'a str,
+    place: Place,
+}
+
+/// Changes `root` as `text`, which is text `source`, asks.
+pub(super) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
+    let Some(equals) = text.find('=') else {
+        return Err(Problem::new(
+            Place::new(source, 0..text.len()),
+            format!("`{}` sets nothing: it has no `=`", quoted(text)),
+        )
+        .help(EXAMPLE));
+    };
+    let mut steps = Vec::new();
+    let mut start = 0;
+    for piece in text[..equals].split('.') {
+        let name = piece.trim();
+        let from = start + (piece.len() - piece.trim_start().len());
+        let place = Place::new(source, from..from + name.len());
+        if name.is_empty() {
+            return Err(Problem::new(place, "a name is missing before `=`").help(EXAMPLE));
+        }
+        steps.push(Step { name, place });
+        start += piece.len() + 1;
+    }
+    let value = value(text, equals + 1, source)?;
+    let (last, way) = steps.split_last().expect("splitting yields at least one piece");
+    let mut walk = Walk { path: String::new() };
+    let mut table = root;
+    let mut way = way.iter();
+    while let Some(step) = way.next() {
+        let entry = walk.enter(table, step)?;
+        if entry.list().is_none() {
+            table = walk.as_table(entry, step)?;
+            continue;
+        }
+        let list = entry.list_mut().expect("it is a list");
+        // The next name chooses one of the list.
+        let Some(choice) = way.next() else {
+            list[walk.position(list, last)?] = value;
+            return Ok(());
+        };
+        let at = walk.position(list, choice)?;
+        table = walk.as_table(&mut list[at], choice)?;
+    }
+    table.set(Entry { name: last.name.into(), key: last.place, node: value });
+    Ok(())
+}
+
+/// The value after the `=`: TOML, or else plain text, as the shell leaves it without its quotes.
+fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
+    let rest = &text[offset..];
+    let start = offset + (rest.len() - rest.trim_start().len());
+    let plain = rest.trim();
+    let place = Place::new(source, start..start + plain.len());
+    if plain.is_empty() {
+        return Err(Problem::new(place, "a value is missing after `=`").help(EXAMPLE));
+    }
+    match parse_value(&text[..start + plain.len()], source, start) {
+        Ok(node) if !matches!(node.value, Value::Date) => Ok(node),
+        // What opens like a table, a list or a quoted text was meant as one.
+        Err(problem) if plain.starts_with(['{', '[', '"', '\'']) => Err(problem),
+        _ => Ok(Node { place, value: Value::Text(plain.into()) }),
+    }
+}
+
+/// The way through the tree so far, for messages.
+struct Walk {
+    path: String,
+}
+
+impl Walk {
+    /// The value called `step` in `table`, made where it is absent.
+    fn enter<'t>(
+        &mut self,
+        table: &'t mut Table,
+        step: &Step<'_>,
+    ) -> Result<&'t mut Node, Problem> {
+        let at = table.0.iter().position(|entry| entry.name == step.name);
+        // A new link would lack its rate and its delay: a name that does not exist is a mistake.
+        if at.is_none() && self.path == "link" {
+            let help = did_you_mean(step.name, table.names());
+            let reason = format!("there is no link called `{}`", quoted(step.name));
+            return Err(Problem::new(step.place, reason).maybe_help(help));
+        }
+        if at.is_none() && self.path.is_empty() && matches!(step.name, "flow" | "traffic") {
+            let reason = format!("the file has no [[{}]] to change", step.name);
+            return Err(Problem::new(step.place, reason));
+        }
+        self.pass(step);
+        let at = at.unwrap_or_else(|| {
+            let node = Node { place: step.place, value: Value::Table(Table::default()) };
+            table.0.push(Entry { name: step.name.into(), key: step.place, node });
+            table.0.len() - 1
+        });
+        Ok(&mut table.0[at].node)
+    }
+
+    fn pass(&mut self, step: &Step<'_>) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        self.path.push_str(step.name);
+    }
+
+    /// The table that `node` is, or becomes: `control = "exp"` is short for `{ kind = "exp" }`, anything
+    /// else gives way to what is set.
+    fn as_table<'t>(&self, node: &'t mut Node, step: &Step<'_>) -> Result<&'t mut Table, Problem> {
+        if node.table().is_none() {
+            if !self.path.contains('.') {
+                let reason = format!("`{}` is {}, not a table", self.path, node.describe());
+                return Err(Problem::new(step.place, reason));
+            }
+            let mut table = Table::default();
+            if node.text().is_some() && matches!(step.name, "control" | "queue") {
+                table.set(Entry { name: "kind".into(), key: node.place, node: node.clone() });
+            }
+            node.value = Value::Table(table);
+        }
+        Ok(node.table_mut().expect("it is a table, or was made one"))
+    }
+
+    /// The index in `list` of the table called `step`, or of that number.
+    fn position(&mut self, list: &[Node], step: &Step<'_>) -> Result<usize, Problem> {
+        let name = |node: &Node| {
+            node.table().and_then(|table| table.node("name")).and_then(Node::text).map(String::from)
+        };
+        let names: Vec<String> = list.iter().filter_map(name).collect();
+        let found = list
+            .iter()
+            .position(|node| name(node).as_deref() == Some(step.name))
+            .or_else(|| step.name.parse().ok().filter(|&index| index < list.len()));
+        if let Some(index) = found {
+            self.pass(step);
+            return Ok(index);
+        }
+        let reason = if names.is_empty() {
+            format!("`{}` has {} entries, numbered from 0", self.path, list.len())
+        } else {
+            format!("there is no {} called `{}`", self.path, quoted(step.name))
+        };
+        let help = did_you_mean(step.name, names.iter().map(String::as_str));
+        Err(Problem::new(step.place, reason).maybe_help(help))
+    }
+}

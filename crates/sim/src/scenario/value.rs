@@ -1,0 +1,242 @@
+//! Single values: quantities with their units, counts, numbers, flags, words, names.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use longfat_units::parameter::shortest;
+use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError};
+
+use super::error::{Place, Problem, did_you_mean, quoted};
+use super::fields::Field;
+use super::lengths::plain_number;
+use super::tree::{Node, Value};
+
+/// The smallest packet there is: an acknowledgment, or the headers of a data packet.
+pub(super) const ACK: Bytes = Bytes(40);
+
+/// No delay or round trip is longer, so that sums of a few of them and the duration fit in the clock.
+const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
+
+/// Longer names are not worth suggesting.
+const NAME: usize = 40;
+
+/// A quantity that is written with a unit.
+pub(super) trait Quantity: FromStr<Err = UnitError> + Display {
+    /// What it is called, with its article.
+    const WHAT: &'static str;
+    /// A usual value.
+    const EXAMPLE: &'static str;
+    /// The unit that a bare `number` under `key` probably had.
+    fn unit(key: &str, number: f64) -> &'static str;
+}
+
+impl Quantity for Span {
+    const WHAT: &'static str = "a time";
+    const EXAMPLE: &'static str = "10 ms";
+    fn unit(key: &str, number: f64) -> &'static str {
+        let long = matches!(key, "duration" | "warmup" | "start" | "stop");
+        if long || (number > 0.0 && number < 1.0) { "s" } else { "ms" }
+    }
+}
+
+impl Quantity for Rate {
+    const WHAT: &'static str = "a rate";
+    const EXAMPLE: &'static str = "10 Gbit/s";
+    fn unit(_: &str, number: f64) -> &'static str {
+        match number {
+            ..=100.0 => "Gbit/s",
+            ..1e5 => "Mbit/s",
+            _ => "bit/s",
+        }
+    }
+}
+
+impl Quantity for Bytes {
+    const WHAT: &'static str = "a size";
+    const EXAMPLE: &'static str = "1500 B";
+    fn unit(_: &str, _: f64) -> &'static str {
+        "B"
+    }
+}
+
+/// A quantity with its unit.
+pub(super) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
+    let bare = match &field.node.value {
+        Value::Text(text) => plain_number(text.trim()),
+        _ => field.node.number(),
+    };
+    if let Some(number) = bare {
+        let unit = Q::unit(field.name, number);
+        let problem = no_unit(field, number, Q::WHAT, unit);
+        // 1e9 is better written as 1 Gbit/s.
+        return Err(match format!("{} {unit}", shortest(number)).parse::<Q>() {
+            Ok(quantity) if number >= 1e5 => problem.help(format!("write \"{quantity}\"")),
+            _ => problem,
+        });
+    }
+    match &field.node.value {
+        Value::Text(text) => text.parse().map_err(|error| unit_problem(field, error)),
+        _ => Err(field.wrong(&format!("{} such as \"{}\"", Q::WHAT, Q::EXAMPLE))),
+    }
+}
+
+/// A bare `number` where `what`, which has a unit, was asked for.
+pub(super) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> Problem {
+    if !(number.is_finite() && number >= 0.0) {
+        return field.wrong(&format!("{what} with its unit"));
+    }
+    let number = shortest(number);
+    field
+        .problem(format!("`{}` is {what}, and the number {number} has no unit", field.name))
+        .help(format!("write \"{number} {unit}\""))
+}
+
+/// What the reader of quantities says, in our form.
+pub(super) fn unit_problem(field: Field<'_>, error: UnitError) -> Problem {
+    field
+        .problem(quoted_reason(&error.reason))
+        .maybe_help(error.suggestion.map(|text| format!("write \"{}\"", quoted(&text))))
+}
+
+/// A reason that may repeat a long or odd text from the file.
+fn quoted_reason(reason: &str) -> String {
+    match (reason.find('`'), reason.rfind('`')) {
+        (Some(first), Some(last)) if first < last => {
+            let (before, after) = (&reason[..=first], &reason[last..]);
+            format!("{before}{}{after}", quoted(&reason[first + 1..last]))
+        }
+        _ => reason.into(),
+    }
+}
+
+/// A quantity, or nothing where the word `nothing` stands.
+pub(super) fn quantity_or<Q: Quantity>(
+    field: Field<'_>,
+    nothing: &str,
+) -> Result<Option<Q>, Problem> {
+    if field.node.text() == Some(nothing) {
+        return Ok(None);
+    }
+    quantity(field).map(Some)
+}
+
+/// A time for which something waits.
+pub(super) fn wait(field: Field<'_>) -> Result<Span, Problem> {
+    let span: Span = quantity(field)?;
+    if span > LONGEST_WAIT {
+        return Err(field.problem(format!(
+            "`{}` is {span}, which is longer than the longest that can be simulated, one day",
+            field.name
+        )));
+    }
+    Ok(span)
+}
+
+/// A rate at which packets can be sent.
+pub(super) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
+    let rate: Rate = quantity(field)?;
+    if rate.0 == 0 {
+        return Err(field.problem(format!("`{}` must be larger than zero", field.name)));
+    }
+    if rate.0 > ACK.0 * 8 * PICOSECONDS_PER_SECOND {
+        return Err(field.problem(format!(
+            "at {rate} a packet of {ACK} takes less than a picosecond, the step of the clock"
+        )));
+    }
+    Ok(rate)
+}
+
+/// A whole number within closed bounds. A decimal like `1e6` will do if it is whole.
+pub(super) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem> {
+    let number = match field.node.value {
+        Value::Integer(number) => u64::try_from(number).ok(),
+        Value::Float(number) if number.fract() == 0.0 && (0.0..9e15).contains(&number) => {
+            Some(number as u64)
+        }
+        _ => None,
+    };
+    match number {
+        Some(number) if (min..=max).contains(&number) => Ok(number),
+        _ => {
+            let top = if max == u64::MAX { f64::INFINITY } else { max as f64 };
+            let wanted = bounds("a whole number", min as f64, top);
+            Err(field.wrong(&wanted).maybe_help(unquoted(field.node)))
+        }
+    }
+}
+
+/// A number within closed bounds.
+pub(super) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
+    match field.node.number() {
+        Some(number) if number.is_finite() && min <= number && number <= max => Ok(number),
+        _ => Err(field.wrong(&bounds("a number", min, max)).maybe_help(unquoted(field.node))),
+    }
+}
+
+/// "a number from 0 to 1", "a number of at least 2".
+pub(super) fn bounds(what: &str, min: f64, max: f64) -> String {
+    let least = match min {
+        _ if min <= f64::MIN => None,
+        _ if min == f64::MIN_POSITIVE => Some("above 0".to_string()),
+        _ => Some(shortest(min)),
+    };
+    let most = (max < f64::MAX).then(|| shortest(max));
+    match (least, most) {
+        (Some(least), Some(most)) if min == f64::MIN_POSITIVE => {
+            format!("{what} {least} and at most {most}")
+        }
+        (Some(least), None) if min == f64::MIN_POSITIVE => format!("{what} {least}"),
+        (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
+        (Some(least), None) => format!("{what} of at least {least}"),
+        (None, Some(most)) => format!("{what} of at most {most}"),
+        (None, None) => what.into(),
+    }
+}
+
+/// A number or a flag in quotation marks.
+fn unquoted(node: &Node) -> Option<String> {
+    let text = node.text()?.trim();
+    let plain = text.parse::<f64>().is_ok_and(f64::is_finite) || matches!(text, "true" | "false");
+    plain.then(|| format!("write {text} without quotation marks"))
+}
+
+/// True or false.
+pub(super) fn flag(field: Field<'_>) -> Result<bool, Problem> {
+    match field.node.value {
+        Value::Flag(flag) => Ok(flag),
+        _ => Err(field.wrong("true or false").maybe_help(unquoted(field.node))),
+    }
+}
+
+/// One of some words.
+pub(super) fn word<'w>(field: Field<'_>, words: &[&'w str]) -> Result<&'w str, Problem> {
+    let given = field.node.text().unwrap_or_default();
+    words.iter().find(|word| **word == given).copied().ok_or_else(|| {
+        field.wrong(&one_of(words)).maybe_help(did_you_mean(given, words.iter().copied()))
+    })
+}
+
+/// `"a", "b" or "c"`.
+pub(super) fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.join(""),
+    }
+}
+
+/// A name of a link or of a group of flows.
+pub(super) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a str, Problem> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if text.is_empty() || !text.chars().all(plain) {
+        let reason = format!(
+            "`{}` cannot be the name of a {what}: a name is made of letters, digits, `_` and `-`",
+            quoted(text)
+        );
+        let better: String = text.chars().map(|c| if plain(c) { c } else { '-' }).collect();
+        let better = better.trim_matches('-');
+        let help = (1..=NAME).contains(&better.len()).then(|| format!("write \"{better}\""));
+        return Err(Problem::new(place, reason).maybe_help(help));
+    }
+    Ok(text)
+}

@@ -1,0 +1,235 @@
+//! From a scenario back to a scenario file, with every default filled in.
+
+use longfat_control::SlowStart;
+use longfat_units::Span;
+use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
+use serde_json::{Map, Value};
+
+use super::choice::{Catalogue, catalogue};
+use super::flow::NONE;
+use super::lengths::{UNLIMITED, Unit, write_capacity};
+use super::{Choice, Direction, FlowGroup, Link, Recovery, Scenario, Spans, Transport};
+
+/// Below this every whole number is its own floating-point number.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+impl Scenario {
+    /// The scenario as a file that says everything; reading it gives an equal scenario.
+    pub fn to_toml(&self) -> String {
+        toml(&self.to_json())
+    }
+
+    /// The same as an object, with the keys of a scenario file.
+    pub fn to_json(&self) -> Value {
+        json_with(&catalogue(), self)
+    }
+}
+
+/// The keys of a scenario file that chooses from `catalogue`.
+pub(super) fn json_with(catalogue: &Catalogue, scenario: &Scenario) -> Value {
+    let links = scenario.links.iter().map(|link| (link.name.clone(), link_json(catalogue, link)));
+    let flows = scenario.flows.iter().map(|flow| flow_json(catalogue, &scenario.links, flow));
+    object([
+        ("duration", span(scenario.duration)),
+        ("warmup", span(scenario.warmup)),
+        ("seed", scenario.seed.into()),
+        ("sample", span(scenario.sample)),
+        ("link", Value::Object(links.collect())),
+        ("flow", Value::Array(flows.collect())),
+    ])
+}
+
+fn link_json(catalogue: &Catalogue, link: &Link) -> Value {
+    let forward = direction(catalogue, &link.forward);
+    let mut reverse = direction(catalogue, &link.reverse);
+    reverse.retain(|key, value| forward.get(key) != Some(value));
+    let mut link = forward;
+    if !reverse.is_empty() {
+        link.insert("reverse".into(), Value::Object(reverse));
+    }
+    Value::Object(link)
+}
+
+fn direction(catalogue: &Catalogue, direction: &Direction) -> Map<String, Value> {
+    let unit = Unit::of(&direction.queue.settings, direction.buffer);
+    let parameters = catalogue.disciplines.iter().find(|entry| entry.name == direction.queue.kind);
+    let parameters = parameters.map(|entry| entry.parameters).unwrap_or_default();
+    let mut pairs = Map::new();
+    pairs.insert("rate".into(), direction.rate.to_string().into());
+    pairs.insert("delay".into(), span(direction.delay));
+    pairs.insert("loss".into(), number(direction.loss));
+    pairs.insert("buffer".into(), write_capacity(direction.buffer).into());
+    if let Some(bdp) = direction.bdp {
+        pairs.insert("bdp".into(), span(bdp));
+    }
+    pairs.insert("queue".into(), choice(&direction.queue, parameters, unit));
+    pairs
+}
+
+fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
+    let parameters = catalogue.controllers.iter().find(|entry| entry.name == flow.control.kind);
+    let parameters = parameters.map(|entry| entry.parameters).unwrap_or_default();
+    let mut path: Vec<Value> =
+        flow.path.iter().map(|&index| links[index].name.clone().into()).collect();
+    // The file lists the links forwards, whichever way they are crossed.
+    if flow.reverse {
+        path.reverse();
+    }
+    let Transport {
+        packet,
+        initial_window,
+        initial_threshold,
+        slow_start,
+        recovery,
+        delayed_ack,
+        rto_min,
+        ecn,
+        max_window,
+        access,
+    } = &flow.transport;
+    let slow_start = match slow_start {
+        SlowStart::Standard => "standard",
+        SlowStart::Limited => "limited",
+    };
+    let recovery = match recovery {
+        Recovery::Sack => "sack",
+        Recovery::NewReno => "newreno",
+        Recovery::Reno => "reno",
+    };
+    let size = flow.size.map_or_else(|| UNLIMITED.into(), |size| size.to_string());
+    object([
+        ("name", flow.name.clone().into()),
+        ("control", choice(&flow.control, parameters, Unit::Packets)),
+        ("count", flow.count.into()),
+        ("path", Value::Array(path)),
+        ("reverse", flow.reverse.into()),
+        ("rtt", spans(&flow.rtt)),
+        ("start", spans(&flow.start)),
+        ("stop", or_none(flow.stop, span)),
+        ("size", size.into()),
+        ("packet", packet.to_string().into()),
+        ("initial_window", number(*initial_window)),
+        ("initial_threshold", or_none(*initial_threshold, number)),
+        ("slow_start", slow_start.into()),
+        ("recovery", recovery.into()),
+        ("delayed_ack", (*delayed_ack).into()),
+        ("rto_min", span(*rto_min)),
+        ("ecn", (*ecn).into()),
+        ("max_window", or_none(*max_window, Value::from)),
+        ("access", or_none(*access, |rate| rate.to_string().into())),
+    ])
+}
+
+/// A name, or a table with `kind` and parameters where there are any.
+fn choice(choice: &Choice, parameters: &[Parameter], unit: Unit) -> Value {
+    let mut pairs = Map::new();
+    pairs.insert("kind".into(), choice.kind.into());
+    for (name, setting) in choice.settings.iter() {
+        let kind = parameters.iter().find(|parameter| parameter.name == name);
+        let value = match (setting, kind.map(|parameter| parameter.kind)) {
+            (Setting::Number(value), Some(Kind::Frequency { .. })) => {
+                format!("{} /s", shortest(*value)).into()
+            }
+            (Setting::Number(value), _) => number(*value),
+            (Setting::Count(count), _) => (*count).into(),
+            (Setting::Span(value), _) => span(*value),
+            (Setting::Length(length), _) => unit.write(*length).into(),
+            (Setting::Flag(flag), _) => (*flag).into(),
+            (Setting::Word(word), _) => word.clone().into(),
+        };
+        pairs.insert(name.into(), value);
+    }
+    if pairs.len() == 1 { choice.kind.into() } else { Value::Object(pairs) }
+}
+
+fn spans(spans: &Spans) -> Value {
+    let pair = |a: Span, b: Span| Value::Array(vec![span(a), span(b)]);
+    match spans {
+        Spans::Same(value) => span(*value),
+        Spans::Each(values) => Value::Array(values.iter().copied().map(span).collect()),
+        Spans::Spread(first, last) => object([("spread", pair(*first, *last))]),
+        Spans::Uniform(low, high) => object([("uniform", pair(*low, *high))]),
+    }
+}
+
+fn span(span: Span) -> Value {
+    span.to_string().into()
+}
+
+/// A whole number without a decimal point, so that it looks as it would be written.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < WHOLE { (value as i64).into() } else { value.into() }
+}
+
+fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> Value) -> Value {
+    value.map_or_else(|| NONE.into(), write)
+}
+
+fn object<const N: usize>(pairs: [(&str, Value); N]) -> Value {
+    Value::Object(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+}
+
+/// The text of a scenario file with these keys.
+pub(super) fn toml(scenario: &Value) -> String {
+    let mut text = String::new();
+    for (key, value) in pairs(scenario) {
+        match (key, value) {
+            ("link", links) => {
+                for (name, link) in pairs(links) {
+                    table(&mut text, &format!("link.{name}"), link);
+                }
+            }
+            ("flow", Value::Array(flows)) => {
+                for flow in flows {
+                    text.push_str("\n[[flow]]\n");
+                    for (key, value) in pairs(flow) {
+                        line(&mut text, key, value);
+                    }
+                }
+            }
+            _ => line(&mut text, key, value),
+        }
+    }
+    text
+}
+
+/// A link: its own keys under a heading, then its reverse direction under another.
+fn table(text: &mut String, heading: &str, link: &Value) {
+    text.extend(["\n[", heading, "]\n"]);
+    for (key, value) in pairs(link).filter(|(key, _)| *key != "reverse") {
+        line(text, key, value);
+    }
+    if let Some(reverse) = link.get("reverse") {
+        table(text, &format!("{heading}.reverse"), reverse);
+    }
+}
+
+fn line(text: &mut String, key: &str, value: &Value) {
+    text.extend([key, " = ", &inline(value), "\n"]);
+}
+
+/// A value on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => shortest(float),
+            _ => number.to_string(),
+        },
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(_) => {
+            let pairs: Vec<String> =
+                pairs(value).map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        // Texts are names, words and quantities: JSON writes those as TOML does.
+        Value::String(_) | Value::Bool(_) | Value::Null => value.to_string(),
+    }
+}
+
+/// The pairs of an object; none of anything else.
+fn pairs(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    value.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), value))
+}

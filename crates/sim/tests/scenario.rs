@@ -1,0 +1,120 @@
+//! Scenario files: what is refused and how, what is accepted, and that what is written is read back.
+
+use std::fs;
+use std::path::PathBuf;
+
+use longfat_sim::Scenario;
+
+/// Each wrong file in `tests/scenario/refused` has its message in a sibling `.txt`. `UPDATE=1` rewrites
+/// them; read what changed before keeping it.
+#[test]
+fn a_wrong_file_is_refused_with_its_message() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scenario/refused");
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("the folder is part of the repository")
+        .map(|entry| entry.expect("the folder can be listed").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 25, "only {} wrong files", files.len());
+
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut differing = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).expect("a wrong file is text all the same");
+        let name = path.file_name().expect("it was listed").to_string_lossy().into_owned();
+        let message = match Scenario::read(&text, &name, &[], None) {
+            Ok(_) => "accepted".into(),
+            Err(error) => format!("{error}\n"),
+        };
+        let expected_path = path.with_extension("txt");
+        if update {
+            fs::write(&expected_path, &message).expect("the folder can be written");
+        }
+        let expected = fs::read_to_string(&expected_path).unwrap_or_default();
+        if message != expected || message == "accepted" {
+            differing.push(format!("--- {name}: expected\n{expected}--- found\n{message}"));
+        }
+    }
+    assert!(differing.is_empty(), "{}", differing.join("\n"));
+}
+
+const SHORT: &str = r#"
+duration = "60 s"
+
+[link.bottleneck]
+rate = "10 Gbit/s"
+delay = "10 ms"
+
+[link.bottleneck.reverse]
+rate = "1 Gbit/s"
+
+[[flow]]
+name = "forward"
+control = "reno"
+count = 4
+path = ["bottleneck"]
+rtt = { spread = ["60 ms", "100 ms"] }
+"#;
+
+const RESOLVED: &str = r#"duration = "60 s"
+warmup = "0 s"
+seed = 7
+sample = "200 ms"
+
+[link.bottleneck]
+rate = "10 Gbit/s"
+delay = "10 ms"
+loss = 0
+buffer = "66667 packets"
+bdp = "80 ms"
+queue = "drop-tail"
+
+[link.bottleneck.reverse]
+rate = "1 Gbit/s"
+buffer = "6667 packets"
+
+[[flow]]
+name = "forward"
+control = "reno"
+count = 4
+path = ["bottleneck"]
+reverse = false
+rtt = { spread = ["60 ms", "100 ms"] }
+start = "0 s"
+stop = "none"
+size = "unlimited"
+packet = "1.5 kB"
+initial_window = 10
+initial_threshold = "none"
+slow_start = "standard"
+recovery = "sack"
+delayed_ack = false
+rto_min = "200 ms"
+ecn = true
+max_window = "none"
+access = "none"
+"#;
+
+#[test]
+fn a_short_file_is_written_with_every_default() {
+    let scenario = Scenario::read(SHORT, "short.toml", &[], Some(7)).expect("it is right");
+    assert_eq!(scenario.to_toml(), RESOLVED);
+    assert_eq!(Scenario::read(RESOLVED, "resolved.toml", &[], None), Ok(scenario));
+}
+
+#[test]
+fn the_object_has_the_keys_of_the_file() {
+    let scenario = Scenario::read(SHORT, "short.toml", &[], None).expect("it is right").to_json();
+    assert_eq!(scenario["seed"], 1);
+    assert_eq!(scenario["link"]["bottleneck"]["reverse"]["rate"], "1 Gbit/s");
+    assert_eq!(scenario["flow"][0]["rtt"]["spread"][1], "100 ms");
+    assert_eq!(scenario["flow"][0]["ecn"], true);
+}
+
+#[test]
+fn what_a_later_version_brings_may_be_declined_today() {
+    let declined = ["link.bottleneck.anti_ecn=false", "flow.forward.profile=none"];
+    let declined = declined.map(String::from);
+    assert!(Scenario::read(SHORT, "short.toml", &declined, None).is_ok());
+}
