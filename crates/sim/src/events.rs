@@ -6,7 +6,7 @@
 //! they run out, and live in an ordinary heap.
 //!
 //! Events at the same instant come in the order of their slots, then timers in the order of their kind and
-//! flow. The order depends on the structure of the network alone, never on who was scheduled first: that is
+//! flow; only acknowledgments kept back leave before the packets of that instant arrive. The order depends on the structure of the network alone, never on who was scheduled first: that is
 //! what makes the two kinds of server agree to the byte.
 
 use std::cmp::Reverse;
@@ -74,6 +74,8 @@ impl Tournament {
 /// What a timer is for. The order is the order of timers that run out at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
+    /// A receiver has kept an acknowledgment back long enough.
+    DelayedAck(u32),
     /// The measured interval begins.
     Warmup,
     /// A row of the time series is due.
@@ -82,8 +84,6 @@ pub(crate) enum Timer {
     Stop(u32),
     /// A flow begins.
     Start(u32),
-    /// A receiver has kept an acknowledgment back long enough.
-    DelayedAck(u32),
     /// The retransmission timer of a flow.
     Retransmission(u32),
 }
@@ -95,8 +95,19 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// When the next timer runs out.
+    /// Packets up to this instant, included, come before the next timer.
     #[inline]
+    pub(crate) fn packets_first(&self) -> Time {
+        match self.heap.peek() {
+            None => Time::NEVER,
+            // A link that serves ahead has put this acknowledgment on its way before the instant comes; to agree
+            // with it, the timer must do so before any packet of the instant moves.
+            Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
+            Some(Reverse((time, _))) => *time,
+        }
+    }
+
+    /// When the next timer runs out.
     pub(crate) fn next(&self) -> Time {
         self.heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }

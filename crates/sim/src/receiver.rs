@@ -194,10 +194,10 @@ impl Receiver {
         self.pending.take().map(|(ack, _)| ack)
     }
 
-    /// The acknowledgment kept back, and when it leaves, if that is before `at`: an arrival told early must not
+    /// The acknowledgment kept back, and when it leaves, if that is not after `at`: an arrival told early must not
     /// overtake it.
     pub(crate) fn overdue(&mut self, at: Time) -> Option<(Packet, Time)> {
-        self.pending.take_if(|(_, until)| *until < at)
+        self.pending.take_if(|(_, until)| *until <= at)
     }
 
     /// When an acknowledgment kept back must leave.

@@ -132,9 +132,9 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
             let (head, slot) = self.heads.next();
-            let timer = self.timers.next();
-            // At the same instant packets come first: an acknowledgment that arrives when the timer runs out counts.
-            if head <= timer {
+            // At the same instant packets come first: an acknowledgment that arrives when the retransmission timer
+            // runs out counts.
+            if head <= self.timers.packets_first() {
                 if head > self.end {
                     return false;
                 }
@@ -142,6 +142,7 @@ impl Simulation {
                 self.now = head;
                 self.handle(slot);
             } else {
+                let timer = self.timers.next();
                 if timer > self.end {
                     return false;
                 }
