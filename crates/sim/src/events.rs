@@ -1,72 +1,208 @@
 //! What happens next.
 //!
 //! Two structures share the work. Almost every event is a packet reaching the end of a pipe, and a pipe needs
-//! only its head in the queue: those heads sit in a tournament tree with one leaf per pipe, where a change
-//! costs one comparison per level, no branch and no allocation. Timers are few, mostly re-armed long before
-//! they run out, and live in an ordinary heap.
+//! only its head in the queue: those heads hang in a wheel of short buckets, where coming and going cost O(1)
+//! whatever the number of pipes, and nothing is allocated. Timers are few, mostly re-armed long before they run
+//! out, and live in an ordinary heap.
 //!
 //! Events at the same instant come in the order of their slots, then timers in the order of their kind and
-//! flow; only acknowledgments kept back leave before the packets of that instant arrive. The order depends on the structure of the network alone, never on who was scheduled first: that is
+//! flow; only acknowledgments kept back leave before the packets of that instant arrive. The order
+//! depends on the structure of the network alone, never on who was scheduled first: that is
 //! what makes the two kinds of server agree to the byte.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use longfat_units::Time;
+use longfat_units::{Span, Time};
 
-/// A tournament over slots: the earliest time wins, the lower slot on a tie.
+/// No slot.
+const NONE: u32 = u32::MAX;
+const WORD: u64 = u64::BITS as u64;
+
+/// The next event of every slot, in order of time and then of slot.
+///
+/// Time is cut into ticks, and the ticks ahead are buckets of a wheel. Each bucket is a list through the slots, kept
+/// in order; with ticks about as long as the mean gap between events it holds one or two. A bitmap over the buckets,
+/// and one over its words, find the next that is not empty. What lies beyond the wheel waits in a heap until its turn
+/// comes near.
 #[derive(Debug)]
-pub(crate) struct Tournament {
-    /// `nodes[n + slot]` is the leaf of `slot`; each inner node holds its winner; the overall winner is `nodes[1]`.
-    nodes: Vec<Entry>,
-    leaves: usize,
+pub(crate) struct Wheel {
+    /// A tick is 2^shift picoseconds.
+    shift: u32,
+    /// First slot of each bucket.
+    first: Vec<u32>,
+    /// One bit per bucket that is not empty, and one per word of these that is not zero.
+    occupied: Vec<u64>,
+    summary: Vec<u64>,
+    /// For each slot, the time of its event and the slot after it in its bucket.
+    links: Vec<Link>,
+    /// Tick of the event taken last: nothing earlier can come any more, and the wheel begins here.
+    current: u64,
+    /// Tick of the earliest event in the wheel; `u64::MAX` while the wheel is empty.
+    earliest: u64,
+    far: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+#[derive(Clone, Copy, Debug)]
+struct Link {
     time: Time,
-    slot: u32,
+    next: u32,
 }
 
-impl Entry {
-    /// Time and slot as one number: one comparison without a branch.
-    fn key(self) -> u128 {
-        u128::from(self.time.0) << 32 | u128::from(self.slot)
-    }
-}
-
-impl Tournament {
-    /// `slots` slots, nothing scheduled.
-    pub(crate) fn new(slots: usize) -> Self {
-        let leaves = slots.max(2);
-        let mut nodes = vec![Entry { time: Time::NEVER, slot: 0 }; 2 * leaves];
-        for (slot, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            leaf.slot = slot as u32;
+impl Wheel {
+    /// `slots` slots with nothing scheduled; events come about one per `gap`.
+    pub(crate) fn new(slots: usize, gap: Span) -> Self {
+        let buckets = (8 * slots).next_power_of_two().clamp(1024, 1 << 18);
+        let words = buckets / WORD as usize;
+        Self {
+            shift: gap.0.max(1).ilog2(),
+            first: vec![NONE; buckets],
+            occupied: vec![0; words],
+            summary: vec![0; words.div_ceil(WORD as usize)],
+            links: vec![Link { time: Time::NEVER, next: NONE }; slots],
+            current: 0,
+            earliest: u64::MAX,
+            far: BinaryHeap::new(),
         }
-        for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node].min(nodes[2 * node + 1]);
+    }
+
+    /// The time of the earliest event; [`Time::NEVER`] when there is none.
+    #[inline]
+    pub(crate) fn next(&self) -> Time {
+        if self.earliest == u64::MAX {
+            return self.far.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
         }
-        Self { nodes, leaves }
+        let slot = self.first[self.bucket(self.earliest)];
+        self.links[slot as usize].time
     }
 
-    /// The earliest event: its time ([`Time::NEVER`] when there is none) and its slot.
+    /// Takes the earliest event. There must be one.
     #[inline]
-    pub(crate) fn next(&self) -> (Time, usize) {
-        let winner = self.nodes[1];
-        (winner.time, winner.slot as usize)
+    pub(crate) fn take(&mut self) -> usize {
+        if self.earliest == u64::MAX {
+            return self.take_far();
+        }
+        let bucket = self.bucket(self.earliest);
+        let slot = self.first[bucket];
+        let next = self.links[slot as usize].next;
+        self.current = self.earliest;
+        self.first[bucket] = next;
+        if next == NONE {
+            self.vacate(bucket);
+        }
+        if !self.far.is_empty() {
+            self.fetch_far();
+        }
+        slot as usize
     }
 
-    /// Schedules the event of `slot`, in place of the one it had.
+    /// The wheel is empty: takes the first event beyond it, and turns the wheel there.
+    #[cold]
+    fn take_far(&mut self) -> usize {
+        let Reverse((time, slot)) = self.far.pop().expect("there is an event to take");
+        self.current = time.0 >> self.shift;
+        self.fetch_far();
+        slot as usize
+    }
+
+    /// Schedules the event of `slot`, which must have none, at `time`, which must not be past.
     #[inline]
-    pub(crate) fn set(&mut self, slot: usize, time: Time) {
-        let mut winner = Entry { time, slot: slot as u32 };
-        let mut node = self.leaves + slot;
-        self.nodes[node] = winner;
-        while node > 1 {
-            let rival = self.nodes[node ^ 1];
-            winner = if rival.key() < winner.key() { rival } else { winner };
-            node /= 2;
-            self.nodes[node] = winner;
+    pub(crate) fn add(&mut self, slot: usize, time: Time) {
+        let tick = time.0 >> self.shift;
+        debug_assert!(tick >= self.current, "an event is scheduled in the past");
+        if tick - self.current >= self.first.len() as u64 {
+            self.far.push(Reverse((time, slot as u32)));
+            return;
+        }
+        self.hang(slot as u32, time, tick);
+    }
+
+    fn bucket(&self, tick: u64) -> usize {
+        tick as usize & (self.first.len() - 1)
+    }
+
+    /// Puts an event into its bucket, in order.
+    #[inline]
+    fn hang(&mut self, slot: u32, time: Time, tick: u64) {
+        let bucket = self.bucket(tick);
+        self.earliest = self.earliest.min(tick);
+        let first = self.first[bucket];
+        if first == NONE {
+            self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
+            self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
+        }
+        let comes_first = |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);
+        if first == NONE || !comes_first(first, &self.links) {
+            self.first[bucket] = slot;
+            self.links[slot as usize] = Link { time, next: first };
+            return;
+        }
+        let mut before = first as usize;
+        loop {
+            let next = self.links[before].next;
+            if next == NONE || !comes_first(next, &self.links) {
+                self.links[before].next = slot;
+                self.links[slot as usize] = Link { time, next };
+                return;
+            }
+            before = next as usize;
+        }
+    }
+
+    /// The bucket of the current tick is empty now: finds the next one that is not.
+    #[inline]
+    fn vacate(&mut self, bucket: usize) {
+        let word = bucket / WORD as usize;
+        self.occupied[word] &= !(1 << (bucket as u64 % WORD));
+        // Most often the next event is in the same word.
+        let rest = self.occupied[word] >> (bucket as u64 % WORD);
+        if rest != 0 {
+            self.earliest = self.current + u64::from(rest.trailing_zeros());
+            return;
+        }
+        self.seek(bucket, word);
+    }
+
+    fn seek(&mut self, bucket: usize, word: usize) {
+        if self.occupied[word] == 0 {
+            self.summary[word / WORD as usize] &= !(1 << (word as u64 % WORD));
+        }
+        self.earliest = match self.occupied_word_after(word) {
+            None => u64::MAX,
+            Some(found) => {
+                let at = found as u64 * WORD + u64::from(self.occupied[found].trailing_zeros());
+                let distance = at.wrapping_sub(bucket as u64) & (self.first.len() as u64 - 1);
+                self.current + distance
+            }
+        };
+    }
+
+    /// The next word of the bitmap, in the order of the wheel, that is not zero; `word` itself comes last.
+    fn occupied_word_after(&self, word: usize) -> Option<usize> {
+        let chunk = word / WORD as usize;
+        let later = match word as u64 % WORD {
+            63 => 0,
+            bit => self.summary[chunk] & (u64::MAX << (bit + 1)),
+        };
+        if later != 0 {
+            return Some(chunk * WORD as usize + later.trailing_zeros() as usize);
+        }
+        let chunks = self.summary.len();
+        (chunk + 1..=chunk + chunks)
+            .map(|other| other % chunks)
+            .find(|&other| self.summary[other] != 0)
+            .map(|other| other * WORD as usize + self.summary[other].trailing_zeros() as usize)
+    }
+
+    /// Takes into the wheel what has come near.
+    fn fetch_far(&mut self) {
+        while let Some(&Reverse((time, slot))) = self.far.peek() {
+            let tick = time.0 >> self.shift;
+            if tick - self.current >= self.first.len() as u64 {
+                return;
+            }
+            self.far.pop();
+            self.hang(slot, time, tick);
         }
     }
 }
@@ -125,30 +261,45 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
 
     proptest! {
+        /// Against an ordered set: slots come and go, near and far, one or many to a tick.
         #[test]
-        fn the_winner_is_the_earliest_and_then_the_lowest_slot(
-            slots in 1_usize..70,
-            changes in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..20), 1..200),
+        fn events_come_in_order_of_time_and_slot(
+            slots in 1_usize..200,
+            gap in prop::sample::select(vec![1_u64, 7, 1000, 1_000_000]),
+            steps in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..3000, 0_u32..8, any::<bool>()), 1..600),
         ) {
-            let mut tournament = Tournament::new(slots);
-            let mut times = vec![Time::NEVER; slots];
-            for (index, time) in changes {
+            let mut wheel = Wheel::new(slots, Span(gap));
+            let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();
+            let mut now = Time::ZERO;
+            for (index, distance, scale, take) in steps {
                 let slot = index.index(slots);
-                let time = if time == 0 { Time::NEVER } else { Time(time) };
-                tournament.set(slot, time);
-                times[slot] = time;
-                let earliest = *times.iter().min().expect("not empty");
-                let (found, winner) = tournament.next();
-                prop_assert_eq!(found, earliest);
-                if earliest != Time::NEVER {
-                    prop_assert_eq!(Some(winner), times.iter().position(|&time| time == earliest));
+                if take {
+                    let expected = set.pop_first();
+                    prop_assert_eq!(wheel.next(), expected.map_or(Time::NEVER, |(time, _)| time));
+                    if let Some((time, slot)) = expected {
+                        prop_assert_eq!(wheel.take(), slot);
+                        now = time;
+                    }
+                } else if !set.iter().any(|&(_, other)| other == slot) {
+                    let time = now + Span((distance * gap) << scale);
+                    // Looking ahead must not bind the wheel to what it saw.
+                    wheel.next();
+                    wheel.add(slot, time);
+                    set.insert((time, slot));
                 }
             }
+            while let Some((time, slot)) = set.pop_first() {
+                prop_assert_eq!(wheel.next(), time);
+                prop_assert_eq!(wheel.take(), slot);
+            }
+            prop_assert_eq!(wheel.next(), Time::NEVER);
         }
     }
 }

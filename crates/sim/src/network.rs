@@ -6,7 +6,7 @@ use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::chance::{self, Rare};
 use crate::link::{self, Gauge, Link};
-use crate::packet::{ACK_BYTES, Packet};
+use crate::packet::Packet;
 use crate::receiver::{Intervals, Receiver};
 use crate::scenario::{Direction, FlowGroup, Recovery, Scenario};
 use crate::sender::{self, Sender};
@@ -17,11 +17,13 @@ use crate::simulation::{Options, Pipe, Slot};
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
-    /// What each slot of the tournament stands for; pipes are indexed by slot.
+    /// What each slot of the wheel stands for; pipes are indexed by slot.
     pub(crate) slots: Vec<Slot>,
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
     wires: Vec<usize>,
+    /// Mean time between events when every link is busy with its largest packets.
+    pub(crate) gap: Span,
 }
 
 /// One flow: both ends, and the ways between them.
@@ -35,6 +37,8 @@ pub(crate) struct Flow {
     /// The pipe from the last link of the way back to the sender.
     pub(crate) home_slot: usize,
     pub(crate) pace_slot: usize,
+    /// Is the event of `pace_slot` scheduled?
+    pub(crate) pace_set: bool,
     /// The retransmission timer that is set; stale ones are known by their time.
     pub(crate) timer_at: Time,
     access: Option<Access>,
@@ -120,10 +124,11 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),
+        gap: gap(scenario),
     };
-    for link in &scenario.links {
+    for (index, link) in scenario.links.iter().enumerate() {
+        let packet = scenario.largest_packet(index);
         for (direction, name) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
-            let packet = largest_packet(scenario);
             network.links.push(build_link(scenario, direction, &link.name, name, packet, options));
         }
     }
@@ -148,10 +153,13 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network
 }
 
-/// The largest packet that may cross any link.
-fn largest_packet(scenario: &Scenario) -> Bytes {
-    let packets = scenario.flows.iter().map(|group| group.transport.packet);
-    packets.max().unwrap_or(Bytes(u64::from(ACK_BYTES)))
+/// Each packet that a link passes makes about one event and a half, counting its acknowledgment.
+fn gap(scenario: &Scenario) -> Span {
+    let directions = scenario.links.iter().enumerate().flat_map(|(index, link)| {
+        let packet = scenario.largest_packet(index);
+        [&link.forward, &link.reverse].map(|direction| 1.0 / direction.rate.time_for(packet).seconds())
+    });
+    Span::from_seconds_f64(1.0 / (1.5 * directions.sum::<f64>()))
 }
 
 fn build_link(
@@ -235,8 +243,8 @@ fn add_flow(
     };
     let control = (controller.build)(&group.control.settings, &begin);
     let selective = transport.recovery == Recovery::Sack;
-    let out_slot = network.add_slot(Slot::Outbound);
-    let back_slot = network.add_slot(Slot::Outbound);
+    let out_slot = network.add_slot(Slot::Outbound(out[0] as u32));
+    let back_slot = network.add_slot(Slot::Outbound(back[0] as u32));
     let home_slot = network.add_slot(Slot::Home);
     let pace_slot = network.add_slot(Slot::Pace(settings.flow));
     network.flows.push(Flow {
@@ -246,6 +254,7 @@ fn add_flow(
         back: Way { links: back, slot: back_slot, before: part, after: last_part },
         home_slot,
         pace_slot,
+        pace_set: false,
         timer_at: Time::NEVER,
         access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
         group: group_index,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use longfat_units::{Span, Time};
 
-use crate::events::{Timer, Timers, Tournament};
+use crate::events::{Timer, Timers, Wheel};
 use crate::link::{Arrived, Link};
 use crate::network::{self, Flow, Network};
 use crate::packet::Packet;
@@ -21,7 +21,7 @@ use crate::{report, sack};
 pub struct Simulation {
     pub(crate) scenario: Scenario,
     pub(crate) network: Network,
-    heads: Tournament,
+    heads: Wheel,
     timers: Timers,
     slab: sack::Slab,
     pub(crate) now: Time,
@@ -76,15 +76,15 @@ pub(crate) struct Pipe {
     packets: VecDeque<(Time, Packet)>,
 }
 
-/// What happens in a slot of the tournament.
+/// What happens in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
     /// A packet leaves a link that is served packet by packet.
     Departure(u32),
-    /// A packet reaches the link after this one.
+    /// A packet reaches the next link of its way.
     Wire,
-    /// A packet reaches the first link of its way.
-    Outbound,
+    /// A packet reaches the first link of its way, this one.
+    Outbound(u32),
     /// An acknowledgment reaches its sender.
     Home,
     /// Pacing lets a flow send.
@@ -115,7 +115,7 @@ impl Simulation {
             FlowSeries { last: vec![(0, 0); network.flows.len()], ..FlowSeries::default() }
         });
         Self {
-            heads: Tournament::new(network.slots.len()),
+            heads: Wheel::new(network.slots.len(), network.gap),
             timers,
             slab: sack::Slab::new(),
             now: Time::ZERO,
@@ -131,7 +131,7 @@ impl Simulation {
     /// Handles up to `events` events. True while there are more.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let (head, slot) = self.heads.next();
+            let head = self.heads.next();
             // At the same instant packets come first: an acknowledgment that arrives when the retransmission timer
             // runs out counts.
             if head <= self.timers.packets_first() {
@@ -140,6 +140,7 @@ impl Simulation {
                 }
                 debug_assert!(head >= self.now, "an event lies in the past");
                 self.now = head;
+                let slot = self.heads.take();
                 self.handle(slot);
             } else {
                 let timer = self.timers.next();
@@ -190,17 +191,22 @@ impl Simulation {
 
     fn handle(&mut self, slot: usize) {
         match self.network.slots[slot] {
-            Slot::Outbound | Slot::Wire => {
+            Slot::Outbound(link) => {
                 let packet = self.take(slot);
-                self.reach_link(packet);
+                self.reach_link(link as usize, packet);
             }
             Slot::Home => {
                 let packet = self.take(slot);
                 self.reach_sender(packet);
             }
+            Slot::Wire => {
+                let packet = self.take(slot);
+                let way = self.network.flows[packet.flow as usize].way(&packet);
+                self.reach_link(way.links[packet.hop as usize], packet);
+            }
             Slot::Departure(link) => self.depart(slot, link as usize),
             Slot::Pace(flow) => {
-                self.heads.set(slot, Time::NEVER);
+                self.network.flows[flow as usize].pace_set = false;
                 self.send(flow as usize);
             }
         }
@@ -211,8 +217,9 @@ impl Simulation {
     fn take(&mut self, slot: usize) -> Packet {
         let packets = &mut self.network.pipes[slot].packets;
         let (_, packet) = packets.pop_front().expect("a scheduled pipe holds a packet");
-        let next = packets.front().map_or(Time::NEVER, |(time, _)| *time);
-        self.heads.set(slot, next);
+        if let Some((next, _)) = packets.front() {
+            self.heads.add(slot, *next);
+        }
         packet
     }
 
@@ -222,20 +229,19 @@ impl Simulation {
         let packets = &mut self.network.pipes[slot].packets;
         debug_assert!(packets.back().is_none_or(|(last, _)| *last <= time), "a pipe must keep its order");
         if packets.is_empty() {
-            self.heads.set(slot, time);
+            self.heads.add(slot, time);
         }
         packets.push_back((time, packet));
     }
 
     /// A packet reaches a link.
     #[inline]
-    fn reach_link(&mut self, mut packet: Packet) {
-        let link = self.network.flows[packet.flow as usize].way(&packet).links[packet.hop as usize];
+    fn reach_link(&mut self, link: usize, mut packet: Packet) {
         match self.network.links[link].arrive(self.now, &mut packet) {
             Arrived::Through(time) => self.cross(link, time, packet),
             Arrived::Waits(None) => {}
             Arrived::Waits(Some(departure)) => {
-                self.heads.set(self.network.departure_slot(link), departure);
+                self.heads.add(self.network.departure_slot(link), departure);
             }
             Arrived::Dropped => self.lose(&packet, |fates| &mut fates.dropped),
             Arrived::Corrupted => self.lose(&packet, |fates| &mut fates.corrupted),
@@ -245,7 +251,9 @@ impl Simulation {
     /// A packet leaves a link that is served packet by packet.
     fn depart(&mut self, slot: usize, link: usize) {
         let departed = self.network.links[link].depart(self.now);
-        self.heads.set(slot, departed.next.unwrap_or(Time::NEVER));
+        if let Some(next) = departed.next {
+            self.heads.add(slot, next);
+        }
         match departed.arrives {
             Some(time) => self.cross(link, time, departed.packet),
             None => self.lose(&departed.packet, |fates| &mut fates.corrupted),
@@ -319,13 +327,17 @@ impl Simulation {
             let slot = flow.out.slot;
             self.put(slot, time, packet);
         }
-        let Flow { sender: Some(sender), timer_at, pace_slot, .. } = &mut self.network.flows[index] else { return };
+        let Flow { sender: Some(sender), timer_at, pace_slot, pace_set, .. } = &mut self.network.flows[index] else {
+            return;
+        };
         if sender.deadline() < *timer_at {
             *timer_at = sender.deadline();
             self.timers.add(*timer_at, Timer::Retransmission(index as u32));
         }
         if let Some(until) = sender.pace_deadline() {
-            self.heads.set(*pace_slot, until);
+            if !std::mem::replace(pace_set, true) {
+                self.heads.add(*pace_slot, until);
+            }
         }
     }
 

@@ -1,0 +1,78 @@
+//! Runs scenario files one after the other and tells how fast each went: engine time, one core.
+//!
+//! ```text
+//! cargo run --release -p longfat-bench -- bench/scenarios/*.toml [--repeat N] [--seconds S]
+//! ```
+//!
+//! `--seconds` cuts every scenario to the first S seconds of simulated time. Under `valgrind --tool=callgrind` two
+//! runs of different length give the instructions per packet; `bench/instructions` does that.
+
+use std::process::ExitCode;
+
+use longfat_sim::{Scenario, Simulation};
+use longfat_sim::summary::Work;
+
+/// What one run took.
+struct Timing {
+    work: Work,
+    wall: f64,
+    simulated: f64,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the table is what the program is for")]
+fn run() -> Result<(), String> {
+    let mut files = Vec::new();
+    let mut repeat = 3;
+    let mut overrides = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--repeat" => repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?,
+            "--seconds" => overrides.push(format!("duration=\"{} s\"", value()?)),
+            _ => files.push(argument),
+        }
+    }
+    if files.is_empty() {
+        return Err("name one or more scenario files".to_owned());
+    }
+    println!("{:28} {:>12} {:>10} {:>12} {:>10}", "scenario", "packets", "events", "M packets/s", "× real");
+    for file in &files {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        let scenario = Scenario::read(&text, file, &overrides, None).map_err(|error| error.to_string())?;
+        let mut timings: Vec<Timing> = (0..repeat).map(|_| time(&scenario)).collect();
+        timings.sort_by(|a, b| a.wall.total_cmp(&b.wall));
+        let Some(Timing { work, wall, simulated }) = timings.get(timings.len() / 2) else {
+            return Err("--repeat must be at least 1".to_owned());
+        };
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let packets = work.data_packets as f64;
+        let per_packet = work.events as f64 / packets;
+        println!(
+            "{name:28} {:>12} {per_packet:>10.2} {:>12.2} {:>10.1}",
+            work.data_packets,
+            packets / wall / 1e6,
+            simulated / wall
+        );
+    }
+    Ok(())
+}
+
+fn time(scenario: &Scenario) -> Timing {
+    let mut simulation = Simulation::new(scenario, false);
+    #[expect(clippy::disallowed_methods, reason = "a benchmark reads the wall clock")]
+    let begin = std::time::Instant::now();
+    while simulation.advance(1_000_000) {}
+    let wall = begin.elapsed().as_secs_f64();
+    Timing { work: simulation.finish().summary.engine, wall, simulated: scenario.duration.seconds() }
+}

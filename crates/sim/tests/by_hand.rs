@@ -1,0 +1,237 @@
+//! Small networks whose every packet can be followed by hand.
+
+use longfat_sim::summary::Summary;
+use longfat_sim::{Recording, Scenario, Simulation};
+
+fn record(text: &str) -> Recording {
+    let scenario = Scenario::read(text, "by-hand.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(&scenario, true);
+    while simulation.advance(1000) {}
+    simulation.finish()
+}
+
+fn run(text: &str) -> Summary {
+    record(text).summary
+}
+
+/// A number of one direction of a link.
+fn of(summary: &Summary, link: &str, direction: &str, key: &str) -> f64 {
+    summary.links[link][direction][key].as_f64().expect("a number")
+}
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)
+}
+
+/// Six packets of 1000 bytes at once, 1 ms each at 8 Mbit/s: one in service, two wait, three are dropped.
+#[test]
+fn a_buffer_of_two_packets_keeps_two() {
+    let summary = run(
+        r#"
+        duration = "50 ms"
+        [link.narrow]
+        rate   = "8 Mbit/s"
+        delay  = "10 ms"
+        buffer = "2 packets"
+        [[flow]]
+        name           = "burst"
+        control        = "reno"
+        path           = ["narrow"]
+        rtt            = "100 ms"
+        packet         = "1000 B"
+        initial_window = 6
+        "#,
+    );
+    assert_eq!(of(&summary, "narrow", "forward", "arrived"), 6.0);
+    assert_eq!(of(&summary, "narrow", "forward", "dropped"), 3.0);
+    // The two wait 1 and 2 ms: 3 packet-milliseconds in 50, of a buffer of two.
+    assert!(close(of(&summary, "narrow", "forward", "queue_mean"), 3.0 / 50.0 / 2.0));
+    // Three milliseconds of sending in fifty.
+    assert!(close(of(&summary, "narrow", "forward", "utilisation"), 3.0 / 50.0));
+}
+
+/// Behind a fast link a slow one builds the queue; behind a slow one a fast link never has any.
+#[test]
+fn packets_queue_where_the_rate_falls() {
+    let chain = |first: u32, second: u32| {
+        run(&format!(
+            r#"
+            duration = "100 ms"
+            [link.first]
+            rate   = "{first} Mbit/s"
+            delay  = "1 ms"
+            buffer = "10 packets"
+            [link.second]
+            rate   = "{second} Mbit/s"
+            delay  = "1 ms"
+            buffer = "10 packets"
+            [[flow]]
+            name           = "burst"
+            control        = "reno"
+            path           = ["first", "second"]
+            rtt            = "4 ms"
+            packet         = "1000 B"
+            size           = "4 packets"
+            initial_window = 4
+            "#
+        ))
+    };
+    // 80 then 8 Mbit/s: packets reach the second link at 1.1, 1.2, 1.3, 1.4 ms and leave it at 2.1, 3.1, 4.1 and
+    // 5.1 ms; the last is there at 6.1 ms. They wait 0.1+0.2+0.3 ms at the first, 0.9+1.8+2.7 ms at the second.
+    let falling = chain(80, 8);
+    assert!(close(falling.flows[0].completion_s.expect("complete"), 6.1e-3));
+    assert!(close(of(&falling, "first", "forward", "queue_mean"), 0.6 / 100.0 / 10.0));
+    assert!(close(of(&falling, "second", "forward", "queue_mean"), 5.4 / 100.0 / 10.0));
+    // 8 then 80: at the second link at 2, 3, 4, 5 ms, each gone 0.1 ms later; the last is there at 6.1 ms.
+    let rising = chain(8, 80);
+    assert!(close(rising.flows[0].completion_s.expect("complete"), 6.1e-3));
+    assert!(close(of(&rising, "first", "forward", "queue_mean"), 6.0 / 100.0 / 10.0));
+    assert_eq!(of(&rising, "second", "forward", "queue_mean"), 0.0);
+}
+
+/// An acknowledgment waits behind the data of the other direction.
+#[test]
+fn an_acknowledgment_queues_behind_data() {
+    // Both directions at 8 Mbit/s, 5 ms. `there` sends one packet at 0: at the far end at 6 ms. `back` starts at
+    // 5.5 ms with three packets that occupy the reverse direction until 8.5 ms. The acknowledgment of 40 bytes comes
+    // to it at 6 ms, waits 2.5 ms, takes 0.04 ms and 5 ms: round trip 13.54 ms, of which 10 are propagation.
+    let summary = run(
+        r#"
+        duration = "20 ms"
+        [link.shared]
+        rate   = "8 Mbit/s"
+        delay  = "5 ms"
+        buffer = "10 packets"
+        [[flow]]
+        name    = "there"
+        control = "reno"
+        path    = ["shared"]
+        rtt     = "10 ms"
+        packet  = "1000 B"
+        size    = "1 packets"
+        [[flow]]
+        name           = "back"
+        control        = "reno"
+        path           = ["shared"]
+        reverse        = true
+        rtt            = "10 ms"
+        packet         = "1000 B"
+        size           = "3 packets"
+        initial_window = 3
+        start          = "5.5 ms"
+        "#,
+    );
+    assert!(close(summary.flows[0].queueing_delay_mean_s, 3.54e-3), "{}", summary.flows[0].queueing_delay_mean_s);
+    // The acknowledgment of 2.5 ms, and the second and third packet of 1 and 2 ms, in 20 ms and ten places.
+    assert!(close(of(&summary, "shared", "reverse", "queue_mean"), 5.5 / 20.0 / 10.0));
+}
+
+/// The sender's own link spaces what the window lets go at once.
+#[test]
+fn an_access_rate_spaces_the_packets() {
+    // Four packets at 8 Mbit/s leave the access link at 1, 2, 3 and 4 ms; a quarter of the 8 ms that the links leave
+    // of the round trip lies before the bottleneck, which passes each in 0.1 ms: no queue. Last bit: 4 + 2 + 0.1 + 1
+    // + 2 ms.
+    let summary = run(
+        r#"
+        duration = "50 ms"
+        [link.wide]
+        rate   = "80 Mbit/s"
+        delay  = "1 ms"
+        buffer = "10 packets"
+        [[flow]]
+        name           = "spaced"
+        control        = "reno"
+        path           = ["wide"]
+        rtt            = "10 ms"
+        packet         = "1000 B"
+        size           = "4 packets"
+        initial_window = 4
+        access         = "8 Mbit/s"
+        "#,
+    );
+    assert!(close(summary.flows[0].completion_s.expect("complete"), 9.1e-3));
+    assert_eq!(of(&summary, "wide", "forward", "queue_mean"), 0.0);
+}
+
+/// Starts, stops and the measured interval: a flow counts while it is active.
+#[test]
+fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
+    let summary = run(
+        r#"
+        duration = "10 s"
+        warmup   = "2 s"
+        [link.wire]
+        rate   = "8 Mbit/s"
+        delay  = "0 ms"
+        buffer = "100 packets"
+        [[flow]]
+        name       = "whole"
+        control    = "reno"
+        path       = ["wire"]
+        rtt        = "10 ms"
+        packet     = "1000 B"
+        max_window = 1
+        [[flow]]
+        name       = "part"
+        control    = "reno"
+        path       = ["wire"]
+        rtt        = "10 ms"
+        start      = "4 s"
+        stop       = "6 s"
+        packet     = "1000 B"
+        max_window = 1
+        "#,
+    );
+    // Alone, a packet per 11.04 ms. Beside the other flow now and then a millisecond more: between 1 and 12.04.
+    let alone = 8000.0 / 11.04e-3;
+    for flow in &summary.flows {
+        assert!((0.91..=1.001).contains(&(flow.goodput_bit_s / alone)), "{} {}", flow.name, flow.goodput_bit_s);
+    }
+    assert_eq!(summary.flows[1].start_s, 4.0);
+}
+
+/// The first row of the time series is at the end of the first interval, and rows are complete.
+#[test]
+fn time_series_count_what_came_before_each_edge() {
+    let recording = record(
+        r#"
+        duration = "100 ms"
+        sample   = "10 ms"
+        [link.wire]
+        rate   = "8 Mbit/s"
+        delay  = "5 ms"
+        buffer = "20 packets"
+        [[flow]]
+        name           = "burst"
+        control        = "reno"
+        path           = ["wire"]
+        rtt            = "10 ms"
+        packet         = "1000 B"
+        size           = "20 packets"
+        initial_window = 20
+        "#,
+    );
+    let real = |table: &str, column: &str| {
+        let table = recording.table(table).expect("the table");
+        let (_, column) = table.columns.iter().find(|(name, _)| *name == column).expect("the column");
+        match column {
+            longfat_sim::Column::Real(values) => values.clone(),
+            longfat_sim::Column::Count(values) => values.iter().map(|&value| value as f64).collect(),
+            longfat_sim::Column::Word(..) => panic!("a number was asked for"),
+        }
+    };
+    // Twenty packets of 1 ms from 0 to 20 ms, at the receiver from 6 to 25 ms. Packets that are there exactly at an
+    // edge belong to the interval after it.
+    let throughput = real("flow_series", "throughput_bit_s");
+    assert_eq!(throughput.len(), 10);
+    assert!(close(throughput[0], 4.0 * 8000.0 / 10e-3), "6, 7, 8, 9 ms");
+    assert!(close(throughput[1], 10.0 * 8000.0 / 10e-3), "10 to 19 ms");
+    assert!(close(throughput[2], 6.0 * 8000.0 / 10e-3), "20 to 25 ms");
+    assert!(throughput[3..].iter().all(|&rate| rate == 0.0));
+    // Forward and reverse alternate. At 10 ms ten packets have left, one is in service, nine wait.
+    let queue = real("link_series", "queue_packets");
+    assert_eq!((queue[0], queue[2]), (10.0, 0.0), "before what happens at the edge itself");
+    let utilisation = real("link_series", "utilisation");
+    assert!(close(utilisation[0], 0.9) && close(utilisation[2], 1.0) && close(utilisation[4], 0.1));
+}
