@@ -9,7 +9,7 @@ mod policy;
 mod registry;
 
 pub use policy::{Arrival, Backlog, Capacity, Policy, Probe, Verdict};
-pub use registry::{Built, Discipline, Setting, Storage, find};
+pub use registry::{Built, Discipline, Refusal, Setting, Storage, find};
 
 /// Lists the disciplines: a module of that name below `discipline/`, and its `DISCIPLINE`.
 macro_rules! disciplines {
@@ -23,4 +23,4 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { drop_tail }
+disciplines! { drop_tail, red }

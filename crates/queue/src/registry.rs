@@ -1,7 +1,7 @@
 //! What every queue discipline tells about itself.
 
-use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Bytes, Rate};
+use longfat_units::parameter::{self, Given, Kind, Parameter, Settings};
+use longfat_units::{Bytes, Rate, Span};
 
 use crate::{Capacity, DISCIPLINES, Policy};
 
@@ -17,10 +17,38 @@ pub struct Discipline {
     /// What can be chosen. A parameter called `mode` with the words `packets` and `bytes` decides the unit
     /// in which the queue counts its limit and its lengths.
     pub parameters: &'static [Parameter],
-    /// Checks what no single parameter can (thresholds in the wrong order, say): which key is wrong, and why.
-    pub check: fn(&Settings, &Setting) -> Result<(), (&'static str, String)>,
+    /// Checks what no single parameter can: thresholds in the wrong order, say.
+    pub check: fn(&Settings, &Setting) -> Result<(), Refusal>,
     /// Makes the queue of one direction of a link.
     pub build: fn(&Settings, &Setting) -> Built,
+}
+
+/// Which key is wrong, and why.
+pub type Refusal = (&'static str, String);
+
+impl Discipline {
+    /// The settings of a queue of which nothing is said; `None` where a parameter has no default. `length`
+    /// turns a length as it is written (`"0.1 bdp"`) into the unit in which the queue counts.
+    pub fn defaults(&self, length: &dyn Fn(&str) -> f64) -> Option<Settings> {
+        let mut settings = Settings::default();
+        for parameter in self.parameters {
+            settings.set(parameter.name, default(parameter, length)?);
+        }
+        Some(settings)
+    }
+}
+
+fn default(parameter: &Parameter, length: &dyn Fn(&str) -> f64) -> Option<parameter::Setting> {
+    use parameter::Setting;
+    Some(match (parameter.default, parameter.kind) {
+        (Given::Number(number), Kind::Count { .. }) => Setting::Count(number as u64),
+        (Given::Number(number), _) => Setting::Number(number),
+        (Given::Flag(flag), _) => Setting::Flag(flag),
+        (Given::Text(text), Kind::Length) => Setting::Length(length(text)),
+        (Given::Text(text), Kind::Span) => Setting::Span(text.parse().ok()?),
+        (Given::Text(text), _) => Setting::Word(text.into()),
+        (Given::Nothing, _) => return None,
+    })
 }
 
 /// Where a queue stands: the facts of its link.
@@ -32,6 +60,8 @@ pub struct Setting {
     pub packet: Bytes,
     /// How much the queue can hold.
     pub capacity: Capacity,
+    /// Mean round trip of the flows that cross it, where it is known.
+    pub round_trip: Option<Span>,
 }
 
 /// A queue, ready to be put before a link.

@@ -1,0 +1,185 @@
+//! What every discipline must do, whatever its paper says.
+
+mod support;
+
+use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting, find};
+use longfat_units::parameter::{Kind, Setting as Value};
+use longfat_units::{Bytes, Time};
+use proptest::prelude::*;
+
+use support::{PACKET, chance, defaults, observed, setting};
+
+const MODES: [&str; 2] = ["packets", "bytes"];
+
+fn build(discipline: &Discipline, mode: &str, setting: &Setting) -> Option<Box<dyn Policy>> {
+    (discipline.build)(&defaults(discipline, mode)?, setting).policy
+}
+
+#[test]
+fn each_has_a_name_of_its_own_and_is_found_by_it() {
+    let names: Vec<&str> = DISCIPLINES.iter().map(|discipline| discipline.name).collect();
+    assert!(names.is_sorted_by(|one, next| one < next), "{names:?} are not in order");
+    for name in names {
+        assert_eq!(find(name).map(|discipline| discipline.name), Some(name));
+    }
+    assert!(find("no such queue").is_none());
+}
+
+#[test]
+fn each_says_what_it_is() {
+    for Discipline { name, title, source, parameters, .. } in DISCIPLINES {
+        assert!(!title.is_empty() && !source.is_empty(), "{name}");
+        for parameter in *parameters {
+            assert!(!parameter.about.is_empty(), "{name}: {}", parameter.name);
+        }
+    }
+}
+
+#[test]
+fn defaults_are_within_their_bounds_and_pass_the_check() {
+    for discipline in DISCIPLINES {
+        for mode in MODES {
+            let Some(settings) = defaults(discipline, mode) else { continue };
+            for parameter in discipline.parameters {
+                let name = parameter.name;
+                let allowed = match (settings.get(name), parameter.kind) {
+                    (
+                        Some(Value::Number(value)),
+                        Kind::Number { min, max }
+                        | Kind::Frequency { min, max }
+                        | Kind::NumberOr { min, max, .. },
+                    ) => min <= *value && *value <= max,
+                    (Some(Value::Count(value)), Kind::Count { min, max }) => {
+                        min <= *value && *value <= max
+                    }
+                    (Some(Value::Word(word)), Kind::Word(words) | Kind::NumberOr { words, .. }) => {
+                        words.contains(&word.as_str())
+                    }
+                    (Some(Value::Length(length)), Kind::Length) => *length >= 0.0,
+                    (Some(Value::Span(_)), Kind::Span) | (Some(Value::Flag(_)), Kind::Flag) => true,
+                    _ => false,
+                };
+                assert!(allowed, "{}: the default of `{name}`", discipline.name);
+            }
+            assert_eq!(
+                (discipline.check)(&settings, &setting(mode)),
+                Ok(()),
+                "{}",
+                discipline.name
+            );
+        }
+    }
+}
+
+/// What happens at a queue: so much later a packet comes, after so many have left.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    gap: u64,
+    bytes: u64,
+    ecn_capable: bool,
+    leave: u64,
+}
+
+prop_compose! {
+    fn step()(
+        // From nothing to hours.
+        gap in prop_oneof![0_u64..2_000_000, 0_u64..10_000_000_000, 0_u64..10_000_000_000_000_000],
+        bytes in prop_oneof![Just(PACKET.0), Just(40), 1..=PACKET.0],
+        ecn_capable: bool,
+        leave in prop_oneof![8 => Just(0_u64), 4 => 1_u64..3, 1 => Just(u64::MAX)],
+    ) -> Step {
+        Step { gap, bytes, ecn_capable, leave }
+    }
+}
+
+/// Asks `policy` about each packet as a link would; returns what it answered and what it names at the end.
+fn drive(
+    policy: &mut dyn Policy,
+    capacity: Capacity,
+    bulk: u64,
+    steps: &[Step],
+    seed: u64,
+) -> (String, String) {
+    let mut chance = chance(seed);
+    let mut now = Time::ZERO;
+    // Bulk that was there before stands for the thousands of arrivals that no test has time for.
+    let mut backlog = Backlog { packets: bulk, bytes: PACKET * bulk };
+    let mut idle_since = (bulk == 0).then_some(now);
+    let mut answers = String::new();
+    for step in steps {
+        let before = now;
+        now = Time(now.0 + step.gap);
+        let leave = step.leave.min(backlog.packets);
+        if leave > 0 {
+            let bytes = backlog.bytes.0 * (backlog.packets - leave) / backlog.packets;
+            backlog = Backlog { packets: backlog.packets - leave, bytes: Bytes(bytes) };
+        }
+        if step.leave == u64::MAX && idle_since.is_none() {
+            idle_since = Some(before);
+        }
+        let arrival = Arrival {
+            now,
+            bytes: Bytes(step.bytes),
+            ecn_capable: step.ecn_capable,
+            backlog,
+            idle_since,
+        };
+        if idle_since.is_none() && !capacity.admits(backlog, arrival.bytes) {
+            policy.on_overflow(&arrival);
+            continue;
+        }
+        let verdict = policy.on_arrival(&arrival, &mut chance);
+        answers.push_str(match verdict {
+            longfat_queue::Verdict::Keep => "k",
+            longfat_queue::Verdict::Mark => "m",
+            longfat_queue::Verdict::Drop => "d",
+        });
+        if verdict != longfat_queue::Verdict::Drop && idle_since.take().is_none() {
+            backlog.packets += 1;
+            backlog.bytes += arrival.bytes;
+        }
+    }
+    for (name, value) in observed(policy) {
+        assert!(value.is_finite(), "{name} is {value}");
+    }
+    (answers, format!("{:?}", observed(policy)))
+}
+
+proptest! {
+    #[test]
+    fn the_same_calls_get_the_same_answers(
+        steps in prop::collection::vec(step(), 1..400),
+        bulk in prop_oneof![Just(0_u64), 0_u64..1000, Just(1000)],
+        seed: u64,
+    ) {
+        for discipline in DISCIPLINES {
+            for mode in MODES {
+                let setting = setting(mode);
+                for capacity in [setting.capacity, Capacity::Unbounded] {
+                    let setting = Setting { capacity, ..setting };
+                    let once = || {
+                        let mut policy = build(discipline, mode, &setting)?;
+                        Some(drive(&mut *policy, capacity, bulk, &steps, seed))
+                    };
+                    prop_assert_eq!(once(), once(), "{}", discipline.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_uncongested_queue_is_left_alone(
+        gaps in prop::collection::vec(0_u64..10_000_000_000, 1..200),
+        seed: u64,
+    ) {
+        for discipline in DISCIPLINES {
+            for mode in MODES {
+                let Some(mut policy) = build(discipline, mode, &setting(mode)) else { continue };
+                let quiet = |&gap: &u64| Step { gap, bytes: 40, ecn_capable: true, leave: u64::MAX };
+                let steps: Vec<Step> = gaps.iter().map(quiet).collect();
+                let (answers, _) = drive(&mut *policy, Capacity::Unbounded, 0, &steps, seed);
+                prop_assert!(answers.chars().all(|it| it == 'k'), "{}: {answers}", discipline.name);
+            }
+        }
+    }
+}

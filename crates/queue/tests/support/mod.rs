@@ -1,0 +1,117 @@
+//! A queue that stands before a link, for tests of its policy alone.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use longfat_queue::{Arrival, Backlog, Capacity, Discipline, Policy, Probe, Setting};
+use longfat_units::parameter::{self, Settings};
+use longfat_units::{Bytes, Rate, Time, split};
+use rand_core::{SeedableRng, TryRng};
+use rand_pcg::Pcg64;
+
+/// The largest packet.
+pub(crate) const PACKET: Bytes = Bytes(1000);
+/// A packet of the largest size lasts a microsecond.
+pub(crate) const RATE: Rate = Rate(8_000_000_000);
+/// Picoseconds of a packet of the largest size.
+pub(crate) const PACKET_TIME: u64 = 1_000_000;
+/// The packets behind `bdp`: a round trip of a millisecond.
+pub(crate) const BDP: f64 = 1000.0;
+
+/// A queue that holds a thousand packets, in the unit that `mode` says.
+pub(crate) fn setting(mode: &str) -> Setting {
+    let capacity = match mode {
+        "bytes" => Capacity::Bytes(Bytes(1000 * PACKET.0)),
+        _ => Capacity::Packets(1000),
+    };
+    Setting { rate: RATE, packet: PACKET, capacity, round_trip: None }
+}
+
+/// The defaults of `discipline`, with the lengths that they have here.
+pub(crate) fn defaults(discipline: &Discipline, mode: &str) -> Option<Settings> {
+    let unit = if mode == "bytes" { PACKET.0 as f64 } else { 1.0 };
+    let length = |text: &str| {
+        let (number, name) = split(text);
+        let number: f64 = number.parse().expect("a length begins with a number");
+        match name {
+            "packets" => number * unit,
+            "bdp" => number * BDP * unit,
+            "buffer" => number * 1000.0 * unit,
+            "B" => number * unit / PACKET.0 as f64,
+            other => panic!("no test knows the unit {other}"),
+        }
+    };
+    let mut settings = discipline.defaults(&length)?;
+    if settings.get("mode").is_some() {
+        settings.set("mode", parameter::Setting::Word(mode.into()));
+    }
+    Some(settings)
+}
+
+/// A packet of the largest size that can be marked, and `packets` like it waiting.
+pub(crate) fn behind(packets: u64) -> Arrival {
+    Arrival {
+        now: Time::ZERO,
+        bytes: PACKET,
+        ecn_capable: true,
+        backlog: Backlog { packets, bytes: PACKET * packets },
+        idle_since: None,
+    }
+}
+
+/// A generator with a fixed seed.
+pub(crate) fn chance(seed: u64) -> Pcg64 {
+    Pcg64::seed_from_u64(seed)
+}
+
+/// Chance that always gives the same uniform number, and counts how often it is asked.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    bits: u64,
+    pub(crate) asked: u64,
+}
+
+impl Fixed {
+    /// `share` of the interval from 0 to 1.
+    pub(crate) fn new(share: f64) -> Self {
+        Self { bits: (share * (1_u64 << 53) as f64) as u64, asked: 0 }
+    }
+}
+
+impl TryRng for Fixed {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.try_next_u64().map(|bits| (bits >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.asked += 1;
+        Ok(self.bits << 11)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// The variables that a policy names.
+pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<&'static str, f64> {
+    let mut values = Values::default();
+    policy.observe(&mut values);
+    values.0
+}
+
+#[derive(Default)]
+struct Values(BTreeMap<&'static str, f64>);
+
+impl Probe for Values {
+    fn value(&mut self, name: &'static str, value: f64) {
+        assert!(self.0.insert(name, value).is_none(), "{name} is named twice");
+    }
+}
