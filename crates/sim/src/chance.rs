@@ -45,8 +45,7 @@ pub(crate) struct Rare {
 impl Rare {
     /// Trials that succeed with probability `p`, 0 ≤ p < 1.
     pub(crate) fn new(p: f64, stream: Stream) -> Self {
-        let mut rare =
-            Self { log_failure: math::ln_1p(-p), failures_left: u64::MAX, stream };
+        let mut rare = Self { log_failure: math::ln_1p(-p), failures_left: u64::MAX, stream };
         if p > 0.0 {
             rare.draw();
         }

@@ -66,6 +66,13 @@ impl Wheel {
         }
     }
 
+    /// Makes room for more slots.
+    pub(crate) fn grow(&mut self, slots: usize) {
+        if slots > self.links.len() {
+            self.links.resize(slots, Link { time: Time::NEVER, next: NONE });
+        }
+    }
+
     /// The time of the earliest event; [`Time::NEVER`] when there is none.
     #[inline]
     pub(crate) fn next(&self) -> Time {
@@ -131,7 +138,8 @@ impl Wheel {
             self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
             self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
         }
-        let comes_first = |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);
+        let comes_first =
+            |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);
         if first == NONE || !comes_first(first, &self.links) {
             self.first[bucket] = slot;
             self.links[slot as usize] = Link { time, next: first };
@@ -220,6 +228,8 @@ pub(crate) enum Timer {
     Stop(u32),
     /// A flow begins.
     Start(u32),
+    /// A short flow of a traffic group arrives.
+    Arrival(u32),
     /// The retransmission timer of a flow.
     Retransmission(u32),
 }

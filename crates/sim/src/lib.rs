@@ -9,6 +9,7 @@
 
 mod chance;
 mod events;
+mod flow;
 mod link;
 mod network;
 mod packet;
@@ -21,6 +22,7 @@ pub mod scenario;
 mod sender;
 mod simulation;
 pub mod summary;
+mod traffic;
 
 pub use recording::{Column, Recording, Table};
 pub use scenario::Scenario;

@@ -1,22 +1,28 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
-use longfat_control::{CongestionControl, Start};
 use longfat_queue::Setting;
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_units::{Bytes, Span, Time};
 
 use crate::chance::{self, Rare};
+use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::link::{self, Gauge, Link};
 use crate::packet::Packet;
-use crate::receiver::{Intervals, Receiver};
-use crate::scenario::{Direction, FlowGroup, Recovery, Scenario};
-use crate::sender::{self, Sender};
+use crate::receiver::Intervals;
+use crate::scenario::{Direction, FlowGroup, Scenario};
 use crate::simulation::{Options, Pipe, Slot};
+use crate::traffic::Traffic;
 
 /// Everything that packets move through. Direction `2·i` is link `i` forward, `2·i + 1` its reverse.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
+    /// The long flows, then the short ones that live; places of short flows that are over are used again.
     pub(crate) flows: Vec<Flow>,
+    /// How many of `flows` are long.
+    pub(crate) long: usize,
+    /// Places of short flows that are over.
+    free: Vec<u32>,
+    pub(crate) traffic: Vec<Traffic>,
     /// What each slot of the wheel stands for; pipes are indexed by slot.
     pub(crate) slots: Vec<Slot>,
     pub(crate) pipes: Vec<Pipe>,
@@ -24,77 +30,6 @@ pub(crate) struct Network {
     wires: Vec<usize>,
     /// Mean time between events when every link is busy with its largest packets.
     pub(crate) gap: Span,
-}
-
-/// One flow: both ends, and the ways between them.
-#[derive(Debug)]
-pub(crate) struct Flow {
-    /// `None` before the flow starts.
-    pub(crate) sender: Option<Sender>,
-    pub(crate) receiver: Receiver,
-    pub(crate) out: Way,
-    pub(crate) back: Way,
-    /// The pipe from the last link of the way back to the sender.
-    pub(crate) home_slot: usize,
-    pub(crate) pace_slot: usize,
-    /// Is the event of `pace_slot` scheduled?
-    pub(crate) pace_set: bool,
-    /// The retransmission timer that is set; stale ones are known by their time.
-    pub(crate) timer_at: Time,
-    access: Option<Access>,
-    pub(crate) group: usize,
-    pub(crate) index_in_group: u64,
-    pub(crate) start: Time,
-    pub(crate) stop: Option<Time>,
-    pub(crate) rtt: Span,
-    pub(crate) packet: Bytes,
-    waiting: Option<(sender::Settings, Box<dyn CongestionControl>)>,
-}
-
-/// The way of a packet from one end to the other.
-#[derive(Debug)]
-pub(crate) struct Way {
-    /// Links in the order of travel.
-    pub(crate) links: Vec<usize>,
-    /// The pipe to the first link, and its delay.
-    pub(crate) slot: usize,
-    pub(crate) before: Span,
-    /// Delay from the last link to the end.
-    pub(crate) after: Span,
-}
-
-/// The sender's own link: an unbounded queue.
-#[derive(Debug)]
-struct Access {
-    rate: Rate,
-    free_at: Time,
-}
-
-impl Flow {
-    /// The way that this packet takes.
-    #[inline]
-    pub(crate) fn way(&self, packet: &Packet) -> &Way {
-        if packet.is_ack() { &self.back } else { &self.out }
-    }
-
-    /// The flow starts now.
-    pub(crate) fn begin(&mut self, now: Time) {
-        if let Some((settings, control)) = self.waiting.take() {
-            self.sender = Some(Sender::new(settings, control, now));
-        }
-    }
-
-    /// When a packet sent now has left the sender's own link.
-    #[inline]
-    pub(crate) fn leaves_access(&mut self, now: Time, packet: &Packet) -> Time {
-        match &mut self.access {
-            None => now,
-            Some(access) => {
-                access.free_at = access.free_at.max(now) + access.rate.time_for(packet.size());
-                access.free_at
-            }
-        }
-    }
 }
 
 impl Network {
@@ -108,10 +43,64 @@ impl Network {
         self.wires[link]
     }
 
+    /// The long flows.
+    pub(crate) fn long_flows(&self) -> &[Flow] {
+        &self.flows[..self.long]
+    }
+
     fn add_slot(&mut self, slot: Slot) -> usize {
         self.slots.push(slot);
         self.pipes.push(Pipe::default());
         self.slots.len() - 1
+    }
+
+    fn add_flow_slots(&mut self, route: &Route, flow: u32) -> Slots {
+        Slots {
+            out: self.add_slot(Slot::Outbound(route.out[0] as u32)),
+            back: self.add_slot(Slot::Outbound(route.back[0] as u32)),
+            home: self.add_slot(Slot::Home),
+            pace: self.add_slot(Slot::Pace(flow)),
+        }
+    }
+
+    /// A path in the order of travel; acknowledgments cross the other direction of each link, from the end.
+    pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
+        let side = usize::from(reverse);
+        let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
+        let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
+        let both = out.iter().chain(&back);
+        let delay = both.fold(Span::ZERO, |sum, &link| sum + self.links[link].delay());
+        Route { out: out.into(), back: back.into(), delay }
+    }
+
+    /// Adds a short flow of a traffic group, where one that is over has been if there is such a place. Returns its
+    /// index.
+    pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
+        let route = self.traffic[group].route.clone();
+        if let Some(index) = self.free.pop() {
+            let slots = self.flows[index as usize].slots;
+            self.slots[slots.out] = Slot::Outbound(route.out[0] as u32);
+            self.slots[slots.back] = Slot::Outbound(route.back[0] as u32);
+            self.flows[index as usize] = self.traffic[group].arrive(index, slots, now);
+            return index;
+        }
+        let index = self.flows.len() as u32;
+        let slots = self.add_flow_slots(&route, index);
+        self.flows.push(self.traffic[group].arrive(index, slots, now));
+        index
+    }
+
+    /// A queue has dropped a packet.
+    pub(crate) fn note_drop(&mut self, packet: &Packet, now: Time) {
+        if let Member::Short(group) = self.flows[packet.flow as usize].member {
+            self.traffic[group].note_drop(packet, now);
+        }
+    }
+
+    /// The place of a short flow that is over may be used again.
+    pub(crate) fn vacate(&mut self, flow: u32) {
+        self.flows[flow as usize].sender = None;
+        self.free.push(flow);
     }
 }
 
@@ -120,6 +109,9 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
         links: Vec::new(),
         flows: Vec::new(),
+        long: 0,
+        free: Vec::new(),
+        traffic: Vec::new(),
         slots: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
@@ -147,8 +139,13 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
         for index in 0..group.count {
-            add_flow(&mut network, scenario, group, group_index, index, options);
+            add_flow(&mut network, scenario, group, (group_index, index), options);
         }
+    }
+    network.long = network.flows.len();
+    for (index, group) in scenario.traffic.iter().enumerate() {
+        let route = network.route(&group.path, group.reverse);
+        network.traffic.push(Traffic::new(scenario, index, group.clone(), route, options));
     }
     network
 }
@@ -157,7 +154,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
 fn gap(scenario: &Scenario) -> Span {
     let directions = scenario.links.iter().enumerate().flat_map(|(index, link)| {
         let packet = scenario.largest_packet(index);
-        [&link.forward, &link.reverse].map(|direction| 1.0 / direction.rate.time_for(packet).seconds())
+        [&link.forward, &link.reverse]
+            .map(|direction| 1.0 / direction.rate.time_for(packet).seconds())
     });
     Span::from_seconds_f64(1.0 / (1.5 * directions.sum::<f64>()))
 }
@@ -173,8 +171,9 @@ fn build_link(
     let discipline =
         longfat_queue::find(direction.queue.kind).expect("a resolved scenario names known queues");
     let capacity = direction.buffer;
-    let setting = Setting { rate: direction.rate, packet, capacity };
-    let component = |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
+    let setting = Setting { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
+    let component =
+        |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let series = options.record.then_some(scenario.sample);
     Link::new(link::Settings {
@@ -193,76 +192,35 @@ fn add_flow(
     network: &mut Network,
     scenario: &Scenario,
     group: &FlowGroup,
-    group_index: usize,
-    index: u64,
+    (group_index, index): (usize, u64),
     options: Options,
 ) {
     let draw = |what: &str| {
-        let mut stream = chance::stream(scenario.seed, &format!("flow/{}/{index}/{what}", group.name));
+        let mut stream =
+            chance::stream(scenario.seed, &format!("flow/{}/{index}/{what}", group.name));
         move || chance::uniform(&mut stream)
     };
-    let rtt = group.rtt.get(index, group.count, draw("rtt"));
     let start = Time::ZERO + group.start.get(index, group.count, draw("start"));
     let stop = group.stop.map(|stop| Time::ZERO + stop);
-    let transport = &group.transport;
-
-    // A path in the order of travel; acknowledgments cross the other direction of each link, from the end.
-    let side = usize::from(group.reverse);
-    let out: Vec<usize> = group.path.iter().map(|link| 2 * link + side).collect();
-    let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
-    let delay = |links: &[usize]| {
-        links.iter().fold(Span::ZERO, |sum, &link| sum + network.links[link].delay())
-    };
-    // What the links leave of the round trip lies in four equal parts before and after them, out and back.
-    let rest = rtt - (delay(&out) + delay(&back));
-    let part = rest / 4;
-    let last_part = rest - part * 3;
-
-    let segments = group.size.map(|size| size.0.div_ceil(transport.packet.0));
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
-    let intervals = Intervals {
-        measured_from: start.max(Time::ZERO + scenario.warmup),
-        measured_until: active_until,
-        series: options.record.then(|| (Time::ZERO + scenario.sample, scenario.sample)),
-    };
-    let settings = sender::Settings {
-        flow: network.flows.len() as u32,
-        bytes: transport.packet.0 as u32,
-        segments,
-        max_window: transport.max_window,
-        recovery: transport.recovery,
-        rto_min: transport.rto_min,
-        ecn: transport.ecn,
-        propagation: rtt,
-    };
-    let controller = longfat_control::find(group.control.kind).expect("a resolved scenario names known controllers");
-    let begin = Start {
-        window: Segments(transport.initial_window),
-        threshold: transport.initial_threshold.map(Segments),
-        slow_start: transport.slow_start,
-    };
-    let control = (controller.build)(&group.control.settings, &begin);
-    let selective = transport.recovery == Recovery::Sack;
-    let out_slot = network.add_slot(Slot::Outbound(out[0] as u32));
-    let back_slot = network.add_slot(Slot::Outbound(back[0] as u32));
-    let home_slot = network.add_slot(Slot::Home);
-    let pace_slot = network.add_slot(Slot::Pace(settings.flow));
-    network.flows.push(Flow {
-        sender: None,
-        receiver: Receiver::new(segments, selective, transport.delayed_ack, &intervals),
-        out: Way { links: out, slot: out_slot, before: part, after: part },
-        back: Way { links: back, slot: back_slot, before: part, after: last_part },
-        home_slot,
-        pace_slot,
-        pace_set: false,
-        timer_at: Time::NEVER,
-        access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
-        group: group_index,
-        index_in_group: index,
+    let route = network.route(&group.path, group.reverse);
+    let flow = network.flows.len() as u32;
+    let slots = network.add_flow_slots(&route, flow);
+    network.flows.push(Flow::new(&Plan {
+        flow,
+        member: Member::Long(group_index, index),
+        slots,
+        route: &route,
+        control: &group.control,
+        transport: &group.transport,
+        rtt: group.rtt.get(index, group.count, draw("rtt")),
         start,
         stop,
-        rtt,
-        packet: transport.packet,
-        waiting: Some((settings, control)),
-    });
+        segments: group.size.map(|size| size.0.div_ceil(group.transport.packet.0)),
+        intervals: Intervals {
+            measured_from: start.max(Time::ZERO + scenario.warmup),
+            measured_until: active_until,
+            series: options.record.then(|| (Time::ZERO + scenario.sample, scenario.sample)),
+        },
+    }));
 }

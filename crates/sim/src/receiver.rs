@@ -93,7 +93,12 @@ pub(crate) struct Intervals {
 }
 
 impl Receiver {
-    pub(crate) fn new(segments: Option<u64>, selective: bool, delayed_ack: bool, intervals: &Intervals) -> Self {
+    pub(crate) fn new(
+        segments: Option<u64>,
+        selective: bool,
+        delayed_ack: bool,
+        intervals: &Intervals,
+    ) -> Self {
         let (edge, edge_step) = intervals.series.unwrap_or((Time::NEVER, Span::ZERO));
         Self {
             expected: 0,
@@ -120,7 +125,12 @@ impl Receiver {
 
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if one does.
     #[inline]
-    pub(crate) fn on_data(&mut self, data: &Packet, at: Time, slab: &mut sack::Slab) -> Option<Packet> {
+    pub(crate) fn on_data(
+        &mut self,
+        data: &Packet,
+        at: Time,
+        slab: &mut sack::Slab,
+    ) -> Option<Packet> {
         if data.flags.has(Flags::REDUCED) {
             self.marked = false;
         }
@@ -175,7 +185,8 @@ impl Receiver {
 
     /// Puts a run first, in place of those it has swallowed.
     fn report(&mut self, run: Run) {
-        let apart = |other: &Run| other.end != 0 && (other.end < run.first || other.first > run.end);
+        let apart =
+            |other: &Run| other.end != 0 && (other.end < run.first || other.first > run.end);
         let mut kept = self.reported.iter().copied().filter(apart);
         let (second, third) = (kept.next().unwrap_or_default(), kept.next().unwrap_or_default());
         self.reported = [run, second, third];
@@ -207,7 +218,15 @@ impl Receiver {
 
     fn acknowledge(&self, sent: Time, data: &Packet, sack: u32) -> Packet {
         let flags = Flags::ACK.with_if(Flags::ECHO, self.marked);
-        Packet { number: self.expected, sent, flow: data.flow, sack, bytes: ACK_BYTES, hop: 0, flags }
+        Packet {
+            number: self.expected,
+            sent,
+            flow: data.flow,
+            sack,
+            bytes: ACK_BYTES,
+            hop: 0,
+            flags,
+        }
     }
 
     pub(crate) fn received(&self) -> &Received {

@@ -3,20 +3,25 @@
 use longfat_units::{Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
-use crate::network::Flow;
+use crate::flow::{Flow, Member};
 use crate::recording::{Column, Recording, Table};
 use crate::sender::Measured;
 use crate::simulation::Simulation;
 use crate::summary::{FlowSummary, LinkSummary, Summary, Work};
+use crate::traffic::Transfer;
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 
 /// The recording of a simulation that has ended.
 pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
+    count_live(simulation);
     let links = link_summaries(simulation);
     let flows: Vec<FlowSummary> =
-        simulation.network.flows.iter().map(|flow| flow_summary(simulation, flow)).collect();
-    let data_packets = simulation.network.flows.iter().map(|flow| flow.receiver.received().first).sum();
+        simulation.network.long_flows().iter().map(|flow| flow_summary(simulation, flow)).collect();
+    let long: u64 =
+        simulation.network.long_flows().iter().map(|flow| flow.receiver.received().first).sum();
+    let short: u64 = simulation.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
+    let data_packets = long + short;
     let tables = vec![
         flow_table(simulation, &flows),
         link_table(simulation, &links),
@@ -30,10 +35,25 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
         links: nested_links(simulation, &links),
         jain: jain(simulation, &flows),
         flows,
-        traffic: Map::new(),
+        traffic: simulation
+            .network
+            .traffic
+            .iter()
+            .map(|group| (group.name().to_owned(), group.told()))
+            .collect(),
         engine: Work { data_packets, events: simulation.events },
     };
     Recording { summary, tables }
+}
+
+/// Short flows that live at the end count with what they have done.
+fn count_live(simulation: &mut Simulation) {
+    let network = &mut simulation.network;
+    for flow in &network.flows[network.long..] {
+        if let (Member::Short(group), Some(_)) = (flow.member, &flow.sender) {
+            network.traffic[group].count(flow);
+        }
+    }
 }
 
 /// One entry per direction, in the order of `Network::links`.
@@ -67,8 +87,17 @@ fn nested_links(simulation: &Simulation, summaries: &[LinkSummary]) -> Map<Strin
         .collect()
 }
 
+/// Group of a long flow, and its index in it.
+fn long(flow: &Flow) -> (usize, u64) {
+    match flow.member {
+        Member::Long(group, index) => (group, index),
+        Member::Short(_) => unreachable!("short flows come after the long ones"),
+    }
+}
+
 fn flow_name(simulation: &Simulation, flow: &Flow) -> String {
-    format!("{}[{}]", simulation.scenario.flows[flow.group].name, flow.index_in_group)
+    let (group, index) = long(flow);
+    format!("{}[{index}]", simulation.scenario.flows[group].name)
 }
 
 fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
@@ -79,10 +108,11 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
-    let share = if sent == 0 { 0.0 } else { measured.retransmitted_measured() as f64 / sent as f64 };
+    let share =
+        if sent == 0 { 0.0 } else { measured.retransmitted_measured() as f64 / sent as f64 };
     FlowSummary {
         name: flow_name(simulation, flow),
-        control: simulation.scenario.flows[flow.group].control.kind,
+        control: simulation.scenario.flows[long(flow).0].control.kind,
         rtt_s: flow.rtt.seconds(),
         goodput_bit_s: goodput,
         retransmit_rate: share,
@@ -91,7 +121,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         window_mean: measured.window_mean(simulation.end),
         congestion_events: measured.congestion_events,
         start_s: flow.start.seconds(),
-        completion_s: received.complete.map(Time::seconds),
+        completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
 }
 
@@ -106,11 +136,20 @@ fn jain(simulation: &Simulation, flows: &[FlowSummary]) -> Map<String, Value> {
     let groups = simulation.scenario.flows.iter().enumerate();
     groups
         .map(|(group, description)| {
-            let members = simulation.network.flows.iter().zip(flows).filter(|(flow, _)| flow.group == group);
+            let members = simulation
+                .network
+                .long_flows()
+                .iter()
+                .zip(flows)
+                .filter(|(flow, _)| long(flow).0 == group);
             let goodputs: Vec<f64> = members.map(|(_, summary)| summary.goodput_bit_s).collect();
             let sum: f64 = goodputs.iter().sum();
             let squares: f64 = goodputs.iter().map(|x| x * x).sum();
-            let index = if squares == 0.0 { Value::Null } else { json!(sum * sum / (goodputs.len() as f64 * squares)) };
+            let index = if squares == 0.0 {
+                Value::Null
+            } else {
+                json!(sum * sum / (goodputs.len() as f64 * squares))
+            };
             (description.name.clone(), index)
         })
         .collect()
@@ -125,8 +164,11 @@ fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Column {
 }
 
 fn group_column(simulation: &Simulation) -> Column {
-    let groups = simulation.network.flows.iter().map(|flow| flow.group as u32).collect();
-    Column::Word(groups, group_names(simulation))
+    Column::Word(group_words(simulation), group_names(simulation))
+}
+
+fn group_words(simulation: &Simulation) -> Vec<u32> {
+    simulation.network.long_flows().iter().map(|flow| long(flow).0 as u32).collect()
 }
 
 fn group_names(simulation: &Simulation) -> Vec<String> {
@@ -138,17 +180,18 @@ fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
 }
 
 fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
-    let network = &simulation.network.flows;
+    let network = simulation.network.long_flows();
     let of_sender = |value: fn(&Measured) -> u64| {
         counts(network, |flow| flow.sender.as_ref().map_or(0, |sender| value(sender.measured())))
     };
-    let controls: Vec<String> = simulation.scenario.flows.iter().map(|group| group.control.kind.to_owned()).collect();
+    let controls: Vec<String> =
+        simulation.scenario.flows.iter().map(|group| group.control.kind.to_owned()).collect();
     Table {
         name: "flows",
         columns: vec![
             ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
             ("group", group_column(simulation)),
-            ("control", Column::Word(network.iter().map(|flow| flow.group as u32).collect(), controls)),
+            ("control", Column::Word(group_words(simulation), controls)),
             ("rtt_s", reals(flows, |flow| flow.rtt_s)),
             ("start_s", reals(flows, |flow| flow.start_s)),
             ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
@@ -171,7 +214,13 @@ fn link_words(simulation: &Simulation) -> [(&'static str, Column); 2] {
     let count = simulation.network.links.len() as u32;
     [
         ("link", Column::Word((0..count).map(|link| link / 2).collect(), names)),
-        ("direction", Column::Word((0..count).map(|link| link % 2).collect(), DIRECTIONS.map(String::from).to_vec())),
+        (
+            "direction",
+            Column::Word(
+                (0..count).map(|link| link % 2).collect(),
+                DIRECTIONS.map(String::from).to_vec(),
+            ),
+        ),
     ]
 }
 
@@ -191,31 +240,54 @@ fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
     Table { name: "links", columns }
 }
 
-/// The finite flows that are complete.
+/// The transfers that are complete: finite long flows first, then short ones.
 fn transfer_table(simulation: &Simulation) -> Table {
-    let complete: Vec<&Flow> =
-        simulation.network.flows.iter().filter(|flow| flow.receiver.received().complete.is_some()).collect();
-    let names = complete.iter().map(|flow| flow_name(simulation, flow)).collect();
-    let groups = complete.iter().map(|flow| flow.group as u32).collect();
-    let completion = |flow: &&Flow| flow.receiver.received().complete.map_or(f64::NAN, Time::seconds);
-    let sent_again = |flow: &&Flow| flow.sender.as_ref().map_or(0, |sender| sender.measured().total_retransmitted);
+    let mut names: Vec<String> =
+        simulation.scenario.flows.iter().map(|group| group.name.clone()).collect();
+    let mut rows: Vec<(u32, Transfer)> = Vec::new();
+    for flow in simulation.network.long_flows() {
+        if let (Some(completion), Some(sender)) = (flow.receiver.received().complete, &flow.sender)
+        {
+            let retransmitted = sender.measured().total_retransmitted;
+            let segments = flow.receiver.received().first;
+            let transfer = Transfer {
+                start: flow.start,
+                completion,
+                segments,
+                packet: flow.packet,
+                retransmitted,
+            };
+            rows.push((long(flow).0 as u32, transfer));
+        }
+    }
+    for traffic in &simulation.network.traffic {
+        let name = names.len() as u32;
+        names.push(traffic.name().to_owned());
+        rows.extend(traffic.rows().iter().map(|transfer| (name, *transfer)));
+    }
     Table {
         name: "transfers",
         columns: vec![
-            ("name", Column::Word((0..complete.len() as u32).collect(), names)),
-            ("group", Column::Word(groups, group_names(simulation))),
-            ("start_s", reals(&complete, |flow| flow.start.seconds())),
-            ("completion_s", reals(&complete, completion)),
-            ("packets", counts(&complete, |flow| flow.receiver.received().first)),
-            ("bytes", counts(&complete, |flow| (flow.packet * flow.receiver.received().first).0)),
-            ("retransmitted", counts(&complete, sent_again)),
+            ("group", Column::Word(rows.iter().map(|(name, _)| *name).collect(), names)),
+            ("start_s", reals(&rows, |(_, transfer)| transfer.start.seconds())),
+            (
+                "completion_s",
+                reals(&rows, |(_, transfer)| (transfer.completion - transfer.start).seconds()),
+            ),
+            ("packets", counts(&rows, |(_, transfer)| transfer.segments)),
+            ("bytes", counts(&rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
+            ("retransmitted", counts(&rows, |(_, transfer)| transfer.retransmitted)),
         ],
     }
 }
 
 fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
     let series = simulation.series.take().unwrap_or_default();
-    let groups = series.flow.iter().map(|&flow| simulation.network.flows[flow as usize].group as u32).collect();
+    let groups = series
+        .flow
+        .iter()
+        .map(|&flow| long(&simulation.network.flows[flow as usize]).0 as u32)
+        .collect();
     Table {
         name: "flow_series",
         columns: vec![
@@ -239,10 +311,14 @@ fn link_series(simulation: &Simulation) -> Table {
     let rows = links.first().map_or(0, |series| series.queue.len());
     let directions = links.len() as u32;
     let each = |value: &dyn Fn(usize, usize) -> f64| {
-        Column::Real((0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect())
+        Column::Real(
+            (0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect(),
+        )
     };
     let each_count = |value: &dyn Fn(usize, usize) -> u64| {
-        Column::Count((0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect())
+        Column::Count(
+            (0..rows).flat_map(|row| (0..links.len()).map(move |link| value(row, link))).collect(),
+        )
     };
     let words = |of: fn(u32) -> u32| (0..rows).flat_map(|_| (0..directions).map(of)).collect();
     let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
@@ -251,7 +327,10 @@ fn link_series(simulation: &Simulation) -> Table {
         columns: vec![
             ("time_s", each(&|row, _| (step * (row as u64 + 1)).seconds())),
             ("link", Column::Word(words(|link| link / 2), names)),
-            ("direction", Column::Word(words(|link| link % 2), DIRECTIONS.map(String::from).to_vec())),
+            (
+                "direction",
+                Column::Word(words(|link| link % 2), DIRECTIONS.map(String::from).to_vec()),
+            ),
             ("queue", each(&|row, link| links[link].queue[row])),
             ("queue_packets", each_count(&|row, link| links[link].queue_packets[row])),
             ("utilisation", each(&|row, link| links[link].utilisation[row])),

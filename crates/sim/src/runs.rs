@@ -71,10 +71,7 @@ impl Runs {
         debug_assert!(!self.contains(segment), "segment {segment} is present already");
         let before = self.words[self.at(segment.wrapping_sub(1))];
         let after = self.words[self.at(segment + 1)];
-        let run = Run {
-            first: segment - u64::from(before),
-            end: segment + 1 + u64::from(after),
-        };
+        let run = Run { first: segment - u64::from(before), end: segment + 1 + u64::from(after) };
         let length = before + 1 + after;
         let (first, middle, last) = (self.at(run.first), self.at(segment), self.at(run.end - 1));
         self.words[middle] = length;

@@ -9,8 +9,9 @@ use std::collections::VecDeque;
 use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
+use crate::flow::{Flow, Member};
 use crate::link::{Arrived, Link};
-use crate::network::{self, Flow, Network};
+use crate::network::{self, Network};
 use crate::packet::Packet;
 use crate::recording::Recording;
 use crate::scenario::Scenario;
@@ -100,11 +101,16 @@ impl Simulation {
     /// Builds the network of `scenario`, to be simulated as `options` say.
     pub fn with_options(scenario: &Scenario, options: Options) -> Self {
         let mut timers = Timers::default();
-        let network = network::build(scenario, options);
+        let mut network = network::build(scenario, options);
         for (index, flow) in network.flows.iter().enumerate() {
             timers.add(flow.start, Timer::Start(index as u32));
             if let Some(stop) = flow.stop {
                 timers.add(stop, Timer::Stop(index as u32));
+            }
+        }
+        for (index, traffic) in network.traffic.iter_mut().enumerate() {
+            if let Some(time) = traffic.first_arrival() {
+                timers.add(time, Timer::Arrival(index as u32));
             }
         }
         if scenario.warmup > Span::ZERO {
@@ -112,7 +118,7 @@ impl Simulation {
         }
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
-            FlowSeries { last: vec![(0, 0); network.flows.len()], ..FlowSeries::default() }
+            FlowSeries { last: vec![(0, 0); network.long], ..FlowSeries::default() }
         });
         Self {
             heads: Wheel::new(network.slots.len(), network.gap),
@@ -175,11 +181,9 @@ impl Simulation {
         let piped = piped.filter(|(_, packet)| !packet.is_ack()).count() as u64;
         let inside: u64 = self.network.links.iter().map(Link::data_inside).sum();
         let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
-        Fates {
-            sent: sent.map(|sender| sender.measured().total_sent).sum(),
-            in_flight: self.fates.in_flight + piped + inside,
-            ..self.fates
-        }
+        let sent: u64 = sent.map(|sender| sender.measured().total_sent).sum();
+        let over: u64 = self.network.traffic.iter().map(|traffic| traffic.tally.sent).sum();
+        Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
 
     /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
@@ -208,6 +212,7 @@ impl Simulation {
             Slot::Pace(flow) => {
                 self.network.flows[flow as usize].pace_set = false;
                 self.send(flow as usize);
+                self.retire(flow as usize);
             }
         }
     }
@@ -227,7 +232,10 @@ impl Simulation {
     #[inline]
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
         let packets = &mut self.network.pipes[slot].packets;
-        debug_assert!(packets.back().is_none_or(|(last, _)| *last <= time), "a pipe must keep its order");
+        debug_assert!(
+            packets.back().is_none_or(|(last, _)| *last <= time),
+            "a pipe must keep its order"
+        );
         if packets.is_empty() {
             self.heads.add(slot, time);
         }
@@ -243,7 +251,10 @@ impl Simulation {
             Arrived::Waits(Some(departure)) => {
                 self.heads.add(self.network.departure_slot(link), departure);
             }
-            Arrived::Dropped => self.lose(&packet, |fates| &mut fates.dropped),
+            Arrived::Dropped => {
+                self.network.note_drop(&packet, self.now);
+                self.lose(&packet, |fates| &mut fates.dropped);
+            }
             Arrived::Corrupted => self.lose(&packet, |fates| &mut fates.corrupted),
         }
     }
@@ -261,11 +272,43 @@ impl Simulation {
     }
 
     fn lose(&mut self, packet: &Packet, fate: impl Fn(&mut Fates) -> &mut u64) {
+        let flow = &mut self.network.flows[packet.flow as usize];
+        flow.in_transit -= 1;
         if packet.is_ack() {
             self.slab.release(packet.sack);
         } else {
             *fate(&mut self.fates) += 1;
         }
+        self.retire(packet.flow as usize);
+    }
+
+    /// Counts a short flow that is over, and frees its place.
+    #[inline]
+    fn retire(&mut self, index: usize) {
+        if index >= self.network.long && self.network.flows[index].is_over() {
+            self.retire_short(index);
+        }
+    }
+
+    fn retire_short(&mut self, index: usize) {
+        let flow = &self.network.flows[index];
+        if let Member::Short(group) = flow.member {
+            self.network.traffic[group].count(flow);
+            self.network.vacate(index as u32);
+        }
+    }
+
+    /// A short flow arrives, and the next one is announced.
+    fn arrive(&mut self, group: u32) {
+        let now = self.now;
+        let traffic = &mut self.network.traffic[group as usize];
+        if let Some(next) = traffic.next_arrival(now) {
+            self.timers.add(next, Timer::Arrival(group));
+        }
+        let flow = self.network.add_short(group as usize, now);
+        self.heads.grow(self.network.slots.len());
+        self.network.flows[flow as usize].begin(now);
+        self.send(flow as usize);
     }
 
     /// A packet will be at the far end of a link at `time`.
@@ -280,7 +323,7 @@ impl Simulation {
         }
         let time = time + way.after;
         if packet.is_ack() {
-            let slot = flow.home_slot;
+            let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }
         if time > self.end {
@@ -288,10 +331,12 @@ impl Simulation {
             return;
         }
         self.fates.delivered += 1;
-        let (slot, before) = (flow.back.slot, flow.back.before);
+        let (slot, before) = (flow.slots.back, flow.back.before);
         let overdue = flow.receiver.overdue(time);
         let ack = flow.receiver.on_data(&packet, time, &mut self.slab);
         let kept_back = if ack.is_none() { flow.receiver.delayed_until() } else { None };
+        flow.in_transit =
+            flow.in_transit + u32::from(overdue.is_some()) + u32::from(ack.is_some()) - 1;
         if let Some((ack, until)) = overdue {
             self.put(slot, until + before, ack);
         }
@@ -306,15 +351,18 @@ impl Simulation {
     /// An acknowledgment reaches its sender.
     #[inline]
     fn reach_sender(&mut self, ack: Packet) {
-        let flow = ack.flow as usize;
-        let sender = self.network.flows[flow].sender.as_mut().expect("only what was sent is acknowledged");
+        let index = ack.flow as usize;
+        let flow = &mut self.network.flows[index];
+        flow.in_transit -= 1;
+        let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
         if ack.sack == sack::NONE {
             sender.on_ack(self.now, &ack, None);
         } else {
             let blocks = self.slab.take(ack.sack);
             sender.on_ack(self.now, &ack, Some(&blocks));
         }
-        self.send(flow);
+        self.send(index);
+        self.retire(index);
     }
 
     /// Lets a flow send what it may, and keeps its timers.
@@ -322,22 +370,26 @@ impl Simulation {
     fn send(&mut self, index: usize) {
         loop {
             let flow = &mut self.network.flows[index];
-            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(self.now)) else { break };
+            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(self.now)) else {
+                break;
+            };
             let time = flow.leaves_access(self.now, &packet) + flow.out.before;
-            let slot = flow.out.slot;
+            let slot = flow.slots.out;
+            flow.in_transit += 1;
             self.put(slot, time, packet);
         }
-        let Flow { sender: Some(sender), timer_at, pace_slot, pace_set, .. } = &mut self.network.flows[index] else {
+        let Flow { sender: Some(sender), timer_at, slots, pace_set, .. } =
+            &mut self.network.flows[index]
+        else {
             return;
         };
         if sender.deadline() < *timer_at {
             *timer_at = sender.deadline();
             self.timers.add(*timer_at, Timer::Retransmission(index as u32));
         }
-        if let Some(until) = sender.pace_deadline() {
-            if !std::mem::replace(pace_set, true) {
-                self.heads.add(*pace_slot, until);
-            }
+        if let Some(until) = sender.pace_deadline().filter(|_| !*pace_set) {
+            *pace_set = true;
+            self.heads.add(slots.pace, until);
         }
     }
 
@@ -349,6 +401,7 @@ impl Simulation {
                 self.network.flows[flow as usize].begin(self.now);
                 self.send(flow as usize);
             }
+            Timer::Arrival(group) => self.arrive(group),
             Timer::Stop(flow) => {
                 if let Some(sender) = &mut self.network.flows[flow as usize].sender {
                     sender.stop();
@@ -358,12 +411,14 @@ impl Simulation {
             Timer::DelayedAck(flow) => {
                 let flow = &mut self.network.flows[flow as usize];
                 if let Some(ack) = flow.receiver.on_delayed_ack(self.now) {
-                    let (slot, time) = (flow.back.slot, self.now + flow.back.before);
+                    let (slot, time) = (flow.slots.back, self.now + flow.back.before);
+                    flow.in_transit += 1;
                     self.put(slot, time, ack);
                 }
             }
             Timer::Warmup => {
-                for sender in self.network.flows.iter_mut().filter_map(|flow| flow.sender.as_mut()) {
+                for sender in self.network.flows.iter_mut().filter_map(|flow| flow.sender.as_mut())
+                {
                     sender.begin_measuring(self.now);
                 }
             }
@@ -398,7 +453,7 @@ impl Simulation {
         for link in &mut self.network.links {
             link.settle(self.now);
         }
-        for (index, flow) in self.network.flows.iter_mut().enumerate() {
+        for (index, flow) in self.network.flows[..self.network.long].iter_mut().enumerate() {
             let received = flow.receiver.received_mut().at_edge();
             if let Some(sender) = &flow.sender {
                 series.read(self.now, index, flow, sender, received, self.scenario.sample);
@@ -426,7 +481,8 @@ impl FlowSeries {
         self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
         self.in_flight.push(sender.in_flight());
         self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
-        self.throughput.push(longfat_units::Rate::of(flow.packet * (received - last_received), step));
+        self.throughput
+            .push(longfat_units::Rate::of(flow.packet * (received - last_received), step));
         self.retransmitted.push(retransmitted - last_retransmitted);
         self.last[index] = (received, retransmitted);
     }

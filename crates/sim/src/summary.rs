@@ -71,7 +71,7 @@ pub struct FlowSummary {
     pub congestion_events: u64,
     /// When it started.
     pub start_s: f64,
-    /// When the last byte reached the receiver; `None` while the flow is not complete.
+    /// From the start until the last byte reached the receiver; `None` while the flow is not complete.
     pub completion_s: Option<f64>,
 }
 

@@ -39,7 +39,11 @@ const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", 
 const LONGEST: usize = 900;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/sim lies in the workspace").into()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("crates/sim lies in the workspace")
+        .into()
 }
 
 /// The packages of the workspace, as cargo knows them.
@@ -55,13 +59,15 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().expect("a list of packages").clone()
 }
 
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
 /// A name, and the names and kinds (`""`, `"dev"`, `"build"`) of what it depends on.
 fn dependencies(package: &Value) -> (&str, Vec<(&str, &str)>) {
-    let name = package["name"].as_str().expect("packages have names");
     let listed = package["dependencies"].as_array().expect("a list of dependencies");
-    let text = |dependency: &'_ Value, key: &str| dependency[key].as_str().unwrap_or_default();
     let pairs = listed.iter().map(|each| (text(each, "name"), text(each, "kind"))).collect();
-    (name, pairs)
+    (text(package, "name"), pairs)
 }
 
 #[test]
@@ -126,7 +132,9 @@ fn the_inside_has_no_clock_and_no_files() {
                 if code.starts_with("//") {
                     continue;
                 }
-                for module in modules_of_std(code).into_iter().filter(|module| OUTSIDE.contains(module)) {
+                for module in
+                    modules_of_std(code).into_iter().filter(|module| OUTSIDE.contains(module))
+                {
                     wrong.push(format!(
                         "{}:{}: `std::{module}` is outside. Take what it tells as an argument, and use it at \
                          the rim: crates/py, python/longfat, bench.",
@@ -137,7 +145,10 @@ fn the_inside_has_no_clock_and_no_files() {
             }
         }
     }
-    assert!(seen > 20, "only {seen} source files were found: is the test looking in the right place?");
+    assert!(
+        seen > 20,
+        "only {seen} source files were found: is the test looking in the right place?"
+    );
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
@@ -149,7 +160,8 @@ fn modules_of_std(code: &str) -> Vec<&str> {
             continue;
         }
         let rest = &code[at + "std::".len()..];
-        let list = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
+        let list =
+            rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
         let parts = if rest.starts_with('{') { list.split(',').collect() } else { vec![list] };
         found.extend(parts.into_iter().map(|part| {
             let part = part.trim_start();
@@ -181,7 +193,10 @@ fn no_file_is_too_long() {
             ));
         }
     }
-    assert!(seen > 40, "only {seen} source files were found: is the test looking in the right place?");
+    assert!(
+        seen > 40,
+        "only {seen} source files were found: is the test looking in the right place?"
+    );
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

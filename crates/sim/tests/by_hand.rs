@@ -4,7 +4,8 @@ use longfat_sim::summary::Summary;
 use longfat_sim::{Recording, Scenario, Simulation};
 
 fn record(text: &str) -> Recording {
-    let scenario = Scenario::read(text, "by-hand.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        Scenario::read(text, "by-hand.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation = Simulation::new(&scenario, true);
     while simulation.advance(1000) {}
     simulation.finish()
@@ -26,8 +27,7 @@ fn close(found: f64, expected: f64) -> bool {
 /// Six packets of 1000 bytes at once, 1 ms each at 8 Mbit/s: one in service, two wait, three are dropped.
 #[test]
 fn a_buffer_of_two_packets_keeps_two() {
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "50 ms"
         [link.narrow]
         rate   = "8 Mbit/s"
@@ -40,8 +40,7 @@ fn a_buffer_of_two_packets_keeps_two() {
         rtt            = "100 ms"
         packet         = "1000 B"
         initial_window = 6
-        "#,
-    );
+        "#);
     assert_eq!(of(&summary, "narrow", "forward", "arrived"), 6.0);
     assert_eq!(of(&summary, "narrow", "forward", "dropped"), 3.0);
     // The two wait 1 and 2 ms: 3 packet-milliseconds in 50, of a buffer of two.
@@ -95,8 +94,7 @@ fn an_acknowledgment_queues_behind_data() {
     // Both directions at 8 Mbit/s, 5 ms. `there` sends one packet at 0: at the far end at 6 ms. `back` starts at
     // 5.5 ms with three packets that occupy the reverse direction until 8.5 ms. The acknowledgment of 40 bytes comes
     // to it at 6 ms, waits 2.5 ms, takes 0.04 ms and 5 ms: round trip 13.54 ms, of which 10 are propagation.
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "20 ms"
         [link.shared]
         rate   = "8 Mbit/s"
@@ -119,9 +117,12 @@ fn an_acknowledgment_queues_behind_data() {
         size           = "3 packets"
         initial_window = 3
         start          = "5.5 ms"
-        "#,
+        "#);
+    assert!(
+        close(summary.flows[0].queueing_delay_mean_s, 3.54e-3),
+        "{}",
+        summary.flows[0].queueing_delay_mean_s
     );
-    assert!(close(summary.flows[0].queueing_delay_mean_s, 3.54e-3), "{}", summary.flows[0].queueing_delay_mean_s);
     // The acknowledgment of 2.5 ms, and the second and third packet of 1 and 2 ms, in 20 ms and ten places.
     assert!(close(of(&summary, "shared", "reverse", "queue_mean"), 5.5 / 20.0 / 10.0));
 }
@@ -132,8 +133,7 @@ fn an_access_rate_spaces_the_packets() {
     // Four packets at 8 Mbit/s leave the access link at 1, 2, 3 and 4 ms; a quarter of the 8 ms that the links leave
     // of the round trip lies before the bottleneck, which passes each in 0.1 ms: no queue. Last bit: 4 + 2 + 0.1 + 1
     // + 2 ms.
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "50 ms"
         [link.wide]
         rate   = "80 Mbit/s"
@@ -148,8 +148,7 @@ fn an_access_rate_spaces_the_packets() {
         size           = "4 packets"
         initial_window = 4
         access         = "8 Mbit/s"
-        "#,
-    );
+        "#);
     assert!(close(summary.flows[0].completion_s.expect("complete"), 9.1e-3));
     assert_eq!(of(&summary, "wide", "forward", "queue_mean"), 0.0);
 }
@@ -157,8 +156,7 @@ fn an_access_rate_spaces_the_packets() {
 /// Starts, stops and the measured interval: a flow counts while it is active.
 #[test]
 fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "10 s"
         warmup   = "2 s"
         [link.wire]
@@ -181,12 +179,16 @@ fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
         stop       = "6 s"
         packet     = "1000 B"
         max_window = 1
-        "#,
-    );
+        "#);
     // Alone, a packet per 11.04 ms. Beside the other flow now and then a millisecond more: between 1 and 12.04.
     let alone = 8000.0 / 11.04e-3;
     for flow in &summary.flows {
-        assert!((0.91..=1.001).contains(&(flow.goodput_bit_s / alone)), "{} {}", flow.name, flow.goodput_bit_s);
+        assert!(
+            (0.91..=1.001).contains(&(flow.goodput_bit_s / alone)),
+            "{} {}",
+            flow.name,
+            flow.goodput_bit_s
+        );
     }
     assert_eq!(summary.flows[1].start_s, 4.0);
 }
@@ -214,10 +216,13 @@ fn time_series_count_what_came_before_each_edge() {
     );
     let real = |table: &str, column: &str| {
         let table = recording.table(table).expect("the table");
-        let (_, column) = table.columns.iter().find(|(name, _)| *name == column).expect("the column");
+        let (_, column) =
+            table.columns.iter().find(|(name, _)| *name == column).expect("the column");
         match column {
             longfat_sim::Column::Real(values) => values.clone(),
-            longfat_sim::Column::Count(values) => values.iter().map(|&value| value as f64).collect(),
+            longfat_sim::Column::Count(values) => {
+                values.iter().map(|&value| value as f64).collect()
+            }
             longfat_sim::Column::Word(..) => panic!("a number was asked for"),
         }
     };

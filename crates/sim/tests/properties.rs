@@ -10,7 +10,16 @@ fn scenarios() -> impl Strategy<Value = String> {
     let link = (
         1_u32..20,
         0_u32..8,
-        prop::sample::select(vec!["1 packets", "2 packets", "7 packets", "60 packets", "1 bdp", "20 kB", "300 ms", "unlimited"]),
+        prop::sample::select(vec![
+            "1 packets",
+            "2 packets",
+            "7 packets",
+            "60 packets",
+            "1 bdp",
+            "20 kB",
+            "300 ms",
+            "unlimited",
+        ]),
         prop::sample::select(vec![0.0, 0.0, 0.02, 0.2]),
         prop::option::of(1_u32..20),
     );
@@ -151,9 +160,9 @@ proptest! {
             }
         }
         for flow in &recording.summary.flows {
-            prop_assert!(flow.goodput_bit_s >= 0.0 && flow.window_mean.is_nan() | (flow.window_mean >= 1.0), "{text}");
+            prop_assert!(flow.goodput_bit_s >= 0.0 && (flow.window_mean.is_nan() || flow.window_mean >= 1.0), "{text}");
             prop_assert!((0.0..=1.0).contains(&flow.retransmit_rate), "{text}");
-            prop_assert!(flow.completion_s.is_none_or(|done| done >= flow.start_s + flow.rtt_s / 2.0), "{text}");
+            prop_assert!(flow.completion_s.is_none_or(|done| done >= flow.rtt_s / 2.0), "{text}");
         }
         for index in recording.summary.jain.values().filter_map(serde_json::Value::as_f64) {
             prop_assert!((0.0..=1.0 + 1e-12).contains(&index), "{text}");

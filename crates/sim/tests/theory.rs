@@ -6,7 +6,8 @@ use longfat_sim::summary::Summary;
 use longfat_sim::{Scenario, Simulation};
 
 fn run(text: &str) -> Summary {
-    let scenario = Scenario::read(text, "theory.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        Scenario::read(text, "theory.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation = Simulation::new(&scenario, false);
     while simulation.advance(1_000_000) {}
     simulation.finish().summary
@@ -38,7 +39,11 @@ fn reno_under_random_loss(p: f64, seconds: u32) -> (f64, u64) {
     ));
     let flow = &summary.flows[0];
     // A lost retransmission needs the timer; at one in a thousand that stays rare.
-    assert!(flow.timeouts * 100 <= flow.congestion_events, "{} time-outs are another theory", flow.timeouts);
+    assert!(
+        flow.timeouts * 100 <= flow.congestion_events,
+        "{} time-outs are another theory",
+        flow.timeouts
+    );
     (flow.window_mean, flow.congestion_events)
 }
 
@@ -48,7 +53,10 @@ fn holds_the_square_root_law(p: f64, seconds: u32) {
     let (window, losses) = reno_under_random_loss(p, seconds);
     assert!(losses >= 1100, "{losses} losses are too few to judge");
     let constant = window * p.sqrt();
-    assert!((constant / 1.31 - 1.0).abs() < 0.05, "mean window {window:.1} = {constant:.3}/√p at p = {p}");
+    assert!(
+        (constant / 1.31 - 1.0).abs() < 0.05,
+        "mean window {window:.1} = {constant:.3}/√p at p = {p}"
+    );
 }
 
 #[test]
@@ -76,8 +84,7 @@ fn reno_holds_the_square_root_law_at_1e_6() {
 /// With a buffer of one bandwidth-delay product the window falls from two of them to one, which still fills the pipe.
 #[test]
 fn a_lone_reno_flow_fills_the_link() {
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "300 s"
         warmup   = "20 s"
         [link.bottleneck]
@@ -89,9 +96,9 @@ fn a_lone_reno_flow_fills_the_link() {
         control = "reno"
         path    = ["bottleneck"]
         rtt     = "100 ms"
-        "#,
-    );
-    let utilisation = summary.links["bottleneck"]["forward"]["utilisation"].as_f64().expect("a number");
+        "#);
+    let utilisation =
+        summary.links["bottleneck"]["forward"]["utilisation"].as_f64().expect("a number");
     assert!(utilisation > 0.9995, "utilisation {utilisation}");
     assert!(summary.flows[0].congestion_events > 10, "losses must have come");
 }
@@ -99,8 +106,7 @@ fn a_lone_reno_flow_fills_the_link() {
 /// One packet at a time: 1500 bytes at 10 Mbit/s last 1.2 ms; the acknowledgment of 40 bytes lasts 0.032 ms.
 #[test]
 fn a_round_trip_is_what_its_parts_are() {
-    let summary = run(
-        r#"
+    let summary = run(r#"
         duration = "100 s"
         [link.a]
         rate   = "10 Mbit/s"
@@ -116,11 +122,14 @@ fn a_round_trip_is_what_its_parts_are() {
         path       = ["a", "b"]
         rtt        = "50 ms"
         max_window = 1
-        "#,
-    );
+        "#);
     // Out 1.2 + 2.4 ms, back 0.032 + 0.064 ms: 3.696 ms of transmission beyond the 50 ms of propagation.
     let flow = &summary.flows[0];
-    assert!((flow.queueing_delay_mean_s - 3.696e-3).abs() < 1e-12, "{}", flow.queueing_delay_mean_s);
+    assert!(
+        (flow.queueing_delay_mean_s - 3.696e-3).abs() < 1e-12,
+        "{}",
+        flow.queueing_delay_mean_s
+    );
     // One packet per 53.696 ms.
     let goodput = 1500.0 * 8.0 / 53.696e-3;
     assert!((flow.goodput_bit_s / goodput - 1.0).abs() < 1e-3, "{}", flow.goodput_bit_s);

@@ -217,7 +217,7 @@ impl Parameter {
 /// A number as a scenario file would show it: the shortest decimal that reads back to the same bits.
 pub fn shortest(value: f64) -> String {
     let magnitude = value.abs();
-    if value != 0.0 && (magnitude < 1e-4 || magnitude >= 1e15) {
+    if value != 0.0 && !(1e-4..1e15).contains(&magnitude) {
         format!("{value:e}")
     } else if value.fract() == 0.0 {
         format!("{value:.0}")

@@ -134,7 +134,7 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
     }
     let mut remainder = false;
     while shift < 0 && value > 0 {
-        remainder |= value % 10 != 0;
+        remainder |= !value.is_multiple_of(10);
         value /= 10;
         shift += 1;
     }
@@ -145,7 +145,7 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
 }
 
 impl Dimension {
-    fn refuse(&self, reason: String, suggestion: Option<String>) -> UnitError {
+    fn refuse(reason: String, suggestion: Option<String>) -> UnitError {
         UnitError { reason, suggestion }
     }
 
@@ -157,7 +157,7 @@ impl Dimension {
         let (number, name) = split(text);
         let what = self.what;
         if number.is_empty() {
-            return Err(self.refuse(
+            return Err(Self::refuse(
                 format!(
                     "`{text}` is not {what}: a number and a unit are needed, such as \"{}\"",
                     self.example
@@ -167,7 +167,7 @@ impl Dimension {
         }
         if name.is_empty() {
             let (_, example) = split(self.example);
-            return Err(self.refuse(
+            return Err(Self::refuse(
                 format!("`{text}` has no unit: {what} is written with one of {}", self.known()),
                 Some(format!("{number} {example}")),
             ));
@@ -175,7 +175,7 @@ impl Dimension {
         let mut units = self.units.iter().chain(self.also);
         let Some(unit) = units.find(|unit| unit.text == name) else {
             let nearest = self.units.iter().find(|unit| unit.text.eq_ignore_ascii_case(name));
-            return Err(self.refuse(
+            return Err(Self::refuse(
                 format!(
                     "`{name}` is not a unit of {}: one of {} is needed",
                     &what[2..],
@@ -186,10 +186,11 @@ impl Dimension {
         };
         match scaled(number, unit.base) {
             Some(Ok(value)) => Ok(value),
-            Some(Err(reason)) => {
-                Err(self.refuse(format!("`{text}` is not {what} that can be used: {reason}"), None))
-            }
-            None => Err(self.refuse(format!("`{number}` is not a number"), None)),
+            Some(Err(reason)) => Err(Self::refuse(
+                format!("`{text}` is not {what} that can be used: {reason}"),
+                None,
+            )),
+            None => Err(Self::refuse(format!("`{number}` is not a number"), None)),
         }
     }
 
@@ -198,7 +199,7 @@ impl Dimension {
         let unit = self
             .units
             .iter()
-            .find(|unit| value >= unit.base && value % (unit.base / 1000).max(1) == 0)
+            .find(|unit| value >= unit.base && value.is_multiple_of((unit.base / 1000).max(1)))
             .or(if value == 0 { self.units.iter().find(|unit| unit.text.len() == 1) } else { None })
             .or(self.units.last())
             .expect("every dimension has units");

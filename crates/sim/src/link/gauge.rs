@@ -80,7 +80,12 @@ pub(crate) struct GaugeReport {
 
 impl Gauge {
     /// Instruments that measure in the interval `measured` and keep a row every `step`, if given.
-    pub(crate) fn new(rate: Rate, capacity: Capacity, measured: (Time, Time), step: Option<Span>) -> Self {
+    pub(crate) fn new(
+        rate: Rate,
+        capacity: Capacity,
+        measured: (Time, Time),
+        step: Option<Span>,
+    ) -> Self {
         let (measured_from, measured_until) = measured;
         let levels = match capacity {
             Capacity::Packets(limit) => limit,
@@ -91,8 +96,7 @@ impl Gauge {
         while (levels >> shift) >= BINS {
             shift += 1;
         }
-        let series =
-            step.map(|step| Series { next: Time::ZERO + step, step, ..Series::default() });
+        let series = step.map(|step| Series { next: Time::ZERO + step, step, ..Series::default() });
         let mut gauge = Self {
             rate,
             capacity,
@@ -132,10 +136,8 @@ impl Gauge {
         while now >= self.edge {
             let edge = self.edge;
             self.hold(edge);
-            if let Some(series) = &mut self.series {
-                if series.next == edge {
-                    series.read(&self.counts, fraction(self.level, self.capacity), self.rate);
-                }
+            if let Some(series) = self.series.as_mut().filter(|series| series.next == edge) {
+                series.read(&self.counts, fraction(self.level, self.capacity), self.rate);
             }
             if edge == self.measured_from {
                 self.area = 0;

@@ -71,14 +71,21 @@ pub(crate) struct Departed {
 
 impl Link {
     pub(crate) fn new(settings: Settings) -> Self {
-        let Settings { rate, delay, capacity, queue, corruption, chance, stepwise, gauge } = settings;
+        let Settings { rate, delay, capacity, queue, corruption, chance, stepwise, gauge } =
+            settings;
         let server = match queue.storage {
             Storage::Fifo if stepwise => Server::Stepwise(stepwise::Stepwise::default()),
             Storage::Fifo => Server::Ahead(ahead::Ahead::default()),
         };
         Self {
             delay,
-            gate: Gate { capacity, policy: queue.policy, chance, backlog: Backlog::default(), gauge },
+            gate: Gate {
+                capacity,
+                policy: queue.policy,
+                chance,
+                backlog: Backlog::default(),
+                gauge,
+            },
             transmitter: Transmitter::new(rate, corruption),
             server,
         }
@@ -133,6 +140,7 @@ impl Link {
     }
 
     /// Packets that wait.
+    #[cfg(test)]
     pub(crate) fn backlog(&self) -> Backlog {
         self.gate.backlog
     }

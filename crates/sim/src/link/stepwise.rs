@@ -42,7 +42,8 @@ impl Stepwise {
         transmitter: &mut Transmitter,
         delay: Span,
     ) -> Departed {
-        let packet = self.in_service.take().expect("a departure is scheduled while a packet is in service");
+        let packet =
+            self.in_service.take().expect("a departure is scheduled while a packet is in service");
         gate.gauge.departed(now, packet.bytes);
         let next = self.waiting.pop_front().map(|next| {
             gate.leave(now, next.size());

@@ -1,7 +1,7 @@
 //! Both servers against a queue written as plainly as possible.
 
 use longfat_queue::{Backlog, Built, Capacity, Storage};
-use longfat_units::{Bytes, Rate, Span, Time};
+use longfat_units::{Rate, Span, Time};
 use proptest::prelude::*;
 
 use super::{Arrived, Gauge, Link, Settings};
@@ -25,7 +25,15 @@ fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
 }
 
 fn packet(number: u64, bytes: u32) -> Packet {
-    Packet { number, sent: Time::ZERO, flow: 0, sack: sack::NONE, bytes, hop: 0, flags: Flags::default() }
+    Packet {
+        number,
+        sent: Time::ZERO,
+        flow: 0,
+        sack: sack::NONE,
+        bytes,
+        hop: 0,
+        flags: Flags::default(),
+    }
 }
 
 /// Arrival at the far end of each packet, `None` where it was dropped; and the mean backlog.
@@ -60,9 +68,11 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
     let outcome = arrivals
         .iter()
         .enumerate()
-        .map(|(number, &(at, bytes))| match link.arrive(Time(at), &mut packet(number as u64, bytes)) {
-            Arrived::Through(time) => Some(time),
-            _ => None,
+        .map(|(number, &(at, bytes))| {
+            match link.arrive(Time(at), &mut packet(number as u64, bytes)) {
+                Arrived::Through(time) => Some(time),
+                _ => None,
+            }
         })
         .collect();
     link.settle(end);
@@ -73,7 +83,10 @@ fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -
     let mut link = link(rate, Capacity::Packets(limit), true, end);
     let mut outcome = vec![None; arrivals.len()];
     let mut departure: Option<Time> = None;
-    let mut depart_until = |link: &mut Link, outcome: &mut Vec<Option<Time>>, departure: &mut Option<Time>, now: Time| {
+    let depart_until = |link: &mut Link,
+                        outcome: &mut Vec<Option<Time>>,
+                        departure: &mut Option<Time>,
+                        now: Time| {
         while let Some(at) = departure.filter(|&at| at <= now) {
             let departed = link.depart(at);
             outcome[departed.packet.number as usize] = departed.arrives;
@@ -86,7 +99,9 @@ fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -
     };
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
         depart_until(&mut link, &mut outcome, &mut departure, Time(at));
-        if let Arrived::Waits(Some(first)) = link.arrive(Time(at), &mut packet(number as u64, bytes)) {
+        if let Arrived::Waits(Some(first)) =
+            link.arrive(Time(at), &mut packet(number as u64, bytes))
+        {
             departure = Some(first);
         }
         assert!(link.backlog().packets <= limit, "the queue is within the buffer");

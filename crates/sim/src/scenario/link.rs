@@ -218,7 +218,12 @@ fn queue(
     };
     let settings = settings(chosen, discipline.parameters, catalogue, &measure, problems)?;
     if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
-        let place = longfat_queue::Setting { rate: ruler.rate, packet: ruler.packet, capacity };
+        let place = longfat_queue::Setting {
+            rate: ruler.rate,
+            packet: ruler.packet,
+            capacity,
+            round_trip: ruler.bdp,
+        };
         if let Err((key, reason)) = (discipline.check)(&settings, &place) {
             let node = chosen.table.and_then(|table| table.node(key));
             let place = node.map_or(chosen.place, |node| node.place);

@@ -40,6 +40,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The groups of long flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
+    /// The groups of short flows that arrive at random, in the order of the file.
+    pub traffic: Vec<TrafficGroup>,
 }
 
 /// A full-duplex link.
@@ -102,6 +104,74 @@ pub struct FlowGroup {
     pub size: Option<Bytes>,
     /// How each flow sends.
     pub transport: Transport,
+}
+
+/// Short flows that arrive at random and differ in nothing but arrival, size and round trip.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrafficGroup {
+    /// The name of the group, unique among flow groups and traffic.
+    pub name: String,
+    /// The controller of each flow.
+    pub control: Choice,
+    /// Indices into [`Scenario::links`], in the order of travel.
+    pub path: Vec<usize>,
+    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    pub reverse: bool,
+    /// Arrivals per second, a Poisson process.
+    pub arrivals: f64,
+    /// How many arrive in all; `None`: as long as the run lasts.
+    pub count: Option<u64>,
+    /// How much each has to send.
+    pub size: Size,
+    /// Round-trip propagation delays, links included: the same for all, or drawn evenly.
+    pub rtt: Spans,
+    /// When arrivals begin.
+    pub start: Span,
+    /// When arrivals end; `None`: never.
+    pub stop: Option<Span>,
+    /// How each flow sends.
+    pub transport: Transport,
+}
+
+/// How much a short flow has to send, in bytes; at least one packet is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    /// The same for all.
+    Fixed(Bytes),
+    /// Pareto: a mean, and a shape above 1; the variance is infinite at 2 and below.
+    Pareto {
+        /// Mean in bytes.
+        mean: f64,
+        /// Shape.
+        shape: f64,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean in bytes.
+        mean: f64,
+    },
+    /// Log-normal.
+    LogNormal {
+        /// Mean in bytes.
+        mean: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// Even between two bounds.
+    Uniform(Bytes, Bytes),
+}
+
+impl Size {
+    /// The mean in bytes.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(bytes) => bytes.0 as f64,
+            Self::Pareto { mean, .. }
+            | Self::Exponential { mean }
+            | Self::LogNormal { mean, .. } => *mean,
+            Self::Uniform(low, high) => f64::midpoint(low.0 as f64, high.0 as f64),
+        }
+    }
 }
 
 /// One time for each flow of a group.

@@ -130,6 +130,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         sample: sample?,
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
+        traffic: Vec::new(),
     })
 }
 

@@ -172,24 +172,27 @@ impl Sender {
             self.timeout = self.round_trip.timeout();
         }
         // RFC 6298, sections 5.2 and 5.3.
-        let restarted = if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
+        let restarted =
+            if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
         match self.state {
-            State::Recovery { point } if self.unacknowledged < point => match self.settings.recovery {
-                Recovery::Sack => self.deadline = restarted,
-                Recovery::NewReno => {
-                    if self.duplicates.partial(advance) {
-                        self.deadline = restarted;
+            State::Recovery { point } if self.unacknowledged < point => {
+                match self.settings.recovery {
+                    Recovery::Sack => self.deadline = restarted,
+                    Recovery::NewReno => {
+                        if self.duplicates.partial(advance) {
+                            self.deadline = restarted;
+                        }
+                        self.fast_retransmit = true;
                     }
-                    self.fast_retransmit = true;
+                    // A further loss of the same window is a congestion event of its own.
+                    Recovery::Reno => {
+                        self.deadline = restarted;
+                        self.reacted_until = self.unacknowledged;
+                        self.state = State::Open;
+                        self.duplicates.clear();
+                    }
                 }
-                // A further loss of the same window is a congestion event of its own.
-                Recovery::Reno => {
-                    self.deadline = restarted;
-                    self.reacted_until = self.unacknowledged;
-                    self.state = State::Open;
-                    self.duplicates.clear();
-                }
-            },
+            }
             State::Recovery { point } | State::TimedOut { point } => {
                 self.deadline = restarted;
                 self.duplicates.clear();
@@ -274,10 +277,8 @@ impl Sender {
             self.limited = Limited::Pacing;
             return None;
         }
-        if !self.scoreboard.is_clear() {
-            if let Some(segment) = self.next_repair() {
-                return Some(self.send_again(segment, now));
-            }
+        if let Some(segment) = self.next_repair() {
+            return Some(self.send_again(segment, now));
         }
         if self.next < self.limit {
             return Some(self.send_new(now));
@@ -291,7 +292,11 @@ impl Sender {
 
     /// `NextSeg`, rule 1.
     fn next_repair(&mut self) -> Option<u64> {
-        if self.state == State::Open { None } else { self.scoreboard.take_lost(self.unacknowledged) }
+        if self.state == State::Open || self.scoreboard.is_clear() {
+            None
+        } else {
+            self.scoreboard.take_lost(self.unacknowledged)
+        }
     }
 
     /// `NextSeg`, rules 3 and 4: in recovery, with nothing lost to repair and nothing new to send.

@@ -22,7 +22,13 @@ pub(crate) struct RoundTrip {
 
 impl RoundTrip {
     pub(crate) fn new(timeout_min: Span) -> Self {
-        Self { smoothed: None, variation: Span::ZERO, smallest: Span(u64::MAX), timeout_min, backoff: 0 }
+        Self {
+            smoothed: None,
+            variation: Span::ZERO,
+            smallest: Span(u64::MAX),
+            timeout_min,
+            backoff: 0,
+        }
     }
 
     /// Smoothed round trip, once there was a sample.

@@ -157,7 +157,8 @@ impl Scoreboard {
         if self.rescued_below > unacknowledged || self.retransmitted_below >= next {
             return None;
         }
-        let segment = (unacknowledged..next).rev().find(|&segment| !self.sacked.contains(segment))?;
+        let segment =
+            (unacknowledged..next).rev().find(|&segment| !self.sacked.contains(segment))?;
         self.rescued_below = next;
         Some(segment)
     }

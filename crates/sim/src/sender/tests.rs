@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use longfat_control::{CongestionControl, Start, controller::reno::Reno, Windowed};
+use longfat_control::{CongestionControl, Start, Windowed, controller::reno::Reno};
 use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings};
@@ -35,7 +35,8 @@ impl Dialogue {
     }
 
     fn with(recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
-        let start = Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let start =
+            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
         let settings = Settings {
             flow: 0,
             bytes: 1000,
@@ -47,7 +48,8 @@ impl Dialogue {
             propagation: RTT,
         };
         let control: Box<dyn CongestionControl> = Windowed::boxed(Reno, &start);
-        let intervals = Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut dialogue = Self {
             sender: Sender::new(settings, control, Time::ZERO),
             receiver: Receiver::new(Some(segments), recovery == Recovery::Sack, false, &intervals),
@@ -70,7 +72,8 @@ impl Dialogue {
                 continue;
             }
             let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
-            self.acks.push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
+            self.acks
+                .push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
         }
     }
 
@@ -95,7 +98,11 @@ impl Dialogue {
     }
 
     fn retransmissions(&self) -> Vec<(u64, u64)> {
-        self.log.iter().filter(|(_, _, again)| *again).map(|&(time, segment, _)| (time, segment)).collect()
+        self.log
+            .iter()
+            .filter(|(_, _, again)| *again)
+            .map(|&(time, segment, _)| (time, segment))
+            .collect()
     }
 
     fn window(&self) -> f64 {

@@ -1,0 +1,181 @@
+//! One flow: both ends, and the ways between them.
+
+use std::sync::Arc;
+
+use longfat_control::Start;
+use longfat_units::{Bytes, Rate, Segments, Span, Time};
+
+use crate::packet::Packet;
+use crate::receiver::{Intervals, Receiver};
+use crate::scenario::{Choice, Recovery, Transport};
+use crate::sender::{self, Sender};
+
+/// One flow: both ends, and the ways between them.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// `None` before the flow starts.
+    pub(crate) sender: Option<Sender>,
+    pub(crate) receiver: Receiver,
+    pub(crate) out: Way,
+    pub(crate) back: Way,
+    pub(crate) slots: Slots,
+    /// Is the event of `slots.pace` scheduled?
+    pub(crate) pace_set: bool,
+    /// The retransmission timer that is set; stale ones are known by their time.
+    pub(crate) timer_at: Time,
+    /// Packets of this flow on their way, acknowledgments included.
+    pub(crate) in_transit: u32,
+    access: Option<Access>,
+    pub(crate) member: Member,
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    pub(crate) rtt: Span,
+    pub(crate) packet: Bytes,
+    waiting: Option<(sender::Settings, Box<dyn longfat_control::CongestionControl>)>,
+}
+
+/// To which group of the scenario a flow belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Member {
+    /// A long flow: group, and index in it.
+    Long(usize, u64),
+    /// A short flow of a traffic group.
+    Short(usize),
+}
+
+/// The slots of the wheel that belong to a flow: three pipes and its pacing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    /// From the sender to the first link.
+    pub(crate) out: usize,
+    /// From the receiver to the first link of the way back.
+    pub(crate) back: usize,
+    /// From the last link of the way back to the sender.
+    pub(crate) home: usize,
+    pub(crate) pace: usize,
+}
+
+/// The way of a packet from one end to the other.
+#[derive(Debug)]
+pub(crate) struct Way {
+    /// Links in the order of travel.
+    pub(crate) links: Arc<[usize]>,
+    /// Delay from the end to the first link.
+    pub(crate) before: Span,
+    /// Delay from the last link to the other end.
+    pub(crate) after: Span,
+}
+
+/// The links of a path, there and back, and their propagation delay in all.
+#[derive(Clone, Debug)]
+pub(crate) struct Route {
+    pub(crate) out: Arc<[usize]>,
+    pub(crate) back: Arc<[usize]>,
+    pub(crate) delay: Span,
+}
+
+/// What a flow is made from.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    /// Its index in the network: what its packets carry.
+    pub(crate) flow: u32,
+    pub(crate) member: Member,
+    pub(crate) slots: Slots,
+    pub(crate) route: &'a Route,
+    pub(crate) control: &'a Choice,
+    pub(crate) transport: &'a Transport,
+    pub(crate) rtt: Span,
+    pub(crate) start: Time,
+    pub(crate) stop: Option<Time>,
+    /// Segments to send in all.
+    pub(crate) segments: Option<u64>,
+    pub(crate) intervals: Intervals,
+}
+
+/// The sender's own link: an unbounded queue.
+#[derive(Debug)]
+struct Access {
+    rate: Rate,
+    free_at: Time,
+}
+
+impl Flow {
+    pub(crate) fn new(plan: &Plan<'_>) -> Self {
+        let &Plan { route, transport, rtt, start, .. } = plan;
+        // What the links leave of the round trip lies in four equal parts before and after them, out and back.
+        let rest = rtt - route.delay;
+        let part = rest / 4;
+        let last_part = rest - part * 3;
+        let controller = longfat_control::find(plan.control.kind)
+            .expect("a resolved scenario names known controllers");
+        let begin = Start {
+            window: Segments(transport.initial_window),
+            threshold: transport.initial_threshold.map(Segments),
+            slow_start: transport.slow_start,
+        };
+        let control = (controller.build)(&plan.control.settings, &begin);
+        let settings = sender::Settings {
+            flow: plan.flow,
+            bytes: transport.packet.0 as u32,
+            segments: plan.segments,
+            max_window: transport.max_window,
+            recovery: transport.recovery,
+            rto_min: transport.rto_min,
+            ecn: transport.ecn,
+            propagation: rtt,
+        };
+        let selective = transport.recovery == Recovery::Sack;
+        Self {
+            sender: None,
+            receiver: Receiver::new(
+                plan.segments,
+                selective,
+                transport.delayed_ack,
+                &plan.intervals,
+            ),
+            out: Way { links: Arc::clone(&route.out), before: part, after: part },
+            back: Way { links: Arc::clone(&route.back), before: part, after: last_part },
+            slots: plan.slots,
+            pace_set: false,
+            timer_at: Time::NEVER,
+            in_transit: 0,
+            access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
+            member: plan.member,
+            start,
+            stop: plan.stop,
+            rtt,
+            packet: transport.packet,
+            waiting: Some((settings, control)),
+        }
+    }
+
+    /// The way that this packet takes.
+    #[inline]
+    pub(crate) fn way(&self, packet: &Packet) -> &Way {
+        if packet.is_ack() { &self.back } else { &self.out }
+    }
+
+    /// The flow starts now.
+    pub(crate) fn begin(&mut self, now: Time) {
+        if let Some((settings, control)) = self.waiting.take() {
+            self.sender = Some(Sender::new(settings, control, now));
+        }
+    }
+
+    /// When a packet sent now has left the sender's own link.
+    #[inline]
+    pub(crate) fn leaves_access(&mut self, now: Time, packet: &Packet) -> Time {
+        match &mut self.access {
+            None => now,
+            Some(access) => {
+                access.free_at = access.free_at.max(now) + access.rate.time_for(packet.size());
+                access.free_at
+            }
+        }
+    }
+
+    /// Is a finite flow over, with nothing of it left on the way?
+    pub(crate) fn is_over(&self) -> bool {
+        self.in_transit == 0 && !self.pace_set && self.sender.as_ref().is_some_and(Sender::is_done)
+    }
+}

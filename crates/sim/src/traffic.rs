@@ -1,0 +1,253 @@
+//! Short flows that arrive at random, and what is kept of them.
+//!
+//! Only flows that live take memory; of those that are over, counts and a histogram of completion times remain, and a
+//! row each where rows are asked for.
+
+use hdrhistogram::Histogram;
+use longfat_units::{Bytes, Rate, Span, Time, math};
+use rand_distr::{Distribution, Exp1, LogNormal, Pareto};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::chance::{self, Stream};
+use crate::flow::{Flow, Member, Plan, Route, Slots};
+use crate::packet::Packet;
+use crate::receiver::Intervals;
+use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
+use crate::simulation::Options;
+
+/// Completion times are counted with three significant digits.
+const DIGITS: u8 = 3;
+const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
+
+/// One group of short flows.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    group: TrafficGroup,
+    index: usize,
+    pub(crate) route: Route,
+    arrivals: Stream,
+    sizes: Stream,
+    round_trips: Stream,
+    left: u64,
+    measured: (Time, Time),
+    pub(crate) tally: Tally,
+}
+
+/// What remains of the flows of a group that are over.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// Data packets sent, retransmissions included, and first arrivals at receivers, whole run.
+    pub(crate) sent: u64,
+    pub(crate) delivered: u64,
+    /// The same within the measured interval, and data packets dropped by queues in it.
+    sent_measured: u64,
+    delivered_measured: u64,
+    dropped_measured: u64,
+    /// Transfers that completed within the measured interval, their times in nanoseconds and their sum in picoseconds.
+    completed: u64,
+    times: Histogram<u64>,
+    sum: u128,
+    rows: Option<Vec<Transfer>>,
+}
+
+/// A transfer that is complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) start: Time,
+    pub(crate) completion: Time,
+    pub(crate) segments: u64,
+    pub(crate) packet: Bytes,
+    pub(crate) retransmitted: u64,
+}
+
+/// The object of a group in the summary.
+#[derive(Debug, Serialize)]
+struct Told {
+    arrived: u64,
+    completed: u64,
+    goodput_bit_s: f64,
+    drop_rate: f64,
+    completion_s: serde_json::Value,
+}
+
+impl Traffic {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        index: usize,
+        group: TrafficGroup,
+        route: Route,
+        options: Options,
+    ) -> Self {
+        let stream =
+            |what: &str| chance::stream(scenario.seed, &format!("traffic/{}/{what}", group.name));
+        Self {
+            arrivals: stream("arrivals"),
+            sizes: stream("sizes"),
+            round_trips: stream("rtt"),
+            left: group.count.unwrap_or(u64::MAX),
+            measured: (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration),
+            tally: Tally {
+                sent: 0,
+                delivered: 0,
+                sent_measured: 0,
+                delivered_measured: 0,
+                dropped_measured: 0,
+                completed: 0,
+                times: Histogram::new(DIGITS).expect("three digits are possible"),
+                sum: 0,
+                rows: options.record.then(Vec::new),
+            },
+            group,
+            index,
+            route,
+        }
+    }
+
+    /// When the first flow arrives.
+    pub(crate) fn first_arrival(&mut self) -> Option<Time> {
+        self.next_arrival(Time::ZERO + self.group.start)
+    }
+
+    /// When the flow after one that arrived at `now` arrives: a Poisson process.
+    pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
+        self.left = self.left.checked_sub(1)?;
+        let exponential: f64 = Exp1.sample(&mut self.arrivals);
+        let next = now + Span::from_seconds_f64((exponential / self.group.arrivals).min(1e7));
+        let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        (next < stop).then_some(next)
+    }
+
+    /// A flow that arrives now.
+    pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
+        let segments = self.draw_size().div_ceil(self.group.transport.packet.0).max(1);
+        let rtt = self.draw_round_trip();
+        let (measured_from, measured_until) = self.measured;
+        Flow::new(&Plan {
+            flow,
+            member: Member::Short(self.index),
+            slots,
+            route: &self.route,
+            control: &self.group.control,
+            transport: &self.group.transport,
+            rtt,
+            start: now,
+            stop: None,
+            segments: Some(segments),
+            intervals: Intervals {
+                measured_from: measured_from.max(now),
+                measured_until,
+                series: None,
+            },
+        })
+    }
+
+    /// A size in bytes.
+    fn draw_size(&mut self) -> u64 {
+        let stream = &mut self.sizes;
+        let bytes = match self.group.size {
+            Size::Fixed(bytes) => return bytes.0,
+            Size::Uniform(low, high) => {
+                low.0 as f64 + (high.0 - low.0) as f64 * chance::uniform(stream)
+            }
+            Size::Exponential { mean } => {
+                let exponential: f64 = Exp1.sample(stream);
+                mean * exponential
+            }
+            // The mean of a Pareto distribution with scale m is m·shape/(shape − 1).
+            Size::Pareto { mean, shape } => Pareto::new(mean * (shape - 1.0) / shape, shape)
+                .expect("a resolved scenario has a shape above 1")
+                .sample(stream),
+            // The mean of a log-normal distribution is exp(μ + σ²/2).
+            Size::LogNormal { mean, sigma } => {
+                LogNormal::new(math::ln(mean) - sigma * sigma / 2.0, sigma)
+                    .expect("a resolved scenario has a finite deviation")
+                    .sample(stream)
+            }
+        };
+        // A thousand terabytes are more than any run can carry.
+        bytes.min(1e15).ceil() as u64
+    }
+
+    fn draw_round_trip(&mut self) -> Span {
+        match self.group.rtt {
+            Spans::Same(rtt) => rtt,
+            ref other => other.get(0, 1, || chance::uniform(&mut self.round_trips)),
+        }
+    }
+
+    /// The part of a flow, over or not, in what is told of the group.
+    pub(crate) fn count(&mut self, flow: &Flow) {
+        let (from, until) = self.measured;
+        let received = flow.receiver.received();
+        let tally = &mut self.tally;
+        tally.delivered += received.first;
+        tally.delivered_measured += received.measured;
+        let Some(sender) = &flow.sender else { return };
+        let sent = sender.measured();
+        tally.sent += sent.total_sent;
+        tally.sent_measured +=
+            if flow.start >= from { sent.total_sent } else { sent.sent_measured() };
+        let Some(completion) = received.complete else { return };
+        if completion >= from && completion <= until {
+            let time = completion - flow.start;
+            tally.completed += 1;
+            tally.times.saturating_record(time.0 / PICOSECONDS_PER_NANOSECOND);
+            tally.sum += u128::from(time.0);
+        }
+        if let Some(rows) = &mut tally.rows {
+            rows.push(Transfer {
+                start: flow.start,
+                completion,
+                segments: received.first,
+                packet: flow.packet,
+                retransmitted: sent.total_retransmitted,
+            });
+        }
+    }
+
+    /// A queue has dropped a packet of this group.
+    pub(crate) fn note_drop(&mut self, packet: &Packet, now: Time) {
+        self.tally.dropped_measured += u64::from(!packet.is_ack() && now >= self.measured.0);
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.group.name
+    }
+
+    /// The transfers that are complete, in the order in which they were over.
+    pub(crate) fn rows(&self) -> &[Transfer] {
+        self.tally.rows.as_deref().unwrap_or_default()
+    }
+
+    /// What the summary tells of the group.
+    pub(crate) fn told(&self) -> serde_json::Value {
+        let tally = &self.tally;
+        let (from, until) = self.measured;
+        let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
+        let completion = if tally.completed == 0 {
+            json!({ "mean": null, "p50": null, "p99": null })
+        } else {
+            json!({
+                "mean": tally.sum as f64 * 1e-12 / tally.completed as f64,
+                "p50": seconds(tally.times.value_at_quantile(0.5)),
+                "p99": seconds(tally.times.value_at_quantile(0.99)),
+            })
+        };
+        let told = Told {
+            arrived: self.group.count.unwrap_or(u64::MAX) - self.left,
+            completed: tally.completed,
+            goodput_bit_s: Rate::of(
+                self.group.transport.packet * tally.delivered_measured,
+                until - from,
+            ),
+            drop_rate: if tally.sent_measured == 0 {
+                0.0
+            } else {
+                tally.dropped_measured as f64 / tally.sent_measured as f64
+            },
+            completion_s: completion,
+        };
+        json!(told)
+    }
+}

@@ -1,0 +1,222 @@
+//! The examples of CONTRIBUTING.md, word for word: they compile, and they do what they say.
+//!
+//! They stand here as modules of a crate that offers what `crate::` offers in their own place.
+
+// What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
+use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw, Windowed};
+use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+
+pub mod aimd {
+    //! AIMD(a, b): additive increase, multiplicative decrease, with any two constants.
+    //!
+    //! S. Floyd, M. Handley, J. Padhye, "A Comparison of Equation-Based and AIMD Congestion Control", 2000.
+    //!
+    //! Reno's law with its two numbers set free:
+    //!
+    //! ```text
+    //!     each acknowledged segment    w ← w + a/w      so a segments per round trip
+    //!     each congestion event        w ← w - b·w
+    //! ```
+    //!
+    //! A small b makes a smooth window. To take no more than Reno, a must then be small too: with losses evenly
+    //! spaced the mean window is √(a(2 - b)/(2b))/√p, which is Reno's √(3/2)/√p when a = 3b/(2 - b) (held by
+    //! `it_takes_as_much_as_reno`). The defaults obey that rule.
+    //!
+    //! Domain: windows of two segments and more. Needs nothing beyond acknowledgments. Deviations: none.
+
+    use longfat_units::parameter::{Parameter, Settings};
+
+    use crate::{Cause, Controller, Operating, WindowLaw, Windowed};
+
+    /// AIMD's entry in the list of controllers.
+    pub static CONTROLLER: Controller = Controller {
+        name: "aimd",
+        title: "a segments per round trip, the share b of the window per loss",
+        source: "Floyd, Handley & Padhye 2000",
+        parameters: &[
+            Parameter::number("a", 0.2, 0.0, 1e3, "segments added per round trip"),
+            Parameter::number("b", 0.125, 0.0, 1.0, "share of the window given up per loss"),
+        ],
+        build: |settings, start| Windowed::boxed(Aimd::new(settings), start),
+        law: Some(|settings| Box::new(Aimd::new(settings))),
+    };
+
+    /// The law of AIMD.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Aimd {
+        a: f64,
+        b: f64,
+    }
+
+    impl Aimd {
+        fn new(settings: &Settings) -> Self {
+            Self { a: settings.number("a"), b: settings.number("b") }
+        }
+    }
+
+    impl WindowLaw for Aimd {
+        fn gain(&self, at: &Operating) -> f64 {
+            self.a / at.window.0
+        }
+
+        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+            self.b
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use longfat_units::{Segments, Span};
+
+        use super::*;
+        use crate::Phase;
+
+        #[test]
+        fn it_takes_as_much_as_reno() {
+            let law = Aimd { a: 0.2, b: 0.125 };
+            let rtt = Span::from_millis(100);
+            let mut at = Operating {
+                window: Segments(100.0),
+                epoch_window: None,
+                rtt,
+                base_rtt: rtt,
+                since_event: None,
+                phase: Phase::CongestionAvoidance,
+                room: 0.0,
+            };
+            // Every ten-thousandth segment is lost: RFC 9438, section 4.3, has 122.5 segments for Reno.
+            let (segments, spacing) = (2_000_000, 10_000);
+            let mut round_trips = 0.0;
+            for segment in 1..=segments {
+                round_trips += 1.0 / at.window.0;
+                at.window.0 += law.gain(&at);
+                if segment % spacing == 0 {
+                    at.window.0 *= 1.0 - law.give_up(&at, Cause::Loss);
+                }
+            }
+            let mean = f64::from(segments) / round_trips;
+            assert!((mean / 122.5 - 1.0).abs() < 0.01, "mean window {mean}");
+        }
+    }
+}
+
+pub mod step {
+    //! Step marking: mark every packet that finds more than a threshold before it.
+    //!
+    //! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1. With q waiting when a packet
+    //! arrives: keep it if q ≤ K, mark it if q > K.
+
+    use longfat_units::parameter::Parameter;
+    use rand_core::Rng;
+
+    use crate::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+
+    /// Step marking's entry in the list of disciplines.
+    pub static DISCIPLINE: Discipline = Discipline {
+        name: "step",
+        title: "marks every packet that finds more than a threshold before it",
+        source: "Alizadeh et al. 2010",
+        parameters: &[Parameter::length("threshold", "0.2 bdp", "marks above this queue (K)")],
+        check: |_, _| Ok(()),
+        build: |settings, setting| Built {
+            storage: Storage::Fifo,
+            policy: Some(Box::new(Step {
+                threshold: settings.number("threshold"),
+                in_bytes: matches!(setting.capacity, Capacity::Bytes(_)),
+            })),
+        },
+    };
+
+    /// The policy. The threshold is in the unit in which the queue counts.
+    #[derive(Debug)]
+    struct Step {
+        threshold: f64,
+        in_bytes: bool,
+    }
+
+    impl Policy for Step {
+        fn on_arrival(&mut self, arrival: &Arrival, _: &mut dyn Rng) -> Verdict {
+            let backlog = arrival.backlog;
+            let q = if self.in_bytes { backlog.bytes.0 } else { backlog.packets };
+            if q as f64 > self.threshold { Verdict::Mark } else { Verdict::Keep }
+        }
+    }
+}
+
+const GUIDE: &str = include_str!("../../../CONTRIBUTING.md");
+const HERE: &str = include_str!("contributing.rs");
+
+/// The text of the module called `name` in this file, as it would stand in a file of its own.
+fn module(name: &str) -> String {
+    let opening = format!("\npub mod {name} {{\n");
+    let (_, rest) = HERE.split_once(&opening).expect("the module is in this file");
+    let (body, _) = rest.split_once("\n}\n").expect("a module ends");
+    let lines = body.lines().map(|line| line.strip_prefix("    ").unwrap_or(line));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The block of the guide that begins with `opening`.
+fn block(opening: &str) -> String {
+    let start = GUIDE.find(&format!("```rust\n{opening}")).expect("the guide has such a block");
+    let rest = &GUIDE[start + "```rust\n".len()..];
+    let (body, _) = rest.split_once("\n```\n").expect("a block ends");
+    format!("{body}\n")
+}
+
+#[test]
+fn the_guide_shows_what_is_tested_here() {
+    for (name, opening) in [("aimd", "//! AIMD(a, b)"), ("step", "//! Step marking")] {
+        assert_eq!(
+            block(opening),
+            module(name),
+            "CONTRIBUTING.md and crates/sim/tests/contributing.rs differ: make them the same again"
+        );
+    }
+}
+
+#[test]
+fn the_controller_of_the_guide_is_driven_like_any_other() {
+    use longfat_control::{Ack, Congestion, Limited, Path, Start};
+    use longfat_units::parameter::{Setting, Settings};
+    use longfat_units::{Segments, Span, Time};
+
+    let mut settings = Settings::default();
+    settings.set("a", Setting::Number(0.5));
+    settings.set("b", Setting::Number(0.25));
+    let start =
+        Start { window: Segments(100.0), threshold: Some(Segments(2.0)), ..Start::default() };
+    let mut control = (aimd::CONTROLLER.build)(&settings, &start);
+    let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
+    let limited = Limited::Window;
+    let ack =
+        Ack { now: Time::ZERO, acked: 100, rtt: None, round_starts: true, limited, room: None };
+    control.on_ack(&ack, &path);
+    let grown = control.window().0;
+    assert!((grown - 100.5).abs() < 0.01, "half a segment per round trip, not {}", grown - 100.0);
+    let loss = Congestion { now: Time::ZERO, cause: Cause::Loss, in_flight: 100, again: false };
+    control.on_congestion(&loss, &path);
+    assert_eq!(control.window().0, 0.75 * grown);
+}
+
+#[test]
+fn the_queue_of_the_guide_marks_above_its_threshold() {
+    use longfat_queue::{Backlog, Setting};
+    use longfat_units::parameter::{self, Settings};
+    use longfat_units::{Bytes, Rate, Time};
+    use rand_core::SeedableRng;
+
+    let mut settings = Settings::default();
+    settings.set("threshold", parameter::Setting::Length(10.0));
+    let capacity = Capacity::Packets(100);
+    let place =
+        Setting { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
+    let mut policy = (step::DISCIPLINE.build)(&settings, &place).policy.expect("step has a policy");
+    let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
+    let mut verdict = |packets: u64| {
+        let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };
+        let (now, bytes) = (Time::ZERO, Bytes(1500));
+        let arrival = Arrival { now, bytes, ecn_capable: true, backlog, idle_since: None };
+        policy.on_arrival(&arrival, &mut chance)
+    };
+    assert_eq!((verdict(10), verdict(11)), (Verdict::Keep, Verdict::Mark));
+}
