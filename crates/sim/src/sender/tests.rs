@@ -24,6 +24,8 @@ struct Dialogue {
     acks: VecDeque<(Time, Packet)>,
     /// Segments still to be lost, once each time they are listed.
     lost: Vec<u64>,
+    /// Does a router mark every packet that lets it?
+    marking: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
 }
@@ -44,7 +46,7 @@ impl Dialogue {
             max_window: None,
             recovery,
             rto_min: Span::from_millis(200),
-            ecn: false,
+            ecn: true,
             propagation: RTT,
         };
         let control: Box<dyn CongestionControl> = Windowed::boxed(Reno, &start);
@@ -57,6 +59,7 @@ impl Dialogue {
             now: Time::ZERO,
             acks: VecDeque::new(),
             lost: lost.to_vec(),
+            marking: false,
             log: Vec::new(),
         };
         dialogue.send();
@@ -64,13 +67,16 @@ impl Dialogue {
     }
 
     fn send(&mut self) {
-        while let Some(packet) = self.sender.poll(self.now) {
+        while let Some(mut packet) = self.sender.poll(self.now) {
             let again = packet.flags.has(Flags::RETRANSMISSION);
             self.log.push((self.now.0 / 1_000_000_000, packet.number, again));
             if let Some(at) = self.lost.iter().position(|&segment| segment == packet.number) {
                 self.lost.remove(at);
                 continue;
             }
+            packet.flags = packet
+                .flags
+                .with_if(Flags::CONGESTION, self.marking && packet.flags.has(Flags::ECN_CAPABLE));
             let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
             self.acks
                 .push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
@@ -237,4 +243,72 @@ fn one_loss_is_the_same_to_all_three() {
     assert_eq!(repaired(Recovery::Sack), [(100, 3)]);
     assert_eq!(repaired(Recovery::NewReno), [(100, 3)]);
     assert_eq!(repaired(Recovery::Reno), [(100, 3)]);
+}
+
+#[test]
+fn continuous_marking_halves_the_window_once_per_round_trip() {
+    // RFC 3168, section 6.1.2: at most one reaction per window of data. Every packet of every window is marked.
+    let mut dialogue = Dialogue::new(64.0, 10_000, &[]);
+    dialogue.marking = true;
+    let mut windows = Vec::new();
+    for round in 1..=5 {
+        dialogue.run(Span::from_millis(100 * round + 50));
+        windows.push(dialogue.window());
+    }
+    // The first window left before there were marks and grew by one; from then on half per round trip, and no growth
+    // between: every acknowledgment carries the echo.
+    assert!((windows[0] - 65.0).abs() < 0.01, "{windows:?}");
+    for pair in windows.windows(2) {
+        assert_eq!(pair[1], pair[0] / 2.0);
+    }
+    assert_eq!(dialogue.sender.measured().congestion_events, 4);
+    assert!(dialogue.retransmissions().is_empty());
+}
+
+#[test]
+fn a_loss_in_a_window_that_a_mark_has_halved_is_not_answered_again() {
+    // RFC 3168, section 6.1.2: one reaction per window, whether to marks or to losses.
+    // The second window, segments 20 to 40, is marked and loses 25.
+    let mut dialogue = Dialogue::new(20.0, 1000, &[25]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(150));
+    let before = dialogue.window();
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    assert_eq!(dialogue.retransmissions(), [(200, 25)], "the loss is repaired all the same");
+    assert_eq!(dialogue.window(), before / 2.0);
+}
+
+#[test]
+fn only_new_data_can_be_marked() {
+    // RFC 3168, section 6.1.5: no retransmission is sent as ECN-capable; 6.1.4: nor is a pure acknowledgment.
+    let mut dialogue = Dialogue::new(10.0, 40, &[2]);
+    dialogue.marking = true;
+    let mut capable = Vec::new();
+    while let Some(packet) = dialogue.sender.poll(dialogue.now) {
+        capable.push(packet.flags.has(Flags::ECN_CAPABLE));
+    }
+    assert!(capable.iter().all(|&capable| capable));
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECN_CAPABLE)));
+    dialogue.sender.on_timeout(Time::ZERO + Span::from_seconds(1));
+    let again = dialogue.sender.poll(Time::ZERO + Span::from_seconds(1)).expect("a retransmission");
+    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.has(Flags::ECN_CAPABLE));
+}
+
+#[test]
+fn the_echo_lasts_until_the_sender_says_that_it_has_reduced() {
+    // RFC 3168, section 6.1.3. One packet of a window of four is marked.
+    let mut dialogue = Dialogue::new(4.0, 100, &[]);
+    let echoed: Vec<bool> =
+        dialogue.acks.iter().map(|(_, ack)| ack.flags.has(Flags::ECHO)).collect();
+    assert_eq!(echoed, [false; 4]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(100));
+    dialogue.marking = false;
+    let marked = dialogue.acks.len();
+    assert!(dialogue.acks.iter().all(|(_, ack)| ack.flags.has(Flags::ECHO)), "{marked} marked");
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    // The first new segment after the reduction carried CWR, so the acknowledgments since then carry no echo.
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECHO)));
 }
