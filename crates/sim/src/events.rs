@@ -73,25 +73,18 @@ impl Wheel {
         }
     }
 
-    /// The time of the earliest event; [`Time::NEVER`] when there is none.
+    /// Takes the earliest event if it comes at `limit` or before.
     #[inline]
-    pub(crate) fn next(&self) -> Time {
+    pub(crate) fn take_until(&mut self, limit: Time) -> Option<(Time, usize)> {
         if self.earliest == u64::MAX {
-            return self.far.peek().map_or(Time::NEVER, |Reverse((time, _))| *time);
-        }
-        let slot = self.first[self.bucket(self.earliest)];
-        self.links[slot as usize].time
-    }
-
-    /// Takes the earliest event. There must be one.
-    #[inline]
-    pub(crate) fn take(&mut self) -> usize {
-        if self.earliest == u64::MAX {
-            return self.take_far();
+            return self.take_far(limit);
         }
         let bucket = self.bucket(self.earliest);
         let slot = self.first[bucket];
-        let next = self.links[slot as usize].next;
+        let Link { time, next } = self.links[slot as usize];
+        if time > limit {
+            return None;
+        }
         self.current = self.earliest;
         self.first[bucket] = next;
         if next == NONE {
@@ -100,16 +93,20 @@ impl Wheel {
         if !self.far.is_empty() {
             self.fetch_far();
         }
-        slot as usize
+        Some((time, slot as usize))
     }
 
     /// The wheel is empty: takes the first event beyond it, and turns the wheel there.
     #[cold]
-    fn take_far(&mut self) -> usize {
-        let Reverse((time, slot)) = self.far.pop().expect("there is an event to take");
+    fn take_far(&mut self, limit: Time) -> Option<(Time, usize)> {
+        let &Reverse((time, slot)) = self.far.peek()?;
+        if time > limit {
+            return None;
+        }
+        self.far.pop();
         self.current = time.0 >> self.shift;
         self.fetch_far();
-        slot as usize
+        Some((time, slot as usize))
     }
 
     /// Schedules the event of `slot`, which must have none, at `time`, which must not be past.
@@ -235,22 +232,23 @@ pub(crate) enum Timer {
 }
 
 /// The timers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, Timer)>>,
+    packets_first: Time,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), packets_first: Time::NEVER }
+    }
 }
 
 impl Timers {
     /// Packets up to this instant, included, come before the next timer.
     #[inline]
     pub(crate) fn packets_first(&self) -> Time {
-        match self.heap.peek() {
-            None => Time::NEVER,
-            // A link that serves ahead has put this acknowledgment on its way before the instant comes; to agree
-            // with it, the timer must do so before any packet of the instant moves.
-            Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
-            Some(Reverse((time, _))) => *time,
-        }
+        self.packets_first
     }
 
     /// When the next timer runs out.
@@ -261,11 +259,24 @@ impl Timers {
     /// Adds a timer.
     pub(crate) fn add(&mut self, time: Time, timer: Timer) {
         self.heap.push(Reverse((time, timer)));
+        self.look_ahead();
     }
 
     /// Takes the next timer.
     pub(crate) fn pop(&mut self) -> Option<(Time, Timer)> {
-        self.heap.pop().map(|Reverse(entry)| entry)
+        let next = self.heap.pop().map(|Reverse(entry)| entry);
+        self.look_ahead();
+        next
+    }
+
+    fn look_ahead(&mut self) {
+        self.packets_first = match self.heap.peek() {
+            None => Time::NEVER,
+            // A link that serves ahead has put this acknowledgment on its way before the instant comes; to agree
+            // with it, the timer must do so before any packet of the instant moves.
+            Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
+            Some(Reverse((time, _))) => *time,
+        };
     }
 }
 
@@ -292,24 +303,22 @@ mod tests {
                 let slot = index.index(slots);
                 if take {
                     let expected = set.pop_first();
-                    prop_assert_eq!(wheel.next(), expected.map_or(Time::NEVER, |(time, _)| time));
-                    if let Some((time, slot)) = expected {
-                        prop_assert_eq!(wheel.take(), slot);
-                        now = time;
-                    }
+                    prop_assert_eq!(wheel.take_until(Time::NEVER), expected);
+                    now = expected.map_or(now, |(time, _)| time);
                 } else if !set.iter().any(|&(_, other)| other == slot) {
                     let time = now + Span((distance * gap) << scale);
                     // Looking ahead must not bind the wheel to what it saw.
-                    wheel.next();
+                    if set.first().is_some_and(|&(first, _)| first > now) {
+                        prop_assert_eq!(wheel.take_until(now), None);
+                    }
                     wheel.add(slot, time);
                     set.insert((time, slot));
                 }
             }
-            while let Some((time, slot)) = set.pop_first() {
-                prop_assert_eq!(wheel.next(), time);
-                prop_assert_eq!(wheel.take(), slot);
+            while let Some(expected) = set.pop_first() {
+                prop_assert_eq!(wheel.take_until(Time::NEVER), Some(expected));
             }
-            prop_assert_eq!(wheel.next(), Time::NEVER);
+            prop_assert_eq!(wheel.take_until(Time::NEVER), None);
         }
     }
 }

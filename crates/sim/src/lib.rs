@@ -16,6 +16,7 @@ mod packet;
 mod receiver;
 pub mod recording;
 mod report;
+mod ring;
 mod runs;
 mod sack;
 pub mod scenario;

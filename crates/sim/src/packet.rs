@@ -6,7 +6,7 @@ use longfat_units::{Bytes, Time};
 pub(crate) const ACK_BYTES: u32 = 40;
 
 /// A packet on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet {
     /// Data: the segment number. Acknowledgment: the next segment that the receiver waits for.
     pub(crate) number: u64,

@@ -4,8 +4,6 @@
 //! the acknowledgment reaches the sender. A link that serves ahead knows on arrival when the packet will be at the
 //! far end, and a receiver is a function of its arrivals, so both answer without events of their own.
 
-use std::collections::VecDeque;
-
 use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
@@ -14,6 +12,7 @@ use crate::link::{Arrived, Link};
 use crate::network::{self, Network};
 use crate::packet::Packet;
 use crate::recording::Recording;
+use crate::ring::Ring;
 use crate::scenario::Scenario;
 use crate::{report, sack};
 
@@ -74,7 +73,7 @@ pub(crate) struct FlowSeries {
 /// A wire of constant delay: packets with the time at which each reaches the end, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Pipe {
-    packets: VecDeque<(Time, Packet)>,
+    packets: Ring<(Time, Packet)>,
 }
 
 /// What happens in a slot of the wheel.
@@ -137,16 +136,12 @@ impl Simulation {
     /// Handles up to `events` events. True while there are more.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let head = self.heads.next();
             // At the same instant packets come first: an acknowledgment that arrives when the retransmission timer
             // runs out counts.
-            if head <= self.timers.packets_first() {
-                if head > self.end {
-                    return false;
-                }
-                debug_assert!(head >= self.now, "an event lies in the past");
-                self.now = head;
-                let slot = self.heads.take();
+            let limit = self.timers.packets_first().min(self.end);
+            if let Some((time, slot)) = self.heads.take_until(limit) {
+                debug_assert!(time >= self.now, "an event lies in the past");
+                self.now = time;
                 self.handle(slot);
             } else {
                 let timer = self.timers.next();
@@ -177,7 +172,7 @@ impl Simulation {
 
     /// What became of every data packet until now.
     pub fn fates(&self) -> Fates {
-        let piped = self.network.pipes.iter().flat_map(|pipe| &pipe.packets);
+        let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
         let piped = piped.filter(|(_, packet)| !packet.is_ack()).count() as u64;
         let inside: u64 = self.network.links.iter().map(Link::data_inside).sum();
         let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
@@ -189,7 +184,7 @@ impl Simulation {
     /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
     #[doc(hidden)]
     pub fn blocks_kept(&self) -> (usize, usize) {
-        let piped = self.network.pipes.iter().flat_map(|pipe| &pipe.packets);
+        let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
         (self.slab.in_use(), piped.filter(|(_, packet)| packet.sack != sack::NONE).count())
     }
 
@@ -221,8 +216,8 @@ impl Simulation {
     #[inline]
     fn take(&mut self, slot: usize) -> Packet {
         let packets = &mut self.network.pipes[slot].packets;
-        let (_, packet) = packets.pop_front().expect("a scheduled pipe holds a packet");
-        if let Some((next, _)) = packets.front() {
+        let (_, packet) = packets.take().expect("a scheduled pipe holds a packet");
+        if let Some((next, _)) = packets.first() {
             self.heads.add(slot, *next);
         }
         packet
@@ -233,13 +228,13 @@ impl Simulation {
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
         let packets = &mut self.network.pipes[slot].packets;
         debug_assert!(
-            packets.back().is_none_or(|(last, _)| *last <= time),
-            "a pipe must keep its order"
+            packets.last().is_none_or(|(last, _)| *last <= time),
+            "a pipe keeps its order"
         );
         if packets.is_empty() {
             self.heads.add(slot, time);
         }
-        packets.push_back((time, packet));
+        packets.put((time, packet));
     }
 
     /// A packet reaches a link.

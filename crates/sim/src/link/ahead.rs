@@ -1,19 +1,18 @@
 //! The server that knows each departure on arrival.
 
-use std::collections::VecDeque;
-
 use longfat_units::{Bytes, Span, Time};
 
 use super::{Arrived, Gate, Transmitter};
 use crate::packet::Packet;
+use crate::ring::Ring;
 
 /// Departures to come: the packet in service first, then those that wait.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    departures: VecDeque<Departure>,
+    departures: Ring<Departure>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Departure {
     at: Time,
     bytes: u32,
@@ -38,7 +37,7 @@ impl Ahead {
         if idle_since.is_none() {
             gate.enter(now, packet.size());
         }
-        self.departures.push_back(Departure { at, bytes: packet.bytes });
+        self.departures.put(Departure { at, bytes: packet.bytes });
         if transmitter.corruption.happens() {
             gate.gauge.corrupted_at(at);
             return Arrived::Corrupted;
@@ -49,13 +48,13 @@ impl Ahead {
     /// Plays the departures up to `now`.
     #[inline]
     pub(super) fn settle(&mut self, now: Time, gate: &mut Gate) {
-        while let Some(&Departure { at, bytes }) = self.departures.front() {
+        while let Some(&Departure { at, bytes }) = self.departures.first() {
             if at > now {
                 break;
             }
-            self.departures.pop_front();
+            self.departures.take();
             gate.gauge.departed(at, bytes);
-            if let Some(next) = self.departures.front() {
+            if let Some(next) = self.departures.first() {
                 gate.leave(at, Bytes(u64::from(next.bytes)));
             }
         }

@@ -1,16 +1,15 @@
 //! The server that sends packet by packet: each departure is an event.
 
-use std::collections::VecDeque;
-
 use longfat_units::{Span, Time};
 
 use super::{Arrived, Departed, Gate, Transmitter};
 use crate::packet::Packet;
+use crate::ring::Ring;
 
 /// The packets that wait, and the one in service.
 #[derive(Debug, Default)]
 pub(super) struct Stepwise {
-    waiting: VecDeque<Packet>,
+    waiting: Ring<Packet>,
     in_service: Option<Packet>,
 }
 
@@ -27,7 +26,7 @@ impl Stepwise {
             return Arrived::Dropped;
         }
         if self.in_service.is_some() {
-            self.waiting.push_back(*packet);
+            self.waiting.put(*packet);
             gate.enter(now, packet.size());
             return Arrived::Waits(None);
         }
@@ -45,7 +44,7 @@ impl Stepwise {
         let packet =
             self.in_service.take().expect("a departure is scheduled while a packet is in service");
         gate.gauge.departed(now, packet.bytes);
-        let next = self.waiting.pop_front().map(|next| {
+        let next = self.waiting.take().map(|next| {
             gate.leave(now, next.size());
             self.in_service = Some(next);
             transmitter.send(now, next.bytes)

@@ -1,0 +1,99 @@
+//! A queue in a ring of memory: what pipes and links keep their packets in.
+//!
+//! `VecDeque` does the same; this one has a power of two of places, so that a place is found with a mask, and plain
+//! values, so that taking one is a copy. On the packet path that is a tenth of the instructions.
+
+/// First in, first out. Grows when it must and never shrinks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ring<T> {
+    places: Vec<T>,
+    /// Count of all values ever taken, and ever put in: their difference is the length.
+    taken: usize,
+    put: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.taken == self.put
+    }
+
+    #[inline]
+    fn place(&self, count: usize) -> usize {
+        count & self.places.len().wrapping_sub(1)
+    }
+
+    /// The value that comes out next.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&T> {
+        if self.is_empty() { None } else { self.places.get(self.place(self.taken)) }
+    }
+
+    /// The value put in last.
+    pub(crate) fn last(&self) -> Option<&T> {
+        if self.is_empty() { None } else { self.places.get(self.place(self.put.wrapping_sub(1))) }
+    }
+
+    /// Takes the value that comes out next.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<T> {
+        let first = *self.first()?;
+        self.taken = self.taken.wrapping_add(1);
+        Some(first)
+    }
+
+    /// Puts a value in.
+    #[inline]
+    pub(crate) fn put(&mut self, value: T) {
+        if self.put.wrapping_sub(self.taken) == self.places.len() {
+            self.grow();
+        }
+        let place = self.place(self.put);
+        self.places[place] = value;
+        self.put = self.put.wrapping_add(1);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut larger =
+            Self { places: vec![T::default(); (2 * self.places.len()).max(16)], taken: 0, put: 0 };
+        while let Some(value) = self.take() {
+            larger.put(value);
+        }
+        *self = larger;
+    }
+
+    /// The values inside, first to last.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        let count = self.put.wrapping_sub(self.taken);
+        (0..count).map(|index| &self.places[self.place(self.taken.wrapping_add(index))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_ring_is_a_queue(steps in prop::collection::vec(prop::option::of(any::<u32>()), 0..300)) {
+            let (mut ring, mut queue) = (Ring::default(), VecDeque::new());
+            for step in steps {
+                match step {
+                    Some(value) => {
+                        ring.put(value);
+                        queue.push_back(value);
+                    }
+                    None => prop_assert_eq!(ring.take(), queue.pop_front()),
+                }
+                prop_assert_eq!(ring.first(), queue.front());
+                prop_assert_eq!(ring.last(), queue.back());
+                prop_assert_eq!(ring.is_empty(), queue.is_empty());
+                prop_assert!(ring.iter().eq(queue.iter()));
+            }
+        }
+    }
+}
