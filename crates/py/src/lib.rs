@@ -1,1 +1,39 @@
+//! The Python module `longfat._longfat`: a thin border between the simulator and the package `longfat`.
+//!
+//! Nothing is decided here. Scenarios go in as text, averages come out as JSON text, tables come out
+//! through the Arrow C interface without a copy. The rules of the border:
+//!
+//! - a simulation runs without the interpreter's lock, so that threads run simulations in parallel;
+//! - between chunks of events it looks for Ctrl-C, for a cancellation, and reports progress;
+//! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
+mod guard;
+mod quantity;
+mod registry;
+mod scenario;
+mod simulate;
+mod table;
+
+use pyo3::prelude::*;
+
+/// The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is.
+#[pymodule]
+mod _longfat {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult, guard};
+
+    #[pymodule_export]
+    use super::{
+        guard::EngineError,
+        quantity::quantity,
+        registry::{controllers, queues},
+        scenario::{Scenario, ScenarioError},
+        simulate::{Cancellation, Cancelled, Recording, simulate},
+        table::Table,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        guard::keep_panics_quiet();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

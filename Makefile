@@ -1,0 +1,57 @@
+# Everything happens in .venv; nothing needs root. Python 3.10 or later, a Rust toolchain, a C compiler.
+#
+#   make demo    simulate, print a table, draw a picture
+#   make test    all tests, Rust and Python
+#   make lint    format, lints, types
+#   make clean   remove what was built
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
+	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+
+.PHONY: demo test test-rust test-python lint build clean
+.DEFAULT_GOAL := demo
+
+demo: build
+	$(BIN)/longfat run scenarios/first.toml --plot
+	$(BIN)/longfat try --rate 1Gbit/s --rtt 40ms --flows 3 --control reno --plot
+
+test: test-rust test-python
+
+test-rust:
+	cargo test --workspace --locked
+
+test-python: build
+	$(BIN)/python -m pytest
+
+lint: .venv/packages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+build: .venv/built
+
+# The environment: what longfat needs, and what its development needs, at the pinned versions.
+.venv/packages: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+		|| { echo "Python 3.10 or later is needed: make PYTHON=python3.12"; exit 1; }
+	@echo "making the Python environment in .venv"
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install --constraint constraints.txt pip
+	@$(PIP) install --constraint constraints.txt --group dev
+	@touch $@
+
+# The compiled module, in release mode, with the package installed in place: changes of Python files need no build.
+.venv/built: .venv/packages $(SOURCES)
+	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: cargo was not found"; exit 1; }
+	@echo "building longfat (about two minutes the first time)"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation --editable .
+	@touch $@
+
+clean:
+	rm -rf .venv target python/longfat/*.so

@@ -1,0 +1,93 @@
+//! The lists of controllers and queues, as plain dictionaries.
+
+use longfat_control::CONTROLLERS;
+use longfat_queue::DISCIPLINES;
+use longfat_units::parameter::{Given, Kind, Parameter};
+use pyo3::prelude::*;
+
+/// A controller or a queue discipline.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct Entry {
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    parameters: Vec<Setting>,
+}
+
+/// A parameter of one.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct Setting {
+    name: &'static str,
+    kind: &'static str,
+    default: Option<Value>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    words: Option<Vec<&'static str>>,
+    about: &'static str,
+}
+
+/// A default.
+#[derive(Debug, IntoPyObject)]
+pub(crate) enum Value {
+    Number(f64),
+    Count(u64),
+    Flag(bool),
+    Text(&'static str),
+}
+
+/// Every controller: name, title, source and parameters.
+#[pyfunction]
+pub(crate) fn controllers() -> Vec<Entry> {
+    let entries = CONTROLLERS.iter();
+    entries
+        .map(|entry| self::entry(entry.name, entry.title, entry.source, entry.parameters))
+        .collect()
+}
+
+/// Every queue discipline: name, title, source and parameters.
+#[pyfunction]
+pub(crate) fn queues() -> Vec<Entry> {
+    let entries = DISCIPLINES.iter();
+    entries
+        .map(|entry| self::entry(entry.name, entry.title, entry.source, entry.parameters))
+        .collect()
+}
+
+fn entry(
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    parameters: &[Parameter],
+) -> Entry {
+    Entry { name, title, source, parameters: parameters.iter().map(setting).collect() }
+}
+
+fn setting(parameter: &Parameter) -> Setting {
+    let (kind, bounds, words): (_, _, &[&'static str]) = match parameter.kind {
+        Kind::Number { min, max } => ("number", Some((min, max)), &[]),
+        Kind::Count { min, max } => ("count", Some((min as f64, max as f64)), &[]),
+        Kind::Frequency { min, max } => ("frequency", Some((min, max)), &[]),
+        Kind::Span => ("time", None, &[]),
+        Kind::Length => ("length", None, &[]),
+        Kind::Flag => ("flag", None, &[]),
+        Kind::Word(words) => ("word", None, words),
+        Kind::NumberOr { min, max, words } => ("number or word", Some((min, max)), words),
+        Kind::Law => ("controller", None, &[]),
+    };
+    let default = match (parameter.default, parameter.kind) {
+        (Given::Number(count), Kind::Count { .. }) => Some(Value::Count(count as u64)),
+        (Given::Number(number), _) => Some(Value::Number(number)),
+        (Given::Flag(flag), _) => Some(Value::Flag(flag)),
+        (Given::Text(text), _) => Some(Value::Text(text)),
+        (Given::Nothing, _) => None,
+    };
+    Setting {
+        name: parameter.name,
+        kind,
+        default,
+        minimum: bounds.map(|(minimum, _)| minimum),
+        maximum: bounds.map(|(_, maximum)| maximum),
+        words: (!words.is_empty()).then(|| words.to_vec()),
+        about: parameter.about,
+    }
+}

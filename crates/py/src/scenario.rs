@@ -1,0 +1,76 @@
+//! Scenarios: text in, text out.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::{create_exception, prelude::*};
+
+use crate::guard::guarded;
+
+create_exception!(
+    longfat._longfat,
+    ScenarioError,
+    PyValueError,
+    "A scenario is wrong. The message names the place, the reason and, where one is near, a remedy."
+);
+
+/// A complete, checked scenario: every default filled in, every reference resolved.
+#[pyclass(frozen, eq, module = "longfat._longfat")]
+#[derive(Debug, PartialEq)]
+pub(crate) struct Scenario {
+    pub(crate) inner: longfat_sim::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario from TOML text; `origin` stands for its file in messages.
+    #[staticmethod]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a sequence is copied out of the interpreter"
+    )]
+    #[pyo3(signature = (text, origin = "scenario", *, overrides = Vec::new(), seed = None))]
+    #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None)")]
+    fn parse(
+        text: &str,
+        origin: &str,
+        overrides: Vec<String>,
+        seed: Option<u64>,
+    ) -> PyResult<Self> {
+        guarded(|| longfat_sim::Scenario::read(text, origin, &overrides, seed))?
+            .map(|inner| Self { inner })
+            .map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// The same scenario with another seed.
+    #[pyo3(signature = (seed, /))]
+    fn with_seed(&self, seed: u64) -> Self {
+        Self { inner: longfat_sim::Scenario { seed, ..self.inner.clone() } }
+    }
+
+    /// What every stream of random numbers is derived from.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed
+    }
+
+    /// Simulated time in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.inner.duration.seconds()
+    }
+
+    /// How much of the beginning every average leaves out, in seconds.
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.inner.warmup.seconds()
+    }
+
+    /// The scenario as a TOML file that reads back to the same scenario.
+    fn to_toml(&self) -> PyResult<String> {
+        guarded(|| self.inner.to_toml())
+    }
+
+    /// The scenario as JSON text.
+    fn to_json(&self) -> PyResult<String> {
+        guarded(|| self.inner.to_json().to_string())
+    }
+}

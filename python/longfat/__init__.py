@@ -1,0 +1,29 @@
+"""A laboratory for congestion control on long fat networks.
+
+>>> import longfat
+>>> run = longfat.run("scenarios/first.toml", seed=1)  # doctest: +SKIP
+>>> run.summary["links"]["bottleneck"]["forward"]["utilisation"]  # doctest: +SKIP
+>>> run.flow_series.to_polars()  # doctest: +SKIP
+>>> run.plot("first.png")  # doctest: +SKIP
+"""
+
+from longfat._api import Run, run
+from longfat._longfat import (
+    EngineError,
+    ScenarioError,
+    __version__,
+    controllers,
+    queues,
+)
+from longfat._table import Table
+
+__all__ = [
+    "EngineError",
+    "Run",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "controllers",
+    "queues",
+    "run",
+]

@@ -1,0 +1,176 @@
+"""Running one scenario, and what comes out of it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat
+from longfat._folder import RUN, TABLES, ResultFolder
+from longfat._scenario import Changes, Source, read
+from longfat._table import Table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from matplotlib.figure import Figure
+
+
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    set: Changes = (),  # noqa: A002 - the name of the command-line option
+    record: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> Run:
+    """Simulates a scenario.
+
+    Args:
+        source: The path of a scenario file, its text (recognised by its line breaks), or its content as a
+            dictionary.
+        seed: Replaces the seed of the scenario.
+        set: Fields to set first: `{"link.bottleneck.rate": "1 Gbit/s"}`, or a list of texts as on the
+            command line, `["link.bottleneck.rate=1 Gbit/s"]`.
+        record: Keep the time series. Without them nothing else changes, and memory stays small.
+        progress: Called some ten times a second with the share of the simulated time that has passed, 0 to 1.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the place and the reason.
+        OSError: The file cannot be read.
+        EngineError: A bug of longfat.
+        KeyboardInterrupt: Ctrl-C; nothing is left behind.
+    """
+    scenario, name = read(source, seed=seed, changes=set)
+    return Run(scenario, _longfat.simulate(scenario, record=record, progress=progress), name)
+
+
+class Run:
+    """A finished run: averages, tables, pictures.
+
+    Attributes:
+        name: A short name: the stem of the scenario file, or `scenario`.
+    """
+
+    def __init__(
+        self, scenario: _longfat.Scenario, recording: _longfat.Recording, name: str
+    ) -> None:
+        """Wraps what the engine recorded; use `longfat.run` to get one."""
+        self._scenario = scenario
+        self._recording = recording
+        self.name = name
+
+    def __repr__(self) -> str:
+        """The name, the seed and the size, in one line."""
+        summary = self.summary
+        packets = summary["engine"]["data_packets"]
+        return f"<Run {self.name}: seed {summary['seed']}, {packets:,} data packets>"
+
+    @property
+    def scenario(self) -> str:
+        """The scenario as resolved, every default filled in: a TOML file that gives the same run again."""
+        return self._scenario.to_toml()
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+        return self._scenario.duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """How much of the beginning every average leaves out, in seconds."""
+        return self._scenario.warmup_s
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The averages of the measured interval: the object that `longfat run --json` prints."""
+        summary: dict[str, Any] = json.loads(self._recording.summary_json())
+        return summary
+
+    @cached_property
+    def flows(self) -> Table:
+        """One row for each long flow: controller, round trip, goodput, losses, completion."""
+        return Table(self._recording.table("flows"))
+
+    @cached_property
+    def links(self) -> Table:
+        """One row for each direction of each link: utilisation, queue, drops, marks."""
+        return Table(self._recording.table("links"))
+
+    @cached_property
+    def transfers(self) -> Table:
+        """One row for each completed short flow: start, completion time, size."""
+        return Table(self._recording.table("transfers"))
+
+    @cached_property
+    def flow_series(self) -> Table:
+        """One row for each long flow and sample: window (segments), throughput (bit/s), round trip (s)."""
+        return Table(self._recording.table("flow_series"))
+
+    @cached_property
+    def link_series(self) -> Table:
+        """One row for each direction of a link and sample: queue (share of the buffer), utilisation, drops."""
+        return Table(self._recording.table("link_series"))
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draws window, throughput, queue and utilisation against time.
+
+        Args:
+            path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
+
+        Returns:
+            The figure, which notebooks show.
+
+        Raises:
+            ValueError: The run kept no time series (`record=False`).
+        """
+        from longfat import plot
+
+        figure = plot.run(self)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+    def save(self, folder: str | os.PathLike[str] | None = None, *, pictures: bool = False) -> Path:
+        """Writes the run as a folder: scenario, averages, tables, pictures on request.
+
+        Args:
+            folder: Where; by default `runs/NAME-SEED`. An earlier run there is replaced whole.
+            pictures: Also draw `run.png` and `run.svg`.
+
+        Returns:
+            The folder.
+
+        Raises:
+            FileExistsError: Something else is there.
+            OSError: The folder cannot be written; nothing half-written stays.
+        """
+        target = default_folder(self.name, self._scenario.seed) if folder is None else folder
+        with ResultFolder(target, RUN) as result:
+            self.write_files(result.path, pictures=pictures)
+            result.commit()
+        return Path(target)
+
+    def write_files(self, folder: Path, *, pictures: bool = False) -> None:
+        """Writes the files of the run into an existing folder."""
+        (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+        text = json.dumps(self.summary, indent=2, ensure_ascii=False)
+        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        for name in TABLES:
+            Table(self._recording.table(name)).write_parquet(folder / f"{name}.parquet")
+        if pictures:
+            figure = self.plot(folder / "run.png")
+            from longfat import plot
+
+            plot.save(figure, folder / "run.svg")
+
+
+def default_folder(name: str, seed: int) -> Path:
+    """Where a run is written unless another folder is asked for."""
+    return Path("runs") / f"{name}-{seed}"

@@ -1,0 +1,139 @@
+"""The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, final
+
+__all__ = [
+    "Cancellation",
+    "Cancelled",
+    "EngineError",
+    "Recording",
+    "Scenario",
+    "ScenarioError",
+    "Table",
+    "__version__",
+    "controllers",
+    "quantity",
+    "queues",
+    "simulate",
+]
+
+__version__: str
+
+class ScenarioError(ValueError):
+    """A scenario is wrong. The message names the place, the reason and, where one is near, a remedy."""
+
+class EngineError(RuntimeError):
+    """The simulator broke one of its own rules: a bug of longfat, not of the scenario."""
+
+class Cancelled(Exception):  # noqa: N818 - a stop that was asked for is no error
+    """A simulation was stopped through its `Cancellation`."""
+
+@final
+class Scenario:
+    """A complete, checked scenario: every default filled in, every reference resolved."""
+
+    @staticmethod
+    def parse(
+        text: str,
+        origin: str = "scenario",
+        *,
+        overrides: Sequence[str] = (),
+        seed: int | None = None,
+    ) -> Scenario:
+        """Reads a scenario from TOML text.
+
+        Args:
+            text: The scenario file.
+            origin: What stands for the file in messages.
+            overrides: Settings `key.of.a.field=value`, applied before the check.
+            seed: Replaces the seed of the file.
+
+        Raises:
+            ScenarioError: With the place, the reason and, where one is near, a remedy.
+        """
+    def with_seed(self, seed: int, /) -> Scenario:
+        """The same scenario with another seed."""
+    @property
+    def seed(self) -> int:
+        """What every stream of random numbers is derived from."""
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+    @property
+    def warmup_s(self) -> float:
+        """How much of the beginning every average leaves out, in seconds."""
+    def to_toml(self) -> str:
+        """The scenario as a TOML file that reads back to the same scenario."""
+    def to_json(self) -> str:
+        """The scenario as JSON text."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class Cancellation:
+    """A flag that stops the simulations which share it. Any thread may raise it."""
+
+    def __new__(cls) -> Cancellation: ...
+    def cancel(self) -> None:
+        """Stops every simulation that shares this flag, now and later."""
+    @property
+    def cancelled(self) -> bool:
+        """Has it been raised?"""
+
+@final
+class Table:
+    """A table of a recording, through the Arrow C stream interface."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Recording:
+    """What a finished run leaves behind."""
+
+    def summary_json(self) -> str:
+        """The averages, as JSON text."""
+    def table(self, name: str, /) -> Table:
+        """The table called `name`.
+
+        Raises:
+            KeyError: There is no such table.
+        """
+
+def simulate(
+    scenario: Scenario,
+    *,
+    record: bool = True,
+    progress: Callable[[float], object] | None = None,
+    cancellation: Cancellation | None = None,
+) -> Recording:
+    """Simulates a scenario to its end, without the interpreter's lock.
+
+    Args:
+        scenario: What to simulate.
+        record: Keep the time series; nothing else changes.
+        progress: Called every few hundredths of a second with the share of the simulated time that has passed.
+        cancellation: Stops the simulation from another thread.
+
+    Raises:
+        Cancelled: `cancellation` was raised.
+        EngineError: A bug of longfat.
+        KeyboardInterrupt: Ctrl-C, on the main thread.
+    """
+
+def quantity(kind: Literal["time", "rate", "size"], text: str, /) -> int:
+    """Reads a quantity with its unit: a time in picoseconds, a rate in bit/s, a size in bytes.
+
+    Raises:
+        ValueError: With the reason and, where one is near, what was probably meant.
+    """
+
+def controllers() -> list[dict[str, Any]]:
+    """Every controller: name, title, source and parameters."""
+
+def queues() -> list[dict[str, Any]]:
+    """Every queue discipline: name, title, source and parameters."""

@@ -1,0 +1,83 @@
+"""The command `longfat`. Every command imports what it needs only when it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from longfat._longfat import Cancelled, EngineError, ScenarioError, __version__
+from longfat.cli._list import list_command
+from longfat.cli._run import run_command
+from longfat.cli._try import try_command
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
+"""The exit codes."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="longfat", message="%(prog)s %(version)s")
+def commands() -> None:
+    r"""A laboratory for congestion control on long fat networks.
+
+    \b
+    longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
+    longfat run scenarios/first.toml --plot                           one scenario
+    """
+
+
+commands.add_command(run_command)
+commands.add_command(try_command)
+commands.add_command(list_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command line and leaves with its exit code.
+
+    Codes: 0 done, 1 a check or a simulation failed, 2 the input was wrong, 130 interrupted.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for each way to end
+    try:
+        code = commands.main(arguments, prog_name="longfat", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except (click.exceptions.Abort, KeyboardInterrupt, Cancelled):
+        _complain("interrupted")
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except ScenarioError as error:
+        _complain(str(error))
+        return WRONG_INPUT
+    except EngineError as error:
+        _complain(f"error: the simulation stopped: {error}")
+        return FAILED
+    except BrokenPipeError:
+        # Whoever read the output has gone; what is left of it must not fail once more at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        _complain(f"error: {_reason(error)}")
+        return WRONG_INPUT
+
+
+def _reason(error: OSError) -> str:
+    if error.filename is None:
+        return error.strerror or str(error)
+    return f"{error.filename}: {(error.strerror or 'it cannot be used').lower()}"
+
+
+def _complain(message: str) -> None:
+    with contextlib.suppress(OSError):
+        click.echo(message, err=True)

@@ -1,0 +1,90 @@
+"""What the commands share: where data and progress go."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+    from rich.progress import Task
+    from rich.table import Table
+    from rich.text import Text
+
+_WIDE = 160
+"""Columns of a table that goes to a file or a pipe, where nothing is cut."""
+
+
+def console() -> Console:
+    """Standard output, for tables."""
+    from rich.console import Console
+
+    # Names such as flow[0] are not markup.
+    width = None if sys.stdout.isatty() else _WIDE
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
+    """An empty table without frames: the first `left` columns are words, the others numbers."""
+    from rich.box import Box
+    from rich.table import Table
+
+    frame = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
+    made = Table(
+        box=frame, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
+    for index, column in enumerate(columns):
+        made.add_column(column, justify="left" if index < left else "right", no_wrap=not wrap)
+    return made
+
+
+@contextmanager
+def progress(
+    what: str, *, quiet: bool, speed: Callable[[float], str]
+) -> Iterator[Callable[[float], None] | None]:
+    """A progress bar on standard error while the block runs; `None` where nobody would see it.
+
+    Args:
+        what: The text before the bar.
+        quiet: Show nothing.
+        speed: Words for the speed, from the share done per second.
+
+    Yields:
+        A function that takes the share done, 0 to 1.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    start = time.monotonic()
+
+    class Speed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            elapsed = time.monotonic() - start
+            return Text(speed(task.completed / elapsed) if elapsed > 0 and task.completed else "")
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        Speed(),
+        TextColumn("left"),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)

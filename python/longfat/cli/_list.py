@@ -1,0 +1,76 @@
+"""`longfat list`: what there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_KINDS = ("controllers", "queues", "scenarios")
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(_KINDS), required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def list_command(kind: str | None, *, as_json: bool) -> None:
+    """List controllers, queues and example scenarios; by default all of them."""
+    from longfat import _longfat
+    from longfat.cli._examples import examples
+
+    sources = {
+        "controllers": _longfat.controllers,
+        "queues": _longfat.queues,
+        "scenarios": examples,
+    }
+    found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
+    if as_json:
+        import json
+
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    from longfat.cli._console import console
+
+    out = console()
+    for index, (name, entries) in enumerate(found.items()):
+        if index:
+            out.print()
+        if entries:
+            out.print(_scenarios(entries) if name == "scenarios" else _registry(name, entries))
+        else:
+            out.print(f"no {name} found: the examples live in the folder scenarios of the source")
+
+
+def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
+    from longfat.cli._console import table
+
+    made = table(kind.removesuffix("s"), "what it is", "parameters", "source", left=4, wrap=True)
+    for entry in entries:
+        parameters = "\n".join(_parameter(parameter) for parameter in entry["parameters"])
+        made.add_row(entry["name"], entry["title"], parameters, entry["source"])
+    return made
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    default = parameter["default"]
+    if isinstance(default, bool):
+        default = str(default).lower()
+    value = (
+        ""
+        if default is None
+        else f" = {default:g}"
+        if isinstance(default, float)
+        else f" = {default}"
+    )
+    return f"{parameter['name']}{value}"
+
+
+def _scenarios(entries: list[dict[str, Any]]) -> Table:
+    from longfat.cli._console import table
+
+    made = table("scenario", "its question", left=2, wrap=True)
+    for entry in entries:
+        made.add_row(entry["path"], entry["question"])
+    return made

@@ -1,0 +1,91 @@
+"""`longfat run`: one scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from longfat._longfat import Scenario
+
+_LARGEST_SEED = 2**63 - 1
+
+
+@click.command("run")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--seed", type=click.IntRange(0, _LARGEST_SEED), help="Replace the seed of the file.")
+@click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-SEED].")
+@click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
+@click.option("--plot", is_flag=True, help="Also draw run.png and run.svg.")
+@click.option("--quiet", is_flag=True, help="No progress, no table.")
+def run_command(
+    file: Path,
+    seed: int | None,
+    changes: tuple[str, ...],
+    out: Path | None,
+    *,
+    as_json: bool,
+    plot: bool,
+    quiet: bool,
+) -> None:
+    """Simulate the scenario in FILE and write a folder with its results.
+
+    The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
+    request. An earlier run there is replaced whole; anything else is left alone.
+    """
+    from longfat import _longfat
+    from longfat._api import Run, default_folder
+    from longfat._folder import RUN, ResultFolder
+    from longfat._scenario import read
+    from longfat.cli._console import progress
+
+    _refuse_missing(file)
+    scenario, name = read(file, seed=seed, changes=changes)
+    target = default_folder(name, scenario.seed) if out is None else out
+    with ResultFolder(target, RUN) as folder:
+        with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
+            recording = _longfat.simulate(scenario, progress=advanced)
+        run = Run(scenario, recording, name)
+        run.write_files(folder.path, pictures=plot)
+        folder.commit()
+    if as_json:
+        import json
+
+        click.echo(json.dumps(run.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from longfat.cli._report import report
+
+        report(run, target)
+
+
+def _speed(scenario: Scenario, share_per_second: float) -> str:
+    from longfat._text import PLAIN, amount
+
+    return f"{amount(share_per_second * scenario.duration_s, PLAIN)} × real time"
+
+
+def _refuse_missing(file: Path) -> None:
+    """A file that is not there: name the one that was probably meant."""
+    if file.is_dir():
+        message = f"{file} is a folder, not a scenario file."
+        raise click.UsageError(message)
+    if file.exists():
+        return
+    from difflib import get_close_matches
+
+    folder = file.parent if file.parent.is_dir() else Path()
+    near = [*folder.glob("*.toml"), *Path("scenarios").glob("*.toml")]
+    by_name = {path.stem: path for path in reversed(near)}
+    found = get_close_matches(file.stem, by_name, n=1)
+    hint = f" Did you mean {by_name[found[0]]}?" if found else ""
+    message = f"there is no file {file}.{hint}"
+    raise click.UsageError(message)

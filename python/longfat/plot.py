@@ -1,0 +1,253 @@
+"""Pictures of a run and of a comparison.
+
+Figures are made without matplotlib's global state, so they work without a display and in any thread.
+Every picture is 1200 by 1000 pixels or a little wider, and is written as PNG or SVG by its ending.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from longfat import _style as style
+from longfat._style import save
+from longfat._text import ABSENT, RATE, TIME, amount, percent, plural, ruler, small
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from longfat._api import Run
+    from longfat._comparison import Contender, Setup
+
+__all__ = ["comparison", "run", "save"]
+
+FEW = 6
+"""So many flows get a colour each; more of them are drawn thin, with their mean on top."""
+
+_MOST_THIN_LINES = 60
+_BUSY = 0.1
+"""A direction of a link is shown when its utilisation or its queue exceeds this share at some time."""
+
+
+def run(finished: Run) -> Figure:
+    """Draws window, throughput, queue and utilisation of one run against time.
+
+    Args:
+        finished: A run that kept its time series.
+
+    Returns:
+        A figure of four panels with a common time axis; the warm-up is shaded.
+
+    Raises:
+        ValueError: The run kept no time series.
+    """
+    with style.applied():
+        return _run(finished)
+
+
+def _run(finished: Run) -> Figure:
+    flows = _in_order(finished.flow_series.to_polars(), finished.summary)
+    links = finished.link_series.to_polars()
+    if links.is_empty():
+        message = "the run kept no time series: run it with record=True"
+        raise ValueError(message)
+    figure = style.figure(12, 10, head=1.15)
+    axes = figure.subplots(4, 1, sharex=True, height_ratios=(1.25, 1, 1, 0.8))
+    window, throughput, queue, utilisation = axes
+    _flows(window, flows, "window", "window (segments)")
+    _flows(throughput, flows, "throughput_bit_s", "throughput", legend=False)
+    shown = _busy(links)
+    _queue(queue, shown)
+    _utilisation(utilisation, shown)
+    for panel in axes:
+        style.panel(panel, finished.warmup_s, finished.duration_s)
+    utilisation.set_xlabel("time (s)")
+    style.name_warmup(window, finished.warmup_s, finished.duration_s)
+    style.title(figure, *_headline(finished))
+    figure.align_ylabels(axes)
+    return figure
+
+
+def comparison(setup: Setup, contenders: Sequence[Contender]) -> Figure:
+    """Draws a comparison: a column for each controller, with window, throughput and queue of its first seed.
+
+    Args:
+        setup: The path and the flows.
+        contenders: The controllers, with the time series of their first seed.
+
+    Returns:
+        A figure; the panels of a row have the same scale.
+    """
+    with style.applied():
+        return _comparison(setup, contenders)
+
+
+def _comparison(setup: Setup, contenders: Sequence[Contender]) -> Figure:
+    columns = len(contenders)
+    figure = style.figure(max(12.0, 3.2 * columns), 10.8, head=1.95)
+    rows = figure.subplots(
+        4, columns, sharex=True, sharey="row", squeeze=False, height_ratios=(1.25, 1, 1, 0.8)
+    )
+    for column, contender in enumerate(contenders):
+        panels: list[Axes] = list(rows[:, column])
+        first = contender.results[0]
+        if not first.tables or not first.summary:
+            continue
+        flows = _in_order(first.tables["flow_series"].to_polars(), first.summary)
+        links = _busy(first.tables["link_series"].to_polars())
+        _flows(panels[0], flows, "window", "window (segments)", legend=False)
+        _flows(panels[1], flows, "throughput_bit_s", "throughput", legend=False)
+        _queue(panels[2], links, packets=column == columns - 1)
+        _utilisation(panels[3], links)
+        scenario = first.job.scenario
+        for panel in panels:
+            style.panel(panel, scenario.warmup_s, scenario.duration_s)
+            if column:
+                panel.set_ylabel("")
+        panels[3].set_xlabel("time (s)")
+        style.column_title(panels[0], contender.label, _numbers(contender))
+    seeds = plural(len(contenders[0].results), "seed")
+    curves = "the first" + ("; thick: mean of the flows" if setup.flows > FEW else "")
+    detail = f"numbers: means over {seeds} · curves: {curves}"
+    style.title(figure, setup.title, detail)
+    figure.align_ylabels(rows[:, 0])
+    return figure
+
+
+def _flows(
+    panel: Axes, series: pl.DataFrame, column: str, label: str, *, legend: bool = True
+) -> None:
+    """One line per flow, or, of many, thin lines and the mean of each group."""
+    unit = ""
+    if column.endswith("_bit_s"):
+        size, unit, _ = ruler([_largest(series[column])], RATE)
+        series = series.with_columns(pl.col(column) / size)
+        unit = f" ({unit})"
+    else:
+        style.large_numbers(panel)
+    panel.set_ylabel(label + unit)
+    names = series["flow"].unique(maintain_order=True)
+    if len(names) <= FEW:
+        for colour, (name, line) in zip(style.COLOURS, _parts(series, "flow"), strict=False):
+            panel.plot(line["time_s"], line[column], color=colour, linewidth=1.3, label=name)
+    else:
+        for colour, (name, group) in zip(style.COLOURS, _parts(series, "group"), strict=False):
+            lines = _parts(group, "flow")
+            step = -(-len(lines) // _MOST_THIN_LINES)
+            faint = max(0.25, 0.6 - 0.02 * len(lines))
+            for _, line in lines[::step]:
+                panel.plot(line["time_s"], line[column], color=colour, linewidth=0.6, alpha=faint)
+            mean = group.group_by("time_s").agg(pl.col(column).mean()).sort("time_s")
+            text = f"{name}: mean of {len(lines)}"
+            panel.plot(mean["time_s"], mean[column], color=colour, linewidth=2.2, label=text)
+    panel.set_ylim(bottom=0)
+    if legend:
+        style.legend(panel)
+
+
+def _queue(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool = True) -> None:
+    """The queue of each busy direction as a share of its buffer; where it is one, also in packets."""
+    panel.set_ylabel("queue (% of buffer)")
+    _shares(panel, links, "queue")
+    drops = sorted({t for _, line in links for t in line.filter(pl.col("dropped") > 0)["time_s"]})
+    style.rug(panel, drops, "drops")
+    if len(links) == 1:
+        line = links[0][1]
+        fullest = line.sort("queue")[-1]
+        if packets and (share := fullest["queue"][0]):
+            style.second_scale(panel, fullest["queue_packets"][0] / share / 100, "packets")
+    else:
+        style.legend(panel)
+
+
+def _utilisation(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
+    panel.set_ylabel("utilisation (%)")
+    _shares(panel, links, "utilisation")
+
+
+def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> None:
+    for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
+        share = 100 * line[column]
+        panel.plot(line["time_s"], share, color=colour, linewidth=1.1, label=name)
+        if len(links) == 1:
+            panel.fill_between(line["time_s"], share, color=colour, alpha=0.08, linewidth=0)
+    panel.set_ylim(0, 105)
+
+
+def _busy(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """The directions worth a line, each with its name: `bottleneck`, `bottleneck, reverse`."""
+    parts = [
+        (name if direction == "forward" else f"{name}, {direction}", line)
+        for name, link in _parts(links, "link")
+        for direction, line in _parts(link, "direction")
+    ]
+    busy = [
+        (name, line)
+        for name, line in parts
+        if _largest(line["utilisation"]) > _BUSY or _largest(line["queue"]) > _BUSY
+    ]
+    return busy or parts[:1]
+
+
+def _largest(series: pl.Series) -> float:
+    return float(series.drop_nulls().to_numpy().max(initial=0.0))
+
+
+def _in_order(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
+    """The series of the flows in the order of the file, whichever started first."""
+    order = {flow["name"]: index for index, flow in enumerate(summary["flows"])}
+    place = pl.col("flow").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
+    return series.sort(place, "time_s")
+
+
+def _parts(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
+    """The rows of each name, in the order of first appearance."""
+    parts = frame.partition_by(column, maintain_order=True, as_dict=True)
+    return [(str(key[0]), part) for key, part in parts.items()]
+
+
+def _headline(finished: Run) -> tuple[str, str]:
+    """What was simulated, and what came out."""
+    summary = finished.summary
+    kinds: dict[str, int] = {}
+    for flow in summary["flows"]:
+        kinds[flow["control"]] = kinds.get(flow["control"], 0) + 1
+    flows = " + ".join(f"{count} × {control}" for control, count in kinds.items())
+    links = summary["scenario"]["link"]
+    flows = flows or "short flows"
+    rates = list(dict.fromkeys(link["rate"] for link in links.values()))
+    path = ", ".join(rates[:3]) + (f" ({len(links)} links)" if len(links) > 1 else "")
+    trips = sorted({flow["rtt_s"] for flow in summary["flows"]})
+    return f"{finished.name}: {flows} on {path}{_round_trips(trips)}", _outcome(summary)
+
+
+def _round_trips(trips: list[float]) -> str:
+    if not trips:
+        return ""
+    least, most = amount(trips[0], TIME), amount(trips[-1], TIME)
+    return f", round trip {least}" + ("" if least == most else f" to {most}")
+
+
+def _outcome(summary: dict[str, Any]) -> str:
+    parts = []
+    for name, directions in list(summary["links"].items())[:3]:
+        link = directions["forward"]
+        queue = f"queue {percent(link['queue_mean'])}, " if len(summary["links"]) == 1 else ""
+        used, dropped = percent(link["utilisation"]), small(link["drop_rate"])
+        parts.append(f"{name}: {used} used, {queue}dropped {dropped}")
+    return " · ".join([*parts, f"seed {summary['seed']}"])
+
+
+def _numbers(contender: Contender) -> str:
+    goodput = contender.goodput_bit_s
+    size, unit, digits = ruler([goodput.mean], RATE)
+    spread = "" if goodput.half_width is None else f" ± {goodput.half_width / size:.{digits}f}"
+    mean = ABSENT if goodput.mean is None else f"{goodput.mean / size:.{digits}f}"
+    return (
+        f"goodput {mean}{spread} {unit}\n"
+        f"{percent(contender.utilisation.mean)} used, dropped {small(contender.drop_rate.mean)}"
+    )

@@ -1,0 +1,45 @@
+"""Fixtures: a folder of its own for each test, a small scenario, and the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import SMALL, Command, Finished
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test works in an empty folder, with an empty cache elsewhere."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+@pytest.fixture
+def small(own_folder: Path) -> Path:
+    """The file of a small scenario."""
+    path = own_folder / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def longfat() -> Command:
+    """Runs the command line in a process of its own."""
+
+    def run(*arguments: object, **options: Any) -> Finished:
+        command = [sys.executable, "-m", "longfat", *map(str, arguments)]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=False, **options
+        )
+
+    return run

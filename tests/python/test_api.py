@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import longfat
+from support import SMALL
+
+SERIES = {"flow_series", "link_series"}
+TABLES = {
+    "flows": {"name", "group", "control", "rtt_s", "start_s", "goodput_bit_s", "completion_s"},
+    "links": {"link", "direction", "utilisation", "queue_mean", "queue_p99", "drop_rate"},
+    "transfers": {"group", "start_s", "completion_s", "packets", "bytes"},
+    "flow_series": {"time_s", "flow", "group", "window", "throughput_bit_s"},
+    "link_series": {"time_s", "link", "direction", "queue", "queue_packets", "utilisation"},
+}
+
+
+@pytest.fixture(scope="module")
+def run() -> longfat.Run:
+    return longfat.run(SMALL)
+
+
+def test_the_summary_keeps_the_names_of_the_contract(run: longfat.Run) -> None:
+    summary = run.summary
+    assert set(summary) >= {"seed", "scenario", "links", "flows", "traffic", "jain", "engine"}
+    link = summary["links"]["bottleneck"]
+    assert set(link) == {"forward", "reverse"}
+    keys = {"utilisation", "queue_mean", "queue_p99", "drop_rate", "mark_rate"}
+    assert set(link["forward"]) >= keys
+    assert set(summary["flows"][0]) >= {
+        "name",
+        "control",
+        "rtt_s",
+        "goodput_bit_s",
+        "retransmit_rate",
+        "timeouts",
+        "queueing_delay_mean_s",
+    }
+    assert [flow["name"] for flow in summary["flows"]] == ["forward[0]", "forward[1]"]
+    assert set(summary["jain"]) == {"forward"}
+    engine = summary["engine"]
+    assert set(engine) >= {"data_packets", "events", "wall_s", "packets_per_s"}
+    assert engine["packets_per_s"] == pytest.approx(engine["data_packets"] / engine["wall_s"])
+
+
+def test_two_flows_share_the_link(run: longfat.Run) -> None:
+    goodput = sum(flow["goodput_bit_s"] for flow in run.summary["flows"])
+    assert 9e6 < goodput <= 10e6
+    assert run.summary["links"]["bottleneck"]["forward"]["utilisation"] == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_has_its_columns(run: longfat.Run, name: str) -> None:
+    table: longfat.Table = getattr(run, name)
+    assert set(table.columns) >= TABLES[name]
+    assert table.to_polars().shape == (len(table), len(table.columns))
+    assert name == "transfers" or len(table) > 0
+
+
+def test_the_tables_agree_with_the_summary(run: longfat.Run) -> None:
+    flows = run.flows.to_polars()
+    expected = [flow["goodput_bit_s"] for flow in run.summary["flows"]]
+    assert flows["goodput_bit_s"].to_list() == expected
+    assert flows["completion_s"].null_count() == len(flows)
+    forward = run.links.to_polars().filter(pl.col("direction") == "forward")
+    measured = run.summary["links"]["bottleneck"]["forward"]["utilisation"]
+    assert forward["utilisation"].to_list() == [measured]
+
+
+def test_a_table_is_read_through_the_arrow_interface_twice(run: longfat.Run) -> None:
+    first, second = pl.DataFrame(run.flow_series), pl.DataFrame(run.flow_series)
+    assert first.equals(second)
+    assert "rows of time_s" in repr(run.flow_series)
+
+
+def test_pandas_gets_numbers_and_categories(run: longfat.Run) -> None:
+    frame = run.flow_series.to_pandas()
+    assert list(frame.columns) == run.flow_series.columns
+    assert frame["flow"].dtype.name == "category"
+    assert frame["window"].tolist() == run.flow_series.to_polars()["window"].to_list()
+
+
+def test_without_pandas_the_error_says_what_to_install(
+    run: longfat.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        run.flows.to_pandas()
+
+
+def test_the_resolved_scenario_gives_the_same_run(run: longfat.Run) -> None:
+    again = longfat.run(run.scenario)
+    assert again.scenario == run.scenario
+    assert _without_engine(again) == _without_engine(run)
+    assert again.flow_series.to_polars().equals(run.flow_series.to_polars())
+
+
+def test_recording_changes_nothing_else(run: longfat.Run) -> None:
+    bare = longfat.run(SMALL, record=False)
+    assert _without_engine(bare) == _without_engine(run)
+    for name in TABLES:
+        table = getattr(bare, name)
+        assert table.columns == getattr(run, name).columns
+        assert (len(table) == 0) == (name in SERIES or name == "transfers")
+
+
+def test_a_path_a_text_and_a_dictionary_mean_the_same(run: longfat.Run, small: Path) -> None:
+    content = {
+        "duration": "4 s",
+        "warmup": "1 s",
+        "link": {"bottleneck": {"rate": "10 Mbit/s", "delay": "5 ms"}},
+        "flow": [
+            {
+                "name": "forward",
+                "control": "reno",
+                "count": 2,
+                "path": ["bottleneck"],
+                "rtt": "20 ms",
+                "start": {"uniform": ["0 s", "100 ms"]},
+            }
+        ],
+    }
+    for source in (small, str(small), content):
+        assert longfat.run(source).scenario == run.scenario
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"link.bottleneck.rate": "20 Mbit/s"}, ["link.bottleneck.rate=20 Mbit/s"]],
+)
+def test_fields_are_set_before_the_check(changes: Any) -> None:
+    changed = longfat.run(SMALL, set=changes)
+    assert changed.summary["scenario"]["link"]["bottleneck"]["rate"] == "20 Mbit/s"
+    assert sum(flow["goodput_bit_s"] for flow in changed.summary["flows"]) > 15e6
+
+
+def test_set_takes_every_kind_of_value() -> None:
+    changes = {
+        "flow.forward.count": 3,
+        "flow.forward.delayed_ack": True,
+        "flow.forward.rtt": {"spread": ["20 ms", "30 ms"]},
+    }
+    run = longfat.run(SMALL, set=changes)
+    assert [flow["rtt_s"] for flow in run.summary["flows"]] == [0.02, 0.025, 0.03]
+
+
+def test_the_seed_decides() -> None:
+    first, second = longfat.run(SMALL, seed=1), longfat.run(SMALL, seed=2)
+    assert second.summary["seed"] == 2
+    assert (
+        first.flows.to_polars()["start_s"].to_list()
+        != second.flows.to_polars()["start_s"].to_list()
+    )
+
+
+def test_progress_rises_to_one() -> None:
+    shares: list[float] = []
+    longfat.run(SMALL, progress=shares.append)
+    assert shares
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_an_error_in_the_progress_callback_stops_the_run() -> None:
+    def fail(_: float) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        longfat.run(SMALL, progress=fail)
+
+
+def test_a_wrong_scenario_is_refused_with_its_place() -> None:
+    with pytest.raises(longfat.ScenarioError) as caught:
+        longfat.run(SMALL.replace("rate", "rat"))
+    assert isinstance(caught.value, ValueError)
+    assert "rat" in str(caught.value)
+    assert "scenario:5" in str(caught.value)
+
+
+def test_a_dictionary_that_toml_cannot_hold_is_refused() -> None:
+    with pytest.raises(longfat.ScenarioError, match="TOML"):
+        longfat.run({"duration": object()})
+
+
+def test_a_missing_file_is_a_missing_file() -> None:
+    with pytest.raises(FileNotFoundError):
+        longfat.run("nowhere.toml")
+
+
+def test_a_run_is_saved_whole(run: longfat.Run) -> None:
+    folder = run.save()
+    assert folder == Path("runs/scenario-1")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["scenario.toml", "summary.json", *(f"{name}.parquet" for name in TABLES)]
+    )
+    assert json.loads((folder / "summary.json").read_text("utf-8")) == run.summary
+    assert (folder / "scenario.toml").read_text("utf-8") == run.scenario
+    for name in TABLES:
+        assert pl.read_parquet(folder / f"{name}.parquet").equals(getattr(run, name).to_polars())
+
+
+def test_the_same_run_writes_the_same_bytes(run: longfat.Run) -> None:
+    first = run.save("first", pictures=True)
+    second = longfat.run(SMALL).save("second", pictures=True)
+    for path in first.iterdir():
+        if path.name != "summary.json":
+            assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+
+
+def test_importing_longfat_is_light() -> None:
+    code = (
+        "import longfat, sys; print({'matplotlib', 'polars', 'rich', 'numpy'} & set(sys.modules))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert finished.stdout.strip() == "set()"
+
+
+def test_the_registries_describe_themselves() -> None:
+    names = [entry["name"] for entry in longfat.controllers()]
+    assert "reno" in names
+    assert names == sorted(names)
+    for entry in [*longfat.controllers(), *longfat.queues()]:
+        assert entry["title"]
+        assert entry["source"]
+        for parameter in entry["parameters"]:
+            assert {"name", "kind", "default", "minimum", "maximum", "words", "about"} <= set(
+                parameter
+            )
+            assert parameter["about"]
+
+
+def _without_engine(run: longfat.Run) -> dict[str, Any]:
+    return {key: value for key, value in run.summary.items() if key != "engine"}

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import longfat as package
+
+if TYPE_CHECKING:
+    from support import Command
+
+
+def test_list_shows_everything(longfat: Command) -> None:
+    done = longfat("list")
+    assert done.returncode == 0, done.stderr
+    for name in ("reno", "RFC 5681", "drop-tail", "first.toml"):
+        assert name in done.stdout
+
+
+@pytest.mark.parametrize("kind", ["controllers", "queues", "scenarios"])
+def test_list_as_json(longfat: Command, kind: str) -> None:
+    listed = json.loads(longfat("list", kind, "--json").stdout)
+    assert set(listed) == {kind}
+    assert listed[kind]
+
+
+def test_the_registry_is_the_one_of_the_engine(longfat: Command) -> None:
+    listed = json.loads(longfat("list", "--json").stdout)
+    assert listed["controllers"] == package.controllers()
+    assert listed["queues"] == package.queues()
+
+
+def test_every_example_opens_with_its_question(longfat: Command) -> None:
+    for example in json.loads(longfat("list", "scenarios", "--json").stdout)["scenarios"]:
+        assert example["question"].endswith("?"), example["path"]

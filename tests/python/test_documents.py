@@ -1,0 +1,247 @@
+"""What the documents show is true.
+
+- Every `$ longfat` line of a ```console block is run. Output shown below it is what it prints, but for what the
+  wall clock says; `...` stands for anything. Output that begins with `error` or `Usage` belongs to a command
+  that is refused.
+- Every ```python block is run.
+- Every ```toml block is read as a scenario; what a fragment lacks is added. A block that begins with a comment
+  `# NAME.toml` is that file: it says the same as the example of that name, or is written for what follows.
+
+The blocks of one document run in order, in one folder, which holds a copy of the example scenarios. A fence
+that says more, such as ```console skip, is left alone. `UPDATE=1` writes the output of today into the
+documents: read what changed before keeping it.
+"""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import longfat as package
+from longfat._folder import TABLES
+from longfat._longfat import Scenario
+from support import ROOT, SMALL, Command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
+PAGES = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+WALL_CLOCK = re.compile(r"in \S+ \S+: \S+(?: \S)? packets/s, .* real time")
+FILE = re.compile(r"# (\S+\.toml)\n")
+LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)")
+ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)
+WRONG_INPUT = 2
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One command of a console block, and where in the block its output stands."""
+
+    arguments: list[str]
+    shown: str
+    start: int
+    end: int
+
+
+def entries(block: str) -> Iterator[Entry]:
+    for found in ENTRY.finditer(block):
+        words = shlex.split(found[1].replace("\\\n", " "), comments=True)
+        if words and Path(words[0]).name == "longfat":
+            yield Entry(words[1:], found[2], *found.span(2))
+
+
+def run_console(block: str, longfat: Command) -> tuple[str, list[str]]:
+    """Runs a block; what it should look like today, and what is wrong with it."""
+    updated, complaints = "", []
+    end = 0
+    for entry in entries(block):
+        refused = entry.shown.startswith(("error", "Usage"))
+        done = longfat(*entry.arguments)
+        command = shlex.join(entry.arguments)
+        if done.returncode != (WRONG_INPUT if refused else 0):
+            complaints.append(f"longfat {command} ends with {done.returncode}: {done.stderr}")
+        lines = (done.stderr if refused else done.stdout).rstrip().splitlines()
+        printed = "".join(f"{line.rstrip()}\n" for line in lines)
+        wrong = bool(entry.shown.strip()) and not same(entry.shown, printed)
+        if wrong:
+            complaints.append(f"longfat {command} prints\n{printed}and not\n{entry.shown}")
+        keep = not wrong or "..." in entry.shown
+        updated += block[end : entry.start] + (entry.shown if keep else printed)
+        end = entry.end
+    return updated + block[end:], complaints
+
+
+def same(shown: str, printed: str) -> bool:
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    shown, printed = (WALL_CLOCK.sub("in some time", text) for text in (shown, printed))
+    return doctest.OutputChecker().check_output(shown, printed, options)
+
+
+def read_toml(block: str) -> None:
+    """Reads a scenario, and keeps it as a file if it names one."""
+    scenario = Scenario.parse(completed(block))
+    if (name := FILE.match(block)) is None:
+        return
+    path = Path(name[1])
+    if path.exists():
+        assert scenario == Scenario.parse(path.read_text("utf-8")), f"{path} says something else"
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block, "utf-8")
+
+
+def completed(fragment: str) -> str:
+    """A whole scenario around a part of one."""
+    before, after = "", ""
+    if not re.search(r"^duration\b", fragment, re.MULTILINE):
+        before = 'duration = "20 s"\n'
+    links = re.findall(r"^\[link\.([\w-]+)\]", fragment, re.MULTILINE)
+    if not links:
+        paths = re.findall(r"^path\s*=\s*(\[.*?\])", fragment, re.MULTILINE)
+        links = sorted({link for path in paths for link in json.loads(path)}) or ["bottleneck"]
+        for link in links:
+            after += f'\n[link.{link}]\nrate = "10 Mbit/s"\ndelay = "5 ms"\n'
+    if not re.search(r"^\[\[(flow|traffic)\]\]", fragment, re.MULTILINE):
+        path = json.dumps(links)
+        after += f'\n[[flow]]\nname = "some"\ncontrol = "reno"\npath = {path}\nrtt = "100 ms"\n'
+    return before + fragment + after
+
+
+@PAGES
+def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> None:
+    shutil.copytree(ROOT / "scenarios", "scenarios")
+    names: dict[str, Any] = {"__name__": "example"}
+    text = document.read_text("utf-8")
+    updated, complaints = text, []
+    edits = []
+    for found in BLOCK.finditer(text):
+        language, block = found.groups()
+        line = text.count("\n", 0, found.start()) + 1
+        place = f"{document.relative_to(ROOT)}:{line}"
+        if language == "console":
+            new, wrong = run_console(block, longfat)
+            edits.append((*found.span(2), new))
+            complaints += [f"{place}: {complaint}" for complaint in wrong]
+            continue
+        try:
+            if language == "python":
+                exec(compile("\n" * line + block, str(document), "exec"), names)  # noqa: S102
+            else:
+                read_toml(block)
+        except Exception as error:  # noqa: BLE001 - one report for the whole document
+            complaints.append(f"{place}: {error}")
+    if os.environ.get("UPDATE"):
+        for start, end, new in reversed(edits):
+            updated = updated[:start] + new + updated[end:]
+        document.write_text(updated, "utf-8")
+    assert not complaints, "\n" + "\n".join(complaints)
+
+
+@PAGES
+def test_every_link_leads_somewhere(document: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", document.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target, anchor in LINK.findall(text):
+        path = (document.parent / target) if target else document
+        assert path.exists(), f"{document.relative_to(ROOT)} links to {target}, which is not there"
+        if anchor:
+            assert anchor in anchors(path), f"{target}#{anchor}: no such heading"
+
+
+def anchors(document: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", document.read_text("utf-8"), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+def test_the_readme_names_every_controller_and_queue() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    for entry in [*package.controllers(), *package.queues()]:
+        assert f"`{entry['name']}`" in text, f"README.md does not name {entry['name']}"
+
+
+REFERENCE = ROOT / "docs/guides/scenario-file.md"
+SPARSE = """\
+duration = "4 s"
+[link.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[flow]]
+name = "forward"
+control = "reno"
+path = ["bottleneck"]
+rtt = "20 ms"
+"""
+"""Says nothing that has a default."""
+PREFIXES = {"Top of the file": "", "Links": "link.bottleneck.", "Flows": "flow.forward."}
+
+
+def section(heading: str) -> str:
+    _, _, rest = REFERENCE.read_text("utf-8").partition(f"\n## {heading}\n")
+    assert rest, f"the reference has no section {heading}"
+    return rest.partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("heading", PREFIXES)
+def test_a_default_of_the_reference_written_out_changes_nothing(heading: str) -> None:
+    rows = ROW.findall(section(heading))
+    assert rows
+    plain = Scenario.parse(SPARSE)
+    for key, default in rows:
+        set_it = f"{PREFIXES[heading]}{key}={default}"
+        assert Scenario.parse(SPARSE, overrides=[set_it]) == plain, f"{set_it} is not the default"
+
+
+def test_the_reference_has_every_key() -> None:
+    scenario = json.loads(Scenario.parse(SMALL).to_json())
+    keys = {
+        "Top of the file": scenario.keys() - {"link", "flow", "traffic"},
+        "Links": scenario["link"]["bottleneck"].keys(),
+        "Flows": scenario["flow"][0].keys(),
+    }
+    for heading, names in keys.items():
+        text = section(heading)
+        for name in names:
+            assert f"| `{name}` |" in text, f"section {heading} has no row for `{name}`"
+
+
+def test_the_reference_has_every_parameter() -> None:
+    for kind, text in (("queues", section("Queues")), ("controllers", section("Controllers"))):
+        for entry in getattr(package, kind)():
+            assert f"`{entry['name']}`" in text, f"section {kind} does not name {entry['name']}"
+            for parameter in entry["parameters"]:
+                name = parameter["name"]
+                assert f"`{name}`" in text, f"{entry['name']} has `{name}`, the reference has not"
+
+
+def test_the_guide_to_results_has_every_name() -> None:
+    text = (ROOT / "docs/guides/results.md").read_text("utf-8")
+    run = package.run(SMALL)
+    names = {column for table in TABLES for column in getattr(run, table).columns}
+    names |= set(run.summary) | set(run.summary["engine"]) | set(run.summary["flows"][0])
+    names |= set(run.summary["links"]["bottleneck"]["forward"])
+    missing = sorted(name for name in names if f"`{name}`" not in text)
+    assert not missing, f"docs/guides/results.md does not explain {', '.join(missing)}"
+
+
+def test_commands_are_found_in_a_console_block() -> None:
+    block = "$ make demo\n$ longfat run a.toml \\\n    --plot  # draws\nsome output\n$ .venv/bin/longfat list\n"
+    found = [(entry.arguments, entry.shown) for entry in entries(block)]
+    assert found == [(["run", "a.toml", "--plot"], "some output\n"), (["list"], "")]
+
+
+def test_a_fragment_becomes_a_scenario() -> None:
+    for fragment in ('seed = 3\n[link.x]\nrate = "1 Gbit/s"\ndelay = "1 ms"\n', SMALL, ""):
+        Scenario.parse(completed(fragment))

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import ENDLESS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROMPT_S = 2.0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "endless.toml", "--json"),
+        ("try", "--rate", "10Gbit/s", "--rtt", "20ms", "--duration", "100000s", "--out", "cmp"),
+    ],
+)
+def test_ctrl_c_ends_promptly_and_leaves_nothing(
+    own_folder: Path, arguments: tuple[str, ...]
+) -> None:
+    file = own_folder / "endless.toml"
+    file.write_text(ENDLESS, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-m", "longfat", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        _wait_for_hidden_folder(own_folder)
+        time.sleep(0.3)
+        asked = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        took = time.monotonic() - asked
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip() == "interrupted"
+    assert took < PROMPT_S
+    assert list(own_folder.iterdir()) == [file]
+
+
+def _wait_for_hidden_folder(folder: Path) -> None:
+    """The simulation begins once the hidden folder for its results is there."""
+    deadline = time.monotonic() + 20
+    while not list(folder.rglob(".*")):
+        assert time.monotonic() < deadline, "the simulation did not begin"
+        time.sleep(0.02)

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.console import Console
+
+from longfat.cli import _report
+
+
+def drawn(table: Any) -> str:
+    text = io.StringIO()
+    Console(width=160, file=text).print(table)
+    return text.getvalue()
+
+
+def test_short_flows_have_their_completion_times() -> None:
+    row = {
+        "completed": 4000,
+        "goodput_bit_s": 1e6,
+        "drop_rate": 1e-4,
+        "completion_s": {"mean": 0.4, "p50": 0.3, "p99": 2.0},
+    }
+    none = {**row, "completed": 0, "completion_s": {"mean": None, "p50": None, "p99": None}}
+    text = drawn(_report.traffic({"web": row, "quiet": none}))
+    for cell in ("web", "4,000", "1.00 Mbit/s", "1.0e-4", "400 ms", "300 ms", "2.00 s", "–"):
+        assert cell in text
+
+
+def test_absent_numbers_are_dashes() -> None:
+    flow = {
+        "name": "late[0]",
+        "control": "reno",
+        "rtt_s": 0.04,
+        "goodput_bit_s": None,
+        "retransmit_rate": None,
+        "timeouts": 0,
+        "queueing_delay_mean_s": None,
+    }
+    assert drawn(_report.flows([flow])).count("–") == 3
+    many = [{**flow, "name": f"late[{index}]"} for index in range(9)]
+    assert "late × 9, mean" in drawn(_report.flows(many))
+
+
+def test_a_starved_flow_is_not_rounded_away() -> None:
+    flow = {
+        "control": "reno",
+        "rtt_s": 0.04,
+        "retransmit_rate": 0.0,
+        "timeouts": 3,
+        "queueing_delay_mean_s": 0.0,
+    }
+    rows = [{**flow, "name": f"f[{i}]", "goodput_bit_s": rate} for i, rate in enumerate((2e9, 3e6))]
+    text = drawn(_report.flows(rows))
+    assert "2 Gbit/s" in text
+    assert "3 Mbit/s" in text

@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from longfat import _longfat
+from longfat._cache import Cache, default_root, engine_address
+from longfat._runner import Job, Result, run_many
+from longfat._scenario import read
+from support import ENDLESS, SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def scenario() -> _longfat.Scenario:
+    return read(SMALL)[0]
+
+
+def facts(result: Result) -> dict[str, Any]:
+    """Everything but what depends on the clock."""
+    assert result.summary is not None, result.error
+    return {key: value for key, value in result.summary.items() if key != "engine"}
+
+
+def test_results_come_in_the_order_of_the_jobs(scenario: _longfat.Scenario) -> None:
+    long, _ = read(SMALL, changes=["duration=40 s"])
+    jobs = [Job(long, 1), *(Job(scenario, seed) for seed in range(2, 8))]
+    results = list(run_many(jobs, workers=3))
+    assert [result.job for result in results] == jobs
+    assert [facts(result)["seed"] for result in results] == list(range(1, 8))
+
+
+def test_parallel_cached_and_alone_give_the_same(scenario: _longfat.Scenario) -> None:
+    jobs = [Job(scenario, seed) for seed in (1, 2, 3)]
+    parallel = list(run_many(jobs, workers=3))
+    cached = list(run_many(jobs, workers=3))
+    alone = list(run_many(jobs, workers=1, fresh=True))
+    assert [result.cached for result in parallel + cached + alone] == [False] * 3 + [True] * 3 + [
+        False
+    ] * 3
+    assert [*map(facts, parallel)] == [*map(facts, cached)] == [*map(facts, alone)]
+    direct = json.loads(_longfat.simulate(scenario.with_seed(2)).summary_json())
+    assert facts(parallel[1]) == {key: value for key, value in direct.items() if key != "engine"}
+
+
+def test_tables_come_on_request_and_are_cached(scenario: _longfat.Scenario) -> None:
+    list(run_many([Job(scenario)]))
+    (fresh,) = run_many([Job(scenario, tables=("flow_series", "links"))])
+    (cached,) = run_many([Job(scenario, tables=("flow_series", "links"))])
+    assert (fresh.cached, cached.cached) == (False, True)
+    for name in ("flow_series", "links"):
+        assert len(fresh.tables[name]) > 0
+        assert fresh.tables[name].to_polars().equals(cached.tables[name].to_polars())
+    assert next(run_many([Job(scenario)])).cached
+
+
+def test_one_failure_loses_nothing_else(
+    scenario: _longfat.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate = _longfat.simulate
+
+    def breaks(scenario: _longfat.Scenario, **options: Any) -> _longfat.Recording:
+        if scenario.seed == 2:
+            message = "the window became negative"
+            raise _longfat.EngineError(message)
+        return simulate(scenario, **options)
+
+    monkeypatch.setattr("longfat._longfat.simulate", breaks)
+    results = list(run_many(Job(scenario, seed) for seed in (1, 2, 3)))
+    assert [result.error for result in results] == [None, "the window became negative", None]
+    assert [result.summary is None for result in results] == [False, True, False]
+
+
+def test_progress_counts_to_the_end(scenario: _longfat.Scenario) -> None:
+    seen: list[tuple[int, int, float]] = []
+    threads = set()
+
+    def watch(finished: int, total: int, share: float) -> None:
+        threads.add(threading.get_ident())
+        seen.append((finished, total, share))
+
+    list(run_many([Job(scenario, seed) for seed in range(4)], progress=watch))
+    assert threads == {threading.get_ident()}
+    assert seen == sorted(seen)
+    assert seen[-1] == (4, 4, 1.0)
+
+
+def test_leaving_the_loop_cancels_what_runs(scenario: _longfat.Scenario) -> None:
+    endless, _ = read(ENDLESS)
+    results = run_many([Job(scenario), Job(endless), Job(endless, 2)], workers=3)
+    assert next(results).summary
+    begin = time.monotonic()
+    results.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - begin < 2
+    assert next(run_many([Job(scenario)])).cached
+
+
+def test_an_error_of_the_caller_keeps_what_is_finished(scenario: _longfat.Scenario) -> None:
+    endless, _ = read(ENDLESS)
+
+    def stop(finished: int, _total: int, _share: float) -> None:
+        if finished == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(run_many([Job(endless), Job(scenario)], workers=2, progress=stop))
+    assert next(run_many([Job(scenario)])).cached
+
+
+def test_no_jobs_no_results() -> None:
+    assert list(run_many([])) == []
+
+
+def test_the_cache_is_where_the_variable_says(scenario: _longfat.Scenario, tmp_path: Path) -> None:
+    assert default_root() == tmp_path / "cache"
+    list(run_many([Job(scenario)]))
+    (entry,) = (tmp_path / "cache" / engine_address()).iterdir()
+    assert [path.name for path in entry.iterdir()] == ["summary.json"]
+
+
+def test_a_broken_entry_is_simulated_again(scenario: _longfat.Scenario, tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "mine")
+    list(run_many([Job(scenario)], cache=cache))
+    (file,) = (tmp_path / "mine").rglob("summary.json")
+    file.write_text("{")
+    (again,) = run_many([Job(scenario)], cache=cache)
+    assert not again.cached
+    (again,) = run_many([Job(scenario)], cache=cache)
+    assert again.cached
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(scenario: _longfat.Scenario) -> None:
+    (result,) = run_many([Job(scenario)], cache=Cache("/dev/null/cache"))
+    assert result.summary
+
+
+def test_cancelled_before_it_begins(scenario: _longfat.Scenario) -> None:
+    cancellation = _longfat.Cancellation()
+    cancellation.cancel()
+    assert cancellation.cancelled
+    with pytest.raises(_longfat.Cancelled):
+        _longfat.simulate(scenario, cancellation=cancellation)

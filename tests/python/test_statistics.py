@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from longfat._statistics import Estimate, estimate, t_quantile
+
+
+@pytest.mark.parametrize(
+    ("freedom", "published"),
+    # Abramowitz and Stegun, table 26.10: two-sided 95 %.
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042), (120, 1.980)],
+)
+def test_the_quantiles_are_the_published_ones(freedom: int, published: float) -> None:
+    assert t_quantile(freedom) == pytest.approx(published, abs=5e-4)
+
+
+def test_one_degree_of_freedom_is_a_cauchy_distribution() -> None:
+    assert t_quantile(1, 0.99) == pytest.approx(math.tan(0.99 * math.pi / 2), rel=1e-12)
+
+
+def test_many_degrees_of_freedom_are_nearly_normal() -> None:
+    assert t_quantile(100_001) == pytest.approx(1.959964, abs=1e-4)
+
+
+def test_equal_values_are_certain() -> None:
+    assert estimate([5.0, 5.0, 5.0]) == Estimate(5.0, 0.0, 3)
+
+
+def test_little_is_known_from_little() -> None:
+    assert estimate([]) == Estimate(None, None, 0)
+    assert estimate([None, 2.0]) == Estimate(2.0, None, 1)
+
+
+def test_no_freedom_is_refused() -> None:
+    with pytest.raises(ValueError, match="degree of freedom"):
+        t_quantile(0)
