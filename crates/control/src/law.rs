@@ -79,6 +79,7 @@ pub enum Reaction {
 
 /// What a controller cannot do without. A host that lacks it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each need stands for itself")]
 pub struct Needs {
     /// Marks of RFC 3168.
     pub ecn: bool,

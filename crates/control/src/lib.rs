@@ -3,20 +3,26 @@
 //! A controller is told what happened and asked how much and how fast. It has no clock, no chance, no
 //! I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
 //!
-//! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event
-//! takes. The shell [`Windowed`] turns a law into a [`CongestionControl`]; laws with a memory of their own
-//! implement `CongestionControl` themselves. **Adding a controller is one file in `controller/` and one
-//! line in the list below**: the command line, Python, the reference pages, the conformance tests and the
-//! benchmarks all loop over [`CONTROLLERS`].
+//! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event takes. The
+//! shell [`Windowed`] turns a law into a [`CongestionControl`]; laws with a memory of their own implement
+//! `CongestionControl` themselves. **Adding a controller is one file in `controller/` and one line in the list
+//! below**: the command line, Python, the reference pages, the conformance tests, the fuzz target and the
+//! benchmarks all loop over [`CONTROLLERS`]. The conformance tests (`tests/conformance.rs`) then ask for the
+//! numbers that its source promises.
 
+mod bounds;
 mod event;
+mod hystart;
 mod law;
 mod registry;
+mod slow_start;
+mod table;
 mod windowed;
 
 pub use event::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Probe};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
-pub use registry::{Controller, SlowStart, Start, find};
+pub use registry::{BuildLaw, Controller, Start, find};
+pub use slow_start::SlowStart;
 pub use windowed::Windowed;
 
 /// Lists the controllers: a module of that name below `controller/`, and its `CONTROLLER`.
@@ -31,4 +37,4 @@ macro_rules! controllers {
     };
 }
 
-controllers! { reno }
+controllers! { cubic, exp, hstcp, reno, stcp }

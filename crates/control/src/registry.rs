@@ -1,9 +1,9 @@
 //! What every controller tells about itself.
 
 use longfat_units::Segments;
-use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
 
-use crate::{CONTROLLERS, CongestionControl, WindowLaw};
+use crate::{CONTROLLERS, CongestionControl, SlowStart, WindowLaw};
 
 /// One controller: its name, its source, its parameters, and how to make one.
 #[derive(Debug)]
@@ -19,8 +19,11 @@ pub struct Controller {
     /// Makes the controller of one flow.
     pub build: fn(&Settings, &Start) -> Box<dyn CongestionControl>,
     /// Its window law, if it is one.
-    pub law: Option<fn(&Settings) -> Box<dyn WindowLaw>>,
+    pub law: Option<BuildLaw>,
 }
+
+/// Makes a law with the parameters of a scenario.
+pub type BuildLaw = fn(&Settings) -> Box<dyn WindowLaw>;
 
 /// How a flow begins.
 #[derive(Clone, Copy, Debug)]
@@ -33,19 +36,36 @@ pub struct Start {
     pub slow_start: SlowStart,
 }
 
-/// How the window grows below the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowStart {
-    /// One segment per acknowledged segment (RFC 5681).
-    Standard,
-    /// At most 50 segments per round trip above 100 segments (RFC 3742).
-    Limited,
-}
-
 impl Default for Start {
     fn default() -> Self {
         Self { window: Segments(10.0), threshold: None, slow_start: SlowStart::Standard }
     }
+}
+
+impl Controller {
+    /// A value for each parameter that has a default: what a scenario gets that says only the name.
+    pub fn defaults(&self) -> Settings {
+        let mut settings = Settings::default();
+        for parameter in self.parameters {
+            if let Some(value) = default(parameter) {
+                settings.set(parameter.name, value);
+            }
+        }
+        settings
+    }
+}
+
+fn default(parameter: &Parameter) -> Option<Setting> {
+    Some(match (parameter.default, parameter.kind) {
+        (Given::Nothing, _) => return None,
+        (Given::Number(count), Kind::Count { .. }) => Setting::Count(count as u64),
+        (Given::Number(number), _) => Setting::Number(number),
+        (Given::Flag(flag), _) => Setting::Flag(flag),
+        (Given::Text(text), Kind::Span) => {
+            Setting::Span(text.parse().expect("a default is written as in a scenario"))
+        }
+        (Given::Text(text), _) => Setting::Word(text.into()),
+    })
 }
 
 /// The controller called `name`.

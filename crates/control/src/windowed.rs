@@ -1,44 +1,34 @@
 //! The shell that turns a window law into a controller.
 //!
-//! It owns what every law shares: slow start and its threshold (RFC 5681, limited as in RFC 3742), the
-//! floor of the window, time-outs, and the memory of the epoch.
+//! It owns what every law shares: slow start and its threshold, the bounds of the window, time-outs, and the
+//! memory of the epoch.
 
 use longfat_units::{Segments, Time};
 
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::slow_start::Ramp;
 use crate::{
-    Ack, Cause, Congestion, CongestionControl, Operating, Pacing, Path, Phase, Probe, SlowStart,
-    Start, WindowLaw,
+    Ack, Cause, Congestion, CongestionControl, Operating, Pacing, Path, Phase, Probe, Start,
+    WindowLaw,
 };
-
-/// The window never falls below this at a loss or a mark (RFC 5681, equation 4).
-const FLOOR: f64 = 2.0;
-/// The window after a time-out (RFC 5681, section 3.1: the loss window).
-const AFTER_TIMEOUT: f64 = 1.0;
-/// Limited slow start begins here (RFC 3742: `max_ssthresh`).
-const LIMITED_ABOVE: f64 = 100.0;
 
 /// A window law with slow start, limits and memory around it.
 #[derive(Debug)]
 pub struct Windowed<Law> {
     law: Law,
     window: f64,
-    threshold: f64,
+    ramp: Ramp,
     epoch_window: Option<f64>,
     last_event: Option<Time>,
-    slow_start: SlowStart,
 }
 
 impl<Law: WindowLaw + 'static> Windowed<Law> {
     /// A flow under `law` that begins as `start` says.
     pub fn new(law: Law, start: &Start) -> Self {
-        Self {
-            law,
-            window: start.window.0,
-            threshold: start.threshold.map_or(f64::INFINITY, |threshold| threshold.0),
-            epoch_window: None,
-            last_event: None,
-            slow_start: start.slow_start,
-        }
+        let window = first_window(start.window);
+        let ramp = Ramp::new(start);
+        let epoch_window = (!ramp.holds(window)).then_some(window);
+        Self { law, window, ramp, epoch_window, last_event: None }
     }
 
     /// The same, boxed for a host.
@@ -47,7 +37,7 @@ impl<Law: WindowLaw + 'static> Windowed<Law> {
     }
 
     fn phase(&self) -> Phase {
-        if self.window < self.threshold { Phase::SlowStart } else { Phase::CongestionAvoidance }
+        if self.ramp.holds(self.window) { Phase::SlowStart } else { Phase::CongestionAvoidance }
     }
 
     #[inline]
@@ -63,37 +53,40 @@ impl<Law: WindowLaw + 'static> Windowed<Law> {
         }
     }
 
-    /// One acknowledged segment in slow start.
-    fn rise(&mut self) {
-        let step = self.law.slow_start(Segments(self.window));
-        let step = match self.slow_start {
-            SlowStart::Limited if self.window > LIMITED_ABOVE => {
-                // RFC 3742, section 2: K = int(cwnd/(0.5 max_ssthresh)), then 1/K per segment.
-                step.min(1.0 / (self.window / (0.5 * LIMITED_ABOVE)).floor())
-            }
-            _ => step,
-        };
-        self.window = (self.window + step).min(self.threshold);
-        if self.window >= self.threshold {
+    /// Slow start, for this many acknowledged segments. Returns how many of them are left at its end.
+    #[inline(never)]
+    fn rise(&mut self, mut acked: u64) -> u64 {
+        while acked > 0 && self.ramp.holds(self.window) {
+            let step = self.law.slow_start(Segments(self.window));
+            self.window = self.ramp.rise(self.window, step);
+            acked -= 1;
+        }
+        if !self.ramp.holds(self.window) {
             self.epoch_window = Some(self.window);
         }
+        acked
     }
 }
 
 impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
     #[inline]
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        if self.ramp.watches() && self.ramp.watch(ack, self.window) {
+            self.epoch_window = Some(self.window);
+        }
         if !ack.limited.may_grow() {
             return;
         }
-        let room = f64::from(u8::from(ack.room == Some(true)));
         // Segment by segment, so that one acknowledgment of n moves the window as n of one do.
-        for _ in 0..ack.acked {
-            if self.phase() == Phase::SlowStart {
-                self.rise();
-            } else {
-                self.window += self.law.gain(&self.operating(ack.now, path, room));
-            }
+        let mut acked = ack.acked;
+        if self.ramp.holds(self.window) {
+            acked = self.rise(acked);
+        }
+        let room = if ack.room == Some(true) { 1.0 } else { 0.0 };
+        while acked > 0 {
+            let gain = self.law.gain(&self.operating(ack.now, path, room));
+            self.window = (self.window + gain).min(CEILING);
+            acked -= 1;
         }
     }
 
@@ -101,7 +94,7 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
         match event.cause {
             Cause::Timeout => {
                 if !event.again {
-                    self.threshold = (event.in_flight as f64 / 2.0).max(FLOOR);
+                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
                 }
                 self.window = AFTER_TIMEOUT;
                 self.epoch_window = None;
@@ -110,7 +103,7 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
                 let share = self.law.give_up(&self.operating(event.now, path, 0.0), event.cause);
                 // The floor holds for the threshold; it never lifts a window that is smaller already.
                 let reduced = (self.window * (1.0 - share)).max(FLOOR);
-                self.threshold = reduced;
+                self.ramp.leave(reduced);
                 self.window = reduced.min(self.window);
                 self.epoch_window = Some(reduced);
             }
@@ -128,7 +121,7 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
     }
 
     fn threshold(&self) -> Option<Segments> {
-        self.threshold.is_finite().then_some(Segments(self.threshold))
+        self.ramp.threshold()
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

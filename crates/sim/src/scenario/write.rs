@@ -1,6 +1,5 @@
 //! From a scenario back to a scenario file, with every default filled in.
 
-use longfat_control::SlowStart;
 use longfat_units::Span;
 use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
@@ -87,10 +86,7 @@ fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
         max_window,
         access,
     } = &flow.transport;
-    let slow_start = match slow_start {
-        SlowStart::Standard => "standard",
-        SlowStart::Limited => "limited",
-    };
+    let slow_start = slow_start.name();
     let recovery = match recovery {
         Recovery::Sack => "sack",
         Recovery::NewReno => "newreno",

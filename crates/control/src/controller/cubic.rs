@@ -1,0 +1,259 @@
+//! CUBIC: a window that is a cubic function of the time since the last loss.
+//!
+//! L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for Fast and Long-Distance Networks", RFC 9438, 2023; after
+//! S. Ha, I. Rhee, L. Xu, ACM SIGOPS Operating Systems Review 42(5), 2008.
+//!
+//! What most hosts run today, and so the peer that anything new must live with. Growth goes by the clock, not by
+//! the round trip, so that flows of different round trips grow alike; it is steep far from the window `W_max` of
+//! the last loss, flat around it, and steep again beyond:
+//!
+//! ```text
+//!     W_cubic(t) = C (t - K)³ + W_max,      K = ∛((W_max - cwnd_epoch)/C)                       (1), (2)
+//!     each acknowledged segment    w ← w + (target - w)/w,  target = clamp(W_cubic(t + RTT), w, 1.5 w)
+//!     at the same time             W_est ← W_est + α/w,     α = 3 (1 - β)/(1 + β); 1 once W_est ≥ cwnd_prior   (4)
+//!     where W_cubic(t) < W_est     w ← W_est                (Reno-friendly region)
+//!     each congestion event        W_max ← w;  w ← β w;     if w < W_max already: W_max ← w (1 + β)/2
+//! ```
+//!
+//! t counts from the first acknowledgment that may grow the window after slow start or recovery (`t_epoch`), K is
+//! the time back to `W_max`. In seconds; windows in segments. The last rule is fast convergence: a flow that
+//! loses below its last maximum makes room.
+//!
+//! | parameter          | default | source            |
+//! |--------------------|---------|-------------------|
+//! | `c`                | 0.4     | RFC 9438, section 5.1, segments/s³ |
+//! | `beta`             | 0.7     | section 4.6: what is *kept* of the window |
+//! | `fast_convergence` | true    | section 4.7; the RFC advises against it where a flow is alone |
+//!
+//! How the rest of the RFC is met:
+//!
+//! - *Without a maximum*, after a slow start that no loss ended and after a time-out (sections 4.8 and 4.10), K =
+//!   0 and `W_max` = `cwnd_epoch`. The same where fast convergence or the floor leave `W_max` below the window.
+//! - *Application-limited and idle times* do not count (sections 4.2 and 5.8): the clock of the epoch stands
+//!   still from the first acknowledgment that finds the window untested until the first that finds it tested
+//!   again.
+//! - *Time-outs* (section 4.8): the threshold becomes β times the data in flight, the window one segment.
+//! - *Marks* (section 4.6) may take the window to one segment, losses to two.
+//!
+//! Deviations:
+//!
+//! - A reduction goes by the window, not by the data in flight, as section 4.6 allows where the window does not
+//!   grow unused; the shell of this crate never lets it.
+//! - "cwnd SHOULD be set to `W_est`": it is raised to it, never lowered by an acknowledgment.
+//! - The events that prove spurious (section 4.9) are not undone: the simulator never reorders.
+//! - Slow start is the flow's own key, standard unless it says `hystart++`, which the RFC recommends: so that
+//!   controllers are compared with the same start.
+//!
+//! Domain: any window. The cube is taken of seconds as `f64`: at 10⁷ segments, K = 196 s, it is exact to 10⁻⁸
+//! segments.
+//!
+//! Promised by the RFC, held in `tests/theory/cubic.rs`: `W_max` at t = K and the mirror image at 2K; the mean
+//! windows of its tables 1 and 2; Reno's share in the Reno-friendly region.
+//!
+//! This file is the worked example of a controller that is no window law: it implements [`CongestionControl`]
+//! itself.
+
+use longfat_units::math::cbrt;
+use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
+
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::slow_start::Ramp;
+use crate::{Ack, Cause, Congestion, CongestionControl, Controller, Path, Probe, Start};
+
+/// CUBIC's entry in the list of controllers.
+pub static CONTROLLER: Controller = Controller {
+    name: "cubic",
+    title: "CUBIC: a cubic function of the time since the last loss",
+    source: "RFC 9438",
+    parameters: &[
+        Parameter::number("c", 0.4, 1e-4, 100.0, "steepness of the cubic, in segments/s^3"),
+        Parameter::number("beta", 0.7, 0.5, 0.99, "share of the window kept at a congestion event"),
+        Parameter::flag("fast_convergence", true, "make room when losing below the last maximum"),
+    ],
+    build,
+    law: None,
+};
+
+fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+    Box::new(Cubic::new(settings, start))
+}
+
+/// The window after a mark is at least this (section 4.6).
+const FLOOR_AT_MARK: f64 = 1.0;
+
+/// One flow under CUBIC.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    window: f64,
+    ramp: Ramp,
+    epoch: Option<Epoch>,
+    /// `W_max`, unless slow start has to find it first.
+    w_max: Option<f64>,
+    /// The window at the last setting of the threshold; none before.
+    cwnd_prior: f64,
+    c: f64,
+    beta: f64,
+    /// α of equation 4.
+    alpha: f64,
+    fast_convergence: bool,
+}
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// `t_epoch`, moved on by the times that do not count.
+    start: Time,
+    /// Since when the window is not tested.
+    untested_since: Option<Time>,
+    k: f64,
+    /// `W_max` of this stage.
+    plateau: f64,
+    w_est: f64,
+}
+
+impl Cubic {
+    /// A flow with the parameters of a scenario that begins as `start` says.
+    pub fn new(settings: &Settings, start: &Start) -> Self {
+        let beta = settings.number("beta");
+        Self {
+            window: first_window(start.window),
+            ramp: Ramp::new(start),
+            epoch: None,
+            w_max: None,
+            cwnd_prior: 0.0,
+            c: settings.number("c"),
+            beta,
+            alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
+            fast_convergence: settings.flag("fast_convergence"),
+        }
+    }
+
+    /// Equation 2, with the exceptions of sections 4.8 and 4.10.
+    #[cold]
+    fn begin(&mut self, now: Time) -> Epoch {
+        let plateau = self.w_max.map_or(self.window, |w_max| w_max.max(self.window));
+        self.w_max = Some(plateau);
+        let k = cbrt((plateau - self.window) / self.c);
+        Epoch { start: now, untested_since: None, k, plateau, w_est: self.window }
+    }
+
+    /// Congestion avoidance, for this many acknowledged segments.
+    #[inline]
+    fn avoid(&mut self, acked: u64, now: Time, rtt: Span) {
+        if self.epoch.is_none() {
+            self.epoch = Some(self.begin(now));
+        }
+        let Some(epoch) = &mut self.epoch else { return };
+        if let Some(since) = epoch.untested_since.take() {
+            epoch.start += now.since(since);
+        }
+        let t = seconds(now.since(epoch.start));
+        let present = epoch.w_cubic(t, self.c);
+        let next = epoch.w_cubic(t + seconds(rtt), self.c);
+        for _ in 0..acked {
+            let window = self.window;
+            let alpha = if epoch.w_est < self.cwnd_prior { self.alpha } else { 1.0 };
+            epoch.w_est += alpha / window;
+            let grown = if present < epoch.w_est {
+                window.max(epoch.w_est)
+            } else {
+                let target = if next < window {
+                    window
+                } else if next > 1.5 * window {
+                    1.5 * window
+                } else {
+                    next
+                };
+                window + (target - window) / window
+            };
+            self.window = grown.min(CEILING);
+        }
+    }
+
+    /// Section 4.6, down to `floor`.
+    fn reduce(&mut self, floor: f64) {
+        let window = self.window;
+        let below_maximum = self.w_max.is_some_and(|w_max| window < w_max);
+        let further = self.fast_convergence && below_maximum;
+        self.w_max = Some(if further { window * f64::midpoint(1.0, self.beta) } else { window });
+        self.cwnd_prior = window;
+        let reduced = self.beta * window;
+        self.ramp.leave(reduced.max(FLOOR));
+        // A window that is smaller than the floor already is not lifted.
+        self.window = reduced.max(floor).min(window);
+    }
+}
+
+impl Epoch {
+    /// Equation 1, `t` seconds after the start of the stage.
+    #[inline]
+    fn w_cubic(&self, t: f64, c: f64) -> f64 {
+        let from_plateau = t - self.k;
+        c * from_plateau * from_plateau * from_plateau + self.plateau
+    }
+}
+
+#[inline]
+fn seconds(span: Span) -> f64 {
+    const PER_PICOSECOND: f64 = 1.0 / PICOSECONDS_PER_SECOND as f64;
+    span.0 as f64 * PER_PICOSECOND
+}
+
+impl CongestionControl for Cubic {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        if self.ramp.watches() {
+            self.ramp.watch(ack, self.window);
+        }
+        if !ack.limited.may_grow() {
+            if let Some(epoch) = &mut self.epoch {
+                epoch.untested_since.get_or_insert(ack.now);
+            }
+            return;
+        }
+        let mut acked = ack.acked;
+        while acked > 0 && self.ramp.holds(self.window) {
+            self.window = self.ramp.rise(self.window, 1.0);
+            acked -= 1;
+        }
+        if acked > 0 {
+            self.avoid(acked, ack.now, path.rtt);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        self.epoch = None;
+        match event.cause {
+            Cause::Loss => self.reduce(FLOOR),
+            Cause::Mark => self.reduce(FLOOR_AT_MARK),
+            Cause::Timeout => {
+                if !event.again {
+                    self.cwnd_prior = self.window;
+                    self.ramp.leave((self.beta * event.in_flight as f64).max(FLOOR));
+                }
+                self.window = AFTER_TIMEOUT;
+                self.w_max = None;
+            }
+        }
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    fn threshold(&self) -> Option<Segments> {
+        self.ramp.threshold()
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        if let Some(w_max) = self.w_max {
+            probe.value("w_max", w_max);
+        }
+        if let Some(epoch) = &self.epoch {
+            probe.value("k", epoch.k);
+            probe.value("w_est", epoch.w_est);
+        }
+    }
+}

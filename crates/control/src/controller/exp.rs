@@ -1,0 +1,174 @@
+//! EXP-TCP: an increment that grows exponentially, from a start that depends on the last loss.
+//!
+//! S. Jin, D. Liu, "Decoupling End-to-End Efficiency and Fairness Control in High Bandwidth-Delay Product
+//! Networks" (`papers/exp-tcp`).
+//!
+//! A control that knows only its window ties efficiency to fairness: what makes it faster when the window is
+//! large (HSTCP, STCP) also makes the large window grow faster than the small one. EXP-TCP remembers cwnd₀, the
+//! window just after the last decrease, and lets the *increment* grow from √cwnd₀:
+//!
+//! ```text
+//!     each acknowledged segment    w ← w + γ (1 - cwnd₀/w + s/w),    s = max(4, √cwnd₀)
+//!     each congestion event        w ← (1 - β) w,                    cwnd₀ ← w
+//!     slow start, per segment      w ← w + γ(w),                     γ(w) = clamp(w_ref/w, γ, 1)
+//! ```
+//!
+//! In a round trip the window gains γ (w - cwnd₀ + s): the excess over cwnd₀ - s grows by a constant factor, so
+//! an epoch lasts O(log W) round trips and the spare capacity of a path, however large, is found in that time.
+//! Two windows that lose together still converge: over a common epoch each gains in proportion to √cwnd₀, and
+//! their logarithmic ratio shrinks by 1 - β/2.
+//!
+//! | parameter        | default | source                                                             |
+//! |------------------|---------|--------------------------------------------------------------------|
+//! | `gamma`          | 0.05    | section III.A                                                      |
+//! | `beta`           | 0.125   | section III.A                                                      |
+//! | `w_ref`          | 100     | ours; the `max_ssthresh` of RFC 3742, which the paper cites        |
+//! | `start_decrease` | "beta"  | section II.B                                                       |
+//! | `pacing`         | true    | section II.C                                                       |
+//! | `rtt_fair`       | false   | ours, for a question that the paper leaves to the future           |
+//! | `reference_rtt`  | 100 ms  | ours; used by `rtt_fair` only                                      |
+//!
+//! What the paper leaves open, and what is done here:
+//!
+//! - *Slow start.* γ(w) "decreases from 1.0 when cwnd is small to the default small value"; no formula. Here
+//!   `w_ref`/w between the two: doubling up to 100 segments, then 100 more per round trip, 5 % from 2000 on.
+//! - *Small windows.* The appendix puts 4 for √cwnd₀ below cwnd₀ = 16, where √cwnd₀ = 4: hence the maximum. It is
+//!   worked out for γ = 0.05; another γ scales it.
+//! - *Time-outs.* The memory "does not exist or is lost": slow start to half the data in flight, as RFC 5681;
+//!   cwnd₀ is the window on entering congestion avoidance, there and after a slow start without a loss.
+//! - *Leaving slow start by a loss.* Literally 1 - β. But where γ(w) is near 1 slow start has overshot by two, and
+//!   an eighth less loses again and again: `start_decrease = "overshoot"` takes max(β, γ(w)/(1 + γ(w))), half of a
+//!   small window and β from about 700 segments on.
+//! - *Bounds.* An acknowledged segment adds at least nothing (were w far below cwnd₀, the rule would subtract) and
+//!   at most one segment, as in slow start (with γ near 1 and a window below 4 it would add two).
+//! - *Compounding.* The paper's `cwnd_i` = cwnd₀ - √cwnd₀ + (1 + γ)^i √cwnd₀ takes one increment per round trip.
+//!   Taken per acknowledgment, as the rule says, the excess compounds to e^γ, and an epoch lasts ln(1 + βW/s)/γ
+//!   round trips, 2.4 % less than the paper's recursion (`the_papers_recursion_is_2_4_percent_longer`).
+//! - *Pacing*: one window per smoothed round trip, in both phases.
+//! - *Round trips.* Two flows of different round trips that lose together drift apart exponentially, because each
+//!   compounds per round trip of its own. With `rtt_fair` the increment compounds per `reference_rtt` R₀ instead:
+//!   γ becomes (1 + γ)^(R/R₀) - 1, at most 1, and s becomes max(4 R/R₀, √(cwnd₀ R/R₀)): then the *rate* w/R obeys
+//!   the same law whatever R is, to first order in γ, and at R = R₀ nothing changes. Slow start is left alone.
+//!
+//! Domain: any window of two segments and more; asymptotically w ≫ cwnd₀ it is multiplicative increase by γ.
+//!
+//! Promised by the paper, held in `tests/theory/exp.rs`: the length of the epoch; convergence under synchronised
+//! losses; growth γβW per round trip at the end of an epoch; the increments of the appendix.
+
+use longfat_units::math::{expm1, ln_1p, sqrt};
+use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::{Segments, Span};
+
+use crate::{
+    Cause, CongestionControl, Controller, Needs, Operating, Pacing, Phase, Start, WindowLaw,
+    Windowed,
+};
+
+/// EXP-TCP's entry in the list of controllers.
+pub static CONTROLLER: Controller = Controller {
+    name: "exp",
+    title: "EXP-TCP: the increment grows exponentially from the square root of the last window",
+    source: "Jin and Liu, EXP-TCP",
+    parameters: &[
+        Parameter::number("gamma", 0.05, 1e-4, 1.0, "growth of the increment per round trip"),
+        Parameter::number("beta", 0.125, 1e-3, 0.9, "share given up per congestion event"),
+        Parameter::number("w_ref", 100.0, 1.0, 1e6, "slow start adds min(1, w_ref/w) per segment"),
+        Parameter::word(
+            "start_decrease",
+            "beta",
+            &["beta", "overshoot"],
+            "what a loss in slow start takes: beta, or as much as slow start overshoots",
+        ),
+        Parameter::flag("pacing", true, "spread the window over the round trip"),
+        Parameter::flag("rtt_fair", false, "grow per reference_rtt, not per round trip"),
+        Parameter {
+            name: "reference_rtt",
+            kind: Kind::Span,
+            default: Given::Text("100 ms"),
+            about: "the round trip at which rtt_fair changes nothing",
+        },
+    ],
+    build,
+    law: Some(|settings| Box::new(Exponential::new(settings))),
+};
+
+fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+    Windowed::boxed(Exponential::new(settings), start)
+}
+
+/// The small-window rule of the appendix: s is at least this.
+const SMALLEST_START: f64 = 4.0;
+
+/// The law of the paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Exponential {
+    gamma: f64,
+    beta: f64,
+    w_ref: f64,
+    overshoot: bool,
+    pacing: bool,
+    /// R₀ in seconds, if growth is to be fair to round trips.
+    reference_rtt: Option<f64>,
+}
+
+impl Exponential {
+    /// The law with the parameters of a scenario.
+    pub fn new(settings: &Settings) -> Self {
+        let reference_rtt = settings.span("reference_rtt").max(Span::from_millis(1)).seconds();
+        Self {
+            gamma: settings.number("gamma"),
+            beta: settings.number("beta"),
+            w_ref: settings.number("w_ref"),
+            overshoot: settings.word("start_decrease") == "overshoot",
+            pacing: settings.flag("pacing"),
+            reference_rtt: settings.flag("rtt_fair").then_some(reference_rtt),
+        }
+    }
+
+    /// γ and s at this epoch window, scaled to the round trip if asked to.
+    #[inline]
+    fn growth(&self, epoch_window: f64, rtt: Span) -> (f64, f64) {
+        match self.reference_rtt {
+            None => (self.gamma, sqrt(epoch_window).max(SMALLEST_START)),
+            Some(reference) => {
+                let ratio = rtt.seconds() / reference;
+                let gamma = expm1(ratio * ln_1p(self.gamma)).min(1.0);
+                (gamma, sqrt(epoch_window * ratio).max(SMALLEST_START * ratio))
+            }
+        }
+    }
+}
+
+impl WindowLaw for Exponential {
+    /// γ (1 - cwnd₀/w + s/w), section II.B and appendix.
+    #[inline]
+    fn gain(&self, at: &Operating) -> f64 {
+        let window = at.window.0;
+        let epoch_window = at.epoch_window.unwrap_or(at.window).0;
+        let (gamma, s) = self.growth(epoch_window, at.rtt);
+        (gamma * (1.0 + (s - epoch_window) / window)).clamp(0.0, 1.0)
+    }
+
+    /// β; on leaving slow start as `start_decrease` says.
+    fn give_up(&self, at: &Operating, _: Cause) -> f64 {
+        if self.overshoot && at.phase == Phase::SlowStart {
+            let rate = self.slow_start(at.window);
+            self.beta.max(rate / (1.0 + rate))
+        } else {
+            self.beta
+        }
+    }
+
+    /// γ(w), section II.C.
+    fn slow_start(&self, window: Segments) -> f64 {
+        (self.w_ref / window.0).clamp(self.gamma, 1.0)
+    }
+
+    fn pacing(&self, _: &Operating) -> Pacing {
+        if self.pacing { Pacing::Spread { gain: 1.0 } } else { Pacing::Unpaced }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { pacing: self.pacing, ..Needs::NONE }
+    }
+}

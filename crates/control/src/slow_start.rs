@@ -1,0 +1,129 @@
+//! Slow start: the way up to the threshold.
+//!
+//! A flow begins, and begins again after a time-out, without knowing what the path holds. Below the slow-start
+//! threshold each acknowledged segment adds one segment, so the window doubles every round trip (RFC 5681,
+//! section 3.1). On a long fat path the last doubling overshoots by as much as the path holds, and tens of
+//! thousands of segments are lost in one round trip. Two remedies are offered, for any controller:
+//!
+//! ```text
+//!     standard     RFC 5681    + 1 per acknowledged segment
+//!     limited      RFC 3742    w ≤ 100:  + 1        w > 100:  + 1/K,  K = ⌊w / (100/2)⌋
+//!                              so at most 50 segments per round trip (max_ssthresh = 100)
+//!     hystart++    RFC 9406    + 1, until the round trips grow; then + 1/4 for five rounds
+//! ```
+//!
+//! A law may put a rate of its own in place of the 1 (EXP-TCP does); the remedies apply to that rate.
+//!
+//! All three count acknowledged segments, not acknowledgments: a delayed acknowledgment of two adds what two
+//! acknowledgments add. RFC 5681 allows it (appropriate byte counting, RFC 3465). RFC 9406 would count at most
+//! 8 segments of one acknowledgment where nothing paces the sender; the bound would make the window depend on how
+//! acknowledgments are batched, so it is left out.
+
+use longfat_units::Segments;
+
+use crate::bounds::CEILING;
+use crate::hystart::HyStart;
+use crate::{Ack, Start};
+
+/// Limited slow start begins here (RFC 3742: `max_ssthresh`).
+const LIMITED_ABOVE: f64 = 100.0;
+
+/// How the window grows below the threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStart {
+    /// One segment per acknowledged segment (RFC 5681).
+    Standard,
+    /// At most 50 segments per round trip above 100 segments (RFC 3742).
+    Limited,
+    /// One segment per acknowledged segment until the round trips grow (RFC 9406).
+    HyStart,
+}
+
+impl SlowStart {
+    /// The names in scenario files, the default first.
+    pub const NAMES: &'static [&'static str] = &["standard", "limited", "hystart++"];
+
+    /// The name in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Limited => "limited",
+            Self::HyStart => "hystart++",
+        }
+    }
+
+    /// The slow start called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Standard, Self::Limited, Self::HyStart].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// The slow start of one flow: its threshold, and how it gets there.
+#[derive(Clone, Debug)]
+pub(crate) struct Ramp {
+    threshold: f64,
+    kind: SlowStart,
+    /// Watches the round trips of the first slow start, if asked to.
+    watch: Option<HyStart>,
+}
+
+impl Ramp {
+    pub(crate) fn new(start: &Start) -> Self {
+        Self {
+            threshold: start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(1.0)),
+            kind: start.slow_start,
+            watch: (start.slow_start == SlowStart::HyStart).then(HyStart::default),
+        }
+    }
+
+    /// Is this window still below the threshold?
+    #[inline]
+    pub(crate) fn holds(&self, window: f64) -> bool {
+        window < self.threshold
+    }
+
+    /// The threshold, if there is one yet.
+    pub(crate) fn threshold(&self) -> Option<Segments> {
+        self.threshold.is_finite().then_some(Segments(self.threshold))
+    }
+
+    /// The window after one more acknowledged segment, which would add `step` by itself.
+    #[inline]
+    pub(crate) fn rise(&self, window: f64, step: f64) -> f64 {
+        let step = match self.kind {
+            // RFC 3742, section 2.
+            SlowStart::Limited if window > LIMITED_ABOVE => {
+                step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
+            }
+            SlowStart::Standard | SlowStart::Limited => step,
+            SlowStart::HyStart => step * self.watch.as_ref().map_or(1.0, HyStart::share),
+        };
+        (window + step).min(self.threshold).min(CEILING)
+    }
+
+    /// Does it want to see acknowledgments?
+    #[inline]
+    pub(crate) fn watches(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// Sees an acknowledgment. True when the round trips have just ended slow start at this window.
+    #[cold]
+    pub(crate) fn watch(&mut self, ack: &Ack, window: f64) -> bool {
+        let ends = self.holds(window) && self.watch.as_mut().is_some_and(|watch| watch.ends(ack));
+        if ends || !self.holds(window) {
+            self.watch = None;
+        }
+        if ends {
+            self.threshold = window;
+        }
+        ends
+    }
+
+    /// Congestion, or patience at its end: slow start stops at `threshold`, now and next time.
+    pub(crate) fn leave(&mut self, threshold: f64) {
+        self.threshold = threshold;
+        // RFC 9406, section 4.3: only the first slow start, which knows no threshold, needs watching.
+        self.watch = None;
+    }
+}

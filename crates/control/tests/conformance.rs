@@ -1,0 +1,358 @@
+//! What every controller promises, looped over the list of controllers.
+
+mod operations;
+
+use longfat_control::{
+    Ack, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Limited, Path, SlowStart,
+    Start,
+};
+use longfat_units::{Segments, Span, Time};
+use operations::Operation;
+use proptest::prelude::*;
+
+const RTT: Span = Span::from_millis(100);
+const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+const TEN_DAYS: Span = Span::from_seconds(10 * 24 * 3600);
+
+/// What one controller promises at one window W, on a path of 100 ms: worked out apart from the code, with the
+/// numbers of the source, for a round of as many acknowledged segments as the window holds.
+struct Promise {
+    /// W.
+    window: f64,
+    /// Segments that a round adds in congestion avoidance that began at W.
+    grown: f64,
+    /// What a loss at W leaves.
+    kept: f64,
+    /// Segments that the next round adds.
+    regrown: f64,
+}
+
+const fn at(window: f64, grown: f64, kept: f64, regrown: f64) -> Promise {
+    Promise { window, grown, kept, regrown }
+}
+
+/// Two segments, each adding 1/w to a growing w: 1/2 + 1/2.5.
+const TWO_OF_RENO: f64 = 0.9;
+
+/// The promises of a controller: at 2, 10³, 10⁵ and 10⁷ segments. A controller that is not here fails.
+fn promises(name: &str) -> [Promise; 4] {
+    match name {
+        // RFC 5681: one segment per round trip, half at a loss, never below two.
+        "reno" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 1.0, 500.0, 1.0),
+            at(1e5, 1.0, 5e4, 1.0),
+            at(1e7, 1.0, 5e6, 1.0),
+        ],
+        // RFC 3649: a(w) = w² p(w) 2b/(2-b) with p(w) = 10⁻³ (w/38)^-1.19786 and b(w) = 0.5 - 0.052022 ln(w/38),
+        // b held at 0.067106 from 156 202 segments on: a(10³) = 7.85, a(10⁵) = 75.6, a(10⁷) = 2233.
+        "hstcp" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 7.848, 670.12, 6.127),
+            at(1e5, 75.63, 90_969.0, 74.12),
+            at(1e7, 2233.2, 9_328_942.0, 2112.2),
+        ],
+        // Kelly: 1 % per round trip, an eighth at a loss; Reno up to 16 segments.
+        "stcp" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 10.0, 875.0, 8.75),
+            at(1e5, 1000.0, 87_500.0, 875.0),
+            at(1e7, 1e5, 8.75e6, 87_500.0),
+        ],
+        // Jin and Liu: s (e^0.05 - 1) = 0.051271 s in the first round of an epoch, s = max(4, √cwnd₀). At two
+        // segments 0.05 (1 + 2/2) + 0.05 (1 + 2/2.1).
+        "exp" => [
+            at(2.0, 0.197_62, 2.0, 0.197_62),
+            at(1e3, 0.051_271 * 31.623, 875.0, 0.051_271 * 29.580),
+            at(1e5, 0.051_271 * 316.23, 87_500.0, 0.051_271 * 295.80),
+            at(1e7, 0.051_271 * 3162.3, 8.75e6, 0.051_271 * 2958.0),
+        ],
+        // RFC 9438. Without a maximum W_est grows as Reno. After a loss W - 0.7 W = 0.4 K³ gives K = 9.0856,
+        // 42.172 and 195.74 s, and the window chases 0.4 (t + 0.1 - K)³ + W for 0.1 s.
+        "cubic" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 1.0, 700.0, 9.680),
+            at(1e5, 1.0, 7e4, 212.35),
+            at(1e7, 1.0, 7e6, 4592.9),
+        ],
+        _ => panic!("`{name}` has no promises here: work them out from its source and add them"),
+    }
+}
+
+/// Segments that a round from `window` adds in slow start: W, but for EXP-TCP, which adds 100/w per segment above
+/// 100.
+fn promised_in_slow_start(name: &str, window: f64) -> f64 {
+    match (name, window) {
+        ("exp", 1000.0) => 95.445, // √(1000² + 2·100·1000) - 1000
+        _ => window,
+    }
+}
+
+fn build(controller: &Controller, start: &Start) -> Box<dyn CongestionControl> {
+    (controller.build)(&controller.defaults(), start)
+}
+
+/// In congestion avoidance, and never elsewhere before.
+fn avoiding(controller: &Controller, window: f64) -> Box<dyn CongestionControl> {
+    let window = Segments(window);
+    build(controller, &Start { window, threshold: Some(window), slow_start: SlowStart::Standard })
+}
+
+fn starting(controller: &Controller, window: f64) -> Box<dyn CongestionControl> {
+    build(controller, &Start { window: Segments(window), ..Start::default() })
+}
+
+fn ack(now: Time, acked: u64) -> Ack {
+    Ack { now, acked, rtt: Some(RTT), round_starts: false, limited: Limited::Window, room: None }
+}
+
+fn loss(now: Time) -> Congestion {
+    Congestion { now, cause: Cause::Loss, in_flight: 1000, again: false }
+}
+
+/// A windowful of acknowledgments, spread over a round trip. Returns what it adds.
+fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
+    let before = control.window().0;
+    let segments = before.round() as u64;
+    let acked = (segments / 100_000).max(1);
+    for arrived in (0..segments).step_by(acked as usize) {
+        let after = Span((RTT.0 as f64 * arrived as f64 / segments as f64) as u64);
+        control.on_ack(&ack(from + after, acked), &PATH);
+    }
+    control.window().0 - before
+}
+
+#[track_caller]
+fn assert_within_1_percent(measured: f64, promised: f64, what: &str) {
+    assert!((measured / promised - 1.0).abs() < 0.01, "{what}: {measured}, promised {promised}");
+}
+
+#[test]
+fn growth_and_reduction_are_those_of_the_source() {
+    for controller in CONTROLLERS {
+        let name = controller.name;
+        for Promise { window, grown, kept, regrown } in promises(name) {
+            let mut control = avoiding(controller, window);
+            let measured = round(&mut *control, Time::ZERO);
+            assert_within_1_percent(measured, grown, &format!("{name}, a round at {window}"));
+
+            let mut control = avoiding(controller, window);
+            control.on_congestion(&loss(Time::ZERO), &PATH);
+            let left = control.window().0;
+            assert_within_1_percent(left, kept, &format!("{name}, a loss at {window}"));
+            let measured = round(&mut *control, Time::ZERO + RTT);
+            assert_within_1_percent(measured, regrown, &format!("{name}, after it at {window}"));
+        }
+    }
+}
+
+#[test]
+fn slow_start_is_that_of_the_source() {
+    for controller in CONTROLLERS {
+        for window in [2.0, 1000.0] {
+            let mut control = starting(controller, window);
+            let measured = round(&mut *control, Time::ZERO);
+            let promised = promised_in_slow_start(controller.name, window);
+            let what = format!("{}, slow start at {window}", controller.name);
+            assert_within_1_percent(measured, promised, &what);
+        }
+    }
+}
+
+#[test]
+fn one_acknowledgment_of_n_equals_n_of_one() {
+    for controller in CONTROLLERS {
+        for slow_start in [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart] {
+            for (window, threshold) in
+                [(2.0, 2.0), (10.0, 1e9), (90.0, 120.0), (1e3, 1e3), (1e5, 1e5), (1e7, 1e7)]
+            {
+                let threshold = Some(Segments(threshold));
+                let start = Start { window: Segments(window), threshold, slow_start };
+                let [mut one, mut many] = [build(controller, &start), build(controller, &start)];
+                let mut now = Time::ZERO;
+                for acked in [1, 7, 64, 1000] {
+                    now += RTT;
+                    one.on_ack(&ack(now, acked), &PATH);
+                    (0..acked).for_each(|_| many.on_ack(&ack(now, 1), &PATH));
+                    assert_eq!(one.window(), many.window(), "{} at {window}", controller.name);
+                    now += RTT;
+                    one.on_congestion(&loss(now), &PATH);
+                    many.on_congestion(&loss(now), &PATH);
+                    assert_eq!(one.window(), many.window(), "{} at {window}", controller.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_lossless_days_change_nothing_but_the_window() {
+    for controller in CONTROLLERS {
+        let name = controller.name;
+        for window in [10.0, 1e5] {
+            let mut old = avoiding(controller, window);
+            let mut now = Time::ZERO;
+            while now.since(Time::ZERO) < TEN_DAYS {
+                now += RTT;
+                old.on_ack(&ack(now, 1), &PATH);
+            }
+            let grown = old.window().0;
+            assert!(grown.is_finite() && grown >= window, "{name}: {window} became {grown}");
+            assert_eq!(old.threshold(), Some(Segments(window)), "{name}");
+
+            // From here it does what a flow does that has just come to this window.
+            let mut new = avoiding(controller, grown);
+            for _ in 0..2 {
+                now += RTT;
+                old.on_congestion(&loss(now), &PATH);
+                new.on_congestion(&loss(now), &PATH);
+                assert_eq!(old.window(), new.window(), "{name}: a loss at {grown}");
+                for _ in 0..1000 {
+                    now += RTT;
+                    old.on_ack(&ack(now, 10), &PATH);
+                    new.on_ack(&ack(now, 10), &PATH);
+                }
+                assert_eq!(old.window(), new.window(), "{name}: after a loss at {grown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ten_days_of_windowfuls_stay_finite() {
+    // As many acknowledgments at once as keep an exponential law exponential.
+    for controller in CONTROLLERS {
+        let mut control = avoiding(controller, 1e5);
+        let mut now = Time::ZERO;
+        for _ in 0..100 {
+            now += Span(TEN_DAYS.0 / 100);
+            control.on_ack(&ack(now, 100_000), &PATH);
+            let window = control.window().0;
+            assert!(window.is_finite() && window <= 1e12, "{}: {window}", controller.name);
+        }
+    }
+}
+
+#[test]
+fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
+    for controller in CONTROLLERS {
+        for cause in [Cause::Loss, Cause::Mark] {
+            for window in [3.0, 50.0, 1e3, 1e5, 1e7] {
+                for make in [avoiding, starting] {
+                    let now = Time::ZERO + RTT;
+                    let event = Congestion { cause, ..loss(now) };
+                    let [mut first, mut second] =
+                        [make(controller, window), make(controller, window)];
+                    first.on_ack(&ack(now, 1), &PATH);
+                    let gain = first.window().0 - window;
+                    first.on_congestion(&event, &PATH);
+                    second.on_congestion(&event, &PATH);
+                    let reduced = second.window().0;
+                    second.on_ack(&ack(now, 1), &PATH);
+                    let gain = gain.max(second.window().0 - reduced);
+                    let apart = (first.window().0 - second.window().0).abs();
+                    assert!(
+                        apart <= gain + 1e-14 * window,
+                        "{} at {window}: {apart} apart, the acknowledgment adds {gain}",
+                        controller.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_untested_window_never_grows() {
+    for controller in CONTROLLERS {
+        for limited in [Limited::Application, Limited::Receiver, Limited::Recovery] {
+            for make in [avoiding, starting] {
+                let mut control = make(controller, 100.0);
+                let mut now = Time::ZERO;
+                for _ in 0..1000 {
+                    now += Span::from_seconds(1);
+                    control.on_ack(&Ack { limited, ..ack(now, 3) }, &PATH);
+                }
+                assert_eq!(control.window(), Segments(100.0), "{} {limited:?}", controller.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_takes_the_window_below_the_floor() {
+    for controller in CONTROLLERS {
+        for (cause, floor) in [(Cause::Loss, 2.0), (Cause::Mark, 1.0), (Cause::Timeout, 1.0)] {
+            let mut control = avoiding(controller, 1e5);
+            for second in 0..200 {
+                let event = Congestion { cause, ..loss(Time::ZERO + Span::from_seconds(second)) };
+                control.on_congestion(&event, &PATH);
+            }
+            assert!(control.window().0 >= floor, "{} {cause:?}", controller.name);
+        }
+    }
+}
+
+#[test]
+fn a_mad_start_is_brought_to_reason() {
+    for controller in CONTROLLERS {
+        for window in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e300, f64::INFINITY] {
+            for threshold in [None, Some(f64::NAN), Some(0.0), Some(f64::INFINITY)] {
+                let threshold = threshold.map(Segments);
+                let start = Start { window: Segments(window), threshold, ..Start::default() };
+                let mut control = build(controller, &start);
+                control.on_ack(&ack(Time::ZERO, 3), &PATH);
+                let window = control.window().0;
+                assert!((1.0..=1e12).contains(&window), "{}: {window}", controller.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_parameter_has_a_default_within_its_bounds() {
+    use longfat_units::parameter::{Kind, Setting};
+    for controller in CONTROLLERS {
+        let defaults = controller.defaults();
+        for parameter in controller.parameters {
+            let default = defaults.get(parameter.name);
+            let fits = match (parameter.kind, default) {
+                (Kind::Number { min, max }, Some(Setting::Number(number))) => {
+                    (min..=max).contains(number)
+                }
+                (Kind::Word(words), Some(Setting::Word(word))) => words.contains(&word.as_str()),
+                (_, default) => default.is_some(),
+            };
+            assert!(fits, "{}: {} is {default:?}", controller.name, parameter.name);
+        }
+    }
+}
+
+#[test]
+fn the_list_is_in_order_and_knows_its_names() {
+    assert!(CONTROLLERS.is_sorted_by(|one, other| one.name < other.name));
+    for controller in CONTROLLERS {
+        let found = longfat_control::find(controller.name).map(|found| found.name);
+        assert_eq!(found, Some(controller.name));
+    }
+    for name in SlowStart::NAMES {
+        assert_eq!(SlowStart::named(name).map(SlowStart::name), Some(*name));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_events_keep_the_invariants(
+        choice: u32,
+        start: [u8; 4],
+        operations in prop::collection::vec(any::<[u8; 4]>().prop_map(Operation::from_bytes), 0..200),
+    ) {
+        for controller in CONTROLLERS {
+            let start = operations::start_from_bytes(start);
+            let settings = operations::settings(controller, choice);
+            operations::check(controller, &settings, &start, &operations);
+        }
+    }
+}

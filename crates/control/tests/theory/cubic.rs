@@ -1,0 +1,170 @@
+//! RFC 9438.
+
+use longfat_control::{Cause, Limited, Start};
+use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
+
+use crate::drive::{Flow, assert_near};
+
+const ALONE: [(&str, Setting); 1] = [("fast_convergence", Setting::Flag(false))];
+
+/// A flow of 100 ms after a loss at `window`.
+fn after_a_loss(window: f64) -> Flow {
+    let mut flow = Flow::new("cubic", &[], window);
+    flow.lose();
+    flow
+}
+
+fn run(flow: &mut Flow, length: Span) {
+    let until = flow.now + length;
+    while flow.now < until {
+        flow.round();
+    }
+}
+
+/// Equations 1 and 2: K = ∛(0.3 W/0.4) seconds back to W, and at 2K the mirror image of the start: 1.3 W.
+#[test]
+fn the_window_is_w_max_at_k_and_mirrors_at_2k() {
+    // 10 000 segments: K = 19.574 s.
+    let k = Span::from_millis(19_574);
+    let mut flow = after_a_loss(10_000.0);
+    assert_eq!(flow.window(), 7000.0);
+    run(&mut flow, Span(k.0 / 2));
+    // W - 0.4 (K/2)³ = W - 3000/8.
+    assert_near(flow.window(), 9625.0, 0.002, "at K/2");
+    run(&mut flow, Span(k.0 / 2));
+    assert_near(flow.window(), 10_000.0, 0.001, "at K");
+    run(&mut flow, k);
+    assert_near(flow.window(), 13_000.0, 0.005, "at 2K");
+}
+
+/// Section 4.2: growth goes by the clock, whatever the round trip.
+#[test]
+fn growth_does_not_depend_on_the_round_trip() {
+    for millis in [10, 50, 200] {
+        let mut flow = Flow::new("cubic", &[], 10_000.0).with_rtt(Span::from_millis(millis));
+        flow.lose();
+        run(&mut flow, Span::from_millis(9787));
+        assert_near(flow.window(), 9625.0, 0.004, &format!("at K/2 with {millis} ms"));
+    }
+}
+
+/// Section 5.1, tables 1 and 2: the cubic region at 100 ms, Reno's region at 10 ms. With fast convergence the
+/// sawtooth settles at once; without it, it comes to the same mean only as one over the number of losses, from
+/// above.
+#[test]
+fn the_response_function_of_the_rfc() {
+    let cases = [
+        (100, 1e-3, 38.0),
+        (100, 1e-4, 187.0),
+        (100, 1e-5, 1054.0),
+        (100, 1e-6, 5926.0),
+        (10, 1e-3, 38.0),
+        (10, 1e-4, 120.0),
+        (10, 1e-5, 379.0),
+        (10, 1e-6, 1200.0),
+    ];
+    for (millis, p, window) in cases {
+        let epochs = if p < 1e-5 { 8 } else { 30 };
+        let flow = Flow::new("cubic", &[], window);
+        let mean = flow.with_rtt(Span::from_millis(millis)).mean_window(p, epochs);
+        assert_near(mean, window, 0.1, &format!("CUBIC at {millis} ms, p = {p}"));
+    }
+}
+
+/// Section 4.3: in the Reno-friendly region 0.529 = 3·0.3/1.7 segments per round trip up to the window of the
+/// loss, then one.
+#[test]
+fn where_reno_is_faster_it_grows_as_reno() {
+    let mut flow = Flow::new("cubic", &[], 100.0).with_rtt(Span::from_millis(1));
+    flow.lose();
+    (0..10).for_each(|_| flow.round());
+    assert_near(flow.window() - 70.0, 5.29, 0.02, "ten round trips after the loss");
+    flow.rounds_until(100.0);
+    let before = flow.window();
+    (0..10).for_each(|_| flow.round());
+    assert_near(flow.window() - before, 10.0, 0.02, "ten more above the window of the loss");
+}
+
+/// Section 4.2: never more than half a window per round trip.
+#[test]
+fn growth_is_at_most_one_and_a_half() {
+    let mut flow = after_a_loss(100.0);
+    flow.now += Span::from_seconds(1000);
+    flow.ack();
+    flow.now += Span::from_seconds(1000);
+    let before = flow.window();
+    flow.ack();
+    assert_eq!(flow.window() - before, 0.5);
+}
+
+/// Section 4.7: a flow that loses below its last maximum aims at 0.85 of what it had.
+#[test]
+fn fast_convergence_makes_room() {
+    let mut flow = after_a_loss(10_000.0);
+    flow.lose();
+    // 4900 left of 7000; the plateau is 5950, K = ∛(1050/0.4) = 13.795 s.
+    run(&mut flow, Span::from_millis(13_795));
+    assert_near(flow.window(), 5950.0, 0.001, "the plateau");
+
+    let mut flow = Flow::new("cubic", &ALONE, 10_000.0);
+    flow.lose();
+    flow.lose();
+    // Without it 7000 again: K = ∛(2100/0.4) = 17.380 s.
+    run(&mut flow, Span::from_millis(17_380));
+    assert_near(flow.window(), 7000.0, 0.001, "the plateau without fast convergence");
+}
+
+/// Section 4.8: β of what was in flight, one segment, and from the threshold on K = 0.
+#[test]
+fn after_a_time_out_the_cubic_begins_at_its_plateau() {
+    let mut flow = Flow::new("cubic", &[], 10_000.0);
+    flow.congestion(Cause::Timeout);
+    assert_eq!((flow.window(), flow.threshold()), (1.0, Some(7000.0)));
+    while flow.window() < 7000.0 {
+        flow.round();
+    }
+    flow.ack();
+    run(&mut flow, Span::from_seconds(10));
+    // 7000 + 0.4·10³.
+    assert_near(flow.window(), 7400.0, 0.005, "ten seconds later");
+}
+
+/// Sections 4.2 and 5.8: time in which the window is not tested does not count.
+#[test]
+fn idle_time_does_not_count() {
+    let mut steady = after_a_loss(10_000.0);
+    let mut idle = after_a_loss(10_000.0);
+    run(&mut steady, Span::from_seconds(5));
+    run(&mut idle, Span::from_seconds(5));
+    for limited in [Limited::Application, Limited::Receiver, Limited::Application] {
+        idle.ack_with(|ack| longfat_control::Ack { limited, ..ack });
+        idle.now += Span::from_seconds(3600);
+    }
+    run(&mut steady, Span::from_seconds(5));
+    run(&mut idle, Span::from_seconds(5));
+    assert_near(idle.window(), steady.window(), 1e-4, "after three idle hours");
+}
+
+/// Section 4.6: a mark may leave one segment, a loss two.
+#[test]
+fn the_floors_of_loss_and_mark() {
+    for (cause, floor) in [(Cause::Loss, 2.0), (Cause::Mark, 1.0)] {
+        let mut flow = Flow::new("cubic", &[], 20.0);
+        (0..20).for_each(|_| flow.congestion(cause));
+        assert_eq!(flow.window(), floor, "{cause:?}");
+    }
+}
+
+/// Section 4.10: a slow start that ends without a loss has no maximum: K = 0 from there.
+#[test]
+fn a_slow_start_without_a_loss_begins_at_its_plateau() {
+    let threshold = Some(Segments(10_000.0));
+    let start = Start { window: Segments(5000.0), threshold, ..Start::default() };
+    let mut flow = Flow::starting("cubic", &[], &start);
+    while flow.window() < 10_000.0 {
+        flow.round();
+    }
+    run(&mut flow, Span::from_seconds(10));
+    assert_near(flow.window(), 10_400.0, 0.005, "ten seconds later");
+}

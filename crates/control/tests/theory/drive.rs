@@ -1,0 +1,136 @@
+//! A flow without a network: an acknowledgment clock, and losses when the test says so.
+
+use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Path, SlowStart, Start};
+use longfat_units::parameter::{Setting, Settings};
+use longfat_units::{Segments, Span, Time};
+
+/// One flow under one controller on a path of constant round trip.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    control: Box<dyn CongestionControl>,
+    pub(crate) now: Time,
+    rtt: Span,
+    /// Part of a segment that a round or a slice has left over.
+    owed: f64,
+}
+
+impl Flow {
+    /// In congestion avoidance at `window`.
+    pub(crate) fn new(name: &str, changes: &[(&'static str, Setting)], window: f64) -> Self {
+        let threshold = Some(Segments(window));
+        let start = Start { window: Segments(window), threshold, slow_start: SlowStart::Standard };
+        Self::starting(name, changes, &start)
+    }
+
+    pub(crate) fn starting(name: &str, changes: &[(&'static str, Setting)], start: &Start) -> Self {
+        let controller = longfat_control::find(name).expect("a listed controller");
+        let mut settings: Settings = controller.defaults();
+        for (name, value) in changes {
+            settings.set(name, value.clone());
+        }
+        let control = (controller.build)(&settings, start);
+        Self { control, now: Time::ZERO, rtt: Span::from_millis(100), owed: 0.0 }
+    }
+
+    /// The same on another path.
+    pub(crate) fn with_rtt(self, rtt: Span) -> Self {
+        Self { rtt, ..self }
+    }
+
+    pub(crate) fn window(&self) -> f64 {
+        self.control.window().0
+    }
+
+    pub(crate) fn threshold(&self) -> Option<f64> {
+        self.control.threshold().map(|threshold| threshold.0)
+    }
+
+    fn path(&self) -> Path {
+        Path { rtt: self.rtt, base_rtt: self.rtt }
+    }
+
+    /// One acknowledged segment, now.
+    pub(crate) fn ack(&mut self) {
+        self.ack_with(|ack| ack);
+    }
+
+    /// One acknowledged segment, now, with something changed.
+    pub(crate) fn ack_with(&mut self, change: impl FnOnce(Ack) -> Ack) {
+        let ack = change(Ack {
+            now: self.now,
+            acked: 1,
+            rtt: Some(self.rtt),
+            round_starts: false,
+            limited: Limited::Window,
+            room: None,
+        });
+        self.control.on_ack(&ack, &self.path());
+    }
+
+    pub(crate) fn congestion(&mut self, cause: Cause) {
+        let in_flight = self.window() as u64;
+        let event = Congestion { now: self.now, cause, in_flight, again: false };
+        self.control.on_congestion(&event, &self.path());
+    }
+
+    pub(crate) fn lose(&mut self) {
+        self.congestion(Cause::Loss);
+    }
+
+    /// As many acknowledgments, spread over `rtt`/`slices`, as a round of that length brings.
+    pub(crate) fn slice(&mut self, slices: u64) {
+        self.owed += self.window() / slices as f64;
+        let segments = self.owed as u64;
+        self.owed -= segments as f64;
+        let length = Span(self.rtt.0 / slices);
+        let from = self.now;
+        for segment in 0..segments {
+            self.now = from + Span(length.0 * segment / segments);
+            self.ack();
+        }
+        self.now = from + length;
+    }
+
+    /// The acknowledgments of one windowful.
+    pub(crate) fn round(&mut self) {
+        self.slice(1);
+    }
+
+    /// Round trips, the last in part, until the window reaches `goal`.
+    pub(crate) fn rounds_until(&mut self, goal: f64) -> f64 {
+        let mut rounds = 0.0;
+        loop {
+            let segments = self.window();
+            for segment in 0..segments.round() as u64 {
+                if self.window() >= goal {
+                    return rounds + segment as f64 / segments;
+                }
+                self.ack();
+            }
+            rounds += 1.0;
+        }
+    }
+
+    /// The mean window over time when every 1/p-th segment is lost: measured over `epochs` after as many to settle.
+    pub(crate) fn mean_window(&mut self, p: f64, epochs: u32) -> f64 {
+        let segments = (1.0 / p).round() as u64;
+        let mut rounds = 0.0;
+        for epoch in 0..2 * epochs {
+            for _ in 0..segments {
+                self.ack();
+                let part = 1.0 / self.window();
+                self.now += Span((self.rtt.0 as f64 * part) as u64);
+                rounds += if epoch < epochs { 0.0 } else { part };
+            }
+            self.lose();
+        }
+        segments as f64 * f64::from(epochs) / rounds
+    }
+}
+
+/// Fails unless `measured` lies within `part` of `expected`.
+#[track_caller]
+pub(crate) fn assert_near(measured: f64, expected: f64, part: f64, what: &str) {
+    let error = measured / expected - 1.0;
+    assert!(error.abs() <= part, "{what}: {measured} is {:.2} % off {expected}", 100.0 * error);
+}

@@ -1,0 +1,8 @@
+//! The laws against the numbers of their papers, driven by nothing but acknowledgments and losses.
+
+mod cubic;
+mod drive;
+mod exp;
+mod hstcp;
+mod slow_start;
+mod stcp;

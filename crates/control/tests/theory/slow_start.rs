@@ -1,0 +1,146 @@
+//! RFC 5681, RFC 3742 and RFC 9406, for every controller alike.
+
+use longfat_control::{Ack, SlowStart, Start};
+use longfat_units::{Segments, Span};
+
+use crate::drive::{Flow, assert_near};
+
+const CONTROLLERS: [&str; 4] = ["cubic", "hstcp", "reno", "stcp"];
+
+fn flow(name: &str, slow_start: SlowStart) -> Flow {
+    Flow::starting(name, &[], &Start { slow_start, ..Start::default() })
+}
+
+/// A round of acknowledgments, all with this round trip.
+fn round(flow: &mut Flow, millis: u64) {
+    let segments = flow.window() as u64;
+    for segment in 0..segments {
+        flow.ack_with(|ack| Ack {
+            rtt: Some(Span::from_millis(millis)),
+            round_starts: segment == 0,
+            ..ack
+        });
+    }
+}
+
+#[test]
+fn standard_slow_start_doubles() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::Standard);
+        (0..10).for_each(|_| flow.round());
+        assert_eq!(flow.window(), 10_240.0, "{name}");
+    }
+}
+
+/// RFC 3742, section 2: +1 up to 100, then 1/K with K = ⌊w/50⌋: 50 segments per round trip.
+#[test]
+fn limited_slow_start_adds_about_50_per_round_trip() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::Limited);
+        flow.rounds_until(101.0);
+        // From here to 150: K = 2, half a segment each.
+        let before = flow.window();
+        flow.ack();
+        flow.ack();
+        assert_eq!(flow.window() - before, 0.5 + 0.5, "{name}");
+        flow.rounds_until(5000.0);
+        let before = flow.window();
+        flow.round();
+        assert_near(flow.window() - before, 50.0, 0.02, name);
+    }
+}
+
+#[test]
+fn hystart_doubles_while_round_trips_do_not_grow() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::HyStart);
+        // Jitter below 4 ms.
+        (0..10).for_each(|round_number| round(&mut flow, 100 + round_number % 3));
+        assert_eq!((flow.window(), flow.threshold()), (10_240.0, None), "{name}");
+    }
+}
+
+/// 100 ms, then 113: more than 100/8 = 12.5 longer. The 8th sample of that round ends the doubling; the rest of
+/// it and four more rounds grow by a quarter; then congestion avoidance.
+#[test]
+fn hystart_leaves_when_round_trips_grow() {
+    for name in CONTROLLERS {
+        let mut flow = flow(name, SlowStart::HyStart);
+        (0..5).for_each(|_| round(&mut flow, 100));
+        assert_eq!(flow.window(), 320.0, "{name}");
+        round(&mut flow, 113);
+        assert_eq!(flow.window(), 320.0 + 7.0 + 313.0 / 4.0, "{name}: the round of the change");
+        for _ in 0..4 {
+            let before = flow.window();
+            round(&mut flow, 113);
+            assert_near(flow.window() / before, 1.25, 0.003, name);
+            assert_eq!(flow.threshold(), None, "{name}");
+        }
+        let left = flow.window();
+        round(&mut flow, 113);
+        assert_eq!(flow.threshold(), Some(left), "{name}");
+        assert!(flow.window() < 1.03 * left, "{name} goes on to {}", flow.window());
+    }
+}
+
+/// The threshold is an eighth of the round trip, but 4 ms at least and 16 ms at most.
+#[test]
+fn hystart_takes_an_eighth_within_4_and_16_ms_for_an_increase() {
+    for (base, below, enough) in [(8, 11, 12), (80, 89, 90), (400, 415, 416)] {
+        for (next, grows) in [(below, 2.0), (enough, 1.3)] {
+            let mut flow = flow("reno", SlowStart::HyStart);
+            (0..5).for_each(|_| round(&mut flow, base));
+            let before = flow.window();
+            round(&mut flow, next);
+            let factor = flow.window() / before;
+            assert!((factor - grows).abs() < 0.05, "{base} to {next} ms: grew by {factor}");
+        }
+    }
+}
+
+/// A later round below the baseline shows that the increase was noise.
+#[test]
+fn hystart_resumes_when_round_trips_shrink_again() {
+    let mut flow = flow("cubic", SlowStart::HyStart);
+    (0..5).for_each(|_| round(&mut flow, 100));
+    round(&mut flow, 120);
+    let before = flow.window();
+    round(&mut flow, 105);
+    assert!(flow.window() > 1.9 * before, "it grew by {}", flow.window() / before);
+    // And the count of rounds begins anew.
+    round(&mut flow, 120);
+    (0..4).for_each(|_| round(&mut flow, 120));
+    assert_eq!(flow.threshold(), None);
+    round(&mut flow, 120);
+    assert!(flow.threshold().is_some());
+}
+
+#[test]
+fn hystart_watches_only_the_first_slow_start() {
+    let mut flow = flow("reno", SlowStart::HyStart);
+    (0..8).for_each(|_| round(&mut flow, 100));
+    flow.congestion(longfat_control::Cause::Timeout);
+    let threshold = flow.threshold();
+    assert_eq!(threshold, Some(1280.0));
+    for millis in (100..900).step_by(100) {
+        round(&mut flow, millis);
+    }
+    assert_eq!((flow.window(), flow.threshold()), (256.0, threshold));
+}
+
+/// Too few samples say nothing: a window of seven.
+#[test]
+fn hystart_needs_eight_samples() {
+    let start = Start { window: Segments(7.0), slow_start: SlowStart::HyStart, ..Start::default() };
+    let mut flow = Flow::starting("reno", &[], &start);
+    for millis in [100, 200] {
+        for segment in 0..7 {
+            flow.ack_with(|ack| Ack {
+                rtt: Some(Span::from_millis(millis)),
+                round_starts: segment == 0,
+                ..ack
+            });
+        }
+    }
+    assert_eq!(flow.window(), 21.0);
+}
