@@ -132,8 +132,11 @@ impl Wheel {
         self.earliest = self.earliest.min(tick);
         let first = self.first[bucket];
         if first == NONE {
-            self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
-            self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
+            let word = &mut self.occupied[bucket / WORD as usize];
+            if *word == 0 {
+                self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
+            }
+            *word |= 1 << (bucket as u64 % WORD);
         }
         let comes_first =
             |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);

@@ -13,10 +13,10 @@ fn run(text: &str) -> Summary {
     simulation.finish().summary
 }
 
-/// A lone Reno flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
+/// A lone flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
 ///
 /// The link is never the bottleneck and the round trip short, so that the run sees the losses soon.
-fn reno_under_random_loss(p: f64, seconds: u32) -> (f64, u64) {
+fn under_random_loss(control: &str, p: f64, seconds: u32) -> (f64, u64) {
     let summary = run(&format!(
         r#"
         duration = "{seconds} s"
@@ -29,8 +29,8 @@ fn reno_under_random_loss(p: f64, seconds: u32) -> (f64, u64) {
         [link.wire.reverse]
         loss   = 0
         [[flow]]
-        name    = "reno"
-        control = "reno"
+        name    = "lone"
+        control = "{control}"
         path    = ["wire"]
         rtt     = "10 ms"
         packet  = "1000 B"
@@ -50,7 +50,7 @@ fn reno_under_random_loss(p: f64, seconds: u32) -> (f64, u64) {
 /// Mean window 1.31/√p for independent losses: notes to RFC 5681's law, from the stationary density of the sawtooth
 /// under Poisson losses (Ott, Kemperman, Mathis 1996: E[W] = 1.3098/√p).
 fn holds_the_square_root_law(p: f64, seconds: u32) {
-    let (window, losses) = reno_under_random_loss(p, seconds);
+    let (window, losses) = under_random_loss("reno", p, seconds);
     assert!(losses >= 1100, "{losses} losses are too few to judge");
     let constant = window * p.sqrt();
     assert!(
@@ -78,7 +78,58 @@ fn reno_holds_the_square_root_law_at_1e_5() {
 #[test]
 #[ignore = "minutes: make test-long"]
 fn reno_holds_the_square_root_law_at_1e_6() {
-    holds_the_square_root_law(1e-6, 16_000);
+    holds_the_square_root_law(1e-6, 9500);
+}
+
+/// Scalable TCP's mean window is inversely proportional to the loss probability. An acknowledged segment adds 0.01, a
+/// loss takes an eighth: 0.08/p where losses come evenly, 0.0756/p where they come independently.
+fn holds_the_scalable_law(p: f64, seconds: u32) {
+    let (window, losses) = under_random_loss("stcp", p, seconds);
+    assert!(losses >= 1100, "{losses} losses are too few to judge");
+    let constant = window * p;
+    assert!(
+        (constant / 0.0756 - 1.0).abs() < 0.05,
+        "mean window {window:.1} = {constant:.4}/p at p = {p}"
+    );
+}
+
+#[test]
+fn scalable_holds_its_law_at_1e_3() {
+    holds_the_scalable_law(1e-3, 1000);
+}
+
+#[test]
+fn scalable_holds_its_law_at_1e_4() {
+    holds_the_scalable_law(1e-4, 600);
+}
+
+/// RED holds the queue of many paced or unpaced flows between its thresholds, and EXP-TCP, which gives up an eighth,
+/// keeps the link above (1 + 0.1)(1 − 1/8) = 0.9625 of its capacity where windows are large: the smallest load that
+/// even flows in step can leave, with a mean queue of at least 0.1 of the buffer when they do not.
+#[test]
+fn red_and_exp_keep_a_fast_link_busy() {
+    let summary = run(r#"
+        duration = "60 s"
+        warmup   = "20 s"
+        [link.bottleneck]
+        rate   = "500 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        queue  = { kind = "red", min = "0.1 bdp", max = "0.3 bdp" }
+        [[flow]]
+        name    = "exp"
+        control = "exp"
+        count   = 16
+        path    = ["bottleneck"]
+        rtt     = { spread = ["60 ms", "100 ms"] }
+        start   = { uniform = ["0 s", "5 s"] }
+        packet  = "1000 B"
+        "#);
+    let link = &summary.links["bottleneck"]["forward"];
+    let number = |key: &str| link[key].as_f64().expect("a number");
+    assert!(number("utilisation") > 0.9625, "utilisation {}", number("utilisation"));
+    assert!((0.05..0.3).contains(&number("queue_mean")), "mean queue {}", number("queue_mean"));
+    assert!(number("mark_rate") > 0.0 && number("drop_rate") == 0.0, "marks, not drops: {link}");
 }
 
 /// With a buffer of one bandwidth-delay product the window falls from two of them to one, which still fills the pipe.
