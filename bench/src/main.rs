@@ -9,8 +9,8 @@
 
 use std::process::ExitCode;
 
-use longfat_sim::{Scenario, Simulation};
 use longfat_sim::summary::Work;
+use longfat_sim::{Scenario, Simulation};
 
 /// What one run took.
 struct Timing {
@@ -38,7 +38,9 @@ fn run() -> Result<(), String> {
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
-            "--repeat" => repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?,
+            "--repeat" => {
+                repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?
+            }
             "--seconds" => overrides.push(format!("duration=\"{} s\"", value()?)),
             _ => files.push(argument),
         }
@@ -46,10 +48,14 @@ fn run() -> Result<(), String> {
     if files.is_empty() {
         return Err("name one or more scenario files".to_owned());
     }
-    println!("{:28} {:>12} {:>10} {:>12} {:>10}", "scenario", "packets", "events", "M packets/s", "× real");
+    println!(
+        "{:28} {:>12} {:>10} {:>12} {:>10}",
+        "scenario", "packets", "events", "M packets/s", "× real"
+    );
     for file in &files {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-        let scenario = Scenario::read(&text, file, &overrides, None).map_err(|error| error.to_string())?;
+        let scenario =
+            Scenario::read(&text, file, &overrides, None).map_err(|error| error.to_string())?;
         let mut timings: Vec<Timing> = (0..repeat).map(|_| time(&scenario)).collect();
         timings.sort_by(|a, b| a.wall.total_cmp(&b.wall));
         let Some(Timing { work, wall, simulated }) = timings.get(timings.len() / 2) else {
@@ -74,5 +80,9 @@ fn time(scenario: &Scenario) -> Timing {
     let begin = std::time::Instant::now();
     while simulation.advance(1_000_000) {}
     let wall = begin.elapsed().as_secs_f64();
-    Timing { work: simulation.finish().summary.engine, wall, simulated: scenario.duration.seconds() }
+    Timing {
+        work: simulation.finish().summary.engine,
+        wall,
+        simulated: scenario.duration.seconds(),
+    }
 }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from longfat._transfers import TransferFile
+
 
 def run(
     source: Source,
@@ -157,13 +159,19 @@ class Run:
             result.commit()
         return Path(target)
 
-    def write_files(self, folder: Path, *, pictures: bool = False) -> None:
-        """Writes the files of the run into an existing folder."""
+    def write_files(
+        self, folder: Path, *, transfers: TransferFile | None = None, pictures: bool = False
+    ) -> None:
+        """Writes the files of the run into an existing folder; `transfers` has what was written already."""
         (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
         text = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         for name in TABLES:
-            Table(self._recording.table(name)).write_parquet(folder / f"{name}.parquet")
+            table = Table(self._recording.table(name))
+            if name == "transfers" and transfers is not None:
+                transfers.finish(table)
+            else:
+                table.write_parquet(folder / f"{name}.parquet")
         if pictures:
             figure = self.plot(folder / "run.png")
             from longfat import plot

@@ -13,6 +13,9 @@ use crate::guard::guarded;
 use crate::scenario::Scenario;
 use crate::table::Table;
 
+/// How many complete transfers are handed over at once.
+const TRANSFERS: usize = 100_000;
+
 /// How many events pass between two looks at the world outside: some hundredths of a second.
 const CHUNK: u64 = 500_000;
 
@@ -77,12 +80,13 @@ impl Recording {
 
 /// Simulates a scenario to its end.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, record = true, progress = None, cancellation = None))]
+#[pyo3(signature = (scenario, *, record = true, progress = None, transfers = None, cancellation = None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
     record: bool,
     progress: Option<&Bound<'_, PyAny>>,
+    transfers: Option<&Bound<'_, PyAny>>,
     cancellation: Option<&Bound<'_, Cancellation>>,
 ) -> PyResult<Recording> {
     let scenario = &scenario.get().inner;
@@ -98,6 +102,9 @@ pub(crate) fn simulate(
         let more = py.detach(|| guarded(|| simulation.advance(CHUNK)))?;
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
+        }
+        if let Some(transfers) = transfers.filter(|_| simulation.transfers_waiting() >= TRANSFERS) {
+            transfers.call1((Table::new(guarded(|| simulation.take_transfers())?)?,))?;
         }
         if !more {
             break;

@@ -145,7 +145,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network.long = network.flows.len();
     for (index, group) in scenario.traffic.iter().enumerate() {
         let route = network.route(&group.path, group.reverse);
-        network.traffic.push(Traffic::new(scenario, index, group.clone(), route, options));
+        network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
     }
     network
 }

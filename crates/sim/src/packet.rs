@@ -42,6 +42,9 @@ impl Flags {
     /// Data: the sender has answered the mark (RFC 3168: CWR).
     pub(crate) const REDUCED: Self = Self(1 << 5);
 
+    /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
+    pub(crate) const DESTROYED: Self = Self(1 << 6);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -58,6 +61,11 @@ impl Flags {
 impl Packet {
     pub(crate) fn is_ack(&self) -> bool {
         self.flags.has(Flags::ACK)
+    }
+
+    /// Is it data that may still arrive?
+    pub(crate) fn is_live_data(&self) -> bool {
+        !self.is_ack() && !self.flags.has(Flags::DESTROYED)
     }
 
     pub(crate) fn size(&self) -> Bytes {

@@ -240,43 +240,64 @@ fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
     Table { name: "links", columns }
 }
 
-/// The transfers that are complete: finite long flows first, then short ones.
-fn transfer_table(simulation: &Simulation) -> Table {
-    let mut names: Vec<String> =
-        simulation.scenario.flows.iter().map(|group| group.name.clone()).collect();
+/// The transfers that are complete and were not taken before: finite long flows first, then short ones.
+fn transfer_table(simulation: &mut Simulation) -> Table {
     let mut rows: Vec<(u32, Transfer)> = Vec::new();
     for flow in simulation.network.long_flows() {
         if let (Some(completion), Some(sender)) = (flow.receiver.received().complete, &flow.sender)
         {
-            let retransmitted = sender.measured().total_retransmitted;
-            let segments = flow.receiver.received().first;
             let transfer = Transfer {
                 start: flow.start,
                 completion,
-                segments,
+                segments: flow.receiver.received().first,
                 packet: flow.packet,
-                retransmitted,
+                retransmitted: sender.measured().total_retransmitted,
             };
             rows.push((long(flow).0 as u32, transfer));
         }
     }
-    for traffic in &simulation.network.traffic {
-        let name = names.len() as u32;
-        names.push(traffic.name().to_owned());
-        rows.extend(traffic.rows().iter().map(|transfer| (name, *transfer)));
-    }
+    rows.extend(take_short_transfers(simulation));
+    table_of_transfers(simulation, &rows)
+}
+
+/// The short transfers that are complete and were not taken before.
+pub(crate) fn short_transfers(simulation: &mut Simulation) -> Table {
+    let rows = take_short_transfers(simulation);
+    table_of_transfers(simulation, &rows)
+}
+
+fn take_short_transfers(simulation: &mut Simulation) -> Vec<(u32, Transfer)> {
+    let first = simulation.scenario.flows.len();
+    let groups = simulation.network.traffic.iter_mut().enumerate();
+    groups
+        .flat_map(|(index, traffic)| {
+            let group = (first + index) as u32;
+            traffic.take_rows().into_iter().map(move |transfer| (group, transfer))
+        })
+        .collect()
+}
+
+fn table_of_transfers(simulation: &Simulation, rows: &[(u32, Transfer)]) -> Table {
+    let long = simulation.scenario.flows.iter().map(|group| group.name.clone());
+    let short = simulation.network.traffic.iter().map(|traffic| traffic.name().to_owned());
     Table {
         name: "transfers",
         columns: vec![
-            ("group", Column::Word(rows.iter().map(|(name, _)| *name).collect(), names)),
-            ("start_s", reals(&rows, |(_, transfer)| transfer.start.seconds())),
+            (
+                "group",
+                Column::Word(
+                    rows.iter().map(|(group, _)| *group).collect(),
+                    long.chain(short).collect(),
+                ),
+            ),
+            ("start_s", reals(rows, |(_, transfer)| transfer.start.seconds())),
             (
                 "completion_s",
-                reals(&rows, |(_, transfer)| (transfer.completion - transfer.start).seconds()),
+                reals(rows, |(_, transfer)| (transfer.completion - transfer.start).seconds()),
             ),
-            ("packets", counts(&rows, |(_, transfer)| transfer.segments)),
-            ("bytes", counts(&rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
-            ("retransmitted", counts(&rows, |(_, transfer)| transfer.retransmitted)),
+            ("packets", counts(rows, |(_, transfer)| transfer.segments)),
+            ("bytes", counts(rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
+            ("retransmitted", counts(rows, |(_, transfer)| transfer.retransmitted)),
         ],
     }
 }

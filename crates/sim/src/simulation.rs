@@ -10,10 +10,11 @@ use crate::events::{Timer, Timers, Wheel};
 use crate::flow::{Flow, Member};
 use crate::link::{Arrived, Link};
 use crate::network::{self, Network};
-use crate::packet::Packet;
-use crate::recording::Recording;
+use crate::packet::{Flags, Packet};
+use crate::recording::{Recording, Table};
 use crate::ring::Ring;
 use crate::scenario::Scenario;
+use crate::traffic::Traffic;
 use crate::{report, sack};
 
 /// One simulation, from its first event to its last.
@@ -157,6 +158,17 @@ impl Simulation {
         true
     }
 
+    /// How many short transfers are complete and have not been taken.
+    pub fn transfers_waiting(&self) -> usize {
+        self.network.traffic.iter().map(Traffic::rows_waiting).sum()
+    }
+
+    /// Takes the short transfers that are complete, so that they need no more memory here: rows of the table
+    /// `transfers`, which at the end holds those that were not taken.
+    pub fn take_transfers(&mut self) -> Table {
+        report::short_transfers(self)
+    }
+
     /// The share of the simulated time that has passed, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.now.seconds() / self.end.seconds()
@@ -173,7 +185,7 @@ impl Simulation {
     /// What became of every data packet until now.
     pub fn fates(&self) -> Fates {
         let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
-        let piped = piped.filter(|(_, packet)| !packet.is_ack()).count() as u64;
+        let piped = piped.filter(|(_, packet)| packet.is_live_data()).count() as u64;
         let inside: u64 = self.network.links.iter().map(Link::data_inside).sum();
         let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
         let sent: u64 = sent.map(|sender| sender.measured().total_sent).sum();
@@ -192,14 +204,23 @@ impl Simulation {
         match self.network.slots[slot] {
             Slot::Outbound(link) => {
                 let packet = self.take(slot);
+                if packet.flags.has(Flags::DESTROYED) {
+                    return self.lose(&packet);
+                }
                 self.reach_link(link as usize, packet);
             }
             Slot::Home => {
                 let packet = self.take(slot);
+                if packet.flags.has(Flags::DESTROYED) {
+                    return self.lose(&packet);
+                }
                 self.reach_sender(packet);
             }
             Slot::Wire => {
                 let packet = self.take(slot);
+                if packet.flags.has(Flags::DESTROYED) {
+                    return self.lose(&packet);
+                }
                 let way = self.network.flows[packet.flow as usize].way(&packet);
                 self.reach_link(way.links[packet.hop as usize], packet);
             }
@@ -247,10 +268,11 @@ impl Simulation {
                 self.heads.add(self.network.departure_slot(link), departure);
             }
             Arrived::Dropped => {
+                self.fates.dropped += u64::from(!packet.is_ack());
                 self.network.note_drop(&packet, self.now);
-                self.lose(&packet, |fates| &mut fates.dropped);
+                self.lose(&packet);
             }
-            Arrived::Corrupted => self.lose(&packet, |fates| &mut fates.corrupted),
+            Arrived::Corrupted(time) => self.corrupt(link, time, packet),
         }
     }
 
@@ -260,20 +282,27 @@ impl Simulation {
         if let Some(next) = departed.next {
             self.heads.add(slot, next);
         }
-        match departed.arrives {
-            Some(time) => self.cross(link, time, departed.packet),
-            None => self.lose(&departed.packet, |fates| &mut fates.corrupted),
+        if departed.corrupted {
+            self.corrupt(link, departed.arrives, departed.packet);
+        } else {
+            self.cross(link, departed.arrives, departed.packet);
         }
     }
 
-    fn lose(&mut self, packet: &Packet, fate: impl Fn(&mut Fates) -> &mut u64) {
+    /// A packet is destroyed on the wire. It goes on as a shadow to the end of its pipe, so that what it leaves behind
+    /// is noticed at the same time whichever way the link is served.
+    #[cold]
+    fn corrupt(&mut self, link: usize, time: Time, mut packet: Packet) {
+        self.fates.corrupted += u64::from(!packet.is_ack());
+        packet.flags = packet.flags.with(Flags::DESTROYED);
+        self.cross(link, time, packet);
+    }
+
+    /// A packet is no more.
+    fn lose(&mut self, packet: &Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.in_transit -= 1;
-        if packet.is_ack() {
-            self.slab.release(packet.sack);
-        } else {
-            *fate(&mut self.fates) += 1;
-        }
+        self.slab.release(packet.sack);
         self.retire(packet.flow as usize);
     }
 
@@ -321,12 +350,19 @@ impl Simulation {
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }
+        let (slot, before) = (flow.slots.back, flow.back.before);
+        if packet.flags.has(Flags::DESTROYED) {
+            if let Some((ack, until)) = flow.receiver.overdue(time) {
+                flow.in_transit += 1;
+                self.put(slot, until + before, ack);
+            }
+            return self.put(slot, time + before, packet);
+        }
         if time > self.end {
             self.fates.in_flight += 1;
             return;
         }
         self.fates.delivered += 1;
-        let (slot, before) = (flow.slots.back, flow.back.before);
         let overdue = flow.receiver.overdue(time);
         let ack = flow.receiver.on_data(&packet, time, &mut self.slab);
         let kept_back = if ack.is_none() { flow.receiver.delayed_until() } else { None };

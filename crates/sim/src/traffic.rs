@@ -1,7 +1,7 @@
 //! Short flows that arrive at random, and what is kept of them.
 //!
-//! Only flows that live take memory; of those that are over, counts and a histogram of completion times remain, and a
-//! row each where rows are asked for.
+//! Of flows that are over, counts and a histogram of completion times remain, and a row each, which the host may take
+//! while the run goes on: then only flows that live take memory.
 
 use hdrhistogram::Histogram;
 use longfat_units::{Bytes, Rate, Span, Time, math};
@@ -14,7 +14,6 @@ use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::packet::Packet;
 use crate::receiver::Intervals;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
-use crate::simulation::Options;
 
 /// Completion times are counted with three significant digits.
 const DIGITS: u8 = 3;
@@ -48,7 +47,7 @@ pub(crate) struct Tally {
     completed: u64,
     times: Histogram<u64>,
     sum: u128,
-    rows: Option<Vec<Transfer>>,
+    rows: Vec<Transfer>,
 }
 
 /// A transfer that is complete.
@@ -77,7 +76,6 @@ impl Traffic {
         index: usize,
         group: TrafficGroup,
         route: Route,
-        options: Options,
     ) -> Self {
         let stream =
             |what: &str| chance::stream(scenario.seed, &format!("traffic/{}/{what}", group.name));
@@ -96,7 +94,7 @@ impl Traffic {
                 completed: 0,
                 times: Histogram::new(DIGITS).expect("three digits are possible"),
                 sum: 0,
-                rows: options.record.then(Vec::new),
+                rows: Vec::new(),
             },
             group,
             index,
@@ -113,7 +111,9 @@ impl Traffic {
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
         self.left = self.left.checked_sub(1)?;
         let exponential: f64 = Exp1.sample(&mut self.arrivals);
-        let next = now + Span::from_seconds_f64((exponential / self.group.arrivals).min(1e7));
+        // No run lasts a hundred days more.
+        let gap = (exponential / self.group.arrivals).min(8.64e6);
+        let next = Time(now.0.saturating_add(Span::from_seconds_f64(gap).0));
         let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         (next < stop).then_some(next)
     }
@@ -195,15 +195,13 @@ impl Traffic {
             tally.times.saturating_record(time.0 / PICOSECONDS_PER_NANOSECOND);
             tally.sum += u128::from(time.0);
         }
-        if let Some(rows) = &mut tally.rows {
-            rows.push(Transfer {
-                start: flow.start,
-                completion,
-                segments: received.first,
-                packet: flow.packet,
-                retransmitted: sent.total_retransmitted,
-            });
-        }
+        tally.rows.push(Transfer {
+            start: flow.start,
+            completion,
+            segments: received.first,
+            packet: flow.packet,
+            retransmitted: sent.total_retransmitted,
+        });
     }
 
     /// A queue has dropped a packet of this group.
@@ -215,9 +213,14 @@ impl Traffic {
         &self.group.name
     }
 
-    /// The transfers that are complete, in the order in which they were over.
-    pub(crate) fn rows(&self) -> &[Transfer] {
-        self.tally.rows.as_deref().unwrap_or_default()
+    /// Takes the transfers that are complete, in the order in which they were over.
+    pub(crate) fn take_rows(&mut self) -> Vec<Transfer> {
+        std::mem::take(&mut self.tally.rows)
+    }
+
+    /// How many transfers there are to take.
+    pub(crate) fn rows_waiting(&self) -> usize {
+        self.tally.rows.len()
     }
 
     /// What the summary tells of the group.

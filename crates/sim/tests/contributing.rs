@@ -20,7 +20,7 @@ pub mod aimd {
     //!
     //! A small b makes a smooth window. To take no more than Reno, a must then be small too: with losses evenly
     //! spaced the mean window is √(a(2 - b)/(2b))/√p, which is Reno's √(3/2)/√p when a = 3b/(2 - b) (held by
-    //! `it_takes_as_much_as_reno`). The defaults obey that rule.
+    //! `it_takes_as_much_as_reno`). The defaults obey that rule, to two digits.
     //!
     //! Domain: windows of two segments and more. Needs nothing beyond acknowledgments. Deviations: none.
 
@@ -34,8 +34,8 @@ pub mod aimd {
         title: "a segments per round trip, the share b of the window per loss",
         source: "Floyd, Handley & Padhye 2000",
         parameters: &[
-            Parameter::number("a", 0.2, 0.0, 1e3, "segments added per round trip"),
-            Parameter::number("b", 0.125, 0.0, 1.0, "share of the window given up per loss"),
+            Parameter::number("a", 0.43, 0.0, 1.0, "segments added per round trip"),
+            Parameter::number("b", 0.25, 0.0, 1.0, "share of the window given up per loss"),
         ],
         build: |settings, start| Windowed::boxed(Aimd::new(settings), start),
         law: Some(|settings| Box::new(Aimd::new(settings))),
@@ -73,7 +73,7 @@ pub mod aimd {
 
         #[test]
         fn it_takes_as_much_as_reno() {
-            let law = Aimd { a: 0.2, b: 0.125 };
+            let law = Aimd { a: 0.43, b: 0.25 };
             let rtt = Span::from_millis(100);
             let mut at = Operating {
                 window: Segments(100.0),

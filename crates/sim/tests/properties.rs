@@ -33,15 +33,37 @@ fn scenarios() -> impl Strategy<Value = String> {
         prop::option::of(5_u32..50),
         (0_u32..500, prop::option::of(600_u32..2000)),
     );
-    (prop::collection::vec(link, 1..4), prop::collection::vec(flow, 1..4), 0_u64..1000, 0_u32..1000).prop_map(
-        |(links, flows, seed, warmup)| {
+    let controls = prop::sample::select(vec!["reno", "hstcp", "stcp", "exp", "cubic"]);
+    let traffic = (
+        prop::sample::select(vec!["reno", "exp", "cubic"]),
+        1_u32..300,
+        prop::sample::select(vec![
+            r#""3 packets""#,
+            r#"{ pareto = { mean = "10 packets", shape = 1.35 } }"#,
+            r#"{ exponential = { mean = "5 kB" } }"#,
+            r#"{ uniform = ["1 packets", "30 packets"] }"#,
+        ]),
+        any::<bool>(),
+        prop::option::of(1_u32..50),
+    );
+    let many =
+        (prop::collection::vec((flow, controls), 1..4), prop::collection::vec(traffic, 0..3));
+    let queues = prop::sample::select(vec![
+        "\"drop-tail\"",
+        "\"drop-tail\"",
+        "{ kind = \"red\", min = \"0.1 buffer\", max = \"0.5 buffer\" }",
+    ]);
+    let links = prop::collection::vec((link, queues), 1..4);
+    (links, many, 0_u64..1000, 0_u32..1000).prop_map(
+        |(links, (flows, traffic), seed, warmup)| {
             let mut text = format!(
                 "duration = \"1.5 s\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"20 ms\"\n"
             );
-            for (index, (rate, delay, buffer, loss, reverse)) in links.iter().enumerate() {
+            for (index, ((rate, delay, buffer, loss, reverse), queue)) in links.iter().enumerate() {
+                let queue = if *buffer == "unlimited" { "\"drop-tail\"" } else { queue };
                 write!(
                     text,
-                    "\n[link.l{index}]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\nloss = {loss}\nbdp = \"50 ms\"\n"
+                    "\n[link.l{index}]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\nloss = {loss}\nbdp = \"50 ms\"\nqueue = {queue}\n"
                 )
                 .expect("text grows");
                 if let Some(rate) = reverse {
@@ -50,14 +72,15 @@ fn scenarios() -> impl Strategy<Value = String> {
                 }
             }
             for (index, flow) in flows.iter().enumerate() {
-                let ((reverse, count, extra, (from, to)), packet, size, recovery, delayed, max, access, (start, stop)) = flow;
+                let ((reverse, count, extra, (from, to)), packet, size, recovery, delayed, max, access, (start, stop)) = &flow.0;
+                let control = flow.1;
                 let (a, b) = (from.index(links.len()), to.index(links.len()));
                 let path = a.min(b)..=a.max(b);
-                let least: u32 = links[path.clone()].iter().map(|link| 2 * link.1).sum();
+                let least: u32 = links[path.clone()].iter().map(|link| 2 * link.0.1).sum();
                 let names: Vec<String> = path.map(|link| format!("\"l{link}\"")).collect();
                 write!(
                     text,
-                    "\n[[flow]]\nname = \"f{index}\"\ncontrol = \"reno\"\ncount = {count}\npath = [{}]\nreverse = {reverse}\n\
+                    "\n[[flow]]\nname = \"f{index}\"\ncontrol = \"{control}\"\ncount = {count}\npath = [{}]\nreverse = {reverse}\n\
                      rtt = {{ spread = [\"{least} ms\", \"{} ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                      packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n",
                     names.join(", "),
@@ -73,6 +96,22 @@ fn scenarios() -> impl Strategy<Value = String> {
                     if let Some(value) = value {
                         writeln!(text, "{key} = {value}").expect("text grows");
                     }
+                }
+            }
+            for (index, (control, rate, size, reverse, count)) in traffic.iter().enumerate() {
+                let least: u32 = links.iter().map(|link| 2 * link.0.1).sum();
+                let names: Vec<String> = (0..links.len()).map(|link| format!("\"l{link}\"")).collect();
+                write!(
+                    text,
+                    "\n[[traffic]]\nname = \"t{index}\"\ncontrol = \"{control}\"\npath = [{}]\nreverse = {reverse}\n\
+                     arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
+                     rtt = {{ uniform = [\"{least} ms\", \"{} ms\"] }}\n",
+                    names.join(", "),
+                    least + 40,
+                )
+                .expect("text grows");
+                if let Some(count) = count {
+                    writeln!(text, "count = {count}").expect("text grows");
                 }
             }
             text

@@ -103,6 +103,51 @@ fn a_short_file_is_written_with_every_default() {
     assert_eq!(Scenario::read(RESOLVED, "resolved.toml", &[], None), Ok(scenario));
 }
 
+const TRAFFIC: &str = r#"
+[[traffic]]
+name = "web"
+control = "reno"
+path = ["bottleneck"]
+reverse = true
+arrivals = { load = "10 %" }
+size = { pareto = { mean = "30 packets", shape = 1.35 } }
+rtt = { uniform = ["60 ms", "100 ms"] }
+profile = "1995"
+"#;
+
+/// A tenth of 1 Gbit/s, the way back, is 833.3 transfers of 15 kB each second.
+const RESOLVED_TRAFFIC: &str = r#"
+[[traffic]]
+name = "web"
+control = "reno"
+path = ["bottleneck"]
+reverse = true
+arrivals = { poisson = "833.3333333333334 /s" }
+count = "none"
+size = { pareto = { mean = "15 kB", shape = 1.35 } }
+rtt = { uniform = ["60 ms", "100 ms"] }
+start = "0 s"
+stop = "none"
+packet = "500 B"
+initial_window = 1
+initial_threshold = 131
+slow_start = "standard"
+recovery = "reno"
+delayed_ack = true
+rto_min = "1 s"
+ecn = false
+max_window = "none"
+access = "none"
+"#;
+
+#[test]
+fn traffic_is_written_with_every_default_and_without_its_profile() {
+    let text = format!("{SHORT}{TRAFFIC}");
+    let scenario = Scenario::read(&text, "short.toml", &[], Some(7)).expect("it is right");
+    assert_eq!(scenario.to_toml(), format!("{RESOLVED}{RESOLVED_TRAFFIC}"));
+    assert_eq!(Scenario::read(&scenario.to_toml(), "resolved.toml", &[], None), Ok(scenario));
+}
+
 #[test]
 fn the_object_has_the_keys_of_the_file() {
     let scenario = Scenario::read(SHORT, "short.toml", &[], None).expect("it is right").to_json();
@@ -110,6 +155,7 @@ fn the_object_has_the_keys_of_the_file() {
     assert_eq!(scenario["link"]["bottleneck"]["reverse"]["rate"], "1 Gbit/s");
     assert_eq!(scenario["flow"][0]["rtt"]["spread"][1], "100 ms");
     assert_eq!(scenario["flow"][0]["ecn"], true);
+    assert_eq!(scenario["traffic"], serde_json::json!([]));
 }
 
 #[test]

@@ -46,6 +46,7 @@ def run_command(
     from longfat._api import Run, default_folder
     from longfat._folder import RUN, ResultFolder
     from longfat._scenario import read
+    from longfat._transfers import TransferFile
     from longfat.cli._console import progress
 
     _refuse_missing(file)
@@ -53,9 +54,10 @@ def run_command(
     target = default_folder(name, scenario.seed) if out is None else out
     with ResultFolder(target, RUN) as folder:
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
-            recording = _longfat.simulate(scenario, progress=advanced)
+            transfers = TransferFile(folder.path)
+            recording = _longfat.simulate(scenario, progress=advanced, transfers=transfers)
         run = Run(scenario, recording, name)
-        run.write_files(folder.path, pictures=plot)
+        run.write_files(folder.path, transfers=transfers, pictures=plot)
         folder.commit()
     if as_json:
         import json

@@ -40,7 +40,7 @@ impl Ahead {
         self.departures.put(Departure { at, bytes: packet.bytes });
         if transmitter.corruption.happens() {
             gate.gauge.corrupted_at(at);
-            return Arrived::Corrupted;
+            return Arrived::Corrupted(at + delay);
         }
         Arrived::Through(at + delay)
     }

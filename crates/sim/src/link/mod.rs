@@ -55,16 +55,18 @@ pub(crate) enum Arrived {
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
-    /// It is sent, and will be destroyed on the wire.
-    Corrupted,
+    /// It is sent, and destroyed on the wire: nothing of use will be at the far end then.
+    Corrupted(Time),
 }
 
 /// A packet that leaves a transmitter that is served packet by packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) packet: Packet,
-    /// When it will be at the far end; `None` if it is destroyed on the wire.
-    pub(crate) arrives: Option<Time>,
+    /// When it will be at the far end.
+    pub(crate) arrives: Time,
+    /// Is it destroyed on the wire?
+    pub(crate) corrupted: bool,
     /// When the next packet departs, if one waits.
     pub(crate) next: Option<Time>,
 }

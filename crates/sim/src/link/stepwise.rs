@@ -53,10 +53,11 @@ impl Stepwise {
         if corrupted {
             gate.gauge.corrupted_at(now);
         }
-        Departed { packet, arrives: (!corrupted).then_some(now + delay), next }
+        Departed { packet, arrives: now + delay, corrupted, next }
     }
 
     pub(super) fn data_inside(&self) -> u64 {
-        self.waiting.iter().chain(&self.in_service).filter(|packet| !packet.is_ack()).count() as u64
+        self.waiting.iter().chain(&self.in_service).filter(|packet| packet.is_live_data()).count()
+            as u64
     }
 }

@@ -89,7 +89,7 @@ fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -
                         now: Time| {
         while let Some(at) = departure.filter(|&at| at <= now) {
             let departed = link.depart(at);
-            outcome[departed.packet.number as usize] = departed.arrives;
+            outcome[departed.packet.number as usize] = Some(departed.arrives);
             *departure = departed.next;
             assert!(
                 departed.next.is_some() || link.backlog() == Backlog::default(),

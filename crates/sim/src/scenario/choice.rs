@@ -3,13 +3,12 @@
 use longfat_control::{CONTROLLERS, Controller};
 use longfat_queue::{DISCIPLINES, Discipline};
 use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
-use longfat_units::split;
 
 use super::error::{Place, Problem, Problems, did_you_mean, quoted};
 use super::fields::Field;
-use super::lengths::{Length, length, plain_number};
+use super::lengths::{Length, length};
 use super::tree::{Node, Table, Value};
-use super::value::{bounds, count, flag, no_unit, number, one_of, quantity, word};
+use super::value::{bounds, count, flag, frequency, number, one_of, quantity, word};
 
 /// Controllers of the design that may not be part of this version.
 const PLANNED_CONTROLLERS: &[&str] = &[
@@ -166,17 +165,16 @@ impl Reader<'_> {
     /// The default, read as if it had been written where the choice stands.
     fn default(&self, chosen: Chosen<'_>) -> Result<Setting, Problem> {
         let name = self.parameter.name;
-        let value = match (self.parameter.default, self.parameter.kind) {
-            (Given::Number(number), Kind::Frequency { .. }) => return Ok(Setting::Number(number)),
-            (Given::Number(number), _) => Value::Float(number),
-            (Given::Flag(flag), _) => Value::Flag(flag),
-            (Given::Text(text), _) => Value::Text(text.into()),
-            (Given::Nothing, _) => {
-                let reason = format!("`{}` needs a value for `{name}`", chosen.name);
-                let help = format!("`{name}`: {}", self.parameter.about);
-                return Err(Problem::new(chosen.place, reason).help(help));
-            }
-        };
+        if let (Given::Number(number), Kind::Frequency { .. }) =
+            (self.parameter.default, self.parameter.kind)
+        {
+            return Ok(Setting::Number(number));
+        }
+        let value = Value::given(self.parameter.default).ok_or_else(|| {
+            let reason = format!("`{}` needs a value for `{name}`", chosen.name);
+            let help = format!("`{name}`: {}", self.parameter.about);
+            Problem::new(chosen.place, reason).help(help)
+        })?;
         let node = Node { place: chosen.place, value };
         self.setting(Field { name, node: &node })
     }
@@ -214,26 +212,6 @@ impl Reader<'_> {
         );
         let names: Vec<&str> = laws().map(|entry| entry.name).collect();
         Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
-    }
-}
-
-/// A number per second, such as `"10 /s"`.
-fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
-    let wanted =
-        || field.wrong(&format!("{} per second, such as \"10 /s\"", bounds("a number", min, max)));
-    let Some(text) = field.node.text() else {
-        return Err(match field.node.number() {
-            Some(number) => no_unit(field, number, "a number per second", "/s"),
-            None => wanted(),
-        });
-    };
-    match split(text) {
-        (digits, "/s") => plain_number(digits)
-            .filter(|number| min <= *number && *number <= max)
-            .ok_or_else(wanted),
-        (digits, _) => {
-            Err(wanted().maybe_help(plain_number(digits).map(|_| format!("write \"{digits} /s\""))))
-        }
     }
 }
 

@@ -29,6 +29,11 @@ const ALIASES: &[(&str, &str)] = &[
     ("cwnd", "initial_window"),
     ("ssthresh", "initial_threshold"),
     ("rwnd", "max_window"),
+    ("load", "arrivals"),
+    ("poisson", "arrivals"),
+    ("rate", "poisson"),
+    ("average", "mean"),
+    ("alpha", "shape"),
 ];
 
 /// One key with its value.
@@ -38,7 +43,30 @@ pub(super) struct Field<'a> {
     pub(super) node: &'a Node,
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
+    /// The key of a table that has one of `names` and no other; such tables are called `class`.
+    pub(super) fn only(
+        &self,
+        class: &'static str,
+        names: &'static [&'static str],
+    ) -> Result<Field<'a>, Problem> {
+        let Some(table) = self.node.table() else { return Err(self.wrong(class)) };
+        let [entry] = table.0.as_slice() else {
+            return Err(self.problem(format!(
+                "`{}` must be {}, and it has {}",
+                self.name,
+                one_name(names),
+                plural(table.0.len() as u64, "key")
+            )));
+        };
+        if !names.contains(&entry.name.as_str()) {
+            let owner = format!("`{}`", self.name);
+            let home = self.node.place;
+            return Err(Fields { owner, class, home, keys: names, table }.stranger(entry));
+        }
+        Ok(Field { name: &entry.name, node: &entry.node })
+    }
+
     /// A problem with the value.
     pub(super) fn problem(&self, reason: impl Into<String>) -> Problem {
         Problem::new(self.node.place, reason)
@@ -52,6 +80,22 @@ impl Field<'_> {
             self.node.describe()
         ))
     }
+}
+
+/// "one of `a`, `b` and `c`".
+fn one_name(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => {
+            format!("one of {} and {last}", rest.join(", "))
+        }
+        _ => format!("{} alone", quoted.join("")),
+    }
+}
+
+/// "1 key", "2 keys".
+pub(super) fn plural(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A table that is read key by key.
@@ -83,12 +127,17 @@ impl<'a> Fields<'a> {
         problems: &mut Problems,
     ) -> Option<Field<'a>> {
         let found = self.find(name);
-        // A misspelt key is refused as such: that it is missing too would be the same said twice.
-        if found.is_none() && !self.table.names().any(|given| self.meant(given) == Some(name)) {
+        if found.is_none() && !self.misspelt(name) {
             let reason = format!("{} has no `{name}`", self.owner);
             problems.add(Problem::new(self.home, reason).help(format!("add `{example}`")));
         }
         found
+    }
+
+    /// Is there a key that was probably meant to be `name`? It is refused as such: that `name` is missing too
+    /// would be the same said twice.
+    pub(super) fn misspelt(&self, name: &str) -> bool {
+        self.table.names().any(|given| self.meant(given) == Some(name))
     }
 
     /// The value of a field that must be there.

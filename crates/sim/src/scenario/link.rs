@@ -56,7 +56,7 @@ pub(super) struct Crossing {
 
 /// Reads one `[link.NAME]`.
 pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
-    problems.keep(name(&entry.name, entry.key, "link"));
+    problems.keep(name(&entry.name, entry.key, "a link"));
     let Some(table) = entry.node.table() else {
         let field = Field { name: &entry.name, node: &entry.node };
         problems
@@ -99,6 +99,11 @@ impl LinkDraft {
     /// The delays of both directions together, if both are known.
     pub(super) fn there_and_back(&self) -> Option<Span> {
         Some(self.forward.delay? + self.reverse.delay?)
+    }
+
+    /// The rate in the direction in which paths cross it, if it is known.
+    pub(super) fn rate(&self, reverse: bool) -> Option<Rate> {
+        if reverse { self.reverse.rate } else { self.forward.rate }
     }
 
     /// Completes the link. Without `crossing` (the flows are not all right) lengths are only read.

@@ -7,13 +7,18 @@ mod choice;
 mod error;
 mod fields;
 mod flow;
+mod group;
 mod lengths;
 mod link;
 mod overrides;
+mod profile;
 mod read;
+mod size;
 mod spans;
 #[cfg(test)]
 mod tests;
+mod traffic;
+mod transport;
 mod tree;
 mod value;
 mod write;
@@ -24,6 +29,7 @@ use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Span};
 
 pub use error::ScenarioError;
+pub use profile::{PROFILES, Profile};
 
 /// A complete, checked description of one simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -226,14 +232,16 @@ pub enum Recovery {
 impl Scenario {
     /// The size of the largest packet that crosses link `index`, in either direction.
     pub fn largest_packet(&self, index: usize) -> Bytes {
-        largest_packet(&self.flows, index)
+        largest_packet(&self.flows, &self.traffic, index)
     }
 }
 
-/// The size of the largest packet of `flows` on link `index`; where none crosses, the usual one.
-fn largest_packet(flows: &[FlowGroup], index: usize) -> Bytes {
-    let crossing = flows.iter().filter(|flow| flow.path.contains(&index));
-    crossing.map(|flow| flow.transport.packet).max().unwrap_or(Bytes(1500))
+/// The size of the largest packet on link `index`; where nothing crosses, the usual one.
+fn largest_packet(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Bytes {
+    let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
+    let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
+    let crossing = flows.chain(traffic).filter(|(path, _)| path.contains(&index));
+    crossing.map(|(_, transport)| transport.packet).max().unwrap_or(Bytes(1500))
 }
 
 impl Spans {

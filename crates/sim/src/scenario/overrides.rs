@@ -5,6 +5,9 @@ use super::tree::{Entry, Node, Table, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
+/// Values of a group that are a table with one key: what is set takes the place of what was there.
+const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
+
 /// One name of a dotted path, and its place.
 struct Step<'a> {
     name: &'a str,
@@ -52,6 +55,7 @@ pub(super) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
         let at = walk.position(list, choice)?;
         table = walk.as_table(&mut list[at], choice)?;
     }
+    walk.make_way(table, last);
     table.set(Entry { name: last.name.into(), key: last.place, node: value });
     Ok(())
 }
@@ -85,6 +89,7 @@ impl Walk {
         table: &'t mut Table,
         step: &Step<'_>,
     ) -> Result<&'t mut Node, Problem> {
+        self.make_way(table, step);
         let at = table.0.iter().position(|entry| entry.name == step.name);
         // A new link would lack its rate and its delay: a name that does not exist is a mistake.
         if at.is_none() && self.path == "link" {
@@ -103,6 +108,16 @@ impl Walk {
             table.0.len() - 1
         });
         Ok(&mut table.0[at].node)
+    }
+
+    /// Leaves nothing beside `step` in a table that has one key.
+    fn make_way(&self, table: &mut Table, step: &Step<'_>) {
+        let path: Vec<&str> = self.path.split('.').collect();
+        if let ["flow" | "traffic", _, key] = path.as_slice()
+            && ALTERNATIVES.contains(key)
+        {
+            table.0.retain(|entry| entry.name == step.name);
+        }
     }
 
     fn pass(&mut self, step: &Step<'_>) {

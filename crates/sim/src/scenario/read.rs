@@ -1,19 +1,21 @@
 //! From the text of a scenario file to a checked scenario.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use longfat_units::Span;
 
 use super::choice::{Catalogue, catalogue};
 use super::error::{Place, Problem, Problems, ScenarioError, Sources};
 use super::fields::{Field, Fields};
-use super::flow::{Around, flow};
+use super::flow::{FLOW, flow};
+use super::group::{Around, Sort};
 use super::link::{Crossing, LinkDraft, draft};
+use super::traffic::{TRAFFIC, traffic};
 use super::tree::{Node, Table, parse};
 use super::value::{count, quantity};
-use super::{FlowGroup, Link, Scenario, largest_packet, overrides};
+use super::{FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides};
 
-const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow"];
+const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
 
 /// The name under which overrides are shown.
 const SET: &str = "--set";
@@ -82,15 +84,6 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         keys: KEYS,
         table: root,
     };
-    let (traffic, rest): (Vec<_>, Vec<_>) =
-        root.0.iter().cloned().partition(|entry| entry.name == "traffic");
-    for entry in traffic {
-        let reason = "short flows that arrive at random are not available in this version";
-        let help = "leave out [[traffic]], or describe each transfer as a [[flow]] with a `size`";
-        problems.add(Problem::new(entry.node.place, reason).help(help));
-    }
-    let rest = Table(rest);
-    let fields = Fields { table: &rest, ..fields };
     fields.refuse_strangers(&[], problems);
 
     let duration = fields.required("duration", "duration = \"60 s\"", problems, duration);
@@ -106,20 +99,25 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     let drafts: Vec<LinkDraft> =
         entries.iter().filter_map(|entry| draft(entry, problems)).collect();
 
-    let nodes = flow_list(&fields, problems);
+    let flow_nodes = groups(&fields, FLOW, problems);
+    let traffic_nodes = groups(&fields, TRAFFIC, problems);
+    if let (Some([]), Some([])) = (flow_nodes, traffic_nodes) {
+        refuse_silence(&fields, problems);
+    }
     let around = Around { links: &drafts, link_names: &link_names, duration, catalogue };
-    let flows: Vec<Option<FlowGroup>> =
-        nodes.iter().map(|node| flow(node, around, problems)).collect();
-    refuse_repeated_names(nodes, problems);
+    let flows = flow_nodes.and_then(|nodes| every(nodes, |node| flow(node, around, problems)));
+    let traffic =
+        traffic_nodes.and_then(|nodes| every(nodes, |node| traffic(node, around, problems)));
+    refuse_repeated_names(&[(FLOW, flow_nodes), (TRAFFIC, traffic_nodes)], problems);
 
-    // Where a flow has a problem, what it says of the links it crosses is not known.
-    let flows: Option<Vec<FlowGroup>> = flows.into_iter().collect();
-    let flows = flows.filter(|flows| !flows.is_empty());
+    // Where a group has a problem, what it says of the links it crosses is not known.
+    let known = flows.as_ref().zip(traffic.as_ref());
+    let known = known.filter(|(flows, traffic)| !flows.is_empty() || !traffic.is_empty());
     let links: Vec<Option<Link>> = drafts
         .into_iter()
         .map(|draft| {
             let index = link_names.iter().position(|name| *name == draft.name)?;
-            let crossing = flows.as_ref().map(|flows| crossing(flows, index));
+            let crossing = known.map(|(flows, traffic)| crossing(flows, traffic, index));
             draft.resolve(crossing, catalogue, problems)
         })
         .collect();
@@ -130,7 +128,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         sample: sample?,
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
-        traffic: Vec::new(),
+        traffic: traffic?,
     })
 }
 
@@ -207,38 +205,64 @@ fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> 
     }
 }
 
-/// The list of flows; empty, with a problem noted, where there is none.
-fn flow_list<'a>(fields: &Fields<'a>, problems: &mut Problems) -> &'a [Node] {
-    let Some(field) = fields.need("flow", "[[flow]]", problems) else { return &[] };
-    match field.node.list() {
-        Some([]) => problems.add(field.problem("the scenario has no flow").help("add `[[flow]]`")),
-        Some(nodes) => return nodes,
-        None => problems.add(field.wrong("a list of tables").help("begin each flow with [[flow]]")),
+/// The tables of one sort; empty where there is none, nothing where that cannot be told.
+fn groups<'a>(fields: &Fields<'a>, sort: Sort, problems: &mut Problems) -> Option<&'a [Node]> {
+    let Some(field) = fields.find(sort.key) else { return Some(&[]) };
+    let nodes = field.node.list();
+    if nodes.is_none() {
+        let problem = field.wrong("a list of tables");
+        problems.add(problem.help(format!("begin each one with [[{}]]", sort.key)));
     }
-    &[]
+    nodes
 }
 
-/// Names tell flows apart in every table of results.
-fn refuse_repeated_names(nodes: &[Node], problems: &mut Problems) {
-    let mut seen = BTreeSet::new();
-    for node in nodes.iter().filter_map(|node| node.table()?.node("name")) {
-        let Some(name) = node.text() else { continue };
-        if !seen.insert(name) {
-            let field = Field { name: "name", node };
-            let reason = format!("another flow is called `{}` already", super::error::quoted(name));
-            problems.add(field.problem(reason).help("give each [[flow]] a name of its own"));
+/// Every value, if all are right; each node is read all the same.
+fn every<T>(nodes: &[Node], read: impl FnMut(&Node) -> Option<T>) -> Option<Vec<T>> {
+    let values: Vec<Option<T>> = nodes.iter().map(read).collect();
+    values.into_iter().collect()
+}
+
+/// Nobody sends anything.
+fn refuse_silence(fields: &Fields<'_>, problems: &mut Problems) {
+    let place = fields.find(FLOW.key).or_else(|| fields.find(TRAFFIC.key));
+    let place = place.map_or(fields.home, |field| field.node.place);
+    if !fields.misspelt(FLOW.key) && !fields.misspelt(TRAFFIC.key) {
+        let reason = "the scenario has neither a flow nor traffic";
+        problems.add(Problem::new(place, reason).help("add `[[flow]]`, or `[[traffic]]`"));
+    }
+}
+
+/// Names tell groups apart in every table of results.
+fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Problems) {
+    let mut seen = BTreeMap::new();
+    for (sort, nodes) in groups {
+        let tables = nodes.unwrap_or_default().iter().filter_map(Node::table);
+        for node in tables.filter_map(|table| table.node("name")) {
+            let Some(name) = node.text() else { continue };
+            let Some(other) = seen.insert(name, sort.another) else { continue };
+            let reason = format!("{other} is called `{}` already", super::error::quoted(name));
+            let help = format!("give each [[{}]] a name of its own", sort.key);
+            problems.add(Field { name: "name", node }.problem(reason).help(help));
         }
     }
 }
 
-/// What the flows that cross link `index` say about it.
-fn crossing(flows: &[FlowGroup], index: usize) -> Crossing {
-    let mut sum = 0_u128;
-    let mut count = 0_u128;
-    for flow in flows.iter().filter(|flow| flow.path.contains(&index)) {
-        sum += u128::from(flow.rtt.mean().0) * u128::from(flow.count);
-        count += u128::from(flow.count);
-    }
-    let rtt = sum.checked_div(count).map(|mean| Span(mean as u64));
-    Crossing { packet: largest_packet(flows, index), rtt }
+/// What those that cross link `index` say about it.
+fn crossing(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Crossing {
+    let packet = largest_packet(flows, traffic, index);
+    let flows = flows.iter().filter(|flow| flow.path.contains(&index));
+    let traffic = traffic.iter().filter(|traffic| traffic.path.contains(&index));
+    let long = mean(flows.map(|flow| (flow.rtt.mean(), flow.count as f64)));
+    let rtt = long.or_else(|| mean(traffic.map(|group| (group.rtt.mean(), group.arrivals))));
+    Crossing { packet, rtt }
+}
+
+/// The mean of round trips with their weights. Equal ones have themselves as their mean, to the picosecond.
+fn mean(round_trips: impl Iterator<Item = (Span, f64)> + Clone) -> Option<Span> {
+    let (first, _) = round_trips.clone().next()?;
+    let beyond = |span: Span| (span.0.cast_signed() - first.0.cast_signed()) as f64;
+    let (sum, weight) = round_trips.fold((0.0, 0.0), |(sum, total), (span, weight)| {
+        (sum + beyond(span) * weight, total + weight)
+    });
+    Some(Span(first.0.saturating_add_signed((sum / weight).round() as i64)))
 }

@@ -4,8 +4,8 @@ use longfat_units::Span;
 
 use super::Spans;
 use super::error::Problem;
-use super::fields::{Field, Fields};
-use super::tree::{Table, Value};
+use super::fields::{Field, plural};
+use super::tree::Value;
 
 const ASKED: &str = "a time, a list of times, { spread = [\"60 ms\", \"100 ms\"] } or \
                      { uniform = [\"60 ms\", \"100 ms\"] }";
@@ -36,40 +36,19 @@ pub(super) fn spans(
                 _ => Ok(Spans::Each(spans)),
             }
         }
-        Value::Table(table) => distribution(field, table, read),
+        Value::Table(_) => distribution(field, count, read),
         _ => Err(field.wrong(ASKED)),
     }
-}
-
-fn plural(count: u64, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// `{ spread = [a, b] }` or `{ uniform = [a, b] }`.
 fn distribution(
     field: Field<'_>,
-    table: &Table,
+    count: Option<u64>,
     read: fn(Field<'_>) -> Result<Span, Problem>,
 ) -> Result<Spans, Problem> {
-    let [entry] = table.0.as_slice() else {
-        return Err(field.problem(format!(
-            "`{}` must be one of `spread` and `uniform`, and it has {}",
-            field.name,
-            plural(table.0.len() as u64, "key")
-        )));
-    };
-    let name = entry.name.as_str();
-    if !matches!(name, "spread" | "uniform") {
-        let fields = Fields {
-            owner: format!("`{}`", field.name),
-            class: "a range of times",
-            home: field.node.place,
-            keys: &["spread", "uniform"],
-            table,
-        };
-        return Err(fields.stranger(entry));
-    }
-    let inner = Field { name, node: &entry.node };
+    let inner = field.only("a range of times", &["spread", "uniform"])?;
+    let name = inner.name;
     let Some([first, last]) = inner.node.list() else {
         return Err(inner
             .wrong("a list of two times")
@@ -78,7 +57,9 @@ fn distribution(
     let first = read(Field { name, node: first })?;
     let last = read(Field { name, node: last })?;
     if name == "spread" {
-        return Ok(Spans::Spread(first, last));
+        // One flow has nothing to spread over: it takes the first time, and so does everything that asks.
+        let alone = count == Some(1);
+        return Ok(if alone { Spans::Same(first) } else { Spans::Spread(first, last) });
     }
     if first > last {
         return Err(inner

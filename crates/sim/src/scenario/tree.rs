@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use longfat_units::parameter::Given;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
@@ -36,6 +37,18 @@ pub(super) struct Entry {
     pub(super) name: String,
     pub(super) key: Place,
     pub(super) node: Node,
+}
+
+impl Value {
+    /// What a registry gives as it would be written; nothing where it gives nothing.
+    pub(super) fn given(given: Given) -> Option<Self> {
+        match given {
+            Given::Number(number) => Some(Self::Float(number)),
+            Given::Flag(flag) => Some(Self::Flag(flag)),
+            Given::Text(text) => Some(Self::Text(text.into())),
+            Given::Nothing => None,
+        }
+    }
 }
 
 impl Table {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use longfat_units::parameter::shortest;
-use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError};
+use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split};
 
 use super::error::{Place, Problem, did_you_mean, quoted};
 use super::fields::Field;
@@ -13,6 +13,9 @@ use super::tree::{Node, Value};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
 pub(super) const ACK: Bytes = Bytes(40);
+
+/// What stands for the absence of a bound.
+pub(super) const NONE: &str = "none";
 
 /// No delay or round trip is longer, so that sums of a few of them and the duration fit in the clock.
 const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
@@ -109,15 +112,12 @@ fn quoted_reason(reason: &str) -> String {
     }
 }
 
-/// A quantity, or nothing where the word `nothing` stands.
-pub(super) fn quantity_or<Q: Quantity>(
+/// A value, or nothing where "none" stands.
+pub(super) fn unless_none<T>(
     field: Field<'_>,
-    nothing: &str,
-) -> Result<Option<Q>, Problem> {
-    if field.node.text() == Some(nothing) {
-        return Ok(None);
-    }
-    quantity(field).map(Some)
+    read: impl FnOnce(Field<'_>) -> Result<T, Problem>,
+) -> Result<Option<T>, Problem> {
+    if field.node.text() == Some(NONE) { Ok(None) } else { read(field).map(Some) }
 }
 
 /// A time for which something waits.
@@ -173,6 +173,26 @@ pub(super) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Proble
     }
 }
 
+/// A number per second, such as `"10 /s"`.
+pub(super) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
+    let wanted =
+        || field.wrong(&format!("{} per second, such as \"10 /s\"", bounds("a number", min, max)));
+    let Some(text) = field.node.text() else {
+        return Err(match field.node.number() {
+            Some(number) => no_unit(field, number, "a number per second", "/s"),
+            None => wanted(),
+        });
+    };
+    match split(text) {
+        (digits, "/s") => plain_number(digits)
+            .filter(|number| min <= *number && *number <= max)
+            .ok_or_else(wanted),
+        (digits, _) => {
+            Err(wanted().maybe_help(plain_number(digits).map(|_| format!("write \"{digits} /s\""))))
+        }
+    }
+}
+
 /// "a number from 0 to 1", "a number of at least 2".
 pub(super) fn bounds(what: &str, min: f64, max: f64) -> String {
     let least = match min {
@@ -225,12 +245,12 @@ pub(super) fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// A name of a link or of a group of flows.
+/// A name of `what`, which has its article.
 pub(super) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a str, Problem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if text.is_empty() || !text.chars().all(plain) {
         let reason = format!(
-            "`{}` cannot be the name of a {what}: a name is made of letters, digits, `_` and `-`",
+            "`{}` cannot be the name of {what}: a name is made of letters, digits, `_` and `-`",
             quoted(text)
         );
         let better: String = text.chars().map(|c| if plain(c) { c } else { '-' }).collect();

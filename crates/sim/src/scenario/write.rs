@@ -5,9 +5,12 @@ use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
 use super::choice::{Catalogue, catalogue};
-use super::flow::NONE;
 use super::lengths::{UNLIMITED, Unit, write_capacity};
-use super::{Choice, Direction, FlowGroup, Link, Recovery, Scenario, Spans, Transport};
+use super::size::write_mean;
+use super::value::NONE;
+use super::{
+    Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
+};
 
 /// Below this every whole number is its own floating-point number.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
@@ -28,14 +31,17 @@ impl Scenario {
 pub(super) fn json_with(catalogue: &Catalogue, scenario: &Scenario) -> Value {
     let links = scenario.links.iter().map(|link| (link.name.clone(), link_json(catalogue, link)));
     let flows = scenario.flows.iter().map(|flow| flow_json(catalogue, &scenario.links, flow));
-    object([
+    let traffic =
+        scenario.traffic.iter().map(|group| traffic_json(catalogue, &scenario.links, group));
+    Value::Object(object([
         ("duration", span(scenario.duration)),
         ("warmup", span(scenario.warmup)),
         ("seed", scenario.seed.into()),
         ("sample", span(scenario.sample)),
         ("link", Value::Object(links.collect())),
         ("flow", Value::Array(flows.collect())),
-    ])
+        ("traffic", Value::Array(traffic.collect())),
+    ]))
 }
 
 fn link_json(catalogue: &Catalogue, link: &Link) -> Value {
@@ -66,14 +72,74 @@ fn direction(catalogue: &Catalogue, direction: &Direction) -> Map<String, Value>
 }
 
 fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
-    let parameters = catalogue.controllers.iter().find(|entry| entry.name == flow.control.kind);
+    let size = flow.size.map_or_else(|| UNLIMITED.into(), |size| size.to_string());
+    let mut keys = object([
+        ("name", flow.name.clone().into()),
+        ("control", control(catalogue, &flow.control)),
+        ("count", flow.count.into()),
+        ("path", path(links, &flow.path, flow.reverse)),
+        ("reverse", flow.reverse.into()),
+        ("rtt", spans(&flow.rtt)),
+        ("start", spans(&flow.start)),
+        ("stop", or_none(flow.stop, span)),
+        ("size", size.into()),
+    ]);
+    keys.append(&mut transport(&flow.transport));
+    Value::Object(keys)
+}
+
+fn traffic_json(catalogue: &Catalogue, links: &[Link], group: &TrafficGroup) -> Value {
+    let mut keys = object([
+        ("name", group.name.clone().into()),
+        ("control", control(catalogue, &group.control)),
+        ("path", path(links, &group.path, group.reverse)),
+        ("reverse", group.reverse.into()),
+        ("arrivals", one("poisson", per_second(group.arrivals))),
+        ("count", or_none(group.count, Value::from)),
+        ("size", size(&group.size)),
+        ("rtt", spans(&group.rtt)),
+        ("start", span(group.start)),
+        ("stop", or_none(group.stop, span)),
+    ]);
+    keys.append(&mut transport(&group.transport));
+    Value::Object(keys)
+}
+
+fn control(catalogue: &Catalogue, control: &Choice) -> Value {
+    let parameters = catalogue.controllers.iter().find(|entry| entry.name == control.kind);
     let parameters = parameters.map(|entry| entry.parameters).unwrap_or_default();
-    let mut path: Vec<Value> =
-        flow.path.iter().map(|&index| links[index].name.clone().into()).collect();
-    // The file lists the links forwards, whichever way they are crossed.
-    if flow.reverse {
+    choice(control, parameters, Unit::Packets)
+}
+
+/// The file lists the links forwards, whichever way they are crossed.
+fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
+    let mut path: Vec<Value> = path.iter().map(|&index| links[index].name.clone().into()).collect();
+    if reverse {
         path.reverse();
     }
+    Value::Array(path)
+}
+
+fn size(size: &Size) -> Value {
+    let mean = |mean: f64| ("mean", Value::from(write_mean(mean)));
+    match *size {
+        Size::Fixed(bytes) => bytes.to_string().into(),
+        Size::Pareto { mean: bytes, shape } => {
+            one("pareto", Value::Object(object([mean(bytes), ("shape", number(shape))])))
+        }
+        Size::Exponential { mean: bytes } => {
+            one("exponential", Value::Object(object([mean(bytes)])))
+        }
+        Size::LogNormal { mean: bytes, sigma } => {
+            one("lognormal", Value::Object(object([mean(bytes), ("sigma", number(sigma))])))
+        }
+        Size::Uniform(low, high) => {
+            one("uniform", Value::Array([low, high].map(|size| size.to_string().into()).into()))
+        }
+    }
+}
+
+fn transport(transport: &Transport) -> Map<String, Value> {
     let Transport {
         packet,
         initial_window,
@@ -85,28 +151,17 @@ fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
         ecn,
         max_window,
         access,
-    } = &flow.transport;
-    let slow_start = slow_start.name();
+    } = transport;
     let recovery = match recovery {
         Recovery::Sack => "sack",
         Recovery::NewReno => "newreno",
         Recovery::Reno => "reno",
     };
-    let size = flow.size.map_or_else(|| UNLIMITED.into(), |size| size.to_string());
     object([
-        ("name", flow.name.clone().into()),
-        ("control", choice(&flow.control, parameters, Unit::Packets)),
-        ("count", flow.count.into()),
-        ("path", Value::Array(path)),
-        ("reverse", flow.reverse.into()),
-        ("rtt", spans(&flow.rtt)),
-        ("start", spans(&flow.start)),
-        ("stop", or_none(flow.stop, span)),
-        ("size", size.into()),
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
-        ("slow_start", slow_start.into()),
+        ("slow_start", slow_start.name().into()),
         ("recovery", recovery.into()),
         ("delayed_ack", (*delayed_ack).into()),
         ("rto_min", span(*rto_min)),
@@ -123,9 +178,7 @@ fn choice(choice: &Choice, parameters: &[Parameter], unit: Unit) -> Value {
     for (name, setting) in choice.settings.iter() {
         let kind = parameters.iter().find(|parameter| parameter.name == name);
         let value = match (setting, kind.map(|parameter| parameter.kind)) {
-            (Setting::Number(value), Some(Kind::Frequency { .. })) => {
-                format!("{} /s", shortest(*value)).into()
-            }
+            (Setting::Number(value), Some(Kind::Frequency { .. })) => per_second(*value),
             (Setting::Number(value), _) => number(*value),
             (Setting::Count(count), _) => (*count).into(),
             (Setting::Span(value), _) => span(*value),
@@ -143,9 +196,13 @@ fn spans(spans: &Spans) -> Value {
     match spans {
         Spans::Same(value) => span(*value),
         Spans::Each(values) => Value::Array(values.iter().copied().map(span).collect()),
-        Spans::Spread(first, last) => object([("spread", pair(*first, *last))]),
-        Spans::Uniform(low, high) => object([("uniform", pair(*low, *high))]),
+        Spans::Spread(first, last) => one("spread", pair(*first, *last)),
+        Spans::Uniform(low, high) => one("uniform", pair(*low, *high)),
     }
+}
+
+fn per_second(number: f64) -> Value {
+    format!("{} /s", shortest(number)).into()
 }
 
 fn span(span: Span) -> Value {
@@ -161,8 +218,13 @@ fn or_none<T>(value: Option<T>, write: impl FnOnce(T) -> Value) -> Value {
     value.map_or_else(|| NONE.into(), write)
 }
 
-fn object<const N: usize>(pairs: [(&str, Value); N]) -> Value {
-    Value::Object(pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
+fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
+    pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+/// A table that chooses one key.
+fn one(key: &str, value: Value) -> Value {
+    Value::Object(object([(key, value)]))
 }
 
 /// The text of a scenario file with these keys.
@@ -175,10 +237,10 @@ pub(super) fn toml(scenario: &Value) -> String {
                     table(&mut text, &format!("link.{name}"), link);
                 }
             }
-            ("flow", Value::Array(flows)) => {
-                for flow in flows {
-                    text.push_str("\n[[flow]]\n");
-                    for (key, value) in pairs(flow) {
+            ("flow" | "traffic", Value::Array(groups)) => {
+                for group in groups {
+                    text.extend(["\n[[", key, "]]\n"]);
+                    for (key, value) in pairs(group) {
                         line(&mut text, key, value);
                     }
                 }

@@ -1,6 +1,6 @@
 //! A controller and a queue that have every kind of parameter, so that no test waits for a real one.
 
-use longfat_control::{Controller, Start, WindowLaw, Windowed};
+use longfat_control::{Cause, Controller, Needs, Operating, Start, WindowLaw, Windowed};
 use longfat_queue::{Built, Discipline, Storage};
 use longfat_units::parameter::{Given, Kind, Parameter};
 
@@ -9,7 +9,7 @@ use crate::scenario::choice::Catalogue;
 /// Reno and drop tail, and one of each that has parameters.
 pub(super) fn catalogue() -> Catalogue {
     static CONTROLLERS: &[&Controller] =
-        &[&TUNABLE, &longfat_control::controller::reno::CONTROLLER, &UNLAWFUL];
+        &[&NEEDY, &TUNABLE, &longfat_control::controller::reno::CONTROLLER, &UNLAWFUL];
     static DISCIPLINES: &[&Discipline] =
         &[&longfat_queue::discipline::drop_tail::DISCIPLINE, &SHARES, &THRESHOLDS];
     Catalogue { controllers: CONTROLLERS, disciplines: DISCIPLINES }
@@ -40,6 +40,32 @@ static TUNABLE: Controller = Controller {
     build: |_, start| build(start),
     law: Some(|_| law()),
 };
+
+static NEEDY: Controller = Controller {
+    name: "needy",
+    title: "a controller that needs marks and a link of its own",
+    source: "this test",
+    parameters: &[],
+    build: |_, start| build(start),
+    law: Some(|_| Box::new(Needy)),
+};
+
+#[derive(Debug)]
+struct Needy;
+
+impl WindowLaw for Needy {
+    fn gain(&self, _: &Operating) -> f64 {
+        1.0
+    }
+
+    fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+        0.5
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ecn: true, access: true, ..Needs::NONE }
+    }
+}
 
 static UNLAWFUL: Controller = Controller {
     name: "unlawful",

@@ -1,7 +1,11 @@
 //! What no single file shows: resolution, parameters, overrides, and that what is written is read back.
 
 mod catalogue;
+mod harm;
+mod profiles;
+mod queues;
 mod random;
+mod traffic;
 
 use longfat_queue::Capacity;
 use longfat_units::parameter::{Kind, Setting};
@@ -334,12 +338,12 @@ proptest! {
     #[test]
     fn a_harmed_scenario_is_refused_or_comes_back(
         text in random::scenario(),
-        mutations in random::mutations(),
+        mutations in harm::mutations(),
     ) {
-        if let Ok(scenario) = read(&random::mutate(&text, &mutations), &[]) {
+        if let Ok(scenario) = read(&harm::mutate(&text, &mutations), &[]) {
             comes_back(&scenario)?;
         }
-        if let Ok(scenario) = read(&random::replace_values(&text, &mutations), &[]) {
+        if let Ok(scenario) = read(&harm::replace_values(&text, &mutations), &[]) {
             comes_back(&scenario)?;
         }
     }
@@ -352,15 +356,16 @@ proptest! {
 
     #[test]
     fn no_override_panics(
-        mutations in random::mutations(),
+        mutations in harm::mutations(),
         text in prop::sample::select(&[
             "link.bottleneck.rate=\"1 Gbit/s\"",
             "flow.forward.control={ kind = \"tunable\", gamma = 0.1 }",
             "flow.0.rtt.spread=[\"60 ms\", \"80 ms\"]",
+            "flow.forward.profile=\"1995\"",
             "link.bottleneck.reverse.queue.max=5 packets",
         ][..]),
     ) {
-        if let Ok(scenario) = read(BASE, &[&random::mutate(text, &mutations)]) {
+        if let Ok(scenario) = read(BASE, &[&harm::mutate(text, &mutations)]) {
             comes_back(&scenario)?;
         }
     }

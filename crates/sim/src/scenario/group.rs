@@ -1,0 +1,265 @@
+//! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a way along links, a transport.
+
+use longfat_control::Needs;
+use longfat_units::Span;
+
+use super::choice::{Catalogue, Chosen, chosen, settings};
+use super::error::{Problem, Problems, did_you_mean, quoted};
+use super::fields::{Field, Fields};
+use super::link::LinkDraft;
+use super::profile;
+use super::spans::extent_problem;
+use super::transport::transport;
+use super::tree::{Node, Table};
+use super::value::{flag, name};
+use super::{Choice, Spans, Transport};
+
+/// What a group is read against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around<'a> {
+    pub(super) links: &'a [LinkDraft],
+    /// Every link of the file, also those that could not be read.
+    pub(super) link_names: &'a [&'a str],
+    pub(super) duration: Option<Span>,
+    pub(super) catalogue: &'a Catalogue,
+}
+
+/// One of the two sorts of groups.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sort {
+    /// The key at the top of the file.
+    pub(super) key: &'static str,
+    /// What one is called in messages.
+    pub(super) class: &'static str,
+    /// What repeats a name.
+    pub(super) another: &'static str,
+    /// A usual name.
+    pub(super) example: &'static str,
+    pub(super) keys: &'static [&'static str],
+}
+
+/// The table of a group, with its profile below it, and where it stands.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    sort: Sort,
+    node: &'a Node,
+    table: Table,
+}
+
+impl<'a> Draft<'a> {
+    /// Takes up one group.
+    pub(super) fn new(sort: Sort, node: &'a Node, problems: &mut Problems) -> Option<Self> {
+        let Some(table) = node.table() else {
+            let wanted = format!("a table with the keys of {}", sort.class);
+            let problem = Field { name: sort.key, node }.wrong(&wanted);
+            problems.add(problem.help(format!("begin it with [[{}]]", sort.key)));
+            return None;
+        };
+        Some(Self { sort, node, table: profile::lay(table, problems) })
+    }
+
+    /// Its keys.
+    pub(super) fn fields(&self, problems: &mut Problems) -> Fields<'_> {
+        let owner = match self.table.node("name").and_then(Node::text) {
+            Some(name) => format!("{} `{}`", self.sort.key, quoted(name)),
+            None => format!("this {}", self.sort.key),
+        };
+        let Sort { class, keys, .. } = self.sort;
+        let fields = Fields { owner, class, home: self.node.place, keys, table: &self.table };
+        fields.refuse_strangers(&[], problems);
+        fields
+    }
+}
+
+/// The common part of a group, as far as it could be read.
+#[derive(Debug)]
+pub(super) struct Common {
+    pub(super) name: Option<String>,
+    pub(super) control: Option<Choice>,
+    /// Indices of links, in the order in which they are written.
+    path: Option<Vec<usize>>,
+    pub(super) reverse: Option<bool>,
+    pub(super) transport: Option<Transport>,
+}
+
+impl Common {
+    /// Reads the common keys of a group.
+    pub(super) fn read(
+        fields: &Fields<'_>,
+        sort: Sort,
+        around: Around<'_>,
+        problems: &mut Problems,
+    ) -> Self {
+        let example = format!("name = \"{}\"", sort.example);
+        let name = fields.required("name", &example, problems, |field| {
+            let text = field.node.text().ok_or_else(|| field.wrong("a name in quotation marks"))?;
+            name(text, field.node.place, sort.class).map(String::from)
+        });
+        let control = fields.required("control", "control = \"reno\"", problems, chosen);
+        let control = control.and_then(|chosen| controller(chosen, around.catalogue, problems));
+        let reverse = fields.or("reverse", false, problems, flag);
+        // Without any link there is one problem, and not one more for each group.
+        let path = fields
+            .need("path", &example_path(around), problems)
+            .filter(|_| !around.link_names.is_empty())
+            .and_then(|field| problems.keep(path(field, around.link_names)));
+        let transport = transport(fields, problems);
+        if let (Some(control), Some(transport)) = (&control, &transport) {
+            problems.keep(provides(fields, transport, control, around.catalogue));
+        }
+        Self { name, control, path, reverse, transport }
+    }
+
+    /// The path in the order of travel.
+    pub(super) fn travel(&self) -> Option<Vec<usize>> {
+        let mut path = self.path.clone()?;
+        if self.reverse? {
+            path.reverse();
+        }
+        Some(path)
+    }
+
+    /// The round trips, which `read` reads, and which are at least as long as the links of the path.
+    pub(super) fn round_trips(
+        &self,
+        fields: &Fields<'_>,
+        around: Around<'_>,
+        problems: &mut Problems,
+        read: impl FnOnce(Field<'_>) -> Result<Spans, Problem>,
+    ) -> Option<Spans> {
+        let field = fields.need("rtt", "rtt = \"80 ms\"", problems)?;
+        let rtt = problems.keep(read(field))?;
+        if let Some(path) = &self.path {
+            problems.keep(reaches(field, &rtt, path, around));
+        }
+        Some(rtt)
+    }
+}
+
+/// What starts at `start` must do so before the simulation ends.
+pub(super) fn refuse_late_start(
+    fields: &Fields<'_>,
+    start: &Spans,
+    around: Around<'_>,
+    problems: &mut Problems,
+) {
+    let (Some(field), Some(duration)) = (fields.find("start"), around.duration) else { return };
+    if start.greatest() < duration {
+        return;
+    }
+    let class = fields.class;
+    problems.add(extent_problem(
+        field,
+        start,
+        |start| start >= duration,
+        |at| format!("{class} that starts at {at} never does: the simulation lasts {duration}"),
+    ));
+}
+
+fn controller(
+    chosen: Chosen<'_>,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) -> Option<Choice> {
+    let controller = problems.keep(catalogue.controller(chosen))?;
+    let no_length = |field: Field<'_>, _| {
+        Err(field.problem("a controller has no queue, so it cannot have a queue length"))
+    };
+    let settings = settings(chosen, controller.parameters, catalogue, &no_length, problems)?;
+    Some(Choice { kind: controller.name, settings })
+}
+
+/// Has the flow what its controller cannot do without?
+fn provides(
+    fields: &Fields<'_>,
+    transport: &Transport,
+    control: &Choice,
+    catalogue: &Catalogue,
+) -> Result<(), Problem> {
+    let Choice { kind, settings } = control;
+    let controller = catalogue.controllers.iter().find(|controller| controller.name == *kind);
+    let law = controller.and_then(|controller| controller.law);
+    let needs = law.map_or(Needs::NONE, |law| law(settings).needs());
+    let place = |key: &str| {
+        let field = fields.find(key).or_else(|| fields.find("control"));
+        field.map_or(fields.home, |field| field.node.place)
+    };
+    if needs.ecn && !transport.ecn {
+        let reason = format!(
+            "`{kind}` needs the marks of routers, and this flow carries none: `ecn` is false"
+        );
+        return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
+    }
+    if needs.access && transport.access.is_none() {
+        let reason = format!("`{kind}` needs to know the rate of the sender's own link, `access`");
+        return Err(Problem::new(place("access"), reason).help("add `access = \"10 Gbit/s\"`"));
+    }
+    Ok(())
+}
+
+fn example_path(around: Around<'_>) -> String {
+    format!("path = [\"{}\"]", around.link_names.first().unwrap_or(&"bottleneck"))
+}
+
+/// Indices of the links of a path, in the order in which they are written.
+fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
+    let Some(items) = field.node.list() else {
+        let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
+        return Err(field.wrong("a list of names of links").maybe_help(help));
+    };
+    if items.is_empty() {
+        return Err(field.problem("a path crosses at least one link, and this one is empty"));
+    }
+    let mut path = Vec::with_capacity(items.len());
+    for item in items {
+        let item_field = Field { name: field.name, node: item };
+        let Some(text) = item.text() else {
+            return Err(item_field.problem(format!(
+                "a path is a list of names of links, and {} is none",
+                item.describe()
+            )));
+        };
+        let Some(index) = link_names.iter().position(|name| *name == text) else {
+            let reason = format!("there is no link called `{}`", quoted(text));
+            let help = did_you_mean(text, link_names.iter().copied())
+                .unwrap_or_else(|| format!("the links are: {}", link_names.join(", ")));
+            return Err(item_field.problem(reason).help(help));
+        };
+        if path.contains(&index) {
+            return Err(item_field.problem(format!("this path crosses link `{text}` twice")));
+        }
+        path.push(index);
+    }
+    Ok(path)
+}
+
+/// Is every round trip at least as long as the links of the path?
+fn reaches(
+    field: Field<'_>,
+    rtt: &Spans,
+    path: &[usize],
+    around: Around<'_>,
+) -> Result<(), Problem> {
+    let mut least = Span::ZERO;
+    for &index in path {
+        let name = around.link_names[index];
+        let link = around.links.iter().find(|link| link.name == name);
+        // A link with a problem of its own has said so.
+        let Some(delay) = link.and_then(LinkDraft::there_and_back) else { return Ok(()) };
+        least = Span(least.0.saturating_add(delay.0));
+    }
+    if rtt.least() >= least {
+        return Ok(());
+    }
+    let problem = extent_problem(
+        field,
+        rtt,
+        |rtt| rtt < least,
+        |at| {
+            let links =
+                if path.len() == 1 { "the link takes" } else { "the links of the path take" };
+            format!("a round trip of {at} is too short: {links} {least} there and back")
+        },
+    );
+    Err(problem.help(format!("write at least \"{least}\", or shorten the delay of the links")))
+}

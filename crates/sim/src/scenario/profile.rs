@@ -1,0 +1,95 @@
+//! Profiles: the habits of a time or of a standard, so that a flow need not spell them out.
+
+use longfat_units::parameter::Given;
+
+use super::error::{Problem, Problems, did_you_mean, quoted};
+use super::fields::Field;
+use super::tree::{Entry, Node, Table, Value};
+use super::value::NONE;
+
+/// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow says itself goes before its profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
+    /// The name in scenario files.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where the values come from.
+    pub source: &'static str,
+    /// The keys that it sets, with their values as they would be written.
+    pub keys: &'static [(&'static str, Given)],
+}
+
+/// Every profile there is, in alphabetical order.
+pub static PROFILES: &[Profile] = &[
+    Profile {
+        name: "1995",
+        about: "a TCP of 1995: fast recovery but no selective acknowledgments, and windows of 64 kB",
+        source: "RFC 1122 (delayed acknowledgments), RFC 2001 (Reno, an initial window of one segment \
+                 and threshold of 65535 bytes)",
+        keys: &[
+            ("packet", Given::Text("500 B")),
+            ("initial_window", Given::Number(1.0)),
+            ("initial_threshold", Given::Number(131.0)),
+            ("recovery", Given::Text("reno")),
+            ("delayed_ack", Given::Flag(true)),
+            ("rto_min", Given::Text("1 s")),
+            ("ecn", Given::Flag(false)),
+        ],
+    },
+    Profile {
+        name: "ns2-2005",
+        about: "what the simulations of 2003 to 2006 used where their papers say nothing",
+        source: "the defaults of ns-2 in those years",
+        keys: &[
+            ("packet", Given::Text("1000 B")),
+            ("initial_window", Given::Number(2.0)),
+            ("rto_min", Given::Text("200 ms")),
+        ],
+    },
+    Profile {
+        name: "rfc",
+        about: "what the standards say, to the letter",
+        source: "RFC 6928 (initial window), RFC 5681 (delayed acknowledgments), RFC 6298 (time-out)",
+        keys: &[
+            ("initial_window", Given::Number(10.0)),
+            ("delayed_ack", Given::Flag(true)),
+            ("rto_min", Given::Text("1 s")),
+        ],
+    },
+];
+
+/// `table` with the keys of its profile added where it does not say something else. What they lead to is shown
+/// where the profile is named.
+pub(super) fn lay(table: &Table, problems: &mut Problems) -> Table {
+    let mut whole = table.clone();
+    let Some(node) = table.node("profile") else { return whole };
+    let Some(profile) = problems.keep(find(Field { name: "profile", node })) else { return whole };
+    for (name, given) in profile.into_iter().flat_map(|profile| profile.keys) {
+        if let (None, Some(value)) = (table.get(name), Value::given(*given)) {
+            let node = Node { place: node.place, value };
+            whole.0.push(Entry { name: (*name).into(), key: node.place, node });
+        }
+    }
+    whole
+}
+
+/// The profile that is named, if one is wanted.
+fn find(field: Field<'_>) -> Result<Option<&'static Profile>, Problem> {
+    let name = match &field.node.value {
+        Value::Text(name) => name.clone(),
+        // The shell takes the quotation marks of --set flow.forward.profile="1995".
+        Value::Integer(year) => year.to_string(),
+        _ => return Err(field.wrong("the name of a profile")),
+    };
+    if name == NONE {
+        return Ok(None);
+    }
+    let names = || PROFILES.iter().map(|profile| profile.name);
+    PROFILES.iter().find(|profile| profile.name == name).map(Some).ok_or_else(|| {
+        let help = did_you_mean(&name, names()).unwrap_or_else(|| {
+            format!("the profiles are: {}", names().collect::<Vec<_>>().join(", "))
+        });
+        field.problem(format!("there is no profile called `{}`", quoted(&name))).help(help)
+    })
+}
