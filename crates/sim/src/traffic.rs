@@ -70,6 +70,13 @@ struct Told {
     completion_s: serde_json::Value,
 }
 
+/// An empty histogram that grows with what it is told.
+fn histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new(DIGITS).expect("three digits are possible");
+    histogram.auto(true);
+    histogram
+}
+
 impl Traffic {
     pub(crate) fn new(
         scenario: &Scenario,
@@ -92,7 +99,7 @@ impl Traffic {
                 delivered_measured: 0,
                 dropped_measured: 0,
                 completed: 0,
-                times: Histogram::new(DIGITS).expect("three digits are possible"),
+                times: histogram(),
                 sum: 0,
                 rows: Vec::new(),
             },
@@ -192,7 +199,8 @@ impl Traffic {
         if completion >= from && completion <= until {
             let time = completion - flow.start;
             tally.completed += 1;
-            tally.times.saturating_record(time.0 / PICOSECONDS_PER_NANOSECOND);
+            let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
+            tally.times.record(nanoseconds).expect("the histogram grows");
             tally.sum += u128::from(time.0);
         }
         tally.rows.push(Transfer {

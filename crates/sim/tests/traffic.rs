@@ -1,0 +1,131 @@
+//! Short flows that arrive at random: how many, how large, how long, and what is told of them.
+
+use longfat_sim::{Column, Recording, Scenario, Simulation, Table};
+
+fn record(text: &str) -> Recording {
+    let scenario =
+        Scenario::read(text, "traffic.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(&scenario, false);
+    while simulation.advance(100_000) {}
+    simulation.finish()
+}
+
+fn reals<'a>(table: &'a Table, column: &str) -> &'a [f64] {
+    match table.columns.iter().find(|(name, _)| *name == column) {
+        Some((_, Column::Real(values))) => values,
+        other => panic!("{column} is {other:?}"),
+    }
+}
+
+/// Web traffic of the EXP-TCP paper on a link that nothing else crosses, 30 packets in the mean.
+const WEB: &str = r#"
+    duration = "400 s"
+    [link.wire]
+    rate   = "500 Mbit/s"
+    delay  = "10 ms"
+    buffer = "1 bdp"
+    bdp    = "80 ms"
+    [[traffic]]
+    name     = "web"
+    control  = "reno"
+    path     = ["wire"]
+    arrivals = { load = "3.2 %" }
+    size     = { pareto = { mean = "30 packets", shape = 1.35 } }
+    rtt      = { uniform = ["60 ms", "100 ms"] }
+    packet   = "1000 B"
+"#;
+
+#[test]
+fn arrivals_and_sizes_are_those_asked_for() {
+    let recording = record(WEB);
+    let web = &recording.summary.traffic["web"];
+    // 3.2 % of 500 Mbit/s in transfers of 30 kB: 66.7 per second (4.17 for each 0.2 %). In 400 s 26 667 arrive, give or
+    // take 163.
+    let arrived = web["arrived"].as_u64().expect("a count");
+    assert!(arrived.abs_diff(26_667) < 700, "{arrived} arrivals");
+    let transfers = recording.table("transfers").expect("the table");
+    let Some((_, Column::Count(packets))) =
+        transfers.columns.iter().find(|(name, _)| *name == "packets")
+    else {
+        panic!("no packets")
+    };
+    // Pareto with shape 1.35 and mean 30 begins at 30·0.35/1.35 = 7.78 packets: nothing is smaller than 8, and half is
+    // larger than 7.78·2^(1/1.35) = 13.0.
+    assert_eq!(packets.iter().min(), Some(&8));
+    let larger =
+        packets.iter().filter(|&&packets| packets > 13).count() as f64 / packets.len() as f64;
+    assert!((larger - 0.5).abs() < 0.02, "{larger} are larger than the median");
+    // One transfer in a thousand has more than 7.78·1000^(1/1.35) = 1298 packets.
+    let largest = packets.iter().filter(|&&packets| packets > 1298).count();
+    assert!((10..=50).contains(&largest), "{largest} of {} are very large", packets.len());
+}
+
+#[test]
+fn what_is_told_of_completion_times_is_right_within_a_percent() {
+    let recording = record(WEB);
+    let told = &recording.summary.traffic["web"]["completion_s"];
+    let number = |key: &str| told[key].as_f64().expect("a number");
+    let mut times =
+        reals(recording.table("transfers").expect("the table"), "completion_s").to_vec();
+    times.sort_by(f64::total_cmp);
+    let quantile = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    let mean = times.iter().sum::<f64>() / times.len() as f64;
+    for (told, exact) in
+        [(number("mean"), mean), (number("p50"), quantile(0.5)), (number("p99"), quantile(0.99))]
+    {
+        assert!((told / exact - 1.0).abs() < 0.01, "told {told}, exact {exact}");
+    }
+    // Thirteen packets in windows of 10 and 20 take one and a half round trips of 60 to 100 ms to be there.
+    assert!((0.09..0.16).contains(&number("p50")), "median {}", number("p50"));
+}
+
+#[test]
+fn transfers_taken_during_the_run_are_those_of_the_table() {
+    let whole = record(WEB);
+    let scenario =
+        Scenario::read(WEB, "traffic.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(&scenario, false);
+    let mut starts = Vec::new();
+    let mut more = true;
+    while more {
+        more = simulation.advance(50_000);
+        if simulation.transfers_waiting() >= 1000 {
+            starts.extend_from_slice(reals(&simulation.take_transfers(), "start_s"));
+            assert_eq!(simulation.transfers_waiting(), 0);
+        }
+    }
+    let rest = simulation.finish();
+    assert!(!starts.is_empty());
+    starts.extend_from_slice(reals(rest.table("transfers").expect("the table"), "start_s"));
+    assert_eq!(starts, reals(whole.table("transfers").expect("the table"), "start_s"));
+    assert_eq!(rest.summary, whole.summary);
+}
+
+#[test]
+fn a_lone_transfer_takes_the_time_that_its_windows_take() {
+    // Thirty packets of 1000 bytes at 8 Mbit/s, 1 ms each, 100 ms round trip, initial window 10: ten at 0, ten more
+    // pairs from 100 ms on as acknowledgments come every millisecond. The 30th leaves with the tenth of these, at
+    // 100 ms + 10 · 1 ms + 0.04 ms of acknowledgment, behind 19 others sent since 101.04 ms: its last bit is on the
+    // wire at 101.04 + 20 ms, and there 50 ms later.
+    let recording = record(
+        r#"
+        duration = "10 s"
+        [link.wire]
+        rate   = "8 Mbit/s"
+        delay  = "50 ms"
+        buffer = "100 packets"
+        [[traffic]]
+        name     = "one"
+        control  = "reno"
+        path     = ["wire"]
+        arrivals = { poisson = "1000 /s" }
+        count    = 1
+        size     = "30 packets"
+        rtt      = "100 ms"
+        packet   = "1000 B"
+        "#,
+    );
+    let times = reals(recording.table("transfers").expect("the table"), "completion_s");
+    assert_eq!(times.len(), 1);
+    assert!((times[0] - 0.17104).abs() < 1e-9, "{}", times[0]);
+}
