@@ -3,6 +3,8 @@
 #   make demo    simulate, print a table, draw a picture
 #   make test    all tests, Rust and Python
 #   make lint    format, lints, types
+#   make test-long   the tests that take minutes
+#   make bench   how fast this machine simulates
 #   make clean   remove what was built
 
 PYTHON ?= python3
@@ -12,7 +14,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python lint build clean
+.PHONY: demo test test-rust test-python test-long lint bench build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -26,6 +28,15 @@ test-rust:
 
 test-python: build
 	$(BIN)/python -m pytest
+
+# Theory at loss rates that need thousands of millions of packets.
+test-long:
+	cargo test --workspace --locked -- --ignored
+
+# The whole packet path on a quiet machine: median of five runs each, then criterion's statistics of short ones.
+bench:
+	cargo run --release --locked -p longfat-bench -- --repeat 5 bench/scenarios/*.toml scenarios/two-way-500M.toml
+	cargo bench --locked -p longfat-bench
 
 lint: .venv/packages
 	cargo fmt --all --check

@@ -140,3 +140,6 @@ def controllers() -> list[dict[str, Any]]:
 
 def queues() -> list[dict[str, Any]]:
     """Every queue discipline: name, title, source and parameters."""
+
+def profiles() -> list[dict[str, Any]]:
+    """Every named set of flow defaults: name, title, source, and the keys that it sets."""

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def test_list_shows_everything(longfat: Command) -> None:
     done = longfat("list")
     assert done.returncode == 0, done.stderr
-    for name in ("reno", "RFC 5681", "drop-tail", "first.toml"):
+    for name in ("reno", "RFC 5681", "drop-tail", "ns2-2005", "first.toml"):
         assert name in done.stdout
 
 
-@pytest.mark.parametrize("kind", ["controllers", "queues", "scenarios"])
+@pytest.mark.parametrize("kind", ["controllers", "queues", "profiles", "scenarios"])
 def test_list_as_json(longfat: Command, kind: str) -> None:
     listed = json.loads(longfat("list", kind, "--json").stdout)
     assert set(listed) == {kind}

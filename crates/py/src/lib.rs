@@ -25,7 +25,7 @@ mod _longfat {
     use super::{
         guard::EngineError,
         quantity::quantity,
-        registry::{controllers, queues},
+        registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},
         simulate::{Cancellation, Cancelled, Recording, simulate},
         table::Table,

@@ -1,7 +1,8 @@
-//! The lists of controllers and queues, as plain dictionaries.
+//! The lists of controllers, queues and profiles, as plain dictionaries.
 
 use longfat_control::CONTROLLERS;
 use longfat_queue::DISCIPLINES;
+use longfat_sim::scenario::PROFILES;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
 
@@ -53,6 +54,40 @@ pub(crate) fn queues() -> Vec<Entry> {
         .collect()
 }
 
+/// A named set of flow defaults.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct Profile {
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    keys: Vec<(&'static str, Option<Value>)>,
+}
+
+/// Every profile: name, title, source, and the keys that it sets.
+#[pyfunction]
+pub(crate) fn profiles() -> Vec<Profile> {
+    let profiles = PROFILES.iter();
+    profiles
+        .map(|profile| Profile {
+            name: profile.name,
+            title: profile.about,
+            source: profile.source,
+            keys: profile.keys.iter().map(|(key, given)| (*key, value(*given))).collect(),
+        })
+        .collect()
+}
+
+/// What a default says; numbers without a fraction are counts.
+fn value(given: Given) -> Option<Value> {
+    match given {
+        Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(number as u64)),
+        Given::Number(number) => Some(Value::Number(number)),
+        Given::Flag(flag) => Some(Value::Flag(flag)),
+        Given::Text(text) => Some(Value::Text(text)),
+        Given::Nothing => None,
+    }
+}
+
 fn entry(
     name: &'static str,
     title: &'static str,
@@ -75,11 +110,11 @@ fn setting(parameter: &Parameter) -> Setting {
         Kind::Law => ("controller", None, &[]),
     };
     let default = match (parameter.default, parameter.kind) {
-        (Given::Number(count), Kind::Count { .. }) => Some(Value::Count(count as u64)),
-        (Given::Number(number), _) => Some(Value::Number(number)),
-        (Given::Flag(flag), _) => Some(Value::Flag(flag)),
-        (Given::Text(text), _) => Some(Value::Text(text)),
-        (Given::Nothing, _) => None,
+        // A number that happens to be whole stays a number.
+        (Given::Number(number), kind) if !matches!(kind, Kind::Count { .. }) => {
+            Some(Value::Number(number))
+        }
+        (given, _) => value(given),
     };
     Setting {
         name: parameter.name,

@@ -9,20 +9,21 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-_KINDS = ("controllers", "queues", "scenarios")
+_KINDS = ("controllers", "queues", "profiles", "scenarios")
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(_KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_command(kind: str | None, *, as_json: bool) -> None:
-    """List controllers, queues and example scenarios; by default all of them."""
+    """List controllers, queues, profiles and example scenarios; by default all of them."""
     from longfat import _longfat
     from longfat.cli._examples import examples
 
     sources = {
         "controllers": _longfat.controllers,
         "queues": _longfat.queues,
+        "profiles": _profiles,
         "scenarios": examples,
     }
     found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
@@ -41,6 +42,21 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
             out.print(_scenarios(entries) if name == "scenarios" else _registry(name, entries))
         else:
             out.print(f"no {name} found: the examples live in the folder scenarios of the source")
+
+
+def _profiles() -> list[dict[str, Any]]:
+    """The profiles in the form of the other lists: what they set stands where parameters stand."""
+    from longfat import _longfat
+
+    return [
+        {
+            "name": profile["name"],
+            "title": profile["title"],
+            "source": profile["source"],
+            "parameters": [{"name": key, "default": value} for key, value in profile["keys"]],
+        }
+        for profile in _longfat.profiles()
+    ]
 
 
 def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
