@@ -39,7 +39,7 @@ fn run() -> Result<(), String> {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "--repeat" => {
-                repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?
+                repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?;
             }
             "--seconds" => overrides.push(format!("duration=\"{} s\"", value()?)),
             _ => files.push(argument),

@@ -82,12 +82,11 @@ mod tests {
         fn a_ring_is_a_queue(steps in prop::collection::vec(prop::option::of(any::<u32>()), 0..300)) {
             let (mut ring, mut queue) = (Ring::default(), VecDeque::new());
             for step in steps {
-                match step {
-                    Some(value) => {
-                        ring.put(value);
-                        queue.push_back(value);
-                    }
-                    None => prop_assert_eq!(ring.take(), queue.pop_front()),
+                if let Some(value) = step {
+                    ring.put(value);
+                    queue.push_back(value);
+                } else {
+                    prop_assert_eq!(ring.take(), queue.pop_front());
                 }
                 prop_assert_eq!(ring.first(), queue.front());
                 prop_assert_eq!(ring.last(), queue.back());

@@ -1,0 +1,123 @@
+//! Random scenarios as text: what a failing test prints can be run again with `longfat run`.
+
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+/// A random scenario of up to three links in a chain, long flows and short ones.
+pub(crate) fn scenarios() -> impl Strategy<Value = String> {
+    let links = prop::collection::vec(link(), 1..4);
+    let flows = prop::collection::vec(flow(), 1..4);
+    let traffic = prop::collection::vec(traffic(), 0..3);
+    (links, flows, traffic, 0_u64..1000, 0_u32..1000).prop_map(
+        |(links, flows, traffic, seed, warmup)| {
+            let mut parts = vec![format!(
+                "duration = \"1.5 s\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"20 ms\"\n"
+            )];
+            let delays: Vec<u32> = links.iter().map(|(delay, _)| *delay).collect();
+            parts.extend(links.iter().enumerate().map(|(index, (_, text))| text.replace("NAME", &format!("l{index}"))));
+            for (index, (text, span, extra)) in flows.iter().chain(&traffic).enumerate() {
+                parts.push(placed(text, index, *span, *extra, &delays));
+            }
+            parts.join("\n")
+        },
+    )
+}
+
+/// A group of flows with its place in the chain filled in: name, path, and a round trip that its links allow.
+fn placed(
+    text: &str,
+    index: usize,
+    (from, to): (Index, Index),
+    extra: u32,
+    delays: &[u32],
+) -> String {
+    let (a, b) = (from.index(delays.len()), to.index(delays.len()));
+    let path = a.min(b)..=a.max(b);
+    let least: u32 = delays[path.clone()].iter().map(|delay| 2 * delay).sum();
+    let names: Vec<String> = path.map(|link| format!("\"l{link}\"")).collect();
+    text.replace("NAME", &format!("group{index}"))
+        .replace("PATH", &names.join(", "))
+        .replace("LEAST", &least.to_string())
+        .replace("MOST", &(least + extra).to_string())
+}
+
+/// The delay of a link in milliseconds, and its text.
+fn link() -> impl Strategy<Value = (u32, String)> {
+    let buffers = [
+        "1 packets",
+        "2 packets",
+        "7 packets",
+        "60 packets",
+        "1 bdp",
+        "20 kB",
+        "300 ms",
+        "unlimited",
+    ];
+    let red = "{ kind = \"red\", min = \"0.1 buffer\", max = \"0.5 buffer\" }";
+    (1_u32..20, 0_u32..8, select(buffers.to_vec()), select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), any::<bool>())
+        .prop_map(move |(rate, delay, buffer, loss, reverse, early)| {
+            let queue = if early && buffer != "unlimited" { red } else { "\"drop-tail\"" };
+            let reverse = reverse.map_or(String::new(), |rate| {
+                format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
+            });
+            let text = format!(
+                "[link.NAME]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\n\
+                 loss = {loss}\nbdp = \"50 ms\"\nqueue = {queue}\n{reverse}"
+            );
+            (delay, text)
+        })
+}
+
+/// A group's text without its place; where in the chain it lies; how much longer than its links its round trip is.
+type Group = (String, (Index, Index), u32);
+
+fn flow() -> impl Strategy<Value = Group> {
+    let sender = (
+        select(&["reno", "hstcp", "stcp", "exp", "cubic"][..]),
+        select(vec![100_u32, 576, 1500, 9000]),
+        select(&["sack", "newreno", "reno"][..]),
+        any::<bool>(),
+        select(&["standard", "limited", "hystart++"][..]),
+    );
+    let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
+    (sender, bounds, any::<bool>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
+        |(sender, (size, most, access, start, stop), reverse, count, span, extra)| {
+            let (control, packet, recovery, delayed, slow_start) = sender;
+            let mut text = format!(
+                "[[flow]]\nname = \"NAME\"\ncontrol = \"{control}\"\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
+                 rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
+                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n"
+            );
+            let optional = [
+                size.map(|size| format!("size = \"{size} packets\"\n")),
+                most.map(|most| format!("max_window = {most}\n")),
+                access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
+                stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
+            ];
+            text.extend(optional.into_iter().flatten());
+            (text, span, extra)
+        },
+    )
+}
+
+fn traffic() -> impl Strategy<Value = Group> {
+    let sizes = [
+        r#""3 packets""#,
+        r#"{ pareto = { mean = "10 packets", shape = 1.35 } }"#,
+        r#"{ exponential = { mean = "5 kB" } }"#,
+        r#"{ uniform = ["1 packets", "30 packets"] }"#,
+    ];
+    let what =
+        (select(&["reno", "exp", "cubic"][..]), 1_u32..300, select(sizes.to_vec()), of(1_u32..50));
+    (what, any::<bool>(), any::<(Index, Index)>(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
+        let (control, rate, size, count) = what;
+        let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
+        let text = format!(
+            "[[traffic]]\nname = \"NAME\"\ncontrol = \"{control}\"\npath = [PATH]\nreverse = {reverse}\n\
+             arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
+             rtt = {{ uniform = [\"LEAST ms\", \"MOST ms\"] }}\n{count}"
+        );
+        (text, span, extra)
+    })
+}
