@@ -13,6 +13,7 @@ __all__ = [
     "Table",
     "__version__",
     "controllers",
+    "profiles",
     "quantity",
     "queues",
     "simulate",

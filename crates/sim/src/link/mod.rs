@@ -264,20 +264,20 @@ impl Transmitter {
 
     #[inline]
     fn transmission(&mut self, bytes: u32) -> Transmission {
-        if self.known[0].bytes == bytes {
-            return self.known[0];
-        }
-        if self.known[1].bytes != bytes {
+        // Data and acknowledgments come in no order: choosing between them must not be a branch.
+        let known = usize::from(self.known[1].bytes == bytes);
+        if self.known[known].bytes != bytes {
+            self.known.swap(0, 1);
             let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
             let rate = u128::from(self.rate.0);
-            self.known[1] = Transmission {
+            self.known[0] = Transmission {
                 bytes,
                 whole: (bit_picoseconds / rate) as u64,
                 remainder: (bit_picoseconds % rate) as u64,
             };
+            return self.known[0];
         }
-        self.known.swap(0, 1);
-        self.known[0]
+        self.known[known]
     }
 
     /// Since when nothing has been sent, if nothing is being sent at `now`.
