@@ -43,7 +43,9 @@ WALL_CLOCK = re.compile(r"in \S+ \S+: \S+(?: \S)? packets/s, .* real time")
 FILE = re.compile(r"# (\S+\.toml)\n")
 LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)")
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)
+UPDATE = bool(os.environ.get("UPDATE"))
 WRONG_INPUT = 2
+TINY, HUGE = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def entries(block: str) -> Iterator[Entry]:
 
 
 def run_console(block: str, longfat: Command) -> tuple[str, list[str]]:
-    """Runs a block; what it should look like today, and what is wrong with it."""
+    """Runs a block; what it looks like with the output of today, and what is wrong with it."""
     updated, complaints = "", []
     end = 0
     for entry in entries(block):
@@ -76,10 +78,10 @@ def run_console(block: str, longfat: Command) -> tuple[str, list[str]]:
         lines = (done.stderr if refused else done.stdout).rstrip().splitlines()
         printed = "".join(f"{line.rstrip()}\n" for line in lines)
         wrong = bool(entry.shown.strip()) and not same(entry.shown, printed)
-        if wrong:
+        update = wrong and UPDATE and "..." not in entry.shown
+        if wrong and not update:
             complaints.append(f"longfat {command} prints\n{printed}and not\n{entry.shown}")
-        keep = not wrong or "..." in entry.shown
-        updated += block[end : entry.start] + (entry.shown if keep else printed)
+        updated += block[end : entry.start] + (printed if update else entry.shown)
         end = entry.end
     return updated + block[end:], complaints
 
@@ -116,7 +118,7 @@ def completed(fragment: str) -> str:
             after += f'\n[link.{link}]\nrate = "10 Mbit/s"\ndelay = "5 ms"\n'
     if not re.search(r"^\[\[(flow|traffic)\]\]", fragment, re.MULTILINE):
         path = json.dumps(links)
-        after += f'\n[[flow]]\nname = "some"\ncontrol = "reno"\npath = {path}\nrtt = "100 ms"\n'
+        after += f'\n[[flow]]\nname = "some"\ncontrol = "reno"\npath = {path}\nrtt = "1 s"\n'
     return before + fragment + after
 
 
@@ -143,7 +145,7 @@ def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> No
                 read_toml(block)
         except Exception as error:  # noqa: BLE001 - one report for the whole document
             complaints.append(f"{place}: {error}")
-    if os.environ.get("UPDATE"):
+    if UPDATE:
         for start, end, new in reversed(edits):
             updated = updated[:start] + new + updated[end:]
         document.write_text(updated, "utf-8")
@@ -166,10 +168,16 @@ def anchors(document: Path) -> set[str]:
     return {heading.replace(" ", "-") for heading in plain}
 
 
-def test_the_readme_names_every_controller_and_queue() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    for entry in [*package.controllers(), *package.queues()]:
-        assert f"`{entry['name']}`" in text, f"README.md does not name {entry['name']}"
+@pytest.mark.parametrize("kind", ["controllers", "queues"])
+def test_the_readme_names_every_controller_and_queue(kind: str) -> None:
+    readme = ROOT / "README.md"
+    text = readme.read_text("utf-8")
+    names = ", ".join(f"`{entry['name']}`" for entry in getattr(package, kind)())
+    row = f"| {kind} | {names} |"
+    if UPDATE:
+        text = re.sub(rf"^\| {kind} \|.*$", row, text, flags=re.MULTILINE)
+        readme.write_text(text, "utf-8")
+    assert row in text.splitlines(), f"README.md lists other {kind}: run with UPDATE=1"
 
 
 REFERENCE = ROOT / "docs/guides/scenario-file.md"
@@ -210,6 +218,7 @@ def test_the_reference_has_every_key() -> None:
         "Top of the file": scenario.keys() - {"link", "flow", "traffic"},
         "Links": scenario["link"]["bottleneck"].keys(),
         "Flows": scenario["flow"][0].keys(),
+        "Short flows": {"arrivals", "count", "size", "rtt", "start", "stop"},
     }
     for heading, names in keys.items():
         text = section(heading)
@@ -217,13 +226,66 @@ def test_the_reference_has_every_key() -> None:
             assert f"| `{name}` |" in text, f"section {heading} has no row for `{name}`"
 
 
-def test_the_reference_has_every_parameter() -> None:
-    for kind, text in (("queues", section("Queues")), ("controllers", section("Controllers"))):
-        for entry in getattr(package, kind)():
-            assert f"`{entry['name']}`" in text, f"section {kind} does not name {entry['name']}"
-            for parameter in entry["parameters"]:
-                name = parameter["name"]
-                assert f"`{name}`" in text, f"{entry['name']} has `{name}`, the reference has not"
+@pytest.mark.parametrize("kind", ["queues", "controllers"])
+def test_the_reference_of_parameters_is_made_from_the_registry(kind: str) -> None:
+    opening, closing = f"<!-- {kind}: made from the registry -->\n", f"<!-- end of {kind} -->"
+    text = REFERENCE.read_text("utf-8")
+    before, _, rest = text.partition(opening)
+    written, _, after = rest.partition(closing)
+    made = "".join(described(entry) for entry in getattr(package, kind)()) + "\n"
+    if UPDATE:
+        REFERENCE.write_text(before + opening + made + closing + after, "utf-8")
+        written = made
+    assert written == made, f"{REFERENCE.name} is older than the list of {kind}: run with UPDATE=1"
+
+
+def described(entry: dict[str, Any]) -> str:
+    """A controller or a queue with its parameters."""
+    title = entry["title"][0].upper() + entry["title"][1:]
+    text = f"\n### `{entry['name']}`\n\n{title} ({entry['source']}).\n"
+    if not entry["parameters"]:
+        return text + "\nIt has no parameters.\n"
+    text += "\n| parameter | default | value | meaning |\n|---|---|---|---|\n"
+    for each in entry["parameters"]:
+        row = (f"`{each['name']}`", default_of(each), range_of(each), each["about"])
+        text += f"| {' | '.join(row)} |\n"
+    return text
+
+
+def default_of(parameter: dict[str, Any]) -> str:
+    default = parameter["default"]
+    if default is None:
+        return "required"
+    if parameter["kind"] == "frequency":
+        default = f"{default:.15g} /s"
+    number = isinstance(default, float)
+    return f"`{default:.15g}`" if number else f"`{json.dumps(default, ensure_ascii=False)}`"
+
+
+def range_of(parameter: dict[str, Any]) -> str:
+    """What values are possible."""
+    kind = parameter["kind"]
+    if parameter["words"]:
+        words = ", ".join(f"`{json.dumps(word)}`" for word in parameter["words"])
+        return words if kind == "word" else f"a number{bounds_of(parameter)}, or {words}"
+    what = {
+        "number": "a number",
+        "count": "a count",
+        "frequency": "per second",
+        "time": "a time",
+        "length": "a length",
+        "flag": "true or false",
+        "controller": "a controller",
+    }[kind]
+    return what + bounds_of(parameter)
+
+
+def bounds_of(parameter: dict[str, Any]) -> str:
+    least, most = parameter["minimum"], parameter["maximum"]
+    if least is None:
+        return ""
+    least = "above 0" if 0 < least < TINY else f"{least:g} or more"
+    return f", {least}" + ("" if most > HUGE else f", at most {most:g}")
 
 
 def test_the_guide_to_results_has_every_name() -> None:
