@@ -38,7 +38,7 @@ bench:
 	cargo run --release --locked -p longfat-bench -- --repeat 5 bench/scenarios/*.toml scenarios/two-way-500M.toml
 	cargo bench --locked -p longfat-bench
 
-lint: .venv/packages
+lint: build
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check

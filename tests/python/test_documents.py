@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import longfat as package
+from longfat import _longfat
 from longfat._folder import TABLES
 from longfat._longfat import Scenario
 from support import ROOT, SMALL, Command
@@ -226,17 +227,26 @@ def test_the_reference_has_every_key() -> None:
             assert f"| `{name}` |" in text, f"section {heading} has no row for `{name}`"
 
 
-@pytest.mark.parametrize("kind", ["queues", "controllers"])
-def test_the_reference_of_parameters_is_made_from_the_registry(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["queues", "controllers", "profiles"])
+def test_the_reference_of_names_is_made_from_the_registry(kind: str) -> None:
     opening, closing = f"<!-- {kind}: made from the registry -->\n", f"<!-- end of {kind} -->"
     text = REFERENCE.read_text("utf-8")
     before, _, rest = text.partition(opening)
     written, _, after = rest.partition(closing)
-    made = "".join(described(entry) for entry in getattr(package, kind)()) + "\n"
+    listed = getattr(_longfat, kind)()
+    made = profile_table(listed) if kind == "profiles" else "".join(map(described, listed)) + "\n"
     if UPDATE:
         REFERENCE.write_text(before + opening + made + closing + after, "utf-8")
         written = made
     assert written == made, f"{REFERENCE.name} is older than the list of {kind}: run with UPDATE=1"
+
+
+def profile_table(profiles: list[dict[str, Any]]) -> str:
+    text = "\n| profile | what it is | it sets | source |\n|---|---|---|---|\n"
+    for each in profiles:
+        keys = (f"`{key} = {json.dumps(value)}`" for key, value in each["keys"])
+        text += f"| `{each['name']}` | {each['title']} | {', '.join(keys)} | {each['source']} |\n"
+    return text + "\n"
 
 
 def described(entry: dict[str, Any]) -> str:
