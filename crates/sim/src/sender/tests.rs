@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use longfat_control::{CongestionControl, Start, Windowed, controller::reno::Reno};
+use longfat_control::Start;
 use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings};
@@ -37,6 +37,10 @@ impl Dialogue {
     }
 
     fn with(recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
+        Self::under("reno", recovery, window, segments, lost)
+    }
+
+    fn under(control: &str, recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
         let settings = Settings {
@@ -49,7 +53,8 @@ impl Dialogue {
             ecn: true,
             propagation: RTT,
         };
-        let control: Box<dyn CongestionControl> = Windowed::boxed(Reno, &start);
+        let controller = longfat_control::find(control).expect("the controller is known");
+        let control = (controller.build)(&controller.defaults(), &start);
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut dialogue = Self {
@@ -87,12 +92,15 @@ impl Dialogue {
     fn run(&mut self, until: Span) {
         loop {
             let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
-            let next = ack_at.min(self.sender.deadline());
+            let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
+            let next = ack_at.min(self.sender.deadline()).min(paced);
             if next == Time::NEVER || next > Time::ZERO + until {
                 return;
             }
             self.now = next;
-            if ack_at <= self.sender.deadline() {
+            if next == paced && next < ack_at {
+                // Only the pacing let something go.
+            } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
                 let blocks = (ack.sack != sack::NONE).then(|| self.slab.take(ack.sack));
                 self.sender.on_ack(self.now, &ack, blocks.as_ref());
@@ -311,4 +319,36 @@ fn the_echo_lasts_until_the_sender_says_that_it_has_reduced() {
     assert_eq!(dialogue.sender.measured().congestion_events, 1);
     // The first new segment after the reduction carried CWR, so the acknowledgments since then carry no echo.
     assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECHO)));
+}
+
+#[test]
+fn two_duplicates_let_two_new_segments_go() {
+    // Limited transmit (RFC 3042; RFC 6675, section 5, step 3): 2 is lost, and the window full. The acknowledgments of
+    // 0 and 1 let 10 and 11 go, each of the first two duplicates one more, before the third starts the recovery.
+    for recovery in [Recovery::Sack, Recovery::NewReno] {
+        let mut dialogue = Dialogue::with(recovery, 10.0, 1000, &[2]);
+        dialogue.run(Span::from_millis(150));
+        let new: Vec<u64> =
+            dialogue.log[10..].iter().filter(|(_, _, again)| !again).map(|sent| sent.1).collect();
+        assert_eq!(new[..4], [10, 11, 12, 13], "{recovery:?}");
+        assert_eq!(dialogue.retransmissions()[0], (100, 2));
+    }
+}
+
+#[test]
+fn a_paced_window_is_spread_over_the_round_trip() {
+    // EXP-TCP paces one window per smoothed round trip. Before the first round trip is known the window of 20 leaves at
+    // once; its acknowledgments come at 100 ms, and what they let go leaves every 100/20 ms from then on.
+    let mut dialogue = Dialogue::under("exp", Recovery::Sack, 20.0, 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    let second: Vec<u64> = dialogue.log[20..].iter().map(|&(time, _, _)| time).collect();
+    assert_eq!(second.len(), 20, "{second:?}");
+    for (index, time) in second.iter().enumerate() {
+        // The window grows by less than one segment meanwhile: 5 ms each, and a quarter less at the end.
+        assert!(time.abs_diff(100 + 5 * index as u64) <= 5, "{second:?}");
+    }
+    // Reno sends the same window in one burst.
+    let mut dialogue = Dialogue::with(Recovery::Sack, 20.0, 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert!(dialogue.log[20..].iter().all(|&(time, _, _)| time == 100));
 }
