@@ -104,7 +104,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let untouched = Measured::new(Time::ZERO, f64::NAN);
     let measured = flow.sender.as_ref().map_or(&untouched, |sender| sender.measured());
     let received = flow.receiver.received();
-    let from = flow.start.max(Time::ZERO + simulation.scenario.warmup);
+    let from = active_from(simulation, flow);
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
@@ -118,11 +118,16 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         retransmit_rate: share,
         timeouts: measured.timeouts,
         queueing_delay_mean_s: measured.queueing_delay(),
-        window_mean: measured.window_mean(simulation.end),
+        window_mean: measured.window_mean(until),
         congestion_events: measured.congestion_events,
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
+}
+
+/// When the active part of the measured interval begins.
+fn active_from(simulation: &Simulation, flow: &Flow) -> Time {
+    flow.start.max(Time::ZERO + simulation.scenario.warmup)
 }
 
 /// When the flow stops being active: at its completion, its stop, or the end.
@@ -131,7 +136,8 @@ fn active_until(simulation: &Simulation, flow: &Flow) -> Time {
     complete.min(flow.stop.unwrap_or(Time::NEVER)).min(simulation.end)
 }
 
-/// Jain's index of the goodputs of each group: (Σx)² / (n Σx²).
+/// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
+/// interval.
 fn jain(simulation: &Simulation, flows: &[FlowSummary]) -> Map<String, Value> {
     let groups = simulation.scenario.flows.iter().enumerate();
     groups
@@ -141,7 +147,8 @@ fn jain(simulation: &Simulation, flows: &[FlowSummary]) -> Map<String, Value> {
                 .long_flows()
                 .iter()
                 .zip(flows)
-                .filter(|(flow, _)| long(flow).0 == group);
+                .filter(|(flow, _)| long(flow).0 == group)
+                .filter(|(flow, _)| active_until(simulation, flow) > active_from(simulation, flow));
             let goodputs: Vec<f64> = members.map(|(_, summary)| summary.goodput_bit_s).collect();
             let sum: f64 = goodputs.iter().sum();
             let squares: f64 = goodputs.iter().map(|x| x * x).sum();

@@ -24,12 +24,12 @@ DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="longfat", message="%(prog)s %(version)s")
 def commands() -> None:
-    r"""A laboratory for congestion control on long fat networks.
+    """A laboratory for congestion control on long fat networks.
 
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
     longfat run scenarios/first.toml --plot                           one scenario
-    """
+    """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
 
 
 commands.add_command(run_command)

@@ -80,7 +80,7 @@ def try_command(
     plot: bool,
     quiet: bool,
 ) -> None:
-    r"""Compare controllers on one link, without writing a scenario file.
+    """Compare controllers on one link, without writing a scenario file.
 
     Every controller runs alone on the same path, once per seed; the flows start within the first five
     round trips, drawn from the seed. Numbers are means with their 95 % confidence intervals.
@@ -88,7 +88,7 @@ def try_command(
 
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno --plot
-    """
+    """  # noqa: D301 - the command line reads the backspace: keep this line as it is
     from longfat._comparison import Setup, split_controls
 
     wanted = split_controls(controls)

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Under random loss of probability p the sawtooth has mean window √(3/2)/√p = 1.22/√p when losses come
-//! evenly spaced, and about 1.31/√p when they come independently (held by `reno_under_random_loss` in the
+//! evenly spaced, and about 1.31/√p when they come independently (held by `holds_the_square_root_law` in the
 //! tests of the simulator). After a loss at window W it takes W/2 round trips to come back: on a path of
 //! 10 Gbit/s and 100 ms with packets of 1500 bytes, 41 667 round trips or 69 minutes. That is the problem
 //! the other controllers set out to solve.

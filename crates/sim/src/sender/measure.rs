@@ -103,8 +103,9 @@ impl Measured {
         self.delay as f64 / self.round_trips as f64 * 1e-12
     }
 
-    /// Time average of the window in segments until `now`; NaN over no time.
+    /// Time average of the window in segments until `now`, or until its last change if that is later; NaN over no time.
     pub(crate) fn window_mean(&self, now: Time) -> f64 {
+        let now = now.max(self.window_since);
         let rest = self.window * now.since(self.window_since).0 as f64;
         (self.window_area + rest) / now.since(self.since).0 as f64
     }
