@@ -1,18 +1,16 @@
 //! Small networks whose every packet can be followed by hand.
 
-use longfat_sim::summary::Summary;
-use longfat_sim::{Recording, Scenario, Simulation};
+mod support;
 
-fn record(text: &str) -> Recording {
-    let scenario =
-        Scenario::read(text, "by-hand.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-    let mut simulation = Simulation::new(&scenario, true);
-    while simulation.advance(1000) {}
-    simulation.finish()
+use longfat_sim::Recording;
+use longfat_sim::summary::Summary;
+
+fn series_of(text: &str) -> Recording {
+    support::record(text, true)
 }
 
 fn run(text: &str) -> Summary {
-    record(text).summary
+    series_of(text).summary
 }
 
 /// A number of one direction of a link.
@@ -196,7 +194,7 @@ fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
 /// The first row of the time series is at the end of the first interval, and rows are complete.
 #[test]
 fn time_series_count_what_came_before_each_edge() {
-    let recording = record(
+    let recording = series_of(
         r#"
         duration = "100 ms"
         sample   = "10 ms"

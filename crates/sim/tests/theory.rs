@@ -2,15 +2,12 @@
 //!
 //! The slow ones are ignored here and run by `make test-long`.
 
+mod support;
+
 use longfat_sim::summary::Summary;
-use longfat_sim::{Scenario, Simulation};
 
 fn run(text: &str) -> Summary {
-    let scenario =
-        Scenario::read(text, "theory.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-    let mut simulation = Simulation::new(&scenario, false);
-    while simulation.advance(1_000_000) {}
-    simulation.finish().summary
+    support::record(text, false).summary
 }
 
 /// A lone flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.

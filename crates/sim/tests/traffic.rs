@@ -1,13 +1,11 @@
 //! Short flows that arrive at random: how many, how large, how long, and what is told of them.
 
-use longfat_sim::{Column, Recording, Scenario, Simulation, Table};
+mod support;
+
+use longfat_sim::{Column, Recording, Simulation, Table};
 
 fn record(text: &str) -> Recording {
-    let scenario =
-        Scenario::read(text, "traffic.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-    let mut simulation = Simulation::new(&scenario, false);
-    while simulation.advance(100_000) {}
-    simulation.finish()
+    support::record(text, false)
 }
 
 fn reals<'a>(table: &'a Table, column: &str) -> &'a [f64] {
@@ -82,9 +80,7 @@ fn what_is_told_of_completion_times_is_right_within_a_percent() {
 #[test]
 fn transfers_taken_during_the_run_are_those_of_the_table() {
     let whole = record(WEB);
-    let scenario =
-        Scenario::read(WEB, "traffic.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-    let mut simulation = Simulation::new(&scenario, false);
+    let mut simulation = Simulation::new(&support::read(WEB), false);
     let mut starts = Vec::new();
     let mut more = true;
     while more {
