@@ -25,7 +25,7 @@
 //! | `w_ref`          | 100     | ours; the `max_ssthresh` of RFC 3742, which the paper cites        |
 //! | `start_decrease` | "beta"  | section II.B                                                       |
 //! | `pacing`         | true    | section II.C                                                       |
-//! | `rtt_fair`       | false   | ours, for a question that the paper leaves to the future           |
+//! | `rtt_fair`       | false   | ours, see "Fair to round trips" below                               |
 //! | `reference_rtt`  | 100 ms  | ours; used by `rtt_fair` only                                      |
 //!
 //! What the paper leaves open, and what is done here:
@@ -45,17 +45,37 @@
 //!   Taken per acknowledgment, as the rule says, the excess compounds to e^γ, and an epoch lasts ln(1 + βW/s)/γ
 //!   round trips, 2.4 % less than the paper's recursion (`the_papers_recursion_is_2_4_percent_longer`).
 //! - *Pacing*: one window per smoothed round trip, in both phases.
-//! - *Round trips.* Two flows of different round trips that lose together drift apart exponentially, because each
-//!   compounds per round trip of its own. With `rtt_fair` the increment compounds per `reference_rtt` R₀ instead:
-//!   γ becomes (1 + γ)^(R/R₀) - 1, at most 1, and s becomes max(4 R/R₀, √(cwnd₀ R/R₀)): then the *rate* w/R obeys
-//!   the same law whatever R is, to first order in γ, and at R = R₀ nothing changes. Slow start is left alone.
+//! - *Round trips*: the paper leaves them to the future; `rtt_fair` is our answer, below.
+//!
+//! **Fair to round trips.** Per acknowledgment the excess grows as e^(γ t/R). Flows that lose together every T
+//! seconds settle where the gain of an epoch makes good its loss, and w/s = √w₀ puts them at
+//!
+//! ```text
+//!     w₀ = ((1 - β)/β)² (e^(γT/R) - 1)²,    so    x₁/x₂ = (R₂/R₁) ((e^(γT/R₁) - 1)/(e^(γT/R₂) - 1))²
+//! ```
+//!
+//! which is exponential in the difference of 1/R₁ and 1/R₂: the flow of the longer round trip starves. With
+//! `rtt_fair` every flow grows as one whose round trip is `reference_rtt`, R₀, at the same rate x = w/R:
+//!
+//! ```text
+//!     γ_R = γ R/R₀,    s_R = max(4 R/R₀, √(cwnd₀ R/R₀))
+//!     then    dx/dt = (γ/R₀) (x - x₀ + s_R/R),    s_R/R = max(4/R₀, √(x₀/R₀)):  no R is left
+//! ```
+//!
+//! so flows that lose together meet at equal rates, w₁/w₂ = R₁/R₂, and keep the paper's convergence, 1 - β/2 per
+//! epoch. R is the smoothed round trip, queueing included, because w/R is the rate. Taken once per round trip, as the
+//! paper's recursion has it, `γ_R` would be (1 + γ)^(R/R₀) - 1; per acknowledgment that compounds to more than e^γ per
+//! R₀, by 8 % at R = 4 R₀, and two flows of R₀ and 4 R₀ with 10⁵ segments/s between them would settle at 1 : 1.5.
+//! Nothing changes at R = R₀. Slow start and β are left alone. It holds up to R = R₀/γ (2 s), where `γ_R` stays at 1.
+//! It does nothing about losses that do *not* come together: who sees more of them still gets less.
 //!
 //! Domain: any window of two segments and more; asymptotically w ≫ cwnd₀ it is multiplicative increase by γ.
 //!
 //! Promised by the paper, held in `tests/theory/exp.rs`: the length of the epoch; convergence under synchronised
-//! losses; growth γβW per round trip at the end of an epoch; the increments of the appendix.
+//! losses; growth γβW per round trip at the end of an epoch; the increments of the appendix. Derived above, held in
+//! `tests/theory/exp_rtt.rs`: the ratio of rates of two flows that lose together, as it is and with `rtt_fair`.
 
-use longfat_units::math::{expm1, ln_1p, sqrt};
+use longfat_units::math::sqrt;
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
@@ -125,14 +145,14 @@ impl Exponential {
         }
     }
 
-    /// γ and s at this epoch window, scaled to the round trip if asked to.
+    /// γ and s at this epoch window; with `rtt_fair` `γ_R` and `s_R`.
     #[inline]
     fn growth(&self, epoch_window: f64, rtt: Span) -> (f64, f64) {
         match self.reference_rtt {
             None => (self.gamma, sqrt(epoch_window).max(SMALLEST_START)),
             Some(reference) => {
                 let ratio = rtt.seconds() / reference;
-                let gamma = expm1(ratio * ln_1p(self.gamma)).min(1.0);
+                let gamma = (self.gamma * ratio).min(1.0);
                 (gamma, sqrt(epoch_window * ratio).max(SMALLEST_START * ratio))
             }
         }

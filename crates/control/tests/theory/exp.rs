@@ -1,9 +1,9 @@
 //! The EXP-TCP paper.
 
 use longfat_control::{Cause, Start};
+use longfat_units::Segments;
 use longfat_units::math::{ln, pow};
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
 
 use crate::drive::{Flow, assert_near};
 
@@ -136,24 +136,4 @@ fn after_a_time_out_the_epoch_begins_where_slow_start_ends() {
     flow.round();
     // 0.051271 √5000 in the first round trip of an epoch, as everywhere.
     assert_near(flow.window() - 5000.0, 3.6254, 0.01, "the first round trip");
-}
-
-/// With `rtt_fair` two flows of 50 and 100 ms gain alike, as rates, between losses that come together.
-#[test]
-fn rtt_fair_growth_is_the_same_in_time() {
-    let change = |rtt_fair| [("rtt_fair", Setting::Flag(rtt_fair))];
-    let mut gains = Vec::new();
-    for rtt_fair in [true, false] {
-        for (millis, window) in [(50, 5000.0), (100, 10_000.0)] {
-            let flow = Flow::new("exp", &change(rtt_fair), window);
-            let mut flow = flow.with_rtt(Span::from_millis(millis));
-            flow.lose();
-            let before = flow.window();
-            // Four seconds.
-            (0..4000 / millis).for_each(|_| flow.round());
-            gains.push((flow.window() / before - 1.0) * 1000.0);
-        }
-    }
-    assert_near(gains[0], gains[1], 0.06, "with rtt_fair");
-    assert!(gains[2] > 5.0 * gains[3], "without it the short flow gains far more: {gains:?}");
 }

@@ -3,6 +3,7 @@
 mod cubic;
 mod drive;
 mod exp;
+mod exp_rtt;
 mod hstcp;
 mod slow_start;
 mod stcp;

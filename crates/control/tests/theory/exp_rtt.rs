@@ -1,0 +1,111 @@
+//! EXP-TCP and round trips: two flows under losses that come together, in fluid steps of acknowledgments.
+
+use longfat_control::{SlowStart, Start};
+use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
+
+use crate::drive::{Flow, assert_near};
+
+/// The step of time that both flows take together.
+const STEP: u64 = 5;
+
+/// Two flows on one bottleneck, without a queue: both lose when together they send more than it carries.
+struct Pair {
+    flows: [Flow; 2],
+    millis: [u64; 2],
+}
+
+impl Pair {
+    fn new(rtt_fair: bool, millis: [u64; 2], windows: [f64; 2]) -> Self {
+        let flow = |index: usize| {
+            let threshold = Some(Segments(1.0));
+            let start = Start {
+                window: Segments(windows[index]),
+                threshold,
+                slow_start: SlowStart::Standard,
+            };
+            Flow::starting("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], &start)
+                .with_rtt(Span::from_millis(millis[index]))
+        };
+        Self { flows: [flow(0), flow(1)], millis }
+    }
+
+    /// Segments per second.
+    fn rate(&self, index: usize) -> f64 {
+        self.flows[index].window() * 1000.0 / self.millis[index] as f64
+    }
+
+    /// Epochs at this capacity, in segments per second. Returns the length of the last, in seconds.
+    fn epochs(&mut self, count: u32, capacity: f64) -> f64 {
+        let mut steps = 0;
+        for _ in 0..count {
+            self.flows.iter_mut().for_each(Flow::lose);
+            steps = 0;
+            while self.rate(0) + self.rate(1) < capacity {
+                for (flow, millis) in self.flows.iter_mut().zip(self.millis) {
+                    flow.slice(millis / STEP);
+                }
+                steps += 1;
+            }
+        }
+        f64::from(steps) * STEP as f64 / 1000.0
+    }
+}
+
+/// From rates of 9:1, either way: equal rates, windows as the round trips.
+#[test]
+fn rtt_fair_flows_that_lose_together_meet_at_equal_rates() {
+    for millis in [[50, 100], [50, 200], [40, 320]] {
+        for shares in [[0.9, 0.1], [0.1, 0.9]] {
+            let windows = [0, 1].map(|index| 10.0 * shares[index] * millis[index] as f64);
+            let mut pair = Pair::new(true, millis, windows);
+            pair.epochs(80, 10_000.0);
+            let what = format!("{millis:?} ms from {shares:?}");
+            assert_near(pair.rate(0) / pair.rate(1), 1.0, 0.03, &what);
+        }
+    }
+}
+
+/// The reference is 100 ms, and so is the path.
+#[test]
+fn at_the_reference_rtt_fair_changes_nothing() {
+    for window in [4.0, 100.0, 1e4] {
+        let mut ends = [false, true].map(|rtt_fair| {
+            let mut flow = Flow::new("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], window);
+            flow.lose();
+            (0..20).for_each(|_| flow.round());
+            flow.window()
+        });
+        ends.sort_by(f64::total_cmp);
+        assert_near(ends[1], ends[0], 1e-12, &format!("at {window}"));
+    }
+}
+
+/// In four seconds after a loss flows of 50 and 100 ms and equal rates gain the same share.
+#[test]
+fn rtt_fair_growth_is_the_same_in_time() {
+    let gain = |rtt_fair, millis: u64| {
+        let change = [("rtt_fair", Setting::Flag(rtt_fair))];
+        let flow = Flow::new("exp", &change, 114_285.7 * millis as f64 / 1000.0);
+        let mut flow = flow.with_rtt(Span::from_millis(millis));
+        flow.lose();
+        let before = flow.window();
+        (0..4000 / millis).for_each(|_| flow.round());
+        flow.window() / before - 1.0
+    };
+    assert_near(gain(true, 50), gain(true, 100), 0.01, "with rtt_fair");
+    // √2 (e⁴ - 1)/(e² - 1), from 5000 and 10 000 segments and over 80 and 40 round trips.
+    assert_near(gain(false, 50) / gain(false, 100), 11.86, 0.05, "without it");
+}
+
+/// Two flows of 95 and 105 ms settle at the ratio that the length T of their epochs gives:
+/// (105/95) ((e^(0.05T/0.095) - 1)/(e^(0.05T/0.105) - 1))².
+#[test]
+fn without_it_a_tenth_of_difference_in_round_trips_is_worth_a_factor() {
+    let mut pair = Pair::new(false, [95, 105], [950.0, 1050.0]);
+    let length = pair.epochs(150, 20_000.0);
+    let grown = |rtt: f64| longfat_units::math::expm1(0.05 * length / rtt);
+    let ratio = longfat_units::math::pow(grown(0.095) / grown(0.105), 2.0) * 105.0 / 95.0;
+    assert!(ratio > 1.5, "the epochs are too short to tell: {length} s");
+    assert_near(pair.rate(0) / pair.rate(1), ratio, 0.03, "the ratio of rates");
+}
