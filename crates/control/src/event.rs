@@ -16,7 +16,7 @@ pub trait CongestionControl: fmt::Debug + Send {
     fn window(&self) -> Segments;
 
     /// How fast it may leave. The window alone must be safe where a host ignores this.
-    fn pacing(&self, _path: &Path) -> Pacing {
+    fn pacing(&self, _now: Time, _path: &Path) -> Pacing {
         Pacing::Unpaced
     }
 

@@ -116,8 +116,8 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
         Segments(self.window)
     }
 
-    fn pacing(&self, path: &Path) -> Pacing {
-        self.law.pacing(&self.operating(Time::ZERO, path, 0.0))
+    fn pacing(&self, now: Time, path: &Path) -> Pacing {
+        self.law.pacing(&self.operating(now, path, 0.0))
     }
 
     fn threshold(&self) -> Option<Segments> {
@@ -128,5 +128,42 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
         if let Some(window) = self.epoch_window {
             probe.value("epoch_window", window);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::Span;
+
+    use super::*;
+
+    /// Paces at as many segments per second as seconds have passed since the last event.
+    #[derive(Debug)]
+    struct Clock;
+
+    impl WindowLaw for Clock {
+        fn gain(&self, _: &Operating) -> f64 {
+            0.0
+        }
+
+        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+            0.0
+        }
+
+        fn pacing(&self, at: &Operating) -> Pacing {
+            at.since_event.map_or(Pacing::Unpaced, |since| Pacing::Rate(since.seconds()))
+        }
+    }
+
+    #[test]
+    fn pacing_is_told_the_time_since_the_last_event() {
+        let rtt = Span::from_millis(100);
+        let path = Path { rtt, base_rtt: rtt };
+        let mut control = Windowed::new(Clock, &Start::default());
+        let at = |seconds| Time::ZERO + Span::from_seconds(seconds);
+        assert_eq!(control.pacing(at(3), &path), Pacing::Unpaced);
+        let event = Congestion { now: at(5), cause: Cause::Loss, in_flight: 10, again: false };
+        control.on_congestion(&event, &path);
+        assert_eq!(control.pacing(at(7), &path), Pacing::Rate(2.0));
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn check(
             }
         }
         check_window(&*control, 1.0);
-        check_pacing(control.pacing(&path));
+        check_pacing(control.pacing(now, &path));
     }
 }
 

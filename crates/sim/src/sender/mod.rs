@@ -151,7 +151,7 @@ impl Sender {
             let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room: None };
             self.control.on_ack(&ack, &path);
             if round_starts {
-                self.pacing = self.control.pacing(&path);
+                self.pacing = self.control.pacing(now, &path);
             }
             self.heed_control(now);
         }
@@ -233,7 +233,7 @@ impl Sender {
     fn tell_congestion(&mut self, event: &Congestion) {
         let path = self.path();
         self.control.on_congestion(event, &path);
-        self.pacing = self.control.pacing(&path);
+        self.pacing = self.control.pacing(event.now, &path);
         self.heed_control(event.now);
     }
 
