@@ -122,6 +122,7 @@ impl Flow {
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             ecn: transport.ecn,
+            pacing: transport.pacing,
             propagation: rtt,
         };
         let selective = transport.recovery == Recovery::Sack;

@@ -92,6 +92,7 @@ recovery = "sack"
 delayed_ack = false
 rto_min = "200 ms"
 ecn = true
+pacing = "controller"
 max_window = "none"
 access = "none"
 "#;
@@ -136,6 +137,7 @@ recovery = "reno"
 delayed_ack = true
 rto_min = "1 s"
 ecn = false
+pacing = "controller"
 max_window = "none"
 access = "none"
 "#;

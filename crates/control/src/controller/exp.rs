@@ -44,7 +44,7 @@
 //! - *Compounding.* The paper's `cwnd_i` = cwnd₀ - √cwnd₀ + (1 + γ)^i √cwnd₀ takes one increment per round trip.
 //!   Taken per acknowledgment, as the rule says, the excess compounds to e^γ, and an epoch lasts ln(1 + βW/s)/γ
 //!   round trips, 2.4 % less than the paper's recursion (`the_papers_recursion_is_2_4_percent_longer`).
-//! - *Pacing*: one window per smoothed round trip, in both phases.
+//! - *Pacing*: one window per smoothed round trip, in both phases. It is wished for, not needed.
 //! - *Round trips*: the paper leaves them to the future; `rtt_fair` is our answer, below.
 //!
 //! **Fair to round trips.** Per acknowledgment the excess grows as e^(γ t/R). Flows that lose together every T
@@ -80,7 +80,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use crate::{
-    Cause, CongestionControl, Controller, Needs, Operating, Pacing, Phase, Start, WindowLaw,
+    Cause, CongestionControl, Controller, Operating, Pacing, Phase, Start, WindowLaw,
     Windowed,
 };
 
@@ -186,9 +186,5 @@ impl WindowLaw for Exponential {
 
     fn pacing(&self, _: &Operating) -> Pacing {
         if self.pacing { Pacing::Spread { gain: 1.0 } } else { Pacing::Unpaced }
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { pacing: self.pacing, ..Needs::NONE }
     }
 }

@@ -190,6 +190,11 @@ fn provides(
         );
         return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
     }
+    if needs.pacing && transport.pacing.is_some() {
+        let reason =
+            format!("`{kind}` decides itself when each packet leaves, so nothing else can");
+        return Err(Problem::new(place("pacing"), reason).help("leave `pacing` out"));
+    }
     if needs.access && transport.access.is_none() {
         let reason = format!("`{kind}` needs to know the rate of the sender's own link, `access`");
         return Err(Problem::new(place("access"), reason).help("add `access = \"10 Gbit/s\"`"));

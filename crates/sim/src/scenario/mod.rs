@@ -23,7 +23,7 @@ mod tree;
 mod value;
 mod write;
 
-use longfat_control::SlowStart;
+use longfat_control::{Pacing, SlowStart};
 use longfat_queue::Capacity;
 use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Span};
@@ -212,6 +212,8 @@ pub struct Transport {
     pub rto_min: Span,
     /// May routers mark this flow's data instead of dropping it?
     pub ecn: bool,
+    /// How fast the window may leave, whatever the controller says; `None`: as it says.
+    pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
     /// Rate of the sender's own link, an unbounded queue; `None`: no serialisation before the first link.

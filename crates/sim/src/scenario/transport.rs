@@ -1,14 +1,24 @@
 //! How a flow sends: packets, windows, recovery, timers.
 
-use longfat_control::SlowStart;
+use longfat_control::{Pacing, SlowStart};
 use longfat_units::{Bytes, Span};
 
 use super::error::{Problem, Problems};
 use super::fields::{Field, Fields};
-use super::value::{ACK, count, flag, number, quantity, rate, unless_none, wait, word};
+use super::tree::Value;
+use super::value::{
+    ACK, NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word,
+};
 use super::{Recovery, Transport};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
+/// The words of `pacing`.
+pub(super) const CONTROLLER: &str = "controller";
+pub(super) const SPREAD: &str = "spread";
+pub(super) const BLOCKS: &str = "blocks";
+pub(super) const RATE: &str = "rate";
+const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
+                       { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
 
 /// Keys of a group, and those of its transport after them.
@@ -25,6 +35,7 @@ macro_rules! with_transport {
             "delayed_ack",
             "rto_min",
             "ecn",
+            "pacing",
             "max_window",
             "access",
         ]
@@ -51,6 +62,7 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     let delayed_ack = fields.or("delayed_ack", false, problems, flag);
     let rto_min = fields.or("rto_min", Span::from_millis(200), problems, rto_min);
     let ecn = fields.or("ecn", true, problems, flag);
+    let pacing = fields.or("pacing", None, problems, pacing);
     let max_window = fields.or("max_window", None, problems, |field| {
         unless_none(field, |field| count(field, 1, u64::MAX))
     });
@@ -64,6 +76,7 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         delayed_ack: delayed_ack?,
         rto_min: rto_min?,
         ecn: ecn?,
+        pacing: pacing?,
         max_window: max_window?,
         access: access?,
     })
@@ -72,6 +85,27 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
 fn slow_start(field: Field<'_>) -> Result<SlowStart, Problem> {
     word(field, SlowStart::NAMES)
         .map(|name| SlowStart::named(name).expect("it is one of the names"))
+}
+
+/// The controller's own pacing, none, or one of the sender's.
+fn pacing(field: Field<'_>) -> Result<Option<Pacing>, Problem> {
+    match &field.node.value {
+        Value::Text(_) => word(field, &[CONTROLLER, NONE, SPREAD]).map(|word| match word {
+            NONE => Some(Pacing::Unpaced),
+            SPREAD => Some(Pacing::Spread { gain: 1.0 }),
+            _ => None,
+        }),
+        Value::Table(_) => {
+            let inner = field.only("a kind of pacing", &[SPREAD, BLOCKS, RATE])?;
+            let pacing = match inner.name {
+                SPREAD => Pacing::Spread { gain: number(inner, 0.01, 100.0)? },
+                BLOCKS => Pacing::Blocks(count(inner, 1, u64::from(u32::MAX))? as u32),
+                _ => Pacing::Rate(frequency(inner, 1e-3, 1e12)?),
+            };
+            Ok(Some(pacing))
+        }
+        _ => Err(field.wrong(PACINGS)),
+    }
 }
 
 fn packet(field: Field<'_>) -> Result<Bytes, Problem> {

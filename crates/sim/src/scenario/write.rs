@@ -1,5 +1,6 @@
 //! From a scenario back to a scenario file, with every default filled in.
 
+use longfat_control::Pacing;
 use longfat_units::Span;
 use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
@@ -7,6 +8,7 @@ use serde_json::{Map, Value};
 use super::choice::{Catalogue, catalogue};
 use super::lengths::{UNLIMITED, Unit, write_capacity};
 use super::size::write_mean;
+use super::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use super::value::NONE;
 use super::{
     Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
@@ -149,6 +151,7 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         delayed_ack,
         rto_min,
         ecn,
+        pacing,
         max_window,
         access,
     } = transport;
@@ -166,9 +169,21 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("delayed_ack", (*delayed_ack).into()),
         ("rto_min", span(*rto_min)),
         ("ecn", (*ecn).into()),
+        ("pacing", written_pacing(*pacing)),
         ("max_window", or_none(*max_window, Value::from)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
     ])
+}
+
+fn written_pacing(pacing: Option<Pacing>) -> Value {
+    match pacing {
+        None => CONTROLLER.into(),
+        Some(Pacing::Unpaced) => NONE.into(),
+        Some(Pacing::Spread { gain: 1.0 }) => SPREAD.into(),
+        Some(Pacing::Spread { gain }) => one(SPREAD, number(gain)),
+        Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
+        Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
+    }
 }
 
 /// A name, or a table with `kind` and parameters where there are any.

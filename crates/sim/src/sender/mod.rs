@@ -6,6 +6,7 @@
 
 mod duplicates;
 mod measure;
+mod pacing;
 mod round_trip;
 mod scoreboard;
 
@@ -14,6 +15,7 @@ use longfat_units::{Span, Time};
 
 use duplicates::Duplicates;
 pub(crate) use measure::Measured;
+use pacing::Pacer;
 use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
 
@@ -32,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) ecn: bool,
+    /// Pacing whatever the controller asks for.
+    pub(crate) pacing: Option<Pacing>,
     /// Round trip without queues, to tell queueing from propagation.
     pub(crate) propagation: Span,
 }
@@ -61,9 +65,7 @@ pub(crate) struct Sender {
     fast_retransmit: bool,
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
-    pacing: Pacing,
-    /// No packet leaves before.
-    pace_until: Time,
+    pacer: Pacer,
     /// Length of the retransmission time-out now.
     timeout: Span,
     /// When the retransmission timer runs out.
@@ -103,8 +105,7 @@ impl Sender {
             reacted_until: 0,
             fast_retransmit: false,
             announce_reduction: false,
-            pacing: Pacing::Unpaced,
-            pace_until: Time::ZERO,
+            pacer: Pacer::new(),
             timeout: round_trip.timeout(),
             deadline: Time::NEVER,
             timed_out_at: None,
@@ -151,7 +152,7 @@ impl Sender {
             let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room: None };
             self.control.on_ack(&ack, &path);
             if round_starts {
-                self.pacing = self.control.pacing(now, &path);
+                self.ask_pacing(now, &path);
             }
             self.heed_control(now);
         }
@@ -233,8 +234,22 @@ impl Sender {
     fn tell_congestion(&mut self, event: &Congestion) {
         let path = self.path();
         self.control.on_congestion(event, &path);
-        self.pacing = self.control.pacing(event.now, &path);
+        self.pacer.congestion();
+        self.ask_pacing(event.now, &path);
         self.heed_control(event.now);
+    }
+
+    /// Takes over the pacing that the scenario or else the controller wants.
+    fn ask_pacing(&mut self, now: Time, path: &Path) {
+        let wanted = self.settings.pacing.unwrap_or_else(|| self.control.pacing(now, path));
+        self.pacer.set(match wanted {
+            Pacing::Blocks(blocks) if blocks < 2 || self.in_slow_start() => Pacing::Unpaced,
+            other => other,
+        });
+    }
+
+    fn in_slow_start(&self) -> bool {
+        self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
     }
 
     /// The retransmission timer ran out: RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1.
@@ -251,7 +266,7 @@ impl Sender {
         self.scoreboard.all_lost(self.unacknowledged, self.next);
         self.reacted_until = self.next;
         self.announce_reduction = self.settings.ecn;
-        self.pace_until = Time::ZERO;
+        self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
     }
@@ -273,9 +288,8 @@ impl Sender {
             self.limited = if bound { Limited::Receiver } else { Limited::Window };
             return None;
         }
-        if now < self.pace_until {
-            self.limited = Limited::Pacing;
-            return None;
+        if self.pacer.holds(now) {
+            return self.poll_held(now);
         }
         if let Some(segment) = self.next_repair() {
             return Some(self.send_again(segment, now));
@@ -287,6 +301,19 @@ impl Sender {
             return Some(self.send_again(segment, now));
         }
         self.limited = Limited::Application;
+        None
+    }
+
+    /// The next packet that may leave while pacing holds back new data.
+    fn poll_held(&mut self, now: Time) -> Option<Packet> {
+        if self.pacer.spares_repairs()
+            && let Some(segment) = self
+                .next_repair()
+                .or_else(|| if self.next < self.limit { None } else { self.next_speculative() })
+        {
+            return Some(self.send_again(segment, now));
+        }
+        self.limited = Limited::Pacing;
         None
     }
 
@@ -331,23 +358,16 @@ impl Sender {
         if self.deadline == Time::NEVER {
             self.deadline = now + self.timeout;
         }
-        if self.pacing != Pacing::Unpaced {
-            self.pace_until = self.pace_until.max(now) + self.spacing();
+        if self.pacer.mode != Pacing::Unpaced {
+            self.pace(now, !flags.has(Flags::RETRANSMISSION));
         }
         let Settings { flow, bytes, .. } = self.settings;
         Packet { number, sent: now, flow, sack: sack::NONE, bytes, hop: 0, flags }
     }
 
-    /// Time from one packet to the next under the pacing in force.
-    fn spacing(&self) -> Span {
-        match self.pacing {
-            Pacing::Unpaced | Pacing::Blocks(_) => Span::ZERO,
-            Pacing::Spread { gain } => {
-                let rtt = self.path().rtt.seconds();
-                Span::from_seconds_f64(rtt / (gain * self.control.window().0))
-            }
-            Pacing::Rate(rate) => Span::from_seconds_f64(1.0 / rate),
-        }
+    fn pace(&mut self, now: Time, new: bool) {
+        let (window, rtt) = (self.control.window().0, self.path().rtt);
+        self.pacer.leave(now, new, window, self.allowed, rtt);
     }
 
     /// Takes over the controller's window.
@@ -378,7 +398,7 @@ impl Sender {
 
     /// When pacing lets the next packet leave, if that is what it waits for.
     pub(crate) fn pace_deadline(&self) -> Option<Time> {
-        (self.limited == Limited::Pacing).then_some(self.pace_until)
+        (self.limited == Limited::Pacing).then(|| self.pacer.until())
     }
 
     /// RFC 6675's `Pipe`.

@@ -1,8 +1,10 @@
 //! Losses repaired, by hand: a sender and a receiver over a wire of constant delay that loses what it is told to.
 
+mod pacing;
+
 use std::collections::VecDeque;
 
-use longfat_control::Start;
+use longfat_control::{Pacing, Start};
 use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings};
@@ -43,6 +45,22 @@ impl Dialogue {
     fn under(control: &str, recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        Self::starting(control, &start, recovery, None, segments, lost)
+    }
+
+    /// A selectively acknowledged Reno flow, paced as the scenario says.
+    fn paced(start: &Start, pacing: Pacing, segments: u64, lost: &[u64]) -> Self {
+        Self::starting("reno", start, Recovery::Sack, Some(pacing), segments, lost)
+    }
+
+    fn starting(
+        control: &str,
+        start: &Start,
+        recovery: Recovery,
+        pacing: Option<Pacing>,
+        segments: u64,
+        lost: &[u64],
+    ) -> Self {
         let settings = Settings {
             flow: 0,
             bytes: 1000,
@@ -51,10 +69,11 @@ impl Dialogue {
             recovery,
             rto_min: Span::from_millis(200),
             ecn: true,
+            pacing,
             propagation: RTT,
         };
         let controller = longfat_control::find(control).expect("the controller is known");
-        let control = (controller.build)(&controller.defaults(), &start);
+        let control = (controller.build)(&controller.defaults(), start);
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut dialogue = Self {

@@ -72,6 +72,16 @@ fn link() -> impl Strategy<Value = (u32, String)> {
 /// A group's text without its place; where in the chain it lies; how much longer than its links its round trip is.
 type Group = (String, (Index, Index), u32);
 
+/// Every way of pacing; the first is the default.
+const PACINGS: [&str; 6] = [
+    "\"controller\"",
+    "\"none\"",
+    "\"spread\"",
+    "{ blocks = 2 }",
+    "{ blocks = 5 }",
+    "{ rate = \"300 /s\" }",
+];
+
 fn flow() -> impl Strategy<Value = Group> {
     let sender = (
         select(&["reno", "hstcp", "stcp", "exp", "cubic"][..]),
@@ -79,15 +89,17 @@ fn flow() -> impl Strategy<Value = Group> {
         select(&["sack", "newreno", "reno"][..]),
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
+        select(&PACINGS[..]),
     );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
     (sender, bounds, any::<bool>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop), reverse, count, span, extra)| {
-            let (control, packet, recovery, delayed, slow_start) = sender;
+            let (control, packet, recovery, delayed, slow_start, pacing) = sender;
             let mut text = format!(
                 "[[flow]]\nname = \"NAME\"\ncontrol = \"{control}\"\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
-                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n"
+                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n\
+                 pacing = {pacing}\n"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),

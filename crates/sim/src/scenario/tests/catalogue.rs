@@ -43,7 +43,7 @@ static TUNABLE: Controller = Controller {
 
 static NEEDY: Controller = Controller {
     name: "needy",
-    title: "a controller that needs marks and a link of its own",
+    title: "a controller that needs marks, a link of its own, and to pace itself",
     source: "this test",
     parameters: &[],
     build: |_, start| build(start),
@@ -63,7 +63,7 @@ impl WindowLaw for Needy {
     }
 
     fn needs(&self) -> Needs {
-        Needs { ecn: true, access: true, ..Needs::NONE }
+        Needs { ecn: true, access: true, pacing: true, ..Needs::NONE }
     }
 }
 

@@ -84,6 +84,8 @@ fn a_controller_gets_what_it_needs_or_is_refused() {
         assert!(message.contains("`needy` needs the marks of routers"), "{message}");
         assert!(message.contains("--> --set:1:"), "{message}");
     }
+    let message = refusal(&[needy, access, "flow.forward.pacing=none"]);
+    assert!(message.contains("`needy` decides itself when each packet leaves"), "{message}");
 }
 
 #[test]

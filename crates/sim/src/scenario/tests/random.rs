@@ -262,15 +262,22 @@ fn transport() -> impl Strategy<Value = String> {
         Just("\"none\"".to_string()),
         (1_u64..320_000_000_000_000).prop_map(|rate| format!("\"{}\"", Rate(rate))),
     ];
+    let pacing = prop_oneof![
+        words(&["\"controller\"", "\"none\"", "\"spread\""]),
+        (0.01..100.0_f64).prop_map(|gain| format!("{{ spread = {gain} }}")),
+        (1..u32::MAX).prop_map(|blocks| format!("{{ blocks = {blocks} }}")),
+        (0.001..1e12_f64).prop_map(|rate| format!("{{ rate = \"{rate} /s\" }}")),
+    ];
     (
         maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("ecn", words(&["true", "false"])),
         maybe("access", access),
+        maybe("pacing", pacing),
         maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
     )
-        .prop_map(|(recovery, delayed, rto, ecn, access, profile)| {
-            format!("{recovery}{delayed}{rto}{ecn}{access}{profile}")
+        .prop_map(|(recovery, delayed, rto, ecn, access, pacing, profile)| {
+            format!("{recovery}{delayed}{rto}{ecn}{access}{pacing}{profile}")
         })
 }

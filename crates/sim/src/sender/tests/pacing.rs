@@ -1,0 +1,147 @@
+//! Release times, by hand: round trips of 100 ms, and a wire on which packets take no time.
+
+use longfat_control::{Pacing, Start};
+use longfat_units::{Segments, Span, Time};
+
+use super::super::pacing::Pacer;
+use super::{Dialogue, RTT};
+use crate::scenario::Recovery;
+
+/// How many segments left at which millisecond, from the first one given on.
+fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {
+    let mut counts: Vec<(u64, usize)> = Vec::new();
+    for &(time, _, _) in dialogue.log.iter().filter(|(time, _, _)| *time >= from) {
+        match counts.last_mut() {
+            Some((last, count)) if *last == time => *count += 1,
+            _ => counts.push((time, 1)),
+        }
+    }
+    counts
+}
+
+/// In congestion avoidance with this window.
+fn avoiding(window: f64) -> Start {
+    Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() }
+}
+
+fn millis(millis: u64) -> Time {
+    Time::ZERO + Span::from_millis(millis)
+}
+
+#[test]
+fn two_blocks_leave_half_a_round_trip_apart() {
+    // Until a round trip is known the 20 leave at once. Their acknowledgments come at 100 ms: a block of 10 leaves,
+    // the rest half a round trip after its first. At 200 ms the window is 21: blocks of 11, the second of which waits
+    // for an eleventh acknowledgment and takes it at 300 ms, together with the 11 of the next block.
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Blocks(2), 10_000, &[]);
+    dialogue.run(Span::from_millis(299));
+    assert_eq!(departures(&dialogue, 0), [(0, 20), (100, 10), (150, 10), (200, 11), (250, 10)]);
+}
+
+#[test]
+fn four_blocks_leave_a_quarter_apart() {
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Blocks(4), 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(departures(&dialogue, 100), [(100, 5), (125, 5), (150, 5), (175, 5)]);
+}
+
+#[test]
+fn more_blocks_than_segments_are_as_many_as_segments() {
+    let mut dialogue = Dialogue::paced(&avoiding(4.0), Pacing::Blocks(1000), 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(departures(&dialogue, 100), [(100, 1), (125, 1), (150, 1), (175, 1)]);
+}
+
+#[test]
+fn slow_start_knows_no_blocks() {
+    let start = Start { window: Segments(4.0), ..Start::default() };
+    let mut dialogue = Dialogue::paced(&start, Pacing::Blocks(2), 10_000, &[]);
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(departures(&dialogue, 0), [(0, 4), (100, 8), (200, 16)]);
+    // Where it ends at 16 segments there are two blocks of 8 from the next round trip on.
+    let start = Start { threshold: Some(Segments(16.0)), ..start };
+    let mut dialogue = Dialogue::paced(&start, Pacing::Blocks(2), 10_000, &[]);
+    dialogue.run(Span::from_millis(399));
+    assert_eq!(departures(&dialogue, 200), [(200, 16), (300, 8), (350, 8)]);
+}
+
+#[test]
+fn a_repair_does_not_wait_for_its_block() {
+    // Scalable TCP with 80 segments in blocks of 20. At 100 ms a block leaves for the first 20 acknowledgments, and the
+    // next 30 wait. Blocks 51 to 53 say that 50 is lost: it is sent again, the window falls to 70, the waiting ends,
+    // and a block of 18 may leave. It is full when 76 to 78 say that 75 is lost too: that goes all the same.
+    let mut dialogue = Dialogue::starting(
+        "stcp",
+        &avoiding(80.0),
+        Recovery::Sack,
+        Some(Pacing::Blocks(4)),
+        10_000,
+        &[50, 75],
+    );
+    dialogue.run(Span::from_millis(124));
+    assert_eq!(dialogue.retransmissions(), [(100, 50), (100, 75)]);
+    assert_eq!(departures(&dialogue, 100), [(100, 20 + 18 + 2)]);
+    dialogue.run(Span::from_millis(126));
+    assert_eq!(dialogue.log.last().map(|&(time, _, again)| (time, again)), Some((125, false)));
+}
+
+#[test]
+fn a_time_out_ends_the_waiting() {
+    // Two packets per second. The first four are lost. 0 leaves again at 1 s; its acknowledgment lets 1 go, but not
+    // before 1.5 s. The timer of 100 + 4·50 ms runs out at 1.4 s, and a time-out waits for nobody.
+    let mut dialogue = Dialogue::paced(&avoiding(4.0), Pacing::Rate(2.0), 10_000, &[0, 1, 2, 3]);
+    dialogue.run(Span::from_millis(1450));
+    assert_eq!(dialogue.retransmissions(), [(1000, 0), (1400, 1)]);
+}
+
+#[test]
+fn the_scenario_decides_over_the_controller() {
+    // EXP-TCP asks for an even spread; without it the window leaves in one burst.
+    let mut dialogue = Dialogue::starting(
+        "exp",
+        &avoiding(20.0),
+        Recovery::Sack,
+        Some(Pacing::Unpaced),
+        10_000,
+        &[],
+    );
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(departures(&dialogue, 100), [(100, 20)]);
+    // Reno asks for none. Spread by 2 the last of 20 comes 19 steps after the first, of 100/(2·21) ms each.
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Spread { gain: 2.0 }, 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(dialogue.log.last().map(|&(time, segment, _)| (time, segment)), Some((145, 39)));
+}
+
+/// A block that the window has held back for longer than its share of the round trip delays nothing, and earns nothing.
+#[test]
+fn a_late_block_neither_waits_nor_catches_up() {
+    let mut pacer = Pacer::new();
+    pacer.set(Pacing::Blocks(2));
+    let mut leave = |at| pacer.leave(millis(at), true, 4.0, 4, RTT);
+    // Blocks of two, the first from 0 to 80 ms: the second begins at once, and counts from its own first packet.
+    leave(0);
+    leave(80);
+    leave(90);
+    leave(91);
+    assert!(pacer.holds(millis(139)) && !pacer.holds(millis(140)));
+}
+
+#[test]
+fn repairs_belong_to_no_block_and_congestion_ends_it() {
+    let mut pacer = Pacer::new();
+    pacer.set(Pacing::Blocks(2));
+    pacer.leave(millis(0), true, 4.0, 4, RTT);
+    pacer.leave(millis(1), false, 4.0, 4, RTT);
+    assert!(!pacer.holds(millis(2)), "one of two has left");
+    pacer.leave(millis(2), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(3)));
+    pacer.congestion();
+    assert!(!pacer.holds(millis(3)), "a new block may begin");
+    for at in [3, 4] {
+        pacer.leave(millis(at), true, 4.0, 4, RTT);
+    }
+    assert!(pacer.holds(millis(52)) && !pacer.holds(millis(53)));
+    pacer.set(Pacing::Unpaced);
+    assert!(!pacer.holds(millis(10)), "switched off, nothing waits");
+}
