@@ -55,6 +55,12 @@ class Cache:
         except Exception:  # noqa: BLE001 - whatever is wrong with an entry, the remedy is to simulate again
             return None
 
+    def knows(self, scenario: _longfat.Scenario, tables: Collection[str] = ()) -> bool:
+        """Is a finished run with these tables there, as far as can be told without reading it?"""
+        entry = self._entry(scenario)
+        names = ("summary.json", *(f"{name}.parquet" for name in tables))
+        return all((entry / name).is_file() for name in names)
+
     def store(
         self,
         scenario: _longfat.Scenario,
@@ -68,9 +74,9 @@ class Cache:
                 self._remove_old_engines()
             entry.mkdir(parents=True, exist_ok=True)
             for name, table in tables.items():
-                _write_whole(entry / f"{name}.parquet", table.write_parquet)
+                write_whole(entry / f"{name}.parquet", table.write_parquet)
             text = json.dumps(summary, ensure_ascii=False)
-            _write_whole(entry / "summary.json", lambda path: path.write_text(text, "utf-8"))
+            write_whole(entry / "summary.json", lambda path: path.write_text(text, "utf-8"))
         except OSError:
             return
 
@@ -101,7 +107,7 @@ def engine_address() -> str:
     return hashlib.sha256(Path(_longfat.__file__).read_bytes()).hexdigest()[:16]
 
 
-def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file beside its place, then moves it there."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     os.close(handle)

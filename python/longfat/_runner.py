@@ -6,22 +6,28 @@
         print(result.job.seed, result.summary if result.summary else result.error)
 
 One simulation uses one core and runs without the interpreter's lock, so threads are enough.
+
+Whoever has many runs and wants little of each uses `reduce_many`: the dearest first, each reduced where it was
+made, so that no table outlives the run.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
 from longfat._cache import Cache
 from longfat._table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
 
 _LOOK_S = 0.1
 """How often progress is reported, in seconds."""
@@ -48,6 +54,19 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Call:
+    """A Python function to call among the simulations. It is not cached and cannot be cancelled.
+
+    Attributes:
+        function: What to call.
+        arguments: Its arguments by name.
+    """
+
+    function: Callable[..., object]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Result:
     """What became of a job: either `summary` or `error` is there.
 
@@ -64,6 +83,19 @@ class Result:
     tables: dict[str, Table] = field(default_factory=dict)
     error: str | None = None
     cached: bool = False
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What became of a call.
+
+    Attributes:
+        value: What the function returned.
+        error: What it raised, in words.
+    """
+
+    value: Any = None
+    error: str | None = None
 
 
 class ProgressCallback(Protocol):
@@ -101,21 +133,68 @@ def run_many(
         KeyboardInterrupt: Ctrl-C.
     """
     todo = list(jobs)
-    batch = _Batch(Cache() if cache is None else cache, [0.0] * len(todo), fresh=fresh)
-    pool = ThreadPoolExecutor(workers or usable_cores(), thread_name_prefix="longfat")
-    try:
+    batch = _Batch(cache, [1.0] * len(todo), fresh=fresh)
+    with batch.pool(workers) as pool:
         futures = [pool.submit(batch.work, index, job) for index, job in enumerate(todo)]
         todo.clear()
         futures.reverse()
         while futures:
             future = futures.pop()
-            while not _arrived(future):
+            while not wait([future], timeout=_LOOK_S).done:
                 batch.tell(progress)
             batch.tell(progress)
             yield future.result()
-    finally:
-        batch.cancellation.cancel()
-        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def reduce_many(
+    jobs: Sequence[Job | Call],
+    reduce: Callable[[int, Result | Returned], T],
+    *,
+    costs: Sequence[float],
+    workers: int | None = None,
+    cache: Cache | None = None,
+    fresh: bool = False,
+    progress: ProgressCallback | None = None,
+) -> Iterator[tuple[int, T]]:
+    """Runs jobs in parallel, the dearest first, and yields what `reduce` makes of each as soon as it is there.
+
+    The dearest come first so that all cores end at about the same time. Failures, the cache and interruptions
+    are as with `run_many`.
+
+    Args:
+        jobs: What to run.
+        reduce: Called with the number of a job and its result, in the thread that ran it: all that the result
+            holds can go when it returns. What it raises is raised here.
+        costs: Of each job, in any unit: for the order and for `progress`.
+        workers: How many at a time; by default one per core that this process may use.
+        cache: Where finished runs are kept; by default `Cache()`.
+        fresh: Simulate everything, even what the cache has.
+        progress: Told how far the jobs are, weighted by their costs.
+
+    Yields:
+        The number of each job in `jobs`, and what became of it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    batch = _Batch(cache, costs, fresh=fresh)
+
+    def work(index: int) -> tuple[int, T]:
+        job = jobs[index]
+        try:
+            result = batch.call(job) if isinstance(job, Call) else batch.work(index, job)
+            return index, reduce(index, result)
+        finally:
+            batch.shares[index] = 1.0
+
+    with batch.pool(workers) as pool:
+        dearest_first = sorted(range(len(jobs)), key=lambda index: -costs[index])
+        pending = {pool.submit(work, index) for index in dearest_first}
+        while pending:
+            finished, pending = wait(pending, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+            batch.tell(progress)
+            for future in finished:
+                yield future.result()
 
 
 def usable_cores() -> int:
@@ -128,17 +207,36 @@ def usable_cores() -> int:
 class _Batch:
     """What the workers of one call share."""
 
-    def __init__(self, cache: Cache, shares: list[float], *, fresh: bool) -> None:
-        self.cache = cache
-        self.shares = shares
+    def __init__(self, cache: Cache | None, costs: Sequence[float], *, fresh: bool) -> None:
+        self.cache = Cache() if cache is None else cache
+        self.costs = costs
+        self.shares = [0.0] * len(costs)
         self.fresh = fresh
         self.cancellation = _longfat.Cancellation()
+
+    @contextmanager
+    def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
+        """Threads that are stopped when the block is left, however it is left."""
+        pool = ThreadPoolExecutor(workers or usable_cores(), thread_name_prefix="longfat")
+        try:
+            yield pool
+        finally:
+            self.cancellation.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
 
     def tell(self, progress: ProgressCallback | None) -> None:
         if progress is not None:
             total = len(self.shares)
             finished = sum(share >= 1.0 for share in self.shares)
-            progress(finished, total, sum(min(share, 1.0) for share in self.shares) / total)
+            weighted = zip(self.costs, self.shares, strict=True)
+            share = sum(cost * min(share, 1.0) for cost, share in weighted) / sum(self.costs)
+            progress(finished, total, share)
+
+    def call(self, job: Call) -> Returned:
+        try:
+            return Returned(job.function(**job.arguments))
+        except Exception as error:  # noqa: BLE001 - as below
+            return Returned(error=f"{type(error).__name__}: {error}")
 
     def work(self, index: int, job: Job) -> Result:
         try:
@@ -169,8 +267,3 @@ class _Batch:
         tables = {name: Table(recording.table(name)) for name in job.tables}
         self.cache.store(scenario, summary, tables)
         return Result(job, summary, tables)
-
-
-def _arrived(future: Future[Result]) -> bool:
-    done, _ = wait([future], timeout=_LOOK_S)
-    return bool(done)

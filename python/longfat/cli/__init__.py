@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from longfat._errors import MeasureError, RoomError
 from longfat._longfat import Cancelled, EngineError, ScenarioError, __version__
 from longfat.cli._list import list_command
+from longfat.cli._paper import paper_command
 from longfat.cli._run import run_command
 from longfat.cli._try import try_command
 
@@ -29,11 +31,13 @@ def commands() -> None:
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
     longfat run scenarios/first.toml --plot                           one scenario
+    longfat paper exp-tcp                                             the figures of a paper
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
 
 
 commands.add_command(run_command)
 commands.add_command(try_command)
+commands.add_command(paper_command)
 commands.add_command(list_command)
 
 
@@ -67,6 +71,9 @@ def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for eac
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except (RoomError, MeasureError) as error:
+        _complain(f"error: {error}")
+        return WRONG_INPUT if isinstance(error, RoomError) else FAILED
     except OSError as error:
         _complain(f"error: {_reason(error)}")
         return WRONG_INPUT

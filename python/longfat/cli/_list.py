@@ -9,14 +9,14 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
-_KINDS = ("controllers", "queues", "profiles", "scenarios")
+_KINDS = ("controllers", "queues", "profiles", "scenarios", "papers")
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(_KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_command(kind: str | None, *, as_json: bool) -> None:
-    """List controllers, queues, profiles and example scenarios; by default all of them."""
+    """List controllers, queues, profiles, example scenarios and papers; by default all of them."""
     from longfat import _longfat
     from longfat.cli._examples import examples
 
@@ -25,6 +25,7 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
         "queues": _longfat.queues,
         "profiles": _profiles,
         "scenarios": examples,
+        "papers": _papers,
     }
     found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
     if as_json:
@@ -39,9 +40,10 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
         if index:
             out.print()
         if entries:
-            out.print(_scenarios(entries) if name == "scenarios" else _registry(name, entries))
+            tables = {"scenarios": _scenarios, "papers": _rooms}
+            out.print(tables[name](entries) if name in tables else _registry(name, entries))
         else:
-            out.print(f"no {name} found: the examples live in the folder scenarios of the source")
+            out.print(f"no {name} found: they live in the folder {name} of the source")
 
 
 def _profiles() -> list[dict[str, Any]]:
@@ -56,6 +58,23 @@ def _profiles() -> list[dict[str, Any]]:
             "parameters": [{"name": key, "default": value} for key, value in profile["keys"]],
         }
         for profile in _longfat.profiles()
+    ]
+
+
+def _papers() -> list[dict[str, Any]]:
+    """The papers that can be remade, with their figures."""
+    from longfat.paper._room import rooms
+
+    return [
+        {
+            "slug": room.slug,
+            "title": room.paper.title,
+            "authors": room.paper.authors,
+            "venue": room.paper.venue,
+            "year": room.paper.year,
+            "figures": room.figure_ids,
+        }
+        for room in rooms()
     ]
 
 
@@ -89,4 +108,13 @@ def _scenarios(entries: list[dict[str, Any]]) -> Table:
     made = table("scenario", "its question", left=2, wrap=True)
     for entry in entries:
         made.add_row(entry["path"], entry["question"])
+    return made
+
+
+def _rooms(entries: list[dict[str, Any]]) -> Table:
+    from longfat.cli._console import table
+
+    made = table("paper", "title", "figures", left=3, wrap=True)
+    for entry in entries:
+        made.add_row(entry["slug"], entry["title"], ", ".join(entry["figures"]))
     return made

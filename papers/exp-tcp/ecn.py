@@ -1,0 +1,57 @@
+"""Section III.A: does it matter whether routers mark or drop?"""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+from setting import CONTROLS, both_directions, dumbbell
+
+from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
+
+FIGURE = Experiment(
+    id="ecn",
+    title="Marks instead of drops",
+    question="What changes when RED drops packets instead of marking them?",
+)
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Some capacities of Figure 2, with marks and with drops."""
+    for rate in (40e6, 160e6) if scale == "quick" else (40e6, 160e6, 640e6, 2.56e9):
+        for control in CONTROLS:
+            yield dumbbell(rate, control, ecn=True)
+            yield dumbbell(rate, control, ecn=False, set={"link.bottleneck.queue.ecn": False})
+
+
+def measure(run: Measured) -> Row:
+    """The bottleneck, the mean of its two directions."""
+    return both_directions(run)
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The largest change over all controllers and capacities, run by run."""
+    rows = rows.with_columns(pl.when("ecn").then(pl.lit("marks")).otherwise(pl.lit("drops")).alias("ecn"))
+    change = (pl.col("marks") - pl.col("drops")).abs().max()
+    keep = ["control", "rate_bit_s"]
+    lost = across(rows, "ecn", "drop_rate", keep=keep)
+    return {
+        "ecn/utilisation": per_seed(across(rows, "ecn", "utilisation", keep=keep), change),
+        "ecn/queue": per_seed(across(rows, "ecn", "queue_mean", keep=keep), change),
+        "ecn/loss": per_seed(lost, pl.col("marks").sum() / pl.col("drops").sum()),
+    }
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Utilisation, queue and drops with marks above, with drops below."""
+    figure, axes = plots.grid(2, 3, sharex=True, sharey="col")
+    columns = (("utilisation", "utilisation (%)"), ("queue_mean", "mean queue (% of buffer)"), ("drop_rate", "dropped (%)"))
+    for line, ecn in zip(axes, (True, False), strict=True):
+        for panel, (column, label) in zip(line, columns, strict=True):
+            plots.over(panel, rows, x="rate_bit_s", y=column, log=True, percent=True, ecn=ecn)
+            panel.set_ylabel(label)
+            plots.rates(panel, sorted(rows["rate_bit_s"].unique()))
+        line[0].annotate("RED marks" if ecn else "RED drops", (0.03, 0.05), xycoords="axes fraction", fontweight="bold")
+    for panel in axes[1]:
+        panel.set_xlabel("capacity (bit/s)")
+    plots.legend(figure, axes[0, 0])
+    return figure

@@ -1,0 +1,395 @@
+"""From points to rows: the scenarios of a sweep times their seeds, measured into a table.
+
+A `Sweep` says which points there are and what is measured at each. `measure_all` runs the points of any number of
+sweeps in one go: what several ask for is simulated once, the dearest first, and each run is measured as soon as
+it is there and then dropped, so that memory holds rows, not runs.
+
+Nothing here knows of papers, claims or pictures.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from longfat import _longfat
+from longfat._cache import Cache
+from longfat._errors import MeasureError
+from longfat._runner import Call, Job, Result, Returned, reduce_many
+from longfat._scenario import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat._runner import ProgressCallback
+
+PACKETS_PER_S = 3e6
+"""What one core simulates in a second, for estimates: data packets over one link."""
+
+_LEAST_S = 0.01
+_KNOWN_S = 0.005
+
+Row = dict[str, Any]
+"""Measured columns by name: numbers, texts, truth values or `None`."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A scenario, to be simulated with several seeds.
+
+    Attributes:
+        scenario: The path of a scenario file, relative to the folder of the sweep, or its content as a dictionary.
+        set: Fields to set first, as with `longfat.run`: `{"link.bottleneck.rate": "1 Gbit/s"}`.
+        labels: What tells this point from the others, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the first
+            columns of its rows. All points of a sweep have the same labels.
+        seeds: The seeds, or how many: 3 stands for 1, 2, 3.
+        tables: Tables to measure besides the averages, such as `("flow_series",)`.
+    """
+
+    scenario: str | Path | Mapping[str, Any]
+    set: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int | Sequence[int] = 3
+    tables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A point that is a Python function instead of a simulation: a fluid model, or theory.
+
+    It runs among the simulations and is neither cached nor interrupted, so it should take seconds at most.
+
+    Attributes:
+        labels: What tells this point from the others.
+        function: What to call.
+        arguments: Its arguments by name.
+        seeds: `None` calls it once; otherwise it is called with `seed=` for each seed, as with `Point`.
+        seconds: About how long one call takes: for the order of work and the progress bar.
+    """
+
+    labels: Mapping[str, Any]
+    function: Callable[..., object]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int | Sequence[int] | None = None
+    seconds: float = 0.1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One finished run of a point, or what its computation returned.
+
+    Attributes:
+        labels: The labels of the point.
+        seed: The seed; `None` for a computation without chance.
+        summary: The averages, as `longfat run --json` prints them; empty for a computation.
+        value: What the function of a computation returned.
+    """
+
+    labels: Mapping[str, Any]
+    seed: int | None
+    summary: dict[str, Any]
+    value: Any = None
+    _tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table that the point asked for, such as `flow_series`.
+
+        Raises:
+            KeyError: The point did not ask for it.
+        """
+        if name not in self._tables:
+            message = f'the point did not ask for `{name}`: say tables=("{name}",)'
+            raise KeyError(message)
+        frame: pl.DataFrame = self._tables[name].to_polars()
+        return frame
+
+    def link(self, name: str = "bottleneck", direction: str = "forward") -> dict[str, Any]:
+        """The averages of one direction of a link: `utilisation`, `queue_mean`, `drop_rate`, …"""
+        averages: dict[str, Any] = self.summary["links"][name][direction]
+        return averages
+
+    def flows(self, group: str | None = None) -> list[dict[str, Any]]:
+        """The averages of the long flows, of one group or of all."""
+        flows: list[dict[str, Any]] = self.summary["flows"]
+        return [flow for flow in flows if group in (None, flow["name"].partition("[")[0])]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Points, and what is measured at each.
+
+    Attributes:
+        name: For messages.
+        points: The points.
+        measure: Makes one row, or several, of one finished run. Labels and seed are added.
+        folder: What paths of scenarios are relative to.
+    """
+
+    name: str
+    points: Sequence[Point | Computation]
+    measure: Callable[[Measured], Row | list[Row]]
+    folder: Path = field(default_factory=Path)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was measured in a sweep.
+
+    Attributes:
+        frame: One row per point and seed, or several: labels, `seed`, measured columns; in the order of the points.
+        labels: The names of the labels.
+        runs: How many simulations are behind it.
+        known: How many of them were known from earlier.
+        data_packets: Data packets that reached receivers in these simulations.
+        core_s: How long they took when they were made, in seconds of one core.
+    """
+
+    frame: pl.DataFrame
+    labels: tuple[str, ...]
+    runs: int
+    known: int
+    data_packets: int
+    core_s: float
+
+
+class Plan:
+    """All jobs of some sweeps, each needed one only once.
+
+        plan = Plan(sweeps)
+        print(plan.runs, plan.seconds)
+        for sweep, rows in zip(sweeps, plan.run(), strict=True):
+            print(sweep.name, rows.frame)
+    """
+
+    def __init__(
+        self, sweeps: Sequence[Sweep], *, cache: Cache | None = None, fresh: bool = False
+    ) -> None:
+        """Reads and checks every scenario; nothing runs yet.
+
+        Raises:
+            ScenarioError: A scenario is wrong.
+            OSError: A scenario file cannot be read.
+            ValueError: The points of a sweep have different labels.
+        """
+        self._sweeps = sweeps
+        self._cache = Cache() if cache is None else cache
+        self._fresh = fresh
+        self._jobs: dict[object, Job | Call] = {}
+        self._seconds: dict[object, float] = {}
+        self._uses: dict[object, list[_Use]] = {}
+        for index, sweep in enumerate(sweeps):
+            _check_labels(sweep)
+            for place, point in enumerate(sweep.points):
+                self._add(_Use(index, place, None), sweep, point)
+
+    def _add(self, use: _Use, sweep: Sweep, point: Point | Computation) -> None:
+        if isinstance(point, Computation):
+            for seed in [None] if point.seeds is None else _seeds(point.seeds):
+                arguments = dict(point.arguments) | ({} if seed is None else {"seed": seed})
+                key = object()
+                self._jobs[key] = Call(point.function, arguments)
+                self._seconds[key] = point.seconds
+                self._uses[key] = [use.with_seed(seed)]
+            return
+        source = point.scenario
+        path = source if isinstance(source, Mapping) else sweep.folder / source
+        scenario, _ = read(path, changes=point.set)
+        seconds = estimate_s(scenario)
+        for seed in _seeds(point.seeds):
+            seeded = scenario.with_seed(seed)
+            key = seeded.to_toml()
+            known = self._jobs.get(key)
+            tables = known.tables if isinstance(known, Job) else ()
+            self._jobs[key] = Job(seeded, None, tuple(dict.fromkeys((*tables, *point.tables))))
+            self._seconds[key] = seconds
+            self._uses.setdefault(key, []).append(use.with_seed(seed))
+
+    @property
+    def runs(self) -> int:
+        """How many simulations and computations there are."""
+        return len(self._jobs)
+
+    @cached_property
+    def known(self) -> int:
+        """How many simulations are known from earlier."""
+        return sum(map(self._is_known, self._jobs.values()))
+
+    @cached_property
+    def _costs(self) -> list[float]:
+        """About how long each job takes on one core, in seconds."""
+        return [
+            _KNOWN_S if self._is_known(job) else self._seconds[key]
+            for key, job in self._jobs.items()
+        ]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many points each sweep has."""
+        return {sweep.name: len(sweep.points) for sweep in self._sweeps}
+
+    @property
+    def longest(self) -> float:
+        """About how long the longest job takes, in seconds."""
+        return max(self._costs, default=0.0)
+
+    @property
+    def seconds(self) -> float:
+        """About how long all takes on one core, without what is known from earlier."""
+        return sum(self._costs)
+
+    def _is_known(self, job: Job | Call) -> bool:
+        return not (self._fresh or isinstance(job, Call)) and self._cache.knows(
+            job.scenario, job.tables
+        )
+
+    def run(
+        self, *, workers: int | None = None, progress: ProgressCallback | None = None
+    ) -> list[Rows]:
+        """Runs and measures everything.
+
+        Args:
+            workers: How many runs at a time; by default one per core.
+            progress: Told how far it is, weighted by the cost of the runs.
+
+        Returns:
+            The rows of each sweep, in order.
+
+        Raises:
+            MeasureError: A run failed or could not be measured. Finished runs are in the cache.
+            KeyboardInterrupt: Ctrl-C.
+        """
+        keys = list(self._jobs)
+
+        def reduce(index: int, result: Result | Returned) -> list[tuple[_Use, list[Row], _Spent]]:
+            uses = self._uses[keys[index]]
+            return [(use, self._measure(use, result), _Spent.of(result)) for use in uses]
+
+        collected: list[list[tuple[_Use, list[Row], _Spent]]] = [[] for _ in self._sweeps]
+        for _, parts in reduce_many(
+            [self._jobs[key] for key in keys],
+            reduce,
+            costs=self._costs,
+            workers=workers,
+            cache=self._cache,
+            fresh=self._fresh,
+            progress=progress,
+        ):
+            for part in parts:
+                collected[part[0].sweep].append(part)
+        return [
+            _rows(sweep, parts) for sweep, parts in zip(self._sweeps, collected, strict=True)
+        ]
+
+    def _measure(self, use: _Use, result: Result | Returned) -> list[Row]:
+        sweep = self._sweeps[use.sweep]
+        labels = sweep.points[use.point].labels
+        where = ", ".join(f"{name} = {value}" for name, value in labels.items())
+        seed = "" if use.seed is None else f", seed {use.seed}"
+        if result.error is not None:
+            message = f"{sweep.name}, {where}{seed}: {result.error}"
+            raise MeasureError(message)
+        run = (
+            Measured(labels, use.seed, {}, result.value)
+            if isinstance(result, Returned)
+            else Measured(labels, use.seed, result.summary or {}, None, result.tables)
+        )
+        try:
+            made = sweep.measure(run)
+            rows = [made] if isinstance(made, Mapping) else list(made)
+            taken = {"seed", *labels}
+            if clash := sorted(name for row in rows for name in row if name in taken):
+                message = f"`{clash[0]}` is measured, but it is a label already"
+                raise ValueError(message)  # noqa: TRY301 - told with its place below
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            message = (
+                f"{sweep.name}, {where}{seed}: it cannot be measured: "
+                f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
+            )
+            raise MeasureError(message) from error
+        return [{**labels, "seed": use.seed, **row} for row in rows]
+
+
+@dataclass(frozen=True)
+class _Use:
+    """Who wants a job: the number of a sweep, the number of its point, the seed."""
+
+    sweep: int
+    point: int
+    seed: int | None
+
+    def with_seed(self, seed: int | None) -> _Use:
+        return _Use(self.sweep, self.point, seed)
+
+
+@dataclass(frozen=True)
+class _Spent:
+    runs: int
+    known: int
+    data_packets: int
+    core_s: float
+
+    @classmethod
+    def of(cls, result: Result | Returned) -> _Spent:
+        if isinstance(result, Returned) or result.summary is None:
+            return cls(0, 0, 0, 0.0)
+        engine = result.summary["engine"]
+        return cls(1, int(result.cached), engine["data_packets"], engine["wall_s"])
+
+
+def estimate_s(scenario: _longfat.Scenario) -> float:
+    """About how long a simulation takes on one core: as if every direction that data cross were full.
+
+    >>> from longfat._scenario import read
+    >>> first, _ = read("scenarios/first.toml")  # doctest: +SKIP
+    """
+    content = json.loads(scenario.to_json())
+    packets: dict[tuple[str, bool], int] = {}
+    for group in [*content.get("flow", []), *content.get("traffic", [])]:
+        size = _longfat.quantity("size", group["packet"])
+        for link in group["path"]:
+            crossed = (link, group["reverse"])
+            packets[crossed] = min(size, packets.get(crossed, size))
+    total = 0.0
+    for (name, reverse), size in packets.items():
+        link = content["link"][name]
+        rate = (link.get("reverse") or {}).get("rate", link["rate"]) if reverse else link["rate"]
+        total += _longfat.quantity("rate", rate) * scenario.duration_s / (8 * size)
+    return max(_LEAST_S, total / PACKETS_PER_S)
+
+
+def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], _Spent]]) -> Rows:
+    parts.sort(key=lambda part: (part[0].point, part[0].seed or 0))
+    rows = [row for _, made, _ in parts for row in made]
+    spent = [each for _, _, each in parts]
+    labels = tuple(sweep.points[0].labels) if sweep.points else ()
+    return Rows(
+        frame=pl.DataFrame(rows, infer_schema_length=None),
+        labels=labels,
+        runs=sum(each.runs for each in spent),
+        known=sum(each.known for each in spent),
+        data_packets=sum(each.data_packets for each in spent),
+        core_s=sum(each.core_s for each in spent),
+    )
+
+
+def _check_labels(sweep: Sweep) -> None:
+    names = [tuple(point.labels) for point in sweep.points]
+    for other in names:
+        if set(other) != set(names[0]):
+            message = (
+                f"{sweep.name}: all points must have the same labels, "
+                f"but some have {', '.join(names[0])} and some {', '.join(other)}"
+            )
+            raise ValueError(message)
+
+
+def _seeds(seeds: int | Iterable[int]) -> list[int]:
+    return list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)

@@ -1,0 +1,35 @@
+"""Remaking papers: what a module of a room uses.
+
+A room is a folder `papers/SLUG` with `claims.toml`, `deviations.toml`, scenarios, and a Python file for each
+experiment. Such a file has
+
+    FIGURE                  an `Experiment`: id, title, question
+    points(scale)           the `Point`s to simulate, or `Computation`s to call, at "quick" or "full" scale
+    measure(run)            one row of measured columns (or several) from one finished run, a `Measured`
+    claims(rows)            for each claim: a value per seed, one value without chance, or `Untestable`
+    draw(rows)              a matplotlib figure, or several by name
+
+The runner does the rest: `longfat paper SLUG`. See docs/guides/papers.md.
+"""
+
+from longfat._points import Computation, Measured, Point, Row
+from longfat._errors import RoomError
+from longfat.paper._claims import Scale, Untestable
+from longfat.paper._room import Experiment
+from longfat.paper._select import across, at, per_seed
+from longfat.paper._verdict import Answer
+
+__all__ = [
+    "Answer",
+    "Computation",
+    "Experiment",
+    "Measured",
+    "Point",
+    "RoomError",
+    "Row",
+    "Scale",
+    "Untestable",
+    "across",
+    "at",
+    "per_seed",
+]

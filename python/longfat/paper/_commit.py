@@ -1,0 +1,222 @@
+"""Results that are kept in the room, and the parts of its README that are made from them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat, _style
+from longfat._cache import write_whole
+from longfat._errors import RoomError
+from longfat.paper import _tables
+from longfat.paper._claims import SCALES
+from longfat.paper._verdict import from_dict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from longfat.paper._claims import Scale
+    from longfat.paper._remake import FigureResult, Remade
+    from longfat.paper._room import Room
+    from longfat.paper._verdict import Verdict
+
+Move = tuple[str, str, str]
+"""A claim whose verdict is not the committed one: its id, the old verdict, the new one."""
+
+_BLOCK = r"<!-- made: {name} -->\n(.*?)<!-- end: {name} -->\n?"
+
+
+def results(room: Room, scale: Scale) -> dict[str, Any] | None:
+    """The committed results of a room at one scale; `None` if there are none.
+
+    Raises:
+        RoomError: The file cannot be understood.
+    """
+    path = _file(room, scale)
+    try:
+        content: dict[str, Any] = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        message = f"{path}: {error}; write it anew with --commit"
+        raise RoomError(message) from error
+    return content
+
+
+def changes(remade: Remade) -> list[Move]:
+    """The claims whose verdict is not the committed one."""
+    committed = results(remade.room, remade.scale)
+    if committed is None:
+        return []
+    old = {claim["id"]: claim["verdict"] for claim in committed["claims"]}
+    return [
+        (verdict.claim.id, old.get(verdict.claim.id, "not there"), verdict.verdict)
+        for verdict in remade.verdicts
+        if old.get(verdict.claim.id) != verdict.verdict
+    ]
+
+
+def commit_room(remade: Remade) -> list[Move]:
+    """Writes the results into the room and brings its README up to date. Nothing differs from them then."""
+    room, scale = remade.room, remade.scale
+    committed = results(room, scale) or {"claims": [], "figures": {}}
+    known = {claim["id"]: claim for claim in committed["claims"]}
+    known |= {verdict.claim.id: verdict.to_dict() for verdict in remade.verdicts}
+    figures = committed["figures"] | {
+        figure.module.about.id: _account(figure) for figure in remade.figures
+    }
+    content = {
+        "paper": room.slug,
+        "scale": scale,
+        "figures": {name: figures[name] for name in room.figure_ids if name in figures},
+        "claims": [known[claim.id] for claim in room.claims if claim.id in known],
+    }
+    folder = room.path / "results"
+    folder.mkdir(exist_ok=True)
+    write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
+    better = None if scale == "full" else results(room, "full")
+    for figure in remade.figures:
+        # The room shows one picture of each figure: that of the full scale, if there is one.
+        if better is None or figure.module.about.id not in better["figures"]:
+            _write_figure(folder, figure)
+    write_readme(room)
+    return []
+
+
+def _account(figure: FigureResult) -> dict[str, Any]:
+    return {
+        "version": _longfat.__version__,
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "runs": figure.rows.runs,
+        "data_packets": figure.rows.data_packets,
+        "core_s": round(figure.rows.core_s, 1),
+        "pictures": list(figure.pictures),
+    }
+
+
+def _write_figure(folder: Path, figure: FigureResult) -> None:
+    for stem, picture in figure.pictures.items():
+        write_whole(folder / f"{stem}.svg", lambda path, it=picture: _style.save(it, path))
+    about = figure.module.about
+    means = _tables.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
+    write_whole(folder / f"{about.id}.csv", means.write_csv)
+
+
+def write_readme(room: Room) -> None:
+    """Writes the generated parts of the README of a room; what people wrote stays.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    text = readme(room)
+    write_whole(room.path / "README.md", lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def readme(room: Room) -> str:
+    """The README of a room as it should be: what people wrote, with the generated parts of today.
+
+    A part stands between `<!-- made: NAME -->` and `<!-- end: NAME -->`, wherever its author puts it; NAME is
+    `paper`, `deviations`, `claims` (those of no figure) or the id of a figure. A part that has no place yet is
+    put at the end.
+    """
+    path = room.path / "README.md"
+    text = path.read_text("utf-8") if path.exists() else f"# {room.paper.title}\n"
+    for name, body in _parts(room).items():
+        block = f"<!-- made: {name} -->\n{body}<!-- end: {name} -->\n"
+        pattern = re.compile(_BLOCK.format(name=re.escape(name)), re.DOTALL)
+        if pattern.search(text):
+            text = pattern.sub(lambda _, it=block: it, text, count=1)
+        else:
+            text = f"{text.rstrip()}\n\n{block}"
+    return text
+
+
+def _parts(room: Room) -> dict[str, str]:
+    """The generated parts of the README, in order."""
+    found = {scale: results(room, scale) for scale in SCALES}
+    claims = {claim.id: claim for claim in room.claims}
+    verdicts = {
+        scale: {
+            entry["id"]: from_dict(claims[entry["id"]], entry)
+            for entry in (content or {"claims": []})["claims"]
+            if entry["id"] in claims
+        }
+        for scale, content in found.items()
+    }
+    parts = {"paper": _paper(room, verdicts)}
+    for module in room.modules.values():
+        parts[module.about.id] = _figure(room, module.about.id, found, verdicts)
+    loose = [claim.id for claim in room.claims if claim.figure is None]
+    if loose:
+        scale = _best(found, None)
+        rows = [verdicts[scale][name] for name in loose if name in verdicts[scale]]
+        parts["claims"] = f"\n## Claims that no figure answers\n\n{_tables.markdown(rows)}\n"
+    if room.deviations:
+        parts["deviations"] = _deviations(room)
+    return parts
+
+
+def _paper(room: Room, verdicts: dict[Scale, dict[str, Verdict]]) -> str:
+    paper = room.paper
+    year = f", {paper.year}" if paper.year else ""
+    lines = ["", f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}.", ""]
+    for scale in SCALES:
+        words = [verdict.verdict for verdict in verdicts[scale].values()]
+        kinds = ("reproduced", "differs", "not testable")
+        counts = [f"{words.count(word)} {word}" for word in kinds if word in words]
+        if counts:
+            lines.append(f"- `longfat paper {room.slug} --scale {scale}`: {', '.join(counts)}")
+    return "\n".join([*lines, ""]) + "\n"
+
+
+def _figure(
+    room: Room,
+    name: str,
+    found: dict[Scale, dict[str, Any] | None],
+    verdicts: dict[Scale, dict[str, Verdict]],
+) -> str:
+    about = room.modules[name].about
+    heading = name.replace("-", " ").capitalize()
+    lines = ["", f"## {heading}: {about.title}", "", about.question, ""]
+    scale = _best(found, name)
+    account = ((found[scale] or {}).get("figures") or {}).get(name)
+    if account is None:
+        return "\n".join([*lines, f"Not run yet: `longfat paper {room.slug} --figure {name}`.\n\n"])
+    for stem in account["pictures"]:
+        lines += [f"![{about.title}](results/{stem}.svg)", ""]
+    rows = [verdict for verdict in verdicts[scale].values() if verdict.claim.figure == name]
+    lines.append(_tables.markdown(rows))
+    packets = f"{account['data_packets']:,} packets"
+    lines.append(
+        f"{scale.capitalize()} scale, {account['runs']} runs, {packets}, longfat {account['version']}, "
+        f"{account['date']}. The numbers: [{name}.csv](results/{name}.csv).\n"
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _deviations(room: Room) -> str:
+    lines = [
+        "",
+        "## Where we deviate from the paper",
+        "",
+        "| | the paper | here | why |",
+        "|---|---|---|---|",
+    ]
+    for each in room.deviations:
+        shown = f" Shown by `{each.shown_by}`." if each.shown_by else ""
+        cells = (f"`{each.id}`", each.paper, each.here, each.why + shown)
+        lines.append("| " + " | ".join(_tables.cell(text) for text in cells) + " |")
+    return "\n".join([*lines, ""]) + "\n"
+
+
+def _best(found: dict[Scale, dict[str, Any] | None], figure: str | None) -> Scale:
+    """The scale that the README shows: full, if it is there."""
+    full = found["full"]
+    there = full is not None and (figure is None or figure in full["figures"])
+    return "full" if there else "quick"
+
+
+def _file(room: Room, scale: Scale) -> Path:
+    return room.path / "results" / f"{scale}.json"

@@ -1,0 +1,234 @@
+"""Remaking papers: from rooms to verdicts, data and pictures in a result folder."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat._folder import Layout
+from longfat._points import Plan, Rows, Sweep
+from longfat.paper import _tables
+from longfat._errors import RoomError
+from longfat.paper._verdict import Verdict, judge, untestable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from longfat._cache import Cache
+    from longfat._runner import ProgressCallback
+    from longfat.paper._claims import Claim, Scale
+    from longfat.paper._room import Module, Room
+
+REMADE = Layout("a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet"))
+"""The folder of a remade paper: verdicts as JSON and as a table; pictures and data of each figure."""
+
+
+@dataclass(frozen=True)
+class FigureResult:
+    """What came of one experiment.
+
+    Attributes:
+        module: The experiment.
+        rows: What was measured.
+        verdicts: Of its claims, in the order of `claims.toml`.
+        pictures: By the stem of their files.
+    """
+
+    module: Module
+    rows: Rows
+    verdicts: list[Verdict]
+    pictures: dict[str, Figure]
+
+
+@dataclass(frozen=True)
+class Remade:
+    """What came of a paper.
+
+    Attributes:
+        room: Its room.
+        scale: `quick` or `full`.
+        figures: What came of each experiment that was run.
+        loose: Verdicts on claims that belong to no figure.
+        wall_s: How long it took, in seconds; with several papers, all of them.
+    """
+
+    room: Room
+    scale: Scale
+    figures: list[FigureResult]
+    loose: list[Verdict] = field(default_factory=list)
+    wall_s: float = 0.0
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """All verdicts, in the order of `claims.toml`."""
+        order = {claim.id: index for index, claim in enumerate(self.room.claims)}
+        every = [verdict for figure in self.figures for verdict in figure.verdicts]
+        return sorted([*every, *self.loose], key=lambda verdict: order[verdict.claim.id])
+
+    def to_dict(self, files: Sequence[str]) -> dict[str, Any]:
+        """The result as plain data: what `--json` prints and `claims.json` holds."""
+        return {
+            "paper": self.room.slug,
+            "scale": self.scale,
+            "claims": [verdict.to_dict() for verdict in self.verdicts],
+            "files": list(files),
+            "engine": {
+                "runs": sum(figure.rows.runs for figure in self.figures),
+                "known": sum(figure.rows.known for figure in self.figures),
+                "data_packets": sum(figure.rows.data_packets for figure in self.figures),
+                "core_s": round(sum(figure.rows.core_s for figure in self.figures), 3),
+                "wall_s": round(self.wall_s, 3),
+            },
+        }
+
+    def write_files(self, folder: Path) -> list[str]:
+        """Writes everything into an existing folder; the names of the files."""
+        names = []
+        for figure in self.figures:
+            names += _tables.write(folder, figure.module.about, figure.rows)
+            for stem, picture in figure.pictures.items():
+                names += _save(picture, folder, stem)
+        (folder / "table.md").write_text(_tables.markdown(self.verdicts), encoding="utf-8")
+        names = sorted([*names, "claims.json", "table.md"])
+        _tables.write_json(folder / "claims.json", self.to_dict(names))
+        return names
+
+
+class Remaking:
+    """The experiments of some rooms at one scale, planned as one set of runs."""
+
+    def __init__(
+        self,
+        rooms: Sequence[Room],
+        scale: Scale,
+        *,
+        figure: str | None = None,
+        cache: Cache | None = None,
+        fresh: bool = False,
+    ) -> None:
+        """Loads the rooms and plans all runs; nothing is simulated yet.
+
+        Args:
+            rooms: The rooms.
+            scale: `quick` or `full`.
+            figure: Only this experiment of each room, and its claims.
+            cache: Where finished runs are kept.
+            fresh: Simulate everything, even what the cache has.
+
+        Raises:
+            RoomError: A room is wrong.
+            ScenarioError: A scenario is wrong.
+            OSError: A file cannot be read.
+        """
+        self.scale: Scale = scale
+        self._figure = figure
+        self._chosen = [
+            (room, module)
+            for room in rooms
+            for module in room.modules.values()
+            if figure in (None, module.about.id)
+        ]
+        self._rooms = rooms
+        self.plan = Plan(
+            [_sweep(room, module, scale) for room, module in self._chosen], cache=cache, fresh=fresh
+        )
+
+    def run(
+        self, *, workers: int | None = None, progress: ProgressCallback | None = None
+    ) -> list[Remade]:
+        """Runs all experiments in one go, judges their claims and draws their pictures.
+
+        Raises:
+            RoomError: A module answers other claims than its own, or its code failed.
+            MeasureError: A run failed.
+            KeyboardInterrupt: Ctrl-C.
+        """
+        rows = self.plan.run(workers=workers, progress=progress)
+        made: dict[str, list[FigureResult]] = {room.slug: [] for room in self._rooms}
+        for (room, module), measured in zip(self._chosen, rows, strict=True):
+            made[room.slug].append(self._finish(room, module, measured))
+        return [
+            Remade(room, self.scale, made[room.slug], self._loose(room)) for room in self._rooms
+        ]
+
+    def _finish(self, room: Room, module: Module, rows: Rows) -> FigureResult:
+        wanted = [claim for claim in room.claims if claim.figure == module.about.id]
+        answers = dict(_call(module, "claims", rows))
+        _check_answers(module, wanted, answers, self.scale)
+        verdicts = [judge(claim, answers.get(claim.id), self.scale) for claim in wanted]
+        from longfat.paper import plots
+
+        drawn = _call(module, "draw", rows)
+        parts = drawn if isinstance(drawn, Mapping) else {"": drawn}
+        pictures = {}
+        for name, picture in parts.items():
+            plots.head(picture, module.about, room.slug, self.scale, _seeds(rows))
+            pictures[f"{module.about.id}-{name}".rstrip("-")] = picture
+        return FigureResult(module, rows, verdicts, pictures)
+
+    def _loose(self, room: Room) -> list[Verdict]:
+        if self._figure is not None:
+            return []
+        return [
+            untestable(claim, claim.untestable[self.scale])
+            for claim in room.claims
+            if claim.figure is None
+        ]
+
+
+def _sweep(room: Room, module: Module, scale: Scale) -> Sweep:
+    try:
+        points = list(module.points(scale))
+        return Sweep(f"{room.slug}, {module.about.id}", points, module.measure, module.path.parent)
+    except Exception as error:
+        raise RoomError(_failed(module, "points", error)) from error
+
+
+def _call(module: Module, name: str, rows: Rows) -> Any:  # noqa: ANN401 - what the module returns
+    from longfat import _style
+
+    try:
+        with _style.applied():
+            return getattr(module, name)(rows.frame)
+    except Exception as error:
+        raise RoomError(_failed(module, name, error)) from error
+
+
+def _failed(module: Module, name: str, error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename == str(module.path)] or frames
+    return (
+        f"{module.path}:{own[-1].lineno}: `{name}` failed: {type(error).__name__}: {error}"
+    )
+
+
+def _check_answers(
+    module: Module, wanted: Sequence[Claim], answers: Mapping[str, object], scale: Scale
+) -> None:
+    ids = {claim.id for claim in wanted}
+    for name in answers:
+        if name not in ids:
+            message = f"{module.path}: it answers `{name}`, which is no claim of {module.about.id}"
+            raise RoomError(message)
+    for claim in wanted:
+        if claim.id not in answers and scale not in claim.untestable:
+            message = f"{module.path}: it does not answer its claim `{claim.id}`"
+            raise RoomError(message)
+
+
+def _seeds(rows: Rows) -> int:
+    return int(rows.frame["seed"].drop_nulls().n_unique()) if rows.frame.height else 0
+
+
+def _save(picture: Figure, folder: Path, stem: str) -> list[str]:
+    from longfat import _style
+
+    names = [f"{stem}.png", f"{stem}.svg"]
+    for name in names:
+        _style.save(picture, folder / name)
+    return names

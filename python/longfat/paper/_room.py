@@ -1,0 +1,197 @@
+"""A paper's room: the folder with its claims, deviations and experiments."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat._errors import RoomError
+from longfat.paper._claims import read_claims, read_deviations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import ModuleType
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from longfat._points import Computation, Measured, Point, Row
+    from longfat.paper._claims import Claim, Deviation, Paper, Scale
+    from longfat.paper._verdict import Answer
+
+CLAIMS, DEVIATIONS = "claims.toml", "deviations.toml"
+_NEEDED = ("points", "measure", "claims", "draw")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a module of a room says of itself, as `FIGURE`.
+
+    Attributes:
+        id: Its name in claims and files: `figure-2`.
+        title: A few words, which head its picture.
+        question: What it asks, in one sentence.
+        by: Measured columns that tell rows of one point and seed apart, such as `("time_s", "flow")`: the data file
+            has a row for each, the mean over the seeds.
+    """
+
+    id: str
+    title: str
+    question: str
+    by: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Module:
+    """An experiment with its code."""
+
+    about: Experiment
+    path: Path
+    points: Callable[[Scale], Iterable[Point | Computation]]
+    measure: Callable[[Measured], Row | list[Row]]
+    claims: Callable[[pl.DataFrame], Mapping[str, Answer]]
+    draw: Callable[[pl.DataFrame], Figure | Mapping[str, Figure]]
+
+
+class Room:
+    """A folder `papers/SLUG`. Its files are read when they are first asked for.
+
+    Attributes:
+        path: The folder.
+        slug: Its name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Takes the folder `path`, which has a file `claims.toml`."""
+        self.path = path
+        self.slug = path.resolve().name
+
+    @property
+    def paper(self) -> Paper:
+        """The paper itself."""
+        return self._claims[0]
+
+    @property
+    def claims(self) -> list[Claim]:
+        """Its claims, in the order of the file."""
+        return self._claims[1]
+
+    @cached_property
+    def _claims(self) -> tuple[Paper, list[Claim]]:
+        return read_claims(self.path / CLAIMS)
+
+    @cached_property
+    def deviations(self) -> list[Deviation]:
+        """Where we deviate from it."""
+        return read_deviations(self.path / DEVIATIONS)
+
+    @cached_property
+    def modules(self) -> dict[str, Module]:
+        """The experiments by their id, in the order of the paper.
+
+        Raises:
+            RoomError: A module cannot be loaded or lacks something; or a claim names a figure that is not there.
+        """
+        found: dict[str, Module] = {}
+        for path, loaded in _load_all(self.path):
+            if not hasattr(loaded, "FIGURE"):
+                continue
+            made = _module(path, loaded)
+            if made.about.id in found:
+                message = f"{path}: {found[made.about.id].path.name} is `{made.about.id}` already"
+                raise RoomError(message)
+            found[made.about.id] = made
+        for claim in self.claims:
+            if claim.figure is not None and claim.figure not in found:
+                known = ", ".join(found) or "none"
+                message = (
+                    f'{self.path / CLAIMS}: claim "{claim.id}": there is no figure '
+                    f"`{claim.figure}`; the modules of the room are: {known}"
+                )
+                raise RoomError(message)
+        return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+
+    @cached_property
+    def figure_ids(self) -> list[str]:
+        """The ids of the experiments, in the order of the paper."""
+        return list(self.modules)
+
+
+def roots() -> list[Path]:
+    """Where rooms are looked for: `papers` here, then in the source of the package."""
+    source = Path(__file__).resolve().parents[3]
+    return [Path("papers"), source / "papers"]
+
+
+def rooms() -> list[Room]:
+    """All rooms of the first place that has one, by name."""
+    for root in roots():
+        found = sorted(path.parent for path in root.glob(f"*/{CLAIMS}"))
+        if found:
+            return [Room(path) for path in found]
+    return []
+
+
+def _module(path: Path, loaded: ModuleType) -> Module:
+    about = loaded.FIGURE
+    if not isinstance(about, Experiment):
+        message = f"{path}: FIGURE must be an Experiment(id=…, title=…, question=…)"
+        raise RoomError(message)
+    missing = [name for name in _NEEDED if not callable(getattr(loaded, name, None))]
+    if missing:
+        message = f"{path}: it has FIGURE but no function `{missing[0]}`"
+        raise RoomError(message)
+    functions: dict[str, Any] = {name: getattr(loaded, name) for name in _NEEDED}
+    return Module(about, path, **functions)
+
+
+def _load_all(folder: Path) -> list[tuple[Path, ModuleType]]:
+    """Every Python file of the folder. They import each other as scripts of one folder do."""
+    paths = sorted(folder.resolve().glob("*.py"))
+    with _importable(folder.resolve(), [path.stem for path in paths]):
+        return [(path, _load(path)) for path in paths]
+
+
+def _load(path: Path) -> ModuleType:
+    if path.stem in sys.modules:
+        return sys.modules[path.stem]
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        message = f"{path}: it cannot be loaded"
+        raise RoomError(message)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        message = f"{path}: it cannot be loaded: {type(error).__name__}: {error}"
+        raise RoomError(message) from error
+    return module
+
+
+@contextmanager
+def _importable(folder: Path, names: list[str]) -> Iterator[None]:
+    """Lets the files of a folder import each other; afterwards nothing remembers them."""
+    hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+    bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        sys.dont_write_bytecode = bytecode
+        for name in names:
+            sys.modules.pop(name, None)
+        sys.modules.update(hidden)
+
+
+def _natural(name: str) -> tuple[bool, list[tuple[int, str]]]:
+    """Figures first, by number; then the rest by name."""
+    parts = [(int(part), "") if part.isdigit() else (0, part) for part in name.split("-")]
+    return not name.startswith(("figure", "table")), parts

@@ -1,0 +1,254 @@
+"""Pictures of papers: one look, one colour for each controller, in all rooms.
+
+    figure, axes = grid(rows=1, columns=3)
+    for panel in axes.flat: ...
+    over(axes[0, 0], rows, x="rate_bit_s", y="utilisation", by="control", log=True)
+
+Titles are set by the runner: experiment, paper, scale, seeds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
+
+from longfat import _style as style
+from longfat._text import RATE, amount, plural
+from longfat.paper._select import at
+from longfat.paper._tables import aggregate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from longfat.paper._room import Experiment
+
+_BLUE, _RED, _GREEN, _PINK, _SKY, _OLIVE, _GREY, _AMBER = style.COLOURS
+
+_LOOKS: dict[str, tuple[str, str, str]] = {
+    "reno": (_GREY, "o", "TCP"),
+    "exp": (_RED, "D", "EXP-TCP"),
+    "hstcp": (_BLUE, "s", "HSTCP"),
+    "stcp": (_GREEN, "^", "STCP"),
+    "cubic": (_SKY, "v", "CUBIC"),
+    "anti-ecn": (_PINK, "P", "AntiECN"),
+    "fiber": (_AMBER, "X", "fiber TCP"),
+    "cw-hstcp": (_OLIVE, "<", "CW-HSTCP"),
+    "blitz": ("#7A3E9D", "*", "Blitz"),
+    "constant-rate": ("#A0522D", ">", "constant rate"),
+    "sized-start": ("#2F4F9F", "h", "sized start"),
+    "bic": ("#B8860B", "p", "BIC"),
+    "h-tcp": ("#5F9E6E", "H", "H-TCP"),
+    "fast": ("#C71585", "8", "FAST"),
+}
+"""Colour, marker and name of each controller: the same in every picture of every paper."""
+
+_HEAD = 1.35
+_MOST_POINTS = 400
+_FAINT = "#6b6b6b"
+_EXPECTED = "#f0efe6"
+
+
+def colour(control: str) -> str:
+    """The colour of a controller."""
+    return _LOOKS[control][0] if control in _LOOKS else _GREY
+
+
+def marker(control: str) -> str:
+    """The marker of a controller, which tells it apart without colour."""
+    return _LOOKS[control][1] if control in _LOOKS else "o"
+
+
+def name(control: str) -> str:
+    """The name of a controller as papers write it."""
+    return _LOOKS[control][2] if control in _LOOKS else control
+
+
+def grid(
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: float = 12.0,
+    height: float | None = None,
+    sharex: bool | str = False,
+    sharey: bool | str = False,
+) -> tuple[Figure, np.ndarray[Any, Any]]:
+    """A figure with `rows` times `columns` panels, and room for titles and a legend above.
+
+    Args:
+        rows: Panels above each other.
+        columns: Panels side by side.
+        width: In hundreds of pixels.
+        height: In hundreds of pixels; by default 3.4 for each row.
+        sharex: As in `Figure.subplots`.
+        sharey: As in `Figure.subplots`.
+
+    Returns:
+        The figure, and its panels as a two-dimensional array.
+    """
+    tall = (3.4 * rows + _HEAD + 0.6) if height is None else height
+    figure = style.figure(width, tall, _HEAD)
+    figure.subplots_adjust(right=1 - 0.25 / width, wspace=0.28, hspace=0.32)
+    if sharey in (True, "row"):
+        figure.subplots_adjust(wspace=0.08)
+    axes = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    for panel in axes.flat:
+        panel.tick_params(length=0)
+    return figure, axes
+
+
+def over(  # noqa: D417 - labels are explained as such
+    panel: Axes,
+    rows: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str = "control",
+    log: bool = False,
+    percent: bool = False,
+    **labels: object,
+) -> None:
+    """Draws means over seeds with their 95 % intervals against a label, a line for each controller.
+
+    Args:
+        panel: Where.
+        rows: The rows of an experiment.
+        x: The label along the axis, a number.
+        y: The measured column.
+        by: The label that makes the lines; controllers have their own colours and markers.
+        log: A logarithmic axis x.
+        percent: Shares are drawn as percent.
+        labels: Only the rows with these labels.
+    """
+    chosen = at(rows, **labels) if labels else rows
+    means = aggregate(chosen.select(by, x, "seed", y), [by, x]).sort(x)
+    factor = 100.0 if percent else 1.0
+    for index, (key, line) in enumerate(means.group_by(by, maintain_order=True)):
+        label = str(key[0])
+        looks = _LOOKS.get(label, (style.COLOURS[index % len(style.COLOURS)], "o", label))
+        half = line[f"{y}_half_width"]
+        panel.errorbar(
+            line[x].to_list(),
+            (factor * line[y]).to_list(),
+            yerr=None if half.null_count() == len(half) else (factor * half.fill_null(0)).to_list(),
+            color=looks[0],
+            marker=looks[1],
+            markersize=5.5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            linewidth=1.6,
+            elinewidth=1.1,
+            capsize=3,
+            label=looks[2],
+            zorder=3 + index,
+        )
+    if log:
+        panel.set_xscale("log")
+        panel.set_xticks(sorted(means[x].unique().to_list()))
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
+
+
+def rates(panel: Axes, values: Sequence[float] | None = None) -> None:
+    """Labels an axis of rates: 2.5 M, 10 M, … with their unit in the name of the axis."""
+    ticks = list(panel.get_xticks()) if values is None else list(values)
+    panel.set_xticks(ticks)
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_rate(value)))
+
+
+def _short_rate(value: float) -> str:
+    number, unit = amount(value, RATE).split()
+    return f"{number} {unit[0]}" if unit[0] != "b" else number
+
+
+def expected(
+    panel: Axes, low: float | None = None, high: float | None = None, *, text: str = ""
+) -> None:
+    """Shades where the paper says that the values lie; an open end reaches the edge of the panel.
+
+    Call it after the limits of the panel are set.
+    """
+    least, most = panel.get_ylim()
+    bottom, top = least if low is None else low, most if high is None else high
+    panel.axhspan(bottom, top, color=_EXPECTED, linewidth=0, zorder=0)
+    panel.set_ylim(least, most)
+    if text:
+        panel.annotate(
+            text,
+            (0.99, bottom if low is not None else top),
+            xycoords=panel.get_yaxis_transform(),
+            xytext=(0, 3 if low is not None else -3),
+            textcoords="offset points",
+            ha="right",
+            va="bottom" if low is not None else "top",
+            fontsize=9,
+            color=_FAINT,
+            zorder=1,
+        )
+
+
+def legend(figure: Figure, panel: Axes) -> None:
+    """Names the lines of a panel once for the whole figure, below the title."""
+    handles, labels = panel.get_legend_handles_labels()
+    height = figure.get_figheight()
+    figure.legend(
+        handles,
+        labels,
+        loc="center left",
+        bbox_to_anchor=(figure.subplotpars.left - 0.008, 1 - (_HEAD - 0.32) / height),
+        ncols=len(handles),
+        fontsize=11,
+        handlelength=1.8,
+        columnspacing=1.8,
+        borderaxespad=0,
+    )
+
+
+def series(
+    panel: Axes, time: pl.Series, values: pl.Series, *, most: int = _MOST_POINTS, **style_: Any
+) -> None:
+    """Draws a time series with few enough points for a lean file: the least and the largest of each stretch.
+
+    Args:
+        panel: Where.
+        time: The times, ascending.
+        values: The values; nulls leave gaps.
+        most: About so many points are drawn.
+        style_: As for `Axes.plot`.
+    """
+    x, y = time.to_numpy(), values.cast(float).to_numpy()
+    keep = envelope(y, most)
+    panel.plot(x[keep], y[keep], **style_)
+
+
+def envelope(values: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
+    """Which values to draw, at most about `most`: the extremes of each stretch, the first and the last."""
+    import numpy as np
+
+    if len(values) <= most:
+        return np.arange(len(values))
+    kept = {0, len(values) - 1}
+    for part in np.array_split(np.arange(len(values)), max(1, most // 2)):
+        finite = part[np.isfinite(values[part])]
+        if len(finite):
+            kept |= {int(finite[values[finite].argmin()]), int(finite[values[finite].argmax()])}
+    return np.array(sorted(kept))
+
+
+def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: int) -> None:
+    """Titles of a picture: what it shows; which paper, figure, scale and seeds."""
+    kind = about.id.replace("-", " ").capitalize()
+    parts = [slug, kind, f"{scale} scale"]
+    if seeds == 1:
+        parts.append("1 seed")
+    elif seeds:
+        parts.append(f"mean of {plural(seeds, 'seed')} with its 95 % interval")
+    with style.applied():
+        style.title(figure, about.title, " · ".join(parts))
+
+
