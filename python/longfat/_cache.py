@@ -6,17 +6,17 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
+from longfat._folder import write_whole
 from longfat._table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
 _KEPT_DAYS = 30
 
@@ -105,14 +105,3 @@ def default_root() -> Path:
 def engine_address() -> str:
     """A hash of the compiled engine: results of another build are never taken for results of this one."""
     return hashlib.sha256(Path(_longfat.__file__).read_bytes()).hexdigest()[:16]
-
-
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a file beside its place, then moves it there."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    os.close(handle)
-    try:
-        write(Path(temporary))
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from typing_extensions import Self
@@ -87,10 +88,7 @@ class ResultFolder:
             self.path = Path(
                 tempfile.mkdtemp(prefix=f".{self._real.name}-", dir=self._real.parent),
             )
-            # A temporary folder is private at first; a result is as readable as any other folder.
-            mask = os.umask(0)
-            os.umask(mask)
-            self.path.chmod(0o777 & ~mask)
+            _open_up(self.path, 0o777)
         except OSError as error:
             self._remove_parents()
             message = f"cannot write {self.target}: {error.strerror}"
@@ -146,3 +144,27 @@ class ResultFolder:
         with contextlib.suppress(OSError):
             for folder in reversed(self._made):
                 folder.rmdir()
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes a file beside its place, with the same ending, then moves it there: whole or not at all.
+
+    Raises:
+        OSError: It cannot be written; what was there still is.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        _open_up(temporary, 0o666)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _open_up(path: Path, mode: int) -> None:
+    """What is temporary is private at first; a result is as readable as anything else."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(mode & ~mask)

@@ -1,8 +1,8 @@
 """From points to rows: the scenarios of a sweep times their seeds, measured into a table.
 
-A `Sweep` says which points there are and what is measured at each. `measure_all` runs the points of any number of
-sweeps in one go: what several ask for is simulated once, the dearest first, and each run is measured as soon as
-it is there and then dropped, so that memory holds rows, not runs.
+A `Sweep` says which points there are and what is measured at each. A `Plan` runs the points of any number of
+sweeps in one go: what several ask for is simulated once, the dearest first, and each run is measured as soon
+as it is there and then dropped, so that memory holds rows, not runs.
 
 Nothing here knows of papers, claims or pictures.
 """
@@ -45,10 +45,11 @@ class Point:
     """A scenario, to be simulated with several seeds.
 
     Attributes:
-        scenario: The path of a scenario file, relative to the folder of the sweep, or its content as a dictionary.
+        scenario: The path of a scenario file, relative to the folder of the sweep, or its content as a
+            dictionary.
         set: Fields to set first, as with `longfat.run`: `{"link.bottleneck.rate": "1 Gbit/s"}`.
-        labels: What tells this point from the others, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the first
-            columns of its rows. All points of a sweep have the same labels.
+        labels: What tells this point from the others, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the
+            first columns of its rows. All points of a sweep have the same labels.
         seeds: The seeds, or how many: 3 stands for 1, 2, 3.
         tables: Tables to measure besides the averages, such as `("flow_series",)`.
     """
@@ -111,7 +112,7 @@ class Measured:
         return frame
 
     def link(self, name: str = "bottleneck", direction: str = "forward") -> dict[str, Any]:
-        """The averages of one direction of a link: `utilisation`, `queue_mean`, `drop_rate`, …"""
+        """The averages of one direction of a link, such as `utilisation` and `queue_mean`."""
         averages: dict[str, Any] = self.summary["links"][name][direction]
         return averages
 
@@ -139,33 +140,66 @@ class Sweep:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What some simulations cost; computations do not count.
+
+    Attributes:
+        runs: How many simulations.
+        known: How many of them were known from earlier.
+        data_packets: Data packets that reached receivers in them.
+        core_s: How long they took when they were made, in seconds of one core.
+    """
+
+    runs: int = 0
+    known: int = 0
+    data_packets: int = 0
+    core_s: float = 0.0
+
+    @classmethod
+    def on(cls, result: Result | Returned) -> Spent:
+        """What one result cost."""
+        if isinstance(result, Returned) or result.summary is None:
+            return cls()
+        engine = result.summary["engine"]
+        return cls(1, int(result.cached), engine["data_packets"], engine["wall_s"])
+
+    def __add__(self, other: Spent) -> Spent:
+        """Both together."""
+        return Spent(
+            self.runs + other.runs,
+            self.known + other.known,
+            self.data_packets + other.data_packets,
+            self.core_s + other.core_s,
+        )
+
+
+@dataclass(frozen=True)
 class Rows:
     """What was measured in a sweep.
 
     Attributes:
-        frame: One row per point and seed, or several: labels, `seed`, measured columns; in the order of the points.
+        frame: One row per point and seed, or several: labels, `seed`, measured columns; in the order of the
+            points.
         labels: The names of the labels.
-        runs: How many simulations are behind it.
-        known: How many of them were known from earlier.
-        data_packets: Data packets that reached receivers in these simulations.
-        core_s: How long they took when they were made, in seconds of one core.
+        spent: What its simulations cost. One that several sweeps share counts in each of them.
     """
 
     frame: pl.DataFrame
     labels: tuple[str, ...]
-    runs: int
-    known: int
-    data_packets: int
-    core_s: float
+    spent: Spent
+
+
+class LabelError(ValueError):
+    """The points of a sweep cannot be told apart by the same labels."""
 
 
 class Plan:
     """All jobs of some sweeps, each needed one only once.
 
-        plan = Plan(sweeps)
-        print(plan.runs, plan.seconds)
-        for sweep, rows in zip(sweeps, plan.run(), strict=True):
-            print(sweep.name, rows.frame)
+    plan = Plan(sweeps)
+    print(plan.runs, plan.seconds)
+    for sweep, rows in zip(sweeps, plan.run(), strict=True):
+        print(sweep.name, rows.frame)
     """
 
     def __init__(
@@ -176,7 +210,7 @@ class Plan:
         Raises:
             ScenarioError: A scenario is wrong.
             OSError: A scenario file cannot be read.
-            ValueError: The points of a sweep have different labels.
+            LabelError: The points of a sweep have different labels.
         """
         self._sweeps = sweeps
         self._cache = Cache() if cache is None else cache
@@ -184,6 +218,8 @@ class Plan:
         self._jobs: dict[object, Job | Call] = {}
         self._seconds: dict[object, float] = {}
         self._uses: dict[object, list[_Use]] = {}
+        self.spent = Spent()
+        """What all simulations cost, each counted once; known after `run`."""
         for index, sweep in enumerate(sweeps):
             _check_labels(sweep)
             for place, point in enumerate(sweep.points):
@@ -267,11 +303,11 @@ class Plan:
         """
         keys = list(self._jobs)
 
-        def reduce(index: int, result: Result | Returned) -> list[tuple[_Use, list[Row], _Spent]]:
+        def reduce(index: int, result: Result | Returned) -> list[tuple[_Use, list[Row], Spent]]:
             uses = self._uses[keys[index]]
-            return [(use, self._measure(use, result), _Spent.of(result)) for use in uses]
+            return [(use, self._measure(use, result), Spent.on(result)) for use in uses]
 
-        collected: list[list[tuple[_Use, list[Row], _Spent]]] = [[] for _ in self._sweeps]
+        collected: list[list[tuple[_Use, list[Row], Spent]]] = [[] for _ in self._sweeps]
         for _, parts in reduce_many(
             [self._jobs[key] for key in keys],
             reduce,
@@ -281,11 +317,10 @@ class Plan:
             fresh=self._fresh,
             progress=progress,
         ):
+            self.spent += parts[0][2]
             for part in parts:
                 collected[part[0].sweep].append(part)
-        return [
-            _rows(sweep, parts) for sweep, parts in zip(self._sweeps, collected, strict=True)
-        ]
+        return [_rows(sweep, parts) for sweep, parts in zip(self._sweeps, collected, strict=True)]
 
     def _measure(self, use: _Use, result: Result | Returned) -> list[Row]:
         sweep = self._sweeps[use.sweep]
@@ -308,13 +343,48 @@ class Plan:
                 message = f"`{clash[0]}` is measured, but it is a label already"
                 raise ValueError(message)  # noqa: TRY301 - told with its place below
         except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
+            place = _place(error, sweep.measure)
             message = (
                 f"{sweep.name}, {where}{seed}: it cannot be measured: "
                 f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
             )
             raise MeasureError(message) from error
         return [{**labels, "seed": use.seed, **row} for row in rows]
+
+
+def run_points(
+    points: Iterable[Point | Computation],
+    measure: Callable[[Measured], Row | list[Row]],
+    *,
+    folder: str | Path = ".",
+    workers: int | None = None,
+    cache: Cache | None = None,
+    fresh: bool = False,
+    progress: ProgressCallback | None = None,
+) -> pl.DataFrame:
+    """Simulates points, and measures a row of each run.
+
+    Args:
+        points: What to run.
+        measure: Makes one row, or several, of one finished run. Labels and seed are added.
+        folder: What paths of scenarios are relative to.
+        workers: How many runs at a time; by default one per core.
+        cache: Where finished runs are kept.
+        fresh: Simulate everything, even what the cache has.
+        progress: Told how far it is.
+
+    Returns:
+        Labels, `seed` and measured columns, in the order of the points.
+
+    Raises:
+        ScenarioError: A scenario is wrong.
+        LabelError: The points have different labels.
+        MeasureError: A run failed or could not be measured.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    sweep = Sweep("points", list(points), measure, Path(folder))
+    (rows,) = Plan([sweep], cache=cache, fresh=fresh).run(workers=workers, progress=progress)
+    return rows.frame
 
 
 @dataclass(frozen=True)
@@ -329,27 +399,16 @@ class _Use:
         return _Use(self.sweep, self.point, seed)
 
 
-@dataclass(frozen=True)
-class _Spent:
-    runs: int
-    known: int
-    data_packets: int
-    core_s: float
-
-    @classmethod
-    def of(cls, result: Result | Returned) -> _Spent:
-        if isinstance(result, Returned) or result.summary is None:
-            return cls(0, 0, 0, 0.0)
-        engine = result.summary["engine"]
-        return cls(1, int(result.cached), engine["data_packets"], engine["wall_s"])
+def _place(error: Exception, function: Callable[..., object]) -> traceback.FrameSummary:
+    """Where an error arose, as far as whoever wrote `function` can see."""
+    frames = traceback.extract_tb(error.__traceback__)
+    code = getattr(function, "__code__", None)
+    own = [frame for frame in frames if code and frame.filename == code.co_filename]
+    return (own or frames)[-1]
 
 
 def estimate_s(scenario: _longfat.Scenario) -> float:
-    """About how long a simulation takes on one core: as if every direction that data cross were full.
-
-    >>> from longfat._scenario import read
-    >>> first, _ = read("scenarios/first.toml")  # doctest: +SKIP
-    """
+    """About how long a simulation takes on one core, as if every direction that data cross were full."""
     content = json.loads(scenario.to_json())
     packets: dict[tuple[str, bool], int] = {}
     for group in [*content.get("flow", []), *content.get("traffic", [])]:
@@ -365,18 +424,14 @@ def estimate_s(scenario: _longfat.Scenario) -> float:
     return max(_LEAST_S, total / PACKETS_PER_S)
 
 
-def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], _Spent]]) -> Rows:
+def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], Spent]]) -> Rows:
     parts.sort(key=lambda part: (part[0].point, part[0].seed or 0))
     rows = [row for _, made, _ in parts for row in made]
-    spent = [each for _, _, each in parts]
     labels = tuple(sweep.points[0].labels) if sweep.points else ()
     return Rows(
         frame=pl.DataFrame(rows, infer_schema_length=None),
         labels=labels,
-        runs=sum(each.runs for each in spent),
-        known=sum(each.known for each in spent),
-        data_packets=sum(each.data_packets for each in spent),
-        core_s=sum(each.core_s for each in spent),
+        spent=sum((spent for _, _, spent in parts), Spent()),
     )
 
 
@@ -388,7 +443,7 @@ def _check_labels(sweep: Sweep) -> None:
                 f"{sweep.name}: all points must have the same labels, "
                 f"but some have {', '.join(names[0])} and some {', '.join(other)}"
             )
-            raise ValueError(message)
+            raise LabelError(message)
 
 
 def _seeds(seeds: int | Iterable[int]) -> list[int]:

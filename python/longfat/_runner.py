@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -229,7 +229,9 @@ class _Batch:
             total = len(self.shares)
             finished = sum(share >= 1.0 for share in self.shares)
             weighted = zip(self.costs, self.shares, strict=True)
-            share = sum(cost * min(share, 1.0) for cost, share in weighted) / sum(self.costs)
+            share = sum(cost * min(share, 1.0) for cost, share in weighted) / (
+                sum(self.costs) or 1.0
+            )
             progress(finished, total, share)
 
     def call(self, job: Call) -> Returned:

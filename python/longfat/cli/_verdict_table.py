@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.text import Text
+
     from longfat.paper._remake import Remade
     from longfat.paper._verdict import Verdict
 
@@ -21,6 +23,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     from rich.text import Text
 
     from longfat.cli._console import console, table
+    from longfat.paper._commit import results
     from longfat.paper._verdict import show, show_criterion, show_estimate
 
     out = console()
@@ -39,8 +42,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
         if claim.figure != figure:
             made.add_row("")
             figure = claim.figure
-        words = Text(claim.id, style="bold")
-        words.append(f"  {claim.claim}", style="not bold")
+        words = Text.assemble((claim.id, "bold"), f"  {claim.claim}")
         if verdict.reason:
             words.append(f"\n  {verdict.reason}", style="italic")
         expected = show_criterion(claim)
@@ -56,6 +58,8 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
         f"in {amount(engine['core_s'], TIME)} of one core, {amount(engine['wall_s'], TIME)} of your time"
     )
     out.print(f"{plural(len(files), 'file')} in {folder}", soft_wrap=True)
+    if not committed and results(remade.room, remade.scale) is None:
+        out.print(f"nothing is committed at {remade.scale} scale to compare with: --commit does it")
     if committed:
         out.print(f"results committed in {remade.room.path}", soft_wrap=True)
 
@@ -74,7 +78,7 @@ def counts(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(parts) or "no claims"
 
 
-def _word(verdict: Verdict) -> object:
+def _word(verdict: Verdict) -> Text:
     from rich.text import Text
 
     colour = "bold red" if verdict.failed else _COLOURS[verdict.verdict]

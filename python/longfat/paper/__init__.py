@@ -12,8 +12,8 @@ experiment. Such a file has
 The runner does the rest: `longfat paper SLUG`. See docs/guides/papers.md.
 """
 
-from longfat._points import Computation, Measured, Point, Row
 from longfat._errors import RoomError
+from longfat._points import Computation, Measured, Point, Row, run_points
 from longfat.paper._claims import Scale, Untestable
 from longfat.paper._room import Experiment
 from longfat.paper._select import across, at, per_seed
@@ -32,4 +32,5 @@ __all__ = [
     "across",
     "at",
     "per_seed",
+    "run_points",
 ]

@@ -26,14 +26,14 @@ SCALES: tuple[Scale, ...] = ("quick", "full")
 _ID = re.compile(r"[a-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)*")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`")
 _MISSING = re.compile(r"Object missing required field `(.*?)`")
-_PLACE = re.compile(r" - at `\$\.?(.*?)`$")
+_PLACE = re.compile(r" - at (?:`key` in )?`\$\.?(.*?)`$")
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A table of a TOML file: a key that it does not know is refused."""
 
 
-class Paper(Strict):
+class Paper(Strict, frozen=True):
     """`[paper]`: the paper itself.
 
     Attributes:
@@ -59,10 +59,10 @@ class Untestable(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Claim(Strict):
+class Claim(Strict, frozen=True):
     """`[[claim]]`: one sentence of a paper, and what would confirm it. Written down before the run.
 
-    Exactly one criterion: `at_least`, `at_most`, `between`, or `equals` with `tolerance` or `relative_tolerance`.
+    It has one criterion: `at_least`, `at_most`, `between`, or `equals` with a tolerance.
 
     Attributes:
         id: Its name, which begins with its figure: `figure-2/exp/utilisation`.
@@ -105,7 +105,22 @@ class Claim(Strict):
     def __post_init__(self) -> None:
         """Checks what no field can say alone."""
         if not _ID.fullmatch(self.id):
-            _refuse("id", f"`{self.id}` is no id: words with `/` between, as in figure-2/exp/utilisation")
+            _refuse(
+                "id",
+                f"`{self.id}` is no id: words with `/` between, as in figure-2/exp/utilisation",
+            )
+        given = self._one_criterion()
+        if set(self.untestable) == set(SCALES):
+            if given:
+                _refuse(given, "a claim that no scale can answer has no criterion")
+            return
+        needed = (("a criterion", given), ("`figure`", self.figure), ("`measured`", self.measured))
+        for what, found in (*needed, ("`because`", self.because)):
+            if not found:
+                _refuse("id", f"{what} is missing")
+
+    def _one_criterion(self) -> str | None:
+        """The name of the criterion, if there is one, after a check."""
         criteria = ("at_least", "at_most", "between", "equals")
         given = [name for name in criteria if getattr(self, name) is not None]
         if len(given) > 1:
@@ -122,14 +137,7 @@ class Claim(Strict):
                 _refuse(name, f"`{name}` is negative")
         if self.between is not None and self.between[0] > self.between[1]:
             _refuse("between", "the first number of `between` is the larger one")
-        if set(self.untestable) == set(SCALES):
-            if given:
-                _refuse(given[0], "a claim that no scale can answer has no criterion")
-            return
-        needed = (("a criterion", given), ("`figure`", self.figure), ("`measured`", self.measured))
-        for what, found in (*needed, ("`because`", self.because)):
-            if not found:
-                _refuse("id", f"{what} is missing")
+        return given[0] if given else None
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -166,7 +174,7 @@ class Claim(Strict):
         }
 
 
-class Deviation(Strict):
+class Deviation(Strict, frozen=True):
     """`[[deviation]]`: where we do not, or cannot, do what the paper did.
 
     Attributes:
@@ -184,12 +192,12 @@ class Deviation(Strict):
     shown_by: str | None = None
 
 
-class _Claims(Strict):
+class _Claims(Strict, frozen=True):
     paper: Paper
     claim: list[dict[str, Any]] = []
 
 
-class _Deviations(Strict):
+class _Deviations(Strict, frozen=True):
     deviation: list[dict[str, Any]] = []
 
 
@@ -284,7 +292,7 @@ def _explained(message: str, table: type) -> tuple[str, str]:
                 known = {field.name: field for field in msgspec.structs.fields(inner)}
         near = difflib.get_close_matches(unknown[1], known, n=1)
         hint = f"; did you mean `{near[0]}`?" if near else ""
-        return f"`{unknown[1]}` is not a key here{hint}", unknown[1]
+        return f"`{unknown[1]}` is no key here{hint}", unknown[1]
     if missing := _MISSING.match(message):
         return f"`{missing[1]}` is missing", key
     if refused := re.match(r"\[(\w+)\] (.*)", message, re.DOTALL):

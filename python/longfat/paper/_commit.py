@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat, _style
-from longfat._cache import write_whole
 from longfat._errors import RoomError
+from longfat._folder import write_whole
 from longfat.paper import _tables
 from longfat.paper._claims import SCALES
 from longfat.paper._verdict import from_dict
@@ -75,12 +76,12 @@ def commit_room(remade: Remade) -> list[Move]:
     }
     folder = room.path / "results"
     folder.mkdir(exist_ok=True)
-    write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
     better = None if scale == "full" else results(room, "full")
     for figure in remade.figures:
         # The room shows one picture of each figure: that of the full scale, if there is one.
         if better is None or figure.module.about.id not in better["figures"]:
             _write_figure(folder, figure)
+    write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
     write_readme(room)
     return []
 
@@ -88,17 +89,17 @@ def commit_room(remade: Remade) -> list[Move]:
 def _account(figure: FigureResult) -> dict[str, Any]:
     return {
         "version": _longfat.__version__,
-        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
-        "runs": figure.rows.runs,
-        "data_packets": figure.rows.data_packets,
-        "core_s": round(figure.rows.core_s, 1),
+        "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
+        "runs": figure.rows.spent.runs,
+        "data_packets": figure.rows.spent.data_packets,
+        "core_s": round(figure.rows.spent.core_s, 1),
         "pictures": list(figure.pictures),
     }
 
 
 def _write_figure(folder: Path, figure: FigureResult) -> None:
     for stem, picture in figure.pictures.items():
-        write_whole(folder / f"{stem}.svg", lambda path, it=picture: _style.save(it, path))
+        write_whole(folder / f"{stem}.svg", partial(_style.save, picture))
     about = figure.module.about
     means = _tables.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
     write_whole(folder / f"{about.id}.csv", means.write_csv)
@@ -127,7 +128,7 @@ def readme(room: Room) -> str:
         block = f"<!-- made: {name} -->\n{body}<!-- end: {name} -->\n"
         pattern = re.compile(_BLOCK.format(name=re.escape(name)), re.DOTALL)
         if pattern.search(text):
-            text = pattern.sub(lambda _, it=block: it, text, count=1)
+            text = pattern.sub(block.replace("\\", r"\\"), text, count=1)
         else:
             text = f"{text.rstrip()}\n\n{block}"
     return text

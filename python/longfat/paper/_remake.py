@@ -5,17 +5,17 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat._folder import Layout
-from longfat._points import Plan, Rows, Sweep
-from longfat.paper import _tables
 from longfat._errors import RoomError
+from longfat._folder import Layout
+from longfat._points import LabelError, Plan, Rows, Spent, Sweep
+from longfat.paper import _tables
 from longfat.paper._verdict import Verdict, judge, untestable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from matplotlib.figure import Figure
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from longfat.paper._claims import Claim, Scale
     from longfat.paper._room import Module, Room
 
-REMADE = Layout("a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet"))
+REMADE = Layout(
+    "a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet")
+)
 """The folder of a remade paper: verdicts as JSON and as a table; pictures and data of each figure."""
 
 
@@ -54,13 +56,15 @@ class Remade:
         scale: `quick` or `full`.
         figures: What came of each experiment that was run.
         loose: Verdicts on claims that belong to no figure.
-        wall_s: How long it took, in seconds; with several papers, all of them.
+        spent: What the simulations of all papers that were remade together cost, each counted once.
+        wall_s: How long these took, in seconds.
     """
 
     room: Room
     scale: Scale
     figures: list[FigureResult]
     loose: list[Verdict] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
     wall_s: float = 0.0
 
     @property
@@ -77,13 +81,7 @@ class Remade:
             "scale": self.scale,
             "claims": [verdict.to_dict() for verdict in self.verdicts],
             "files": list(files),
-            "engine": {
-                "runs": sum(figure.rows.runs for figure in self.figures),
-                "known": sum(figure.rows.known for figure in self.figures),
-                "data_packets": sum(figure.rows.data_packets for figure in self.figures),
-                "core_s": round(sum(figure.rows.core_s for figure in self.figures), 3),
-                "wall_s": round(self.wall_s, 3),
-            },
+            "engine": {**vars(self.spent), "wall_s": self.wall_s},
         }
 
     def write_files(self, folder: Path) -> list[str]:
@@ -134,9 +132,11 @@ class Remaking:
             if figure in (None, module.about.id)
         ]
         self._rooms = rooms
-        self.plan = Plan(
-            [_sweep(room, module, scale) for room, module in self._chosen], cache=cache, fresh=fresh
-        )
+        sweeps = [_sweep(room, module, scale) for room, module in self._chosen]
+        try:
+            self.plan = Plan(sweeps, cache=cache, fresh=fresh)
+        except LabelError as error:
+            raise RoomError(str(error)) from error
 
     def run(
         self, *, workers: int | None = None, progress: ProgressCallback | None = None
@@ -153,7 +153,8 @@ class Remaking:
         for (room, module), measured in zip(self._chosen, rows, strict=True):
             made[room.slug].append(self._finish(room, module, measured))
         return [
-            Remade(room, self.scale, made[room.slug], self._loose(room)) for room in self._rooms
+            Remade(room, self.scale, made[room.slug], self._loose(room), self.plan.spent)
+            for room in self._rooms
         ]
 
     def _finish(self, room: Room, module: Module, rows: Rows) -> FigureResult:
@@ -202,9 +203,7 @@ def _call(module: Module, name: str, rows: Rows) -> Any:  # noqa: ANN401 - what 
 def _failed(module: Module, name: str, error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(module.path)] or frames
-    return (
-        f"{module.path}:{own[-1].lineno}: `{name}` failed: {type(error).__name__}: {error}"
-    )
+    return f"{module.path}:{own[-1].lineno}: `{name}` failed: {type(error).__name__}: {error}"
 
 
 def _check_answers(

@@ -36,8 +36,8 @@ class Experiment:
         id: Its name in claims and files: `figure-2`.
         title: A few words, which head its picture.
         question: What it asks, in one sentence.
-        by: Measured columns that tell rows of one point and seed apart, such as `("time_s", "flow")`: the data file
-            has a row for each, the mean over the seeds.
+        by: Measured columns that tell rows of one point and seed apart, such as `("time_s", "flow")`: the data
+            file has a row for each, the mean over the seeds.
     """
 
     id: str
@@ -95,7 +95,8 @@ class Room:
         """The experiments by their id, in the order of the paper.
 
         Raises:
-            RoomError: A module cannot be loaded or lacks something; or a claim names a figure that is not there.
+            RoomError: A module cannot be loaded or lacks something, or a claim names a figure that is not
+                there.
         """
         found: dict[str, Module] = {}
         for path, loaded in _load_all(self.path):

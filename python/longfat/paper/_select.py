@@ -54,13 +54,16 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
     found = at(rows, **labels)
     if isinstance(what, str):
         if found["seed"].is_duplicated().any():
-            message = f"`{what}`: several rows have one seed: give more labels, or say how to join them"
+            message = (
+                f"`{what}`: several rows have one seed: give more labels, or say how to join them"
+            )
             raise ValueError(message)
         what = pl.col(what)
         made = found.sort("seed").select(what.alias("value"))
     else:
         made = found.group_by("seed").agg(what.alias("value")).sort("seed")
-    return made["value"].cast(pl.Float64).to_list()
+    values: list[float | None] = made["value"].cast(pl.Float64).to_list()
+    return values
 
 
 def across(
@@ -90,7 +93,9 @@ def across(
 
 def _is(name: str, value: Any) -> pl.Expr:  # noqa: ANN401 - any label
     if isinstance(value, (list, tuple)):
-        return functools.reduce(operator.or_, (_is(name, each) for each in value), pl.lit(value=False))
+        return functools.reduce(
+            operator.or_, (_is(name, each) for each in value), pl.lit(value=False)
+        )
     column = pl.col(name)
     if isinstance(value, float):
         return (column - value).abs() <= _TOGETHER * abs(value)

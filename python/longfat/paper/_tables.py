@@ -28,14 +28,15 @@ def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
 
 
 def aggregate(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Mean, half of the 95 % confidence interval and number of values of each measured number, over the seeds."""
+    """Of each measured number: its mean over the seeds, half of the 95 % interval, how many values."""
     numbers = [
         name
         for name, kind in frame.schema.items()
         if name not in (*keys, "seed") and (kind.is_numeric() or kind == pl.Boolean)
     ]
     rows = []
-    for key, part in frame.group_by(keys, maintain_order=True):
+    parts = frame.group_by(keys, maintain_order=True) if keys else [((), frame)]
+    for key, part in parts:
         row: dict[str, Any] = dict(zip(keys, key, strict=True))
         for name in numbers:
             known = estimate(part[name].cast(pl.Float64).to_list())

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat._statistics import estimate
-from longfat._text import RATE, TIME, amount
+from longfat._text import PLAIN, RATE, TIME, ruler, small
 from longfat.paper._claims import Untestable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longfat.paper._claims import Claim, Scale
+
+_SCALES = {"s": TIME, "bit/s": RATE}
+_LEAST, _MOST = 1e-2, 1e6
+"""Other numbers are written with a power of ten."""
 
 Word = Literal["reproduced", "differs", "not testable"]
 Answer = Iterable[float | None] | float | None | Untestable
@@ -92,33 +98,28 @@ def judge(claim: Claim, answer: Answer, scale: Scale) -> Verdict:
         return untestable(claim, claim.untestable[scale])
     if isinstance(answer, Untestable):
         return untestable(claim, answer.reason)
-    if answer is None:
-        return untestable(claim, "there is nothing to measure")
     by_seed = isinstance(answer, Iterable)
-    values = [answer] if isinstance(answer, (int, float)) else list(answer)
+    values = list(answer) if isinstance(answer, Iterable) else [answer]
     known = estimate(values)
-    if known.mean is None:
-        return untestable(claim, "no seed has a value")
-    if not math.isfinite(known.mean):
-        return untestable(claim, f"the value is {known.mean}")
+    if known.mean is None or not math.isfinite(known.mean):
+        return untestable(
+            claim, "there is nothing to measure" if known.mean is None else "no number"
+        )
     low, high = claim.bounds
     holds = low <= known.mean <= high
-    word: Word = "reproduced" if holds else "differs"
-    interval = None
-    decided: bool | None = True
     reasons = [] if holds else [claim.cause or "no cause is given in claims.toml"]
+    interval = None
+    decided: bool | None = None if by_seed else True
     if known.half_width is not None:
         interval = (known.mean - known.half_width, known.mean + known.half_width)
         crossed = [bound for bound in (low, high) if interval[0] < bound < interval[1]]
+        decided = not crossed
         if crossed:
-            decided = False
             bounds = " and ".join(show(bound, claim.unit) for bound in crossed)
             reasons.append(f"undecided with {known.n} seeds: the interval crosses {bounds}")
-    elif by_seed:
-        decided = None
     return Verdict(
         claim,
-        word,
+        "reproduced" if holds else "differs",
         value=known.mean,
         interval=interval,
         seeds=known.n if by_seed else None,
@@ -131,54 +132,50 @@ def show(value: float, unit: str) -> str:
     """A number with its unit, to three or four digits.
 
     >>> show(0.9625, "%"), show(33.16, "round trips"), show(2.5e9, "bit/s"), show(-0.012, "%")
-    ('96.2 %', '33.2 round trips', '2.5 Gbit/s', '-1.2 %')
+    ('96.2 %', '33.2 round trips', '2.50 Gbit/s', '-1.2 %')
     """
-    return f"{_number(value, unit)} {_unit(value, unit)}".strip()
+    return _together([value], unit)
 
 
 def show_estimate(verdict: Verdict) -> str:
-    """Our number with half of its interval."""
+    """Our number with half of its interval: `97.9 ± 0.1 %`."""
     if verdict.value is None:
         return "–"
-    unit = verdict.claim.unit
-    if verdict.interval is None or unit in ("s", "bit/s"):
-        text = show(verdict.value, unit)
-        if verdict.interval is not None:
-            text += f" ± {show((verdict.interval[1] - verdict.interval[0]) / 2, unit)}"
-        return text
-    half = (verdict.interval[1] - verdict.interval[0]) / 2
-    return f"{_number(verdict.value, unit)} ± {_number(half, unit)} {_unit(half, unit)}".strip()
+    if verdict.interval is None:
+        return show(verdict.value, verdict.claim.unit)
+    low, high = verdict.interval
+    return _together([verdict.value, (high - low) / 2], verdict.claim.unit)
 
 
 def show_criterion(claim: Claim) -> str:
     """The criterion in signs: `≥ 95.0 %`."""
-    if claim.at_least is not None:
-        return f"≥ {show(claim.at_least, claim.unit)}"
-    if claim.at_most is not None:
-        return f"≤ {show(claim.at_most, claim.unit)}"
+    for sign, bound in (("≥", claim.at_least), ("≤", claim.at_most)):
+        if bound is not None:
+            return f"{sign} {show(bound, claim.unit)}"
     if claim.between is not None:
-        low, high = claim.between
-        return f"{_number(low, claim.unit)} to {show(high, claim.unit)}"
+        return _together(claim.between, claim.unit, " to ")
     if claim.equals is None:
         return "–"
     value = show(claim.equals, claim.unit)
     if claim.relative_tolerance is not None:
         return f"{value} ± {100 * claim.relative_tolerance:g} %"
-    return f"{value} ± {show(claim.tolerance or 0.0, claim.unit)}"
+    if not claim.tolerance:
+        return value
+    return _together([claim.equals, claim.tolerance], claim.unit)
 
 
-def _number(value: float, unit: str) -> str:
+def _together(values: Sequence[float], unit: str, between: str = " ± ") -> str:
+    """Numbers in one unit with equal decimals, which suit the first, or the largest if that is 0."""
+    scale = _SCALES.get(unit, PLAIN)
+    size, name, decimals = ruler(values if not values[0] else values[:1], scale)
+    largest = max(map(abs, values))
     if unit == "%":
-        return f"{100 * value:.1f}" if abs(value) >= 1e-3 or value == 0 else f"{100 * value:.2g}"
-    if unit in ("s", "bit/s"):
-        return amount(value, TIME if unit == "s" else RATE).split()[0]
-    if value and not 1e-3 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:,.0f}"
-
-
-def _unit(value: float, unit: str) -> str:
-    if unit in ("s", "bit/s"):
-        return amount(value, TIME if unit == "s" else RATE).split()[1]
-    return unit
+        size, name, decimals = 0.01, "%", 1
+    if unit not in _SCALES and largest and not _LEAST <= largest / size < _MOST:
+        shown = [small(abs(value) / size) for value in values]
+        shown = [
+            f"-{each}" if value < 0 else each for each, value in zip(shown, values, strict=True)
+        ]
+    else:
+        shown = [f"{value / size:,.{decimals}f}" for value in values]
+    return f"{between.join(shown)} {name if unit in _SCALES else unit}".strip()

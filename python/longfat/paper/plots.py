@@ -9,8 +9,9 @@ Titles are set by the runner: experiment, paper, scale, seeds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 from longfat import _style as style
@@ -50,6 +51,9 @@ _LOOKS: dict[str, tuple[str, str, str]] = {
 
 _HEAD = 1.35
 _MOST_POINTS = 400
+_ASIDE = 0.012
+"""How far lines stand side by side on a logarithmic axis, in decades."""
+
 _FAINT = "#6b6b6b"
 _EXPECTED = "#f0efe6"
 
@@ -75,8 +79,8 @@ def grid(
     *,
     width: float = 12.0,
     height: float | None = None,
-    sharex: bool | str = False,
-    sharey: bool | str = False,
+    sharex: bool | Literal["none", "all", "row", "col"] = False,
+    sharey: bool | Literal["none", "all", "row", "col"] = False,
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
     """A figure with `rows` times `columns` panels, and room for titles and a legend above.
 
@@ -94,6 +98,8 @@ def grid(
     tall = (3.4 * rows + _HEAD + 0.6) if height is None else height
     figure = style.figure(width, tall, _HEAD)
     figure.subplots_adjust(right=1 - 0.25 / width, wspace=0.28, hspace=0.32)
+    if sharex in (True, "col"):
+        figure.subplots_adjust(hspace=0.14)
     if sharey in (True, "row"):
         figure.subplots_adjust(wspace=0.08)
     axes = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
@@ -102,7 +108,7 @@ def grid(
     return figure, axes
 
 
-def over(  # noqa: D417 - labels are explained as such
+def over(
     panel: Axes,
     rows: pl.DataFrame,
     *,
@@ -128,12 +134,16 @@ def over(  # noqa: D417 - labels are explained as such
     chosen = at(rows, **labels) if labels else rows
     means = aggregate(chosen.select(by, x, "seed", y), [by, x]).sort(x)
     factor = 100.0 if percent else 1.0
-    for index, (key, line) in enumerate(means.group_by(by, maintain_order=True)):
+    lines = list(means.group_by(by, maintain_order=True))
+    for index, (key, line) in enumerate(lines):
         label = str(key[0])
         looks = _LOOKS.get(label, (style.COLOURS[index % len(style.COLOURS)], "o", label))
         half = line[f"{y}_half_width"]
+        # Side by side, so that lines which coincide are all seen.
+        aside = index - (len(lines) - 1) / 2
+        where = line[x] * 10 ** (_ASIDE * aside) if log else line[x]
         panel.errorbar(
-            line[x].to_list(),
+            where.to_list(),
             (factor * line[y]).to_list(),
             yerr=None if half.null_count() == len(half) else (factor * half.fill_null(0)).to_list(),
             color=looks[0],
@@ -152,6 +162,7 @@ def over(  # noqa: D417 - labels are explained as such
         panel.set_xticks(sorted(means[x].unique().to_list()))
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
+        panel.margins(x=0.06)
 
 
 def rates(panel: Axes, values: Sequence[float] | None = None) -> None:
@@ -195,6 +206,7 @@ def expected(
 def legend(figure: Figure, panel: Axes) -> None:
     """Names the lines of a panel once for the whole figure, below the title."""
     handles, labels = panel.get_legend_handles_labels()
+    handles = [each[0] if isinstance(each, ErrorbarContainer) else each for each in handles]
     height = figure.get_figheight()
     figure.legend(
         handles,
@@ -210,7 +222,12 @@ def legend(figure: Figure, panel: Axes) -> None:
 
 
 def series(
-    panel: Axes, time: pl.Series, values: pl.Series, *, most: int = _MOST_POINTS, **style_: Any
+    panel: Axes,
+    time: pl.Series,
+    values: pl.Series,
+    *,
+    most: int = _MOST_POINTS,
+    **style_: Any,  # noqa: ANN401 - what matplotlib takes
 ) -> None:
     """Draws a time series with few enough points for a lean file: the least and the largest of each stretch.
 
@@ -240,15 +257,22 @@ def envelope(values: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
     return np.array(sorted(kept))
 
 
+def kind_of(figure: str) -> str | None:
+    """What the paper calls an experiment, `Figure 2`; `None` if it is one of ours."""
+    kind, _, number = figure.partition("-")
+    return f"{kind.capitalize()} {number}" if kind in ("figure", "table") else None
+
+
 def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: int) -> None:
     """Titles of a picture: what it shows; which paper, figure, scale and seeds."""
-    kind = about.id.replace("-", " ").capitalize()
-    parts = [slug, kind, f"{scale} scale"]
+    parts = [
+        slug,
+        *([] if kind_of(about.id) is None else [str(kind_of(about.id))]),
+        f"{scale} scale",
+    ]
     if seeds == 1:
         parts.append("1 seed")
     elif seeds:
         parts.append(f"mean of {plural(seeds, 'seed')} with its 95 % interval")
     with style.applied():
         style.title(figure, about.title, " · ".join(parts))
-
-
