@@ -1,6 +1,6 @@
 # Everything happens in .venv; nothing needs root. Python 3.10 or later, a Rust toolchain, a C compiler.
 #
-#   make demo    simulate, print a table, draw a picture
+#   make demo    remake a paper: its figures, and a table of what it claims
 #   make test    all tests, Rust and Python
 #   make lint    format, lints, types
 #   make test-long   the tests that take minutes
@@ -18,8 +18,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 .DEFAULT_GOAL := demo
 
 demo: build
-	$(BIN)/longfat run scenarios/first.toml --plot
-	$(BIN)/longfat try --rate 1Gbit/s --rtt 40ms --flows 3 --control reno --plot
+	$(BIN)/longfat paper exp-tcp --scale quick
 
 test: test-rust test-python
 
@@ -44,6 +43,7 @@ lint: build
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	@for room in papers/*/; do $(BIN)/mypy $$room || exit 1; done
 
 build: .venv/built
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import polars as pl
 from matplotlib.figure import Figure
-from setting import CONTROLS, both_directions, dumbbell
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
+from setting import CONTROLS, both_directions, dumbbell
 
 FIGURE = Experiment(
     id="ecn",
@@ -17,7 +17,7 @@ FIGURE = Experiment(
 
 def points(scale: Scale) -> Iterator[Point]:
     """Some capacities of Figure 2, with marks and with drops."""
-    for rate in (40e6, 160e6) if scale == "quick" else (40e6, 160e6, 640e6, 2.56e9):
+    for rate in (40e6, 160e6) if scale == "quick" else (40e6, 160e6, 640e6):
         for control in CONTROLS:
             yield dumbbell(rate, control, ecn=True)
             yield dumbbell(rate, control, ecn=False, set={"link.bottleneck.queue.ecn": False})
@@ -30,7 +30,9 @@ def measure(run: Measured) -> Row:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """The largest change over all controllers and capacities, run by run."""
-    rows = rows.with_columns(pl.when("ecn").then(pl.lit("marks")).otherwise(pl.lit("drops")).alias("ecn"))
+    rows = rows.with_columns(
+        pl.when("ecn").then(pl.lit("marks")).otherwise(pl.lit("drops")).alias("ecn")
+    )
     change = (pl.col("marks") - pl.col("drops")).abs().max()
     keep = ["control", "rate_bit_s"]
     lost = across(rows, "ecn", "drop_rate", keep=keep)
@@ -44,13 +46,22 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """Utilisation, queue and drops with marks above, with drops below."""
     figure, axes = plots.grid(2, 3, sharex=True, sharey="col")
-    columns = (("utilisation", "utilisation (%)"), ("queue_mean", "mean queue (% of buffer)"), ("drop_rate", "dropped (%)"))
+    columns = (
+        ("utilisation", "utilisation (%)"),
+        ("queue_mean", "mean queue (% of buffer)"),
+        ("drop_rate", "dropped (%)"),
+    )
     for line, ecn in zip(axes, (True, False), strict=True):
         for panel, (column, label) in zip(line, columns, strict=True):
             plots.over(panel, rows, x="rate_bit_s", y=column, log=True, percent=True, ecn=ecn)
             panel.set_ylabel(label)
             plots.rates(panel, sorted(rows["rate_bit_s"].unique()))
-        line[0].annotate("RED marks" if ecn else "RED drops", (0.03, 0.05), xycoords="axes fraction", fontweight="bold")
+        line[0].annotate(
+            "RED marks" if ecn else "RED drops",
+            (0.03, 0.05),
+            xycoords="axes fraction",
+            fontweight="bold",
+        )
     for panel in axes[1]:
         panel.set_xlabel("capacity (bit/s)")
     plots.legend(figure, axes[0, 0])

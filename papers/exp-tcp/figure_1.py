@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -18,6 +19,7 @@ FIGURE = Experiment(
 )
 GAMMA, BETA = 0.05, 0.125
 WINDOWS = (100, 1000, 10_000)
+Series = npt.NDArray[np.float64]
 SHOWN_EPOCHS, SHOWN_WINDOW = 4, 1000
 
 
@@ -45,13 +47,24 @@ def measure(run: Measured) -> list[Row]:
     flow = run.table("flow_series")
     time, window = flow["time_s"].to_numpy(), flow["window"].to_numpy()
     # Round trips since the start: each sample lasts a share of the round trip of its time.
-    trip = np.concatenate(([0.0], np.cumsum(np.diff(time) / flow["rtt_s"].fill_null(0.08).to_numpy()[1:])))
+    trip = np.concatenate(
+        ([0.0], np.cumsum(np.diff(time) / flow["rtt_s"].fill_null(0.08).to_numpy()[1:]))
+    )
     if run.labels["path"] == 0:
         last = int(np.searchsorted(window, 10_000))
         first = int(np.searchsorted(trip, trip[last] - 1))
-        return [{"kind": "free", "index": 0, "window": window[last], "growth": window[last] / window[first] - 1}]
-    falls = np.flatnonzero(window[1:] < 0.95 * window[:-1]) + 1
+        return [
+            {
+                "kind": "free",
+                "index": 0,
+                "window": window[last],
+                "growth": window[last] / window[first] - 1,
+            }
+        ]
+    falls = [int(index) + 1 for index in np.flatnonzero(window[1:] < 0.95 * window[:-1])]
     epochs = [epoch(window, trip, *pair) for pair in itertools.pairwise(falls)]
+    if run.labels["path"] != SHOWN_WINDOW:
+        return [{"kind": "epoch", "index": index} | row for index, row in enumerate(epochs)]
     keep = slice(falls[0] - 2, falls[min(SHOWN_EPOCHS, len(falls) - 1)] + 40, 10)
     curve = zip(trip[keep] - trip[falls[0]], window[keep], strict=True)
     return [
@@ -60,8 +73,8 @@ def measure(run: Measured) -> list[Row]:
     ]
 
 
-def epoch(window: np.ndarray, trip: np.ndarray, fall: int, end: int) -> Row:  # type: ignore[type-arg]
-    """One epoch: from the decrease at `fall` to the next at `end`. The window stands still in recovery first."""
+def epoch(window: Series, trip: Series, fall: int, end: int) -> Row:
+    """From the decrease at `fall` to the next at `end`. In recovery, at first, the window stands still."""
     cwnd0, largest = float(window[fall]), float(window[end - 1])
     begin = fall + int(np.argmax(window[fall:end] > cwnd0)) - 1
     grown = np.interp(trip[begin] + np.arange(0.0, trip[end] - trip[begin]), trip, window)
@@ -119,14 +132,41 @@ def draw(rows: pl.DataFrame) -> Figure:
         end = begin + row["recovery"] + row["length"]
         left.hlines(row["cwnd0"], begin, end, color="#6b6b6b", linestyle=(0, (4, 3)), linewidth=1)
         begin = end
-    left.annotate("cwnd₀", (begin / 2, shown["cwnd0"][0]), (0, -5), textcoords="offset points", va="top", ha="center")
+    left.annotate(
+        "cwnd₀",
+        (begin / 2, shown["cwnd0"][0]),
+        (0, -5),
+        textcoords="offset points",
+        va="top",
+        ha="center",
+    )
     left.set(xlabel="round trips", ylabel="window (packets)", ylim=(870, 1080))
-    lengths = at(rows, kind="epoch").group_by("path").agg(pl.col("window", "length").mean()).sort("path")
-    w = np.geomspace(70, lengths["window"].max(), 200)
+    lengths = (
+        at(rows, kind="epoch").group_by("path").agg(pl.col("window", "length").mean()).sort("path")
+    )
+    w = np.geomspace(70, max(lengths["window"].to_list()), 200)
     s = np.maximum(4, np.sqrt((1 - BETA) * w))
     right.plot(w, np.log(1 + BETA * w / s) / GAMMA, color="#4D4D4D", label="ln(1 + βW/s)/γ, exact")
-    right.plot(w, np.log(np.sqrt(w) / 8) / math.log(1 + GAMMA), color="#4D4D4D", linestyle="--", label="log₁.₀₅(√W/8), the paper")
-    right.plot(lengths["window"], lengths["length"], "D", color=plots.colour("exp"), markersize=8, label="measured")
-    right.set(xscale="log", xlabel="window W at the loss (packets)", ylabel="epoch (round trips)", ylim=(0, None))
-    plots.legend(figure, right)
+    right.plot(
+        w,
+        np.log(np.sqrt(w) / 8) / math.log(1 + GAMMA),
+        color="#4D4D4D",
+        linestyle="--",
+        label="log₁.₀₅(√W/8), the paper",
+    )
+    right.plot(
+        lengths["window"],
+        lengths["length"],
+        "D",
+        color=plots.colour("exp"),
+        markersize=8,
+        label="measured",
+    )
+    right.set(
+        xscale="log",
+        xlabel="window W at the loss (packets)",
+        ylabel="epoch (round trips)",
+        ylim=(0, None),
+    )
+    right.legend(loc="upper left")
     return figure
