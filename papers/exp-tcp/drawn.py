@@ -1,0 +1,80 @@
+"""What the pictures of several experiments share: means with intervals, also on logarithmic axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+
+from longfat._statistics import estimate
+from longfat.paper import plots
+
+DOTTED = (0, (2, 2))
+FAINT = "#6b6b6b"
+
+
+def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
+    """The mean over the seeds and half of its 95 % interval."""
+    known = estimate(list(values))
+    return known.mean or 0.0, known.half_width
+
+
+def ratios(
+    panel: Axes,
+    rows: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str = "control",
+    factor: float = 1.0,
+    looks: Mapping[str, tuple[str, str]] | None = None,
+) -> None:
+    """A line for each controller: geometric means over the seeds, with the interval of the logarithm.
+
+    `looks` gives colour and marker of lines that are no controllers.
+    """
+    for (key,), line in rows.sort(x).group_by(by, maintain_order=True):
+        at, middle, low, high = [], [], [], []
+        for (place,), part in line.group_by(x, maintain_order=True):
+            mean, half = mean_and_half(np.log(factor * part[y].to_numpy()).tolist())
+            at.append(place)
+            middle.append(np.exp(mean))
+            low.append(np.exp(mean) * (1 - np.exp(-(half or 0.0))))
+            high.append(np.exp(mean) * (np.exp(half or 0.0) - 1))
+        label = str(key)
+        colour, marker = (
+            (plots.colour(label), plots.marker(label)) if looks is None else looks[label]
+        )
+        panel.errorbar(
+            at,
+            middle,
+            yerr=[low, high],
+            color=colour,
+            marker=marker,
+            markersize=5.5,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            linewidth=1.6,
+            elinewidth=1.1,
+            capsize=3,
+            label=plots.name(label),
+            zorder=4,
+        )
+
+
+def note(
+    panel: Axes,
+    text: str,
+    place: tuple[float, float] = (0.03, 0.04),
+    ha: Literal["left", "right"] = "left",
+    va: Literal["bottom", "top"] = "bottom",
+) -> None:
+    """A faint remark inside a panel."""
+    panel.annotate(text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=ha, va=va)
+
+
+def ticks(axis: object, values: Sequence[float]) -> None:
+    """Plain numbers at these places of a logarithmic axis, and none between."""
+    axis.set_ticks(list(values), [f"{value:g}" for value in values])  # type: ignore[attr-defined]
+    axis.set_ticks([], minor=True)  # type: ignore[attr-defined]
