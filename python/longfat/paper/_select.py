@@ -37,8 +37,8 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
 
     Args:
         rows: The rows.
-        what: A column that has one row per seed among the rows; or an expression that makes one value of
-            all rows of a seed, such as `pl.col("utilisation").min()`.
+        what: A column that has one row per seed among the rows, or an expression over such columns; or an
+            expression that makes one value of all rows of a seed, such as `pl.col("utilisation").min()`.
         labels: Only the rows with these labels.
 
     >>> rows = pl.DataFrame({"seed": [1, 1, 2, 2], "rate": [1, 2, 1, 2], "used": [0.9, 0.8, 0.7, 1.0]})
@@ -46,22 +46,26 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
     [0.9, 0.7]
     >>> per_seed(rows, pl.col("used").min())
     [0.8, 0.7]
+    >>> per_seed(rows, 2 * pl.col("used"), rate=2)
+    [1.6, 2.0]
+    >>> per_seed(rows, "used")
+    Traceback (most recent call last):
+    ValueError: `used`: several rows have one seed: give more labels, or say how to join them
 
     Raises:
         KeyError: No row has these labels.
-        ValueError: A seed has more than one row, and `what` is a column.
+        ValueError: A seed has more than one row, and `what` does not join them.
     """
     found = at(rows, **labels)
-    if isinstance(what, str):
+    expression = pl.col(what) if isinstance(what, str) else what
+    made = found.group_by("seed").agg(expression.alias("value")).sort("seed")
+    if isinstance(made.schema["value"], pl.List):
         if found["seed"].is_duplicated().any():
             message = (
                 f"`{what}`: several rows have one seed: give more labels, or say how to join them"
             )
             raise ValueError(message)
-        what = pl.col(what)
-        made = found.sort("seed").select(what.alias("value"))
-    else:
-        made = found.group_by("seed").agg(what.alias("value")).sort("seed")
+        made = made.explode("value")
     values: list[float | None] = made["value"].cast(pl.Float64).to_list()
     return values
 
