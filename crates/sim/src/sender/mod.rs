@@ -240,6 +240,7 @@ impl Sender {
     }
 
     /// Takes over the pacing that the scenario or else the controller wants.
+    #[inline(never)]
     fn ask_pacing(&mut self, now: Time, path: &Path) {
         let wanted = self.settings.pacing.unwrap_or_else(|| self.control.pacing(now, path));
         self.pacer.set(match wanted {
@@ -305,6 +306,7 @@ impl Sender {
     }
 
     /// The next packet that may leave while pacing holds back new data.
+    #[cold]
     fn poll_held(&mut self, now: Time) -> Option<Packet> {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
@@ -358,14 +360,16 @@ impl Sender {
         if self.deadline == Time::NEVER {
             self.deadline = now + self.timeout;
         }
-        if self.pacer.mode != Pacing::Unpaced {
-            self.pace(now, !flags.has(Flags::RETRANSMISSION));
+        if self.pacer.is_on() {
+            self.pace(now, flags);
         }
         let Settings { flow, bytes, .. } = self.settings;
         Packet { number, sent: now, flow, sack: sack::NONE, bytes, hop: 0, flags }
     }
 
-    fn pace(&mut self, now: Time, new: bool) {
+    #[cold]
+    fn pace(&mut self, now: Time, flags: Flags) {
+        let new = !flags.has(Flags::RETRANSMISSION);
         let (window, rtt) = (self.control.window().0, self.path().rtt);
         self.pacer.leave(now, new, window, self.allowed, rtt);
     }

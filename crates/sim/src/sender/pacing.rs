@@ -20,7 +20,7 @@ use longfat_units::{Span, Time};
 /// The pacing of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
-    pub(crate) mode: Pacing,
+    mode: Pacing,
     /// No packet leaves before.
     until: Time,
     /// New segments that the block under way may still take; none where none is under way.
@@ -32,6 +32,12 @@ pub(crate) struct Pacer {
 impl Pacer {
     pub(crate) const fn new() -> Self {
         Self { mode: Pacing::Unpaced, until: Time::ZERO, left: 0, next: Time::ZERO }
+    }
+
+    /// Is there anything to do when a packet leaves?
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self.mode, Pacing::Unpaced)
     }
 
     /// Does it hold back new data now?
