@@ -37,4 +37,4 @@ macro_rules! controllers {
     };
 }
 
-controllers! { cubic, exp, hstcp, reno, stcp }
+controllers! { cubic, cw_hstcp, exp, hstcp, reno, stcp }

@@ -52,6 +52,8 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 75.63, 90_969.0, 74.12),
             at(1e7, 2233.2, 9_328_942.0, 2112.2),
         ],
+        // Pan et al.: HSTCP's increase times 10 /s · 100 ms = 1.
+        "cw-hstcp" => promises("hstcp"),
         // Kelly: 1 % per round trip, an eighth at a loss; Reno up to 16 segments.
         "stcp" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),

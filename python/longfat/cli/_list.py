@@ -92,6 +92,8 @@ def _parameter(parameter: dict[str, Any]) -> str:
     default = parameter["default"]
     if isinstance(default, bool):
         default = str(default).lower()
+    elif parameter.get("kind") == "frequency":
+        default = f"{default:g} /s"
     value = (
         ""
         if default is None

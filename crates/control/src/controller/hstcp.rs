@@ -61,22 +61,26 @@ pub static CONTROLLER: Controller = Controller {
     name: "hstcp",
     title: "HighSpeed TCP: increase and decrease follow a line from (38, 1e-3) to (83000, 1e-7)",
     source: "RFC 3649",
-    // The ranges keep low_window < high_window and high_p < low_p whatever is chosen.
-    parameters: &[
-        Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments"),
-        Parameter {
-            name: "low_p",
-            kind: Kind::NumberOr { min: 1e-5, max: 0.1, words: &["auto"] },
-            default: Given::Text("auto"),
-            about: "loss rate at low_window; auto: 1e-3 at 38 (RFC 3649), else 1.5/low_window^2 (draft of 2002)",
-        },
-        Parameter::number("high_window", 83_000.0, 2000.0, 1e7, "window at high_p, in segments"),
-        Parameter::number("high_p", 1e-7, 1e-12, 1e-6, "loss rate at high_window"),
-        Parameter::number("high_decrease", 0.1, 0.01, 0.5, "b(w) at high_window"),
-    ],
+    parameters: &[LOW_WINDOW, LOW_P, HIGH_WINDOW, HIGH_P, HIGH_DECREASE],
     build,
     law: Some(|settings| Box::new(HighSpeed::new(settings))),
 };
+
+// The ranges keep low_window < high_window and high_p < low_p whatever is chosen.
+pub(super) const LOW_WINDOW: Parameter =
+    Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments");
+pub(super) const LOW_P: Parameter = Parameter {
+    name: "low_p",
+    kind: Kind::NumberOr { min: 1e-5, max: 0.1, words: &["auto"] },
+    default: Given::Text("auto"),
+    about: "loss rate at low_window; auto: 1e-3 at 38 (RFC 3649), else 1.5/low_window^2 (draft of 2002)",
+};
+pub(super) const HIGH_WINDOW: Parameter =
+    Parameter::number("high_window", 83_000.0, 2000.0, 1e7, "window at high_p, in segments");
+pub(super) const HIGH_P: Parameter =
+    Parameter::number("high_p", 1e-7, 1e-12, 1e-6, "loss rate at high_window");
+pub(super) const HIGH_DECREASE: Parameter =
+    Parameter::number("high_decrease", 0.1, 0.01, 0.5, "b(w) at high_window");
 
 fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
     Windowed::boxed(HighSpeed::new(settings), start)

@@ -1,55 +1,18 @@
-//! EXP-TCP and round trips: two flows under losses that come together, in fluid steps of acknowledgments.
+//! EXP-TCP and round trips: two flows whose losses come together.
 
-use longfat_control::{SlowStart, Start};
+use longfat_units::Span;
+use longfat_units::math::{expm1, pow};
 use longfat_units::parameter::Setting;
-use longfat_units::{Segments, Span};
 
 use crate::drive::{Flow, assert_near};
+use crate::synchronised::Bottleneck;
 
-/// The step of time that both flows take together.
-const STEP: u64 = 5;
-
-/// Two flows on one bottleneck, without a queue: both lose when together they send more than it carries.
-struct Pair {
-    flows: [Flow; 2],
-    millis: [u64; 2],
-}
-
-impl Pair {
-    fn new(rtt_fair: bool, millis: [u64; 2], windows: [f64; 2]) -> Self {
-        let flow = |index: usize| {
-            let threshold = Some(Segments(1.0));
-            let start = Start {
-                window: Segments(windows[index]),
-                threshold,
-                slow_start: SlowStart::Standard,
-            };
-            Flow::starting("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], &start)
-                .with_rtt(Span::from_millis(millis[index]))
-        };
-        Self { flows: [flow(0), flow(1)], millis }
-    }
-
-    /// Segments per second.
-    fn rate(&self, index: usize) -> f64 {
-        self.flows[index].window() * 1000.0 / self.millis[index] as f64
-    }
-
-    /// Epochs at this capacity, in segments per second. Returns the length of the last, in seconds.
-    fn epochs(&mut self, count: u32, capacity: f64) -> f64 {
-        let mut steps = 0;
-        for _ in 0..count {
-            self.flows.iter_mut().for_each(Flow::lose);
-            steps = 0;
-            while self.rate(0) + self.rate(1) < capacity {
-                for (flow, millis) in self.flows.iter_mut().zip(self.millis) {
-                    flow.slice(millis / STEP);
-                }
-                steps += 1;
-            }
-        }
-        f64::from(steps) * STEP as f64 / 1000.0
-    }
+/// Two flows at these windows on a bottleneck of so many segments per second.
+fn pair(rtt_fair: bool, millis: [u64; 2], windows: [f64; 2], capacity: f64) -> Bottleneck {
+    let change = [("rtt_fair", Setting::Flag(rtt_fair))];
+    Bottleneck::new(capacity)
+        .with("exp", &change, millis[0], windows[0])
+        .with("exp", &change, millis[1], windows[1])
 }
 
 /// From rates of 9:1, either way: equal rates, windows as the round trips.
@@ -58,10 +21,10 @@ fn rtt_fair_flows_that_lose_together_meet_at_equal_rates() {
     for millis in [[50, 100], [50, 200], [40, 320]] {
         for shares in [[0.9, 0.1], [0.1, 0.9]] {
             let windows = [0, 1].map(|index| 10.0 * shares[index] * millis[index] as f64);
-            let mut pair = Pair::new(true, millis, windows);
-            pair.epochs(80, 10_000.0);
-            let what = format!("{millis:?} ms from {shares:?}");
-            assert_near(pair.rate(0) / pair.rate(1), 1.0, 0.03, &what);
+            let mut pair = pair(true, millis, windows, 10_000.0);
+            pair.epochs(80);
+            let rates = pair.rates();
+            assert_near(rates[0] / rates[1], 1.0, 0.03, &format!("{millis:?} ms from {shares:?}"));
         }
     }
 }
@@ -70,14 +33,13 @@ fn rtt_fair_flows_that_lose_together_meet_at_equal_rates() {
 #[test]
 fn at_the_reference_rtt_fair_changes_nothing() {
     for window in [4.0, 100.0, 1e4] {
-        let mut ends = [false, true].map(|rtt_fair| {
+        let [without, with] = [false, true].map(|rtt_fair| {
             let mut flow = Flow::new("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], window);
             flow.lose();
             (0..20).for_each(|_| flow.round());
             flow.window()
         });
-        ends.sort_by(f64::total_cmp);
-        assert_near(ends[1], ends[0], 1e-12, &format!("at {window}"));
+        assert_near(with, without, 1e-12, &format!("at {window}"));
     }
 }
 
@@ -102,10 +64,11 @@ fn rtt_fair_growth_is_the_same_in_time() {
 /// (105/95) ((e^(0.05T/0.095) - 1)/(e^(0.05T/0.105) - 1))².
 #[test]
 fn without_it_a_tenth_of_difference_in_round_trips_is_worth_a_factor() {
-    let mut pair = Pair::new(false, [95, 105], [950.0, 1050.0]);
-    let length = pair.epochs(150, 20_000.0);
-    let grown = |rtt: f64| longfat_units::math::expm1(0.05 * length / rtt);
-    let ratio = longfat_units::math::pow(grown(0.095) / grown(0.105), 2.0) * 105.0 / 95.0;
+    let mut pair = pair(false, [95, 105], [950.0, 1050.0], 20_000.0);
+    let length = pair.epochs(150);
+    let grown = |rtt: f64| expm1(0.05 * length / rtt);
+    let ratio = pow(grown(0.095) / grown(0.105), 2.0) * 105.0 / 95.0;
     assert!(ratio > 1.5, "the epochs are too short to tell: {length} s");
-    assert_near(pair.rate(0) / pair.rate(1), ratio, 0.03, "the ratio of rates");
+    let rates = pair.rates();
+    assert_near(rates[0] / rates[1], ratio, 0.03, "the ratio of rates");
 }

@@ -1,9 +1,11 @@
 //! The laws against the numbers of their papers, driven by nothing but acknowledgments and losses.
 
 mod cubic;
+mod cw_hstcp;
 mod drive;
 mod exp;
 mod exp_rtt;
 mod hstcp;
 mod slow_start;
 mod stcp;
+mod synchronised;

@@ -84,7 +84,7 @@ const PACINGS: [&str; 6] = [
 
 fn flow() -> impl Strategy<Value = Group> {
     let sender = (
-        select(&["reno", "hstcp", "stcp", "exp", "cubic"][..]),
+        select(&["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp"][..]),
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno"][..]),
         any::<bool>(),
@@ -120,8 +120,12 @@ fn traffic() -> impl Strategy<Value = Group> {
         r#"{ exponential = { mean = "5 kB" } }"#,
         r#"{ uniform = ["1 packets", "30 packets"] }"#,
     ];
-    let what =
-        (select(&["reno", "exp", "cubic"][..]), 1_u32..300, select(sizes.to_vec()), of(1_u32..50));
+    let what = (
+        select(&["reno", "exp", "cubic", "cw-hstcp"][..]),
+        1_u32..300,
+        select(sizes.to_vec()),
+        of(1_u32..50),
+    );
     (what, any::<bool>(), any::<(Index, Index)>(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
         let (control, rate, size, count) = what;
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
