@@ -37,4 +37,4 @@ macro_rules! controllers {
     };
 }
 
-controllers! { cubic, cw_hstcp, exp, hstcp, reno, stcp }
+controllers! { constant_rate, cubic, cw_hstcp, exp, hstcp, reno, stcp }

@@ -15,7 +15,7 @@
 //!
 //! with a(w) and b(w) of RFC 3649, so that dw/dt = c a(w) whatever the round trip. Windows that lose together meet, and
 //! rates are then as the inverse of the round trips. (Floyd's constant rate, from which c comes, squares the round
-//! trip and makes the rates equal.) A long round trip makes a large η, so a window that grows by many
+//! trip and makes the rates equal: `constant-rate`.) A long round trip makes a large η, so a window that grows by many
 //! segments at once; blocks spread that over the round trip.
 //!
 //! | parameter | default    | source                                                            |

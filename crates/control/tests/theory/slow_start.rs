@@ -5,7 +5,7 @@ use longfat_units::{Segments, Span};
 
 use crate::drive::{Flow, assert_near};
 
-const CONTROLLERS: [&str; 5] = ["cubic", "cw-hstcp", "hstcp", "reno", "stcp"];
+const CONTROLLERS: [&str; 6] = ["constant-rate", "cubic", "cw-hstcp", "hstcp", "reno", "stcp"];
 
 fn flow(name: &str, slow_start: SlowStart) -> Flow {
     Flow::starting(name, &[], &Start { slow_start, ..Start::default() })

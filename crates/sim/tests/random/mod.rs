@@ -84,7 +84,7 @@ const PACINGS: [&str; 6] = [
 
 fn flow() -> impl Strategy<Value = Group> {
     let sender = (
-        select(&["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp"][..]),
+        select(&["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp", "constant-rate"][..]),
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno"][..]),
         any::<bool>(),
