@@ -23,6 +23,8 @@ pub(crate) struct Flow {
     pub(crate) pace_set: bool,
     /// The retransmission timer that is set; stale ones are known by their time.
     pub(crate) timer_at: Time,
+    /// Data packets of a long flow that queues have dropped in the measured interval.
+    pub(crate) dropped: u64,
     /// Packets of this flow on their way, acknowledgments included.
     pub(crate) in_transit: u32,
     access: Option<Access>,
@@ -139,6 +141,7 @@ impl Flow {
             slots: plan.slots,
             pace_set: false,
             timer_at: Time::NEVER,
+            dropped: 0,
             in_transit: 0,
             access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
             member: plan.member,

@@ -28,6 +28,8 @@ pub(crate) struct Network {
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
     wires: Vec<usize>,
+    /// When the measured interval begins.
+    measured_from: Time,
     /// Mean time between events when every link is busy with its largest packets.
     pub(crate) gap: Span,
 }
@@ -92,8 +94,13 @@ impl Network {
 
     /// A queue has dropped a packet.
     pub(crate) fn note_drop(&mut self, packet: &Packet, now: Time) {
-        if let Member::Short(group) = self.flows[packet.flow as usize].member {
-            self.traffic[group].note_drop(packet, now);
+        if packet.is_ack() || now < self.measured_from {
+            return;
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        match flow.member {
+            Member::Long(..) => flow.dropped += 1,
+            Member::Short(group) => self.traffic[group].note_drop(),
         }
     }
 
@@ -116,6 +123,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),
+        measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
     };
     for (index, link) in scenario.links.iter().enumerate() {

@@ -62,15 +62,12 @@ fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
     links
         .map(|link| {
             let report = link.gauge_mut().report();
-            let share = |count: u64| {
-                if report.arrived == 0 { 0.0 } else { count as f64 / report.arrived as f64 }
-            };
             LinkSummary {
                 utilisation: report.utilisation,
                 queue_mean: report.queue_mean,
                 queue_p99: report.queue_p99,
-                drop_rate: share(report.dropped),
-                mark_rate: share(report.marked),
+                drop_rate: share(report.dropped, report.arrived),
+                mark_rate: share(report.marked, report.arrived),
                 arrived: report.arrived,
                 dropped: report.dropped,
                 marked: report.marked,
@@ -108,14 +105,15 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
-    let share =
-        if sent == 0 { 0.0 } else { measured.retransmitted_measured() as f64 / sent as f64 };
     FlowSummary {
         name: flow_name(simulation, flow),
         control: simulation.scenario.flows[long(flow).0].control.kind,
         rtt_s: flow.rtt.seconds(),
         goodput_bit_s: goodput,
-        retransmit_rate: share,
+        retransmit_rate: share(measured.retransmitted_measured(), sent),
+        drop_rate: share(flow.dropped, sent),
+        data_sent: sent,
+        data_dropped: flow.dropped,
         timeouts: measured.timeouts,
         queueing_delay_mean_s: measured.queueing_delay(),
         window_mean: measured.window_mean(until),
@@ -123,6 +121,11 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
+}
+
+/// A part of a whole; none of nothing.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// When the active part of the measured interval begins.
@@ -203,6 +206,9 @@ fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
             ("start_s", reals(flows, |flow| flow.start_s)),
             ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
             ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
+            ("drop_rate", reals(flows, |flow| flow.drop_rate)),
+            ("data_sent", counts(flows, |flow| flow.data_sent)),
+            ("data_dropped", counts(flows, |flow| flow.data_dropped)),
             ("timeouts", counts(flows, |flow| flow.timeouts)),
             ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
             ("window_mean", reals(flows, |flow| flow.window_mean)),

@@ -61,6 +61,12 @@ pub struct FlowSummary {
     pub goodput_bit_s: f64,
     /// Retransmitted segments per segment sent.
     pub retransmit_rate: f64,
+    /// Data packets dropped by queues per data packet sent.
+    pub drop_rate: f64,
+    /// Data packets sent, retransmissions included.
+    pub data_sent: u64,
+    /// Data packets dropped by queues.
+    pub data_dropped: u64,
     /// Time-outs.
     pub timeouts: u64,
     /// Mean of round trip less propagation, over acknowledgments.

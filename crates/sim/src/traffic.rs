@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::chance::{self, Stream};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
-use crate::packet::Packet;
 use crate::receiver::Intervals;
+use crate::report::share;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
 
 /// Completion times are counted with three significant digits.
@@ -67,6 +67,8 @@ struct Told {
     completed: u64,
     goodput_bit_s: f64,
     drop_rate: f64,
+    data_sent: u64,
+    data_dropped: u64,
     completion_s: serde_json::Value,
 }
 
@@ -212,9 +214,9 @@ impl Traffic {
         });
     }
 
-    /// A queue has dropped a packet of this group.
-    pub(crate) fn note_drop(&mut self, packet: &Packet, now: Time) {
-        self.tally.dropped_measured += u64::from(!packet.is_ack() && now >= self.measured.0);
+    /// A queue has dropped a data packet of this group in the measured interval.
+    pub(crate) fn note_drop(&mut self) {
+        self.tally.dropped_measured += 1;
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -252,11 +254,9 @@ impl Traffic {
                 self.group.transport.packet * tally.delivered_measured,
                 until - from,
             ),
-            drop_rate: if tally.sent_measured == 0 {
-                0.0
-            } else {
-                tally.dropped_measured as f64 / tally.sent_measured as f64
-            },
+            drop_rate: share(tally.dropped_measured, tally.sent_measured),
+            data_sent: tally.sent_measured,
+            data_dropped: tally.dropped_measured,
             completion_s: completion,
         };
         json!(told)

@@ -47,6 +47,47 @@ fn a_buffer_of_two_packets_keeps_two() {
     assert!(close(of(&summary, "narrow", "forward", "utilisation"), 3.0 / 50.0));
 }
 
+/// Bursts of six onto one place in service and two to wait, three times: in the warm-up, after it, and as a transfer. They
+/// reach the link 20 ms after they have left.
+#[test]
+fn drops_are_counted_by_flow_and_by_group_after_the_warm_up() {
+    let summary = run(r#"
+        duration = "90 ms"
+        warmup   = "30 ms"
+        [link.narrow]
+        rate   = "8 Mbit/s"
+        delay  = "10 ms"
+        buffer = "2 packets"
+        [[flow]]
+        name           = "burst"
+        control        = "reno"
+        count          = 2
+        path           = ["narrow"]
+        rtt            = "100 ms"
+        start          = ["0 ms", "40 ms"]
+        packet         = "1000 B"
+        initial_window = 6
+        [[traffic]]
+        name           = "web"
+        control        = "reno"
+        path           = ["narrow"]
+        rtt            = "100 ms"
+        start          = "50 ms"
+        arrivals       = { poisson = "1000 /s" }
+        count          = 1
+        size           = "20 packets"
+        packet         = "1000 B"
+        initial_window = 6
+        "#);
+    assert_eq!(of(&summary, "narrow", "forward", "dropped"), 6.0, "after the warm-up");
+    let counts = |flow: usize| (summary.flows[flow].data_sent, summary.flows[flow].data_dropped);
+    assert_eq!((counts(0), summary.flows[0].drop_rate), ((0, 0), 0.0));
+    assert_eq!((counts(1), summary.flows[1].drop_rate), ((6, 3), 0.5));
+    let web = &summary.traffic["web"];
+    assert_eq!([&web["data_sent"], &web["data_dropped"]], [6, 3]);
+    assert_eq!(web["drop_rate"], 0.5);
+}
+
 /// Behind a fast link a slow one builds the queue; behind a slow one a fast link never has any.
 #[test]
 fn packets_queue_where_the_rate_falls() {

@@ -90,6 +90,19 @@ proptest! {
             prop_assert!((0.0..=1.0).contains(&flow.retransmit_rate), "{text}");
             prop_assert!(flow.completion_s.is_none_or(|done| done >= flow.rtt_s / 2.0), "{text}");
         }
+        // Links count acknowledgments too.
+        let by_flow: u64 = recording.summary.flows.iter().map(|flow| flow.data_dropped).sum();
+        let count = |value: &serde_json::Value| value.as_u64().expect("a count");
+        let by_group: u64 =
+            recording.summary.traffic.values().map(|group| count(&group["data_dropped"])).sum();
+        let by_link: u64 = recording
+            .summary
+            .links
+            .values()
+            .flat_map(|link| [&link["forward"], &link["reverse"]])
+            .map(|direction| count(&direction["dropped"]))
+            .sum();
+        prop_assert!(by_flow + by_group <= by_link, "{by_flow} + {by_group}, {by_link}: {text}");
         for index in recording.summary.jain.values().filter_map(serde_json::Value::as_f64) {
             prop_assert!((0.0..=1.0 + 1e-12).contains(&index), "{text}");
         }
