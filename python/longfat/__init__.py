@@ -7,6 +7,7 @@
 >>> run.plot("first.png")  # doctest: +SKIP
 """
 
+from longfat import fairness
 from longfat._api import Run, run
 from longfat._longfat import (
     EngineError,
@@ -24,6 +25,7 @@ __all__ = [
     "Table",
     "__version__",
     "controllers",
+    "fairness",
     "queues",
     "run",
 ]

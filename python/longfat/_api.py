@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
+    import polars as pl
     from matplotlib.figure import Figure
 
     from longfat._transfers import TransferFile
@@ -119,6 +120,17 @@ class Run:
     def link_series(self) -> Table:
         """One row for each direction of a link and sample: queue (share of the buffer), utilisation, drops."""
         return Table(self._recording.table("link_series"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its name, as a polars data frame.
+
+        Args:
+            name: `flows`, `links`, `transfers`, `flow_series` or `link_series`.
+
+        Raises:
+            KeyError: There is no such table.
+        """
+        return Table(self._recording.table(name)).to_polars()
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draws window, throughput, queue and utilisation against time.
