@@ -4,6 +4,8 @@ use std::fmt;
 
 use longfat_units::{Segments, Span, Time};
 
+use crate::Needs;
+
 /// The congestion control of one flow: told what happened, asked how much and how fast.
 pub trait CongestionControl: fmt::Debug + Send {
     /// New data was acknowledged. Once per arriving acknowledgment, however many segments it covers.
@@ -23,6 +25,11 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// The window below which the flow doubles it every round trip, if there is such a bound.
     fn threshold(&self) -> Option<Segments> {
         None
+    }
+
+    /// What it cannot do without. A host that lacks it refuses.
+    fn needs(&self) -> Needs {
+        Needs::NONE
     }
 
     /// Names the variables worth plotting.

@@ -3,7 +3,7 @@
 use longfat_units::Segments;
 use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
 
-use crate::{CONTROLLERS, CongestionControl, SlowStart, WindowLaw};
+use crate::{CONTROLLERS, CongestionControl, Needs, SlowStart, WindowLaw};
 
 /// One controller: its name, its source, its parameters, and how to make one.
 #[derive(Debug)]
@@ -52,6 +52,11 @@ impl Controller {
             }
         }
         settings
+    }
+
+    /// What it cannot do without under these settings.
+    pub fn needs(&self, settings: &Settings) -> Needs {
+        (self.build)(settings, &Start::default()).needs()
     }
 }
 

@@ -8,7 +8,7 @@ use longfat_units::{Segments, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
-    Ack, Cause, Congestion, CongestionControl, Operating, Pacing, Path, Phase, Probe, Start,
+    Ack, Cause, Congestion, CongestionControl, Needs, Operating, Pacing, Path, Phase, Probe, Start,
     WindowLaw,
 };
 
@@ -122,6 +122,10 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
 
     fn threshold(&self) -> Option<Segments> {
         self.ramp.threshold()
+    }
+
+    fn needs(&self) -> Needs {
+        self.law.needs()
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -1,6 +1,5 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a way along links, a transport.
 
-use longfat_control::Needs;
 use longfat_units::Span;
 
 use super::choice::{Catalogue, Chosen, chosen, settings};
@@ -178,8 +177,7 @@ fn provides(
 ) -> Result<(), Problem> {
     let Choice { kind, settings } = control;
     let controller = catalogue.controllers.iter().find(|controller| controller.name == *kind);
-    let law = controller.and_then(|controller| controller.law);
-    let needs = law.map_or(Needs::NONE, |law| law(settings).needs());
+    let needs = controller.map(|controller| controller.needs(settings)).unwrap_or_default();
     let place = |key: &str| {
         let field = fields.find(key).or_else(|| fields.find("control"));
         field.map_or(fields.home, |field| field.node.place)

@@ -46,7 +46,7 @@ static NEEDY: Controller = Controller {
     title: "a controller that needs marks, a link of its own, and to pace itself",
     source: "this test",
     parameters: &[],
-    build: |_, start| build(start),
+    build: |_, start| Windowed::boxed(Needy, start),
     law: Some(|_| Box::new(Needy)),
 };
 
