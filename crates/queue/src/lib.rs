@@ -1,13 +1,14 @@
 //! Queue disciplines and marking schemes: one paper, one file.
 //!
-//! A queue is storage times policy. The storage (first in first out, or by priority) holds packets and
-//! never decides; the policy answers keep, mark or drop for each packet and never stores. Tail drop is no
-//! policy at all: it is the capacity of the storage. **Adding a discipline is one file in `discipline/` and
+//! A queue is storage times policy. The storage holds packets, and its capacity decides what does not fit: the arriving
+//! packet, or the lowest priority. The policy answers keep, mark or drop for each packet and never stores. Tail drop and
+//! pushout have no policy at all. **Adding a discipline is one file in `discipline/` and
 //! one line in the list below.**
 
 mod policy;
 mod registry;
 
+pub use discipline::pushout::Pushout;
 pub use policy::{Arrival, Backlog, Capacity, Policy, Probe, Verdict};
 pub use registry::{Built, Discipline, Refusal, Setting, Storage, find};
 
@@ -23,4 +24,4 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { drop_tail, red }
+disciplines! { drop_tail, pushout, red }

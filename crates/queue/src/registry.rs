@@ -76,8 +76,17 @@ pub struct Built {
 /// How packets are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// First in, first out.
+    /// First in, first out; what does not fit is refused.
     Fifo,
+    /// First in, first out; where something does not fit the lowest priority is discarded ([`crate::Pushout`]).
+    Pushout,
+}
+
+impl Storage {
+    /// Do the priorities of packets matter here?
+    pub fn heeds_priorities(self) -> bool {
+        self == Self::Pushout
+    }
 }
 
 /// The discipline called `name`.

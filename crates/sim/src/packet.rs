@@ -2,6 +2,8 @@
 
 use longfat_units::{Bytes, Time};
 
+use crate::sack;
+
 /// Size of an acknowledgment on the wire: the headers alone.
 pub(crate) const ACK_BYTES: u32 = 40;
 
@@ -14,8 +16,9 @@ pub(crate) struct Packet {
     pub(crate) sent: Time,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// Acknowledgment: where its selective acknowledgments are kept ([`crate::sack::NONE`] if nowhere).
-    pub(crate) sack: u32,
+    /// Data: the rank of its priority, 0 the highest. Acknowledgment: where its selective acknowledgments are kept
+    /// ([`crate::sack::NONE`] if nowhere).
+    pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,
     /// Links crossed so far.
@@ -66,6 +69,16 @@ impl Packet {
     /// Is it data that may still arrive?
     pub(crate) fn is_live_data(&self) -> bool {
         !self.is_ack() && !self.flags.has(Flags::DESTROYED)
+    }
+
+    /// The rank of its priority, 0 the highest; acknowledgments know none.
+    pub(crate) fn rank(&self) -> u32 {
+        if self.is_ack() { 0 } else { self.detail }
+    }
+
+    /// Where its selective acknowledgments are kept; data has none.
+    pub(crate) fn blocks(&self) -> u32 {
+        if self.is_ack() { self.detail } else { sack::NONE }
     }
 
     pub(crate) fn size(&self) -> Bytes {

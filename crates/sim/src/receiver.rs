@@ -222,7 +222,7 @@ impl Receiver {
             number: self.expected,
             sent,
             flow: data.flow,
-            sack,
+            detail: sack,
             bytes: ACK_BYTES,
             hop: 0,
             flags,

@@ -197,7 +197,7 @@ impl Simulation {
     #[doc(hidden)]
     pub fn blocks_kept(&self) -> (usize, usize) {
         let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
-        (self.slab.in_use(), piped.filter(|(_, packet)| packet.sack != sack::NONE).count())
+        (self.slab.in_use(), piped.filter(|(_, packet)| packet.blocks() != sack::NONE).count())
     }
 
     fn handle(&mut self, slot: usize) {
@@ -267,10 +267,11 @@ impl Simulation {
             Arrived::Waits(Some(departure)) => {
                 self.heads.add(self.network.departure_slot(link), departure);
             }
-            Arrived::Dropped => {
-                self.fates.dropped += u64::from(!packet.is_ack());
-                self.network.note_drop(&packet, self.now);
-                self.lose(&packet);
+            Arrived::Dropped => self.discard(&packet),
+            Arrived::PushedOut => {
+                while let Some(packet) = self.network.links[link].take_pushed_out() {
+                    self.discard(&packet);
+                }
             }
             Arrived::Corrupted(time) => self.corrupt(link, time, packet),
         }
@@ -298,11 +299,18 @@ impl Simulation {
         self.cross(link, time, packet);
     }
 
+    /// A queue has dropped a packet.
+    fn discard(&mut self, packet: &Packet) {
+        self.fates.dropped += u64::from(!packet.is_ack());
+        self.network.note_drop(packet, self.now);
+        self.lose(packet);
+    }
+
     /// A packet is no more.
     fn lose(&mut self, packet: &Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.in_transit -= 1;
-        self.slab.release(packet.sack);
+        self.slab.release(packet.blocks());
         self.retire(packet.flow as usize);
     }
 
@@ -386,10 +394,10 @@ impl Simulation {
         let flow = &mut self.network.flows[index];
         flow.in_transit -= 1;
         let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
-        if ack.sack == sack::NONE {
+        if ack.detail == sack::NONE {
             sender.on_ack(self.now, &ack, None);
         } else {
-            let blocks = self.slab.take(ack.sack);
+            let blocks = self.slab.take(ack.detail);
             sender.on_ack(self.now, &ack, Some(&blocks));
         }
         self.send(index);

@@ -70,6 +70,15 @@ proptest! {
         }
     }
 
+    /// Where no packet has a priority pushout is drop tail, to the byte.
+    #[test]
+    fn pushout_among_equals_is_drop_tail(text in scenarios()) {
+        let plain = told(run(&read(&text), PLAIN));
+        let mut pushout = told(run(&read(&text.replace("\"drop-tail\"", "\"pushout\"")), PLAIN));
+        pushout.summary.scenario.clone_from(&plain.summary.scenario);
+        prop_assert_eq!(bytes(&plain), bytes(&pushout), "{}", &text);
+    }
+
     /// What is told is possible.
     #[test]
     fn every_number_is_possible(text in scenarios()) {

@@ -55,6 +55,9 @@ pub(crate) enum Arrived {
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
+    /// The queue was full, and there is something to take from [`Link::take_pushed_out`]: what it discarded, maybe this
+    /// packet too. The transmitter was busy.
+    PushedOut,
     /// It is sent, and destroyed on the wire: nothing of use will be at the far end then.
     Corrupted(Time),
 }
@@ -76,8 +79,8 @@ impl Link {
         let Settings { rate, delay, capacity, queue, corruption, chance, stepwise, gauge } =
             settings;
         let server = match queue.storage {
-            Storage::Fifo if stepwise => Server::Stepwise(stepwise::Stepwise::default()),
-            Storage::Fifo => Server::Ahead(ahead::Ahead::default()),
+            Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
+            storage => Server::Stepwise(stepwise::Stepwise::new(storage)),
         };
         Self {
             delay,
@@ -122,6 +125,14 @@ impl Link {
             Server::Stepwise(server) => {
                 server.depart(now, &mut self.gate, &mut self.transmitter, self.delay)
             }
+        }
+    }
+
+    /// What the queue has discarded for [`Arrived::PushedOut`].
+    pub(crate) fn take_pushed_out(&mut self) -> Option<Packet> {
+        match &mut self.server {
+            Server::Ahead(_) => None,
+            Server::Stepwise(server) => server.take_pushed_out(),
         }
     }
 
@@ -191,6 +202,11 @@ impl Gate {
                 false
             }
         }
+    }
+
+    /// Is there room for a packet behind those that wait?
+    fn has_room(&self, packet: &Packet) -> bool {
+        self.capacity.admits(self.backlog, packet.size())
     }
 
     /// A packet begins to wait.

@@ -1,5 +1,6 @@
 //! The server that sends packet by packet: each departure is an event.
 
+use longfat_queue::{Pushout, Storage};
 use longfat_units::{Span, Time};
 
 use super::{Arrived, Departed, Gate, Transmitter};
@@ -7,13 +8,54 @@ use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// The packets that wait, and the one in service.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stepwise {
-    waiting: Ring<Packet>,
+    waiting: Waiting,
     in_service: Option<Packet>,
+    pushed_out: Vec<Packet>,
+}
+
+/// How packets wait: each kind of [`Storage`].
+#[derive(Debug)]
+enum Waiting {
+    Fifo(Ring<Packet>),
+    Pushout(Pushout<Packet>),
+}
+
+impl Waiting {
+    fn put(&mut self, packet: Packet) {
+        match self {
+            Self::Fifo(waiting) => waiting.put(packet),
+            Self::Pushout(waiting) => waiting.put(packet.rank(), packet),
+        }
+    }
+
+    fn take(&mut self) -> Option<Packet> {
+        match self {
+            Self::Fifo(waiting) => waiting.take(),
+            Self::Pushout(waiting) => waiting.take(),
+        }
+    }
+
+    fn live_data(&self) -> u64 {
+        let live = |packet: &&Packet| packet.is_live_data();
+        let count = match self {
+            Self::Fifo(waiting) => waiting.iter().filter(live).count(),
+            Self::Pushout(waiting) => waiting.iter().filter(live).count(),
+        };
+        count as u64
+    }
 }
 
 impl Stepwise {
+    pub(super) fn new(storage: Storage) -> Self {
+        let waiting = match storage {
+            Storage::Fifo => Waiting::Fifo(Ring::default()),
+            Storage::Pushout => Waiting::Pushout(Pushout::default()),
+        };
+        Self { waiting, in_service: None, pushed_out: Vec::new() }
+    }
+
     pub(super) fn arrive(
         &mut self,
         now: Time,
@@ -22,6 +64,13 @@ impl Stepwise {
         transmitter: &mut Transmitter,
     ) -> Arrived {
         let idle_since = if self.in_service.is_none() { transmitter.idle_since(now) } else { None };
+        if idle_since.is_none()
+            && let Waiting::Pushout(waiting) = &mut self.waiting
+            && !gate.has_room(packet)
+        {
+            push_out(waiting, now, *packet, gate, &mut self.pushed_out);
+            return Arrived::PushedOut;
+        }
         if !gate.admit(now, packet, idle_since) {
             return Arrived::Dropped;
         }
@@ -56,8 +105,37 @@ impl Stepwise {
         Departed { packet, arrives: now + delay, corrupted, next }
     }
 
-    pub(super) fn data_inside(&self) -> u64 {
-        self.waiting.iter().chain(&self.in_service).filter(|packet| packet.is_live_data()).count()
-            as u64
+    /// One of the packets that the last arrival has pushed out.
+    pub(super) fn take_pushed_out(&mut self) -> Option<Packet> {
+        self.pushed_out.pop()
     }
+
+    pub(super) fn data_inside(&self) -> u64 {
+        let in_service = self.in_service.as_ref().is_some_and(Packet::is_live_data);
+        self.waiting.live_data() + u64::from(in_service)
+    }
+}
+
+/// A packet finds the queue full: the lowest priorities go until the rest fits, the arriving packet among them.
+#[cold]
+fn push_out(
+    waiting: &mut Pushout<Packet>,
+    now: Time,
+    packet: Packet,
+    gate: &mut Gate,
+    pushed_out: &mut Vec<Packet>,
+) {
+    gate.gauge.arrived(now);
+    while !gate.has_room(&packet) {
+        gate.gauge.dropped();
+        if waiting.lowest() <= Some(packet.rank()) {
+            pushed_out.push(packet);
+            return;
+        }
+        let lowest = waiting.push_out().expect("something waits");
+        gate.leave(now, lowest.size());
+        pushed_out.push(lowest);
+    }
+    waiting.put(packet.rank(), packet);
+    gate.enter(now, packet.size());
 }

@@ -1,22 +1,25 @@
 //! Both servers against a queue written as plainly as possible.
 
 use longfat_queue::{Backlog, Built, Capacity, Storage};
-use longfat_units::{Rate, Span, Time};
+use longfat_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 
 use super::{Arrived, Gauge, Link, Settings};
 use crate::chance::{Rare, stream};
 use crate::packet::{Flags, Packet};
-use crate::sack;
 
 const DELAY: Span = Span::from_millis(3);
 
 fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
+    link_with(Storage::Fifo, rate, capacity, stepwise, end)
+}
+
+fn link_with(storage: Storage, rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
     Link::new(Settings {
         rate,
         delay: DELAY,
         capacity,
-        queue: Built { storage: Storage::Fifo, policy: None },
+        queue: Built { storage, policy: None },
         corruption: Rare::new(0.0, stream(1, "corruption")),
         chance: stream(1, "queue"),
         stepwise,
@@ -25,15 +28,7 @@ fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
 }
 
 fn packet(number: u64, bytes: u32) -> Packet {
-    Packet {
-        number,
-        sent: Time::ZERO,
-        flow: 0,
-        sack: sack::NONE,
-        bytes,
-        hop: 0,
-        flags: Flags::default(),
-    }
+    Packet { number, sent: Time::ZERO, flow: 0, detail: 0, bytes, hop: 0, flags: Flags::default() }
 }
 
 /// Arrival at the far end of each packet, `None` where it was dropped; and the mean backlog.
@@ -150,4 +145,84 @@ fn a_link_keeps_its_rate_to_the_picosecond() {
         }
     }
     assert_eq!(last, Time(1_714_285_714_285) + DELAY);
+}
+
+/// A packet of this rank and size arrives so much later than the one before.
+type RankedArrival = (u64, u32, u32);
+
+/// Pushout by its rule: packets that are sent, and packets that are discarded, each by number and in order. One byte
+/// takes a nanosecond.
+fn pushout_by_rule(limit: u64, arrivals: &[RankedArrival]) -> (Vec<u64>, Vec<u64>) {
+    let (mut sent, mut discarded) = (Vec::new(), Vec::new());
+    let mut waiting: Vec<(u32, u64, u32)> = Vec::new();
+    let (mut now, mut free_at) = (0, 0);
+    for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
+        now += gap;
+        while free_at <= now && !waiting.is_empty() {
+            let (_, first, bytes) = waiting.remove(0);
+            sent.push(first);
+            free_at += u64::from(bytes);
+        }
+        if free_at <= now {
+            sent.push(number as u64);
+            free_at = now + u64::from(bytes);
+            continue;
+        }
+        waiting.push((rank, number as u64, bytes));
+        while waiting.iter().map(|(_, _, bytes)| u64::from(*bytes)).sum::<u64>() > limit {
+            let lowest = (0..waiting.len()).max_by_key(|&at| waiting[at].0).expect("some wait");
+            discarded.push(waiting.remove(lowest).1);
+        }
+    }
+    sent.extend(waiting.iter().map(|(_, number, _)| number));
+    (sent, discarded)
+}
+
+proptest! {
+    #[test]
+    fn pushout_discards_what_its_rule_says(
+        limit in 1500_u64..10_000,
+        arrivals in prop::collection::vec(
+            (0_u64..1500, prop_oneof![0_u32..3, 0_u32..100], prop::sample::select(vec![40_u32, 1000, 1500])),
+            1..200,
+        ),
+    ) {
+        let end = Time(1_000_000_000_000);
+        let capacity = Capacity::Bytes(Bytes(limit));
+        let mut link = link_with(Storage::Pushout, Rate(8_000_000_000), capacity, false, end);
+        prop_assert!(link.has_departures(), "what may be pushed out has no departure yet");
+        let (mut sent, mut discarded) = (Vec::new(), Vec::new());
+        let mut departure: Option<Time> = None;
+        let mut now = Time::ZERO;
+        for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
+            now += Span(gap * 1000);
+            while let Some(at) = departure.filter(|&at| at <= now) {
+                let departed = link.depart(at);
+                sent.push(departed.packet.number);
+                departure = departed.next;
+            }
+            match link.arrive(now, &mut Packet { detail: rank, ..packet(number as u64, bytes) }) {
+                Arrived::Waits(first) => departure = first.or(departure),
+                Arrived::PushedOut => {
+                    let mut out: Vec<u64> = std::iter::from_fn(|| link.take_pushed_out())
+                        .map(|packet| packet.number)
+                        .collect();
+                    out.reverse();
+                    discarded.append(&mut out);
+                }
+                other => prop_assert!(false, "{other:?}"),
+            }
+            prop_assert!(link.backlog().bytes.0 <= limit);
+        }
+        while let Some(at) = departure {
+            let departed = link.depart(at);
+            sent.push(departed.packet.number);
+            departure = departed.next;
+        }
+        prop_assert_eq!(link.backlog(), Backlog::default());
+        link.settle(end);
+        let report = link.gauge_mut().report();
+        prop_assert_eq!((report.arrived, report.dropped), (arrivals.len() as u64, discarded.len() as u64));
+        prop_assert_eq!((sent, discarded), pushout_by_rule(limit, &arrivals));
+    }
 }

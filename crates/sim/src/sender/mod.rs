@@ -20,7 +20,7 @@ use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
 
 use crate::packet::{Flags, Packet};
-use crate::sack::{self, Blocks};
+use crate::sack::Blocks;
 use crate::scenario::Recovery;
 
 /// What a sender is made from.
@@ -364,7 +364,7 @@ impl Sender {
             self.pace(now, flags);
         }
         let Settings { flow, bytes, .. } = self.settings;
-        Packet { number, sent: now, flow, sack: sack::NONE, bytes, hop: 0, flags }
+        Packet { number, sent: now, flow, detail: 0, bytes, hop: 0, flags }
     }
 
     #[cold]

@@ -121,7 +121,7 @@ impl Dialogue {
                 // Only the pacing let something go.
             } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
-                let blocks = (ack.sack != sack::NONE).then(|| self.slab.take(ack.sack));
+                let blocks = (ack.blocks() != sack::NONE).then(|| self.slab.take(ack.blocks()));
                 self.sender.on_ack(self.now, &ack, blocks.as_ref());
             } else {
                 self.sender.on_timeout(self.now);

@@ -1,0 +1,220 @@
+//! Pushout: a full buffer keeps the packets of the highest priority.
+//!
+//! H. Kim, D. J. Farber, "A new congestion control framework for large bandwidth-delay product networks", 1995,
+//! section 2.1; after L. Tassiulas, Y. C. Hung, S. S. Panwar, "Optimal buffer control during congestion in an ATM
+//! network node", IEEE/ACM Transactions on Networking 2(4), 1994.
+//!
+//! Senders that feed a network with whole files need switches that choose whom the losses hit. Tassiulas, Hung and
+//! Panwar divide such switches into those that may refuse an arrival (blocking), those that may besides put an arrival
+//! in the place of a packet that waits (pushout), and those that may drop what waits at any time (expelling), and
+//! find the rule that is best for pushout: discard the lowest priority there is.
+//!
+//! ```text
+//!     arrival p, room for it        append p
+//!     arrival p, buffer full        v ← the lowest priority that waits; of several the most recent
+//!                                   priority(p) > priority(v):  discard v, append p
+//!                                   otherwise:                  discard p
+//!     departure                     the packet that has waited longest
+//! ```
+//!
+//! A rank is the number of a priority, 0 the highest. The ranks come from the senders: under Blitz the offset of a
+//! packet in its burst, so that the tail of a long burst makes room for the head of a short one.
+//!
+//! What the paper leaves open, and what is done here:
+//!
+//! - *Does priority decide who is served?* No, only who is discarded; service is first in, first out. The paper
+//!   speaks of "priority discarding", and its source of buffer space.
+//! - *Equal priorities.* The most recent arrival goes, which may be the arriving packet: older data of the same rank
+//!   has waited longer. Where all priorities are equal this is drop tail, packet by packet.
+//! - *Packets without a priority*, data of senders that know none and acknowledgments, have the highest, rank 0.
+//!   Among themselves they find drop tail; beside bursts they are never pushed out, and push out whatever is not the
+//!   beginning of a burst. The other choice, the lowest, would let any burst starve them.
+//! - *Buffers in bytes.* The lowest priorities go one after the other until what is left fits. A large packet may
+//!   then push out a few small ones, and go itself if what still waits is all of higher priority.
+//! - *The packet in service* is not in the buffer and cannot be pushed out.
+//!
+//! Cost: arrival, departure and discard O(log n) at worst, with n packets waiting. Each packet waits in a place of
+//! its own, places form a list in the order of arrival, and a tournament over the places has the packet to discard at
+//! its top; a change goes up only as far as it changes a winner, so most cost a few steps.
+//!
+//! Promised, and held: what the rule above says, whatever happens (`tests/pushout.rs`, against the rule written
+//! plainly); a lone burst loses its own tail, as with drop tail, and late short transfers lose almost nothing while a
+//! long burst persists (`crates/sim/tests/blitz.rs`).
+//!
+//! Domain: any buffer; held at 10⁶ packets.
+
+use crate::{Built, Discipline, Storage};
+
+/// Pushout's entry in the list of disciplines.
+pub static DISCIPLINE: Discipline = Discipline {
+    name: "pushout",
+    title: "first in, first out; a full buffer discards the lowest priority",
+    source: "Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994",
+    parameters: &[],
+    check: |_, _| Ok(()),
+    build: |_, _| Built { storage: Storage::Pushout, policy: None },
+};
+
+/// Where there is no place.
+const NONE: u32 = u32::MAX;
+
+/// Packets in the order of arrival, with the one of the lowest priority at hand. Grows when it must and never shrinks.
+#[derive(Clone, Debug)]
+pub struct Pushout<T> {
+    places: Vec<Place<T>>,
+    /// Of a place its claim to be discarded; `Claim::VACANT` where nothing waits.
+    claims: Vec<Claim>,
+    /// The tournament: node n is won by the better of nodes 2n and 2n + 1; below the last nodes lie the places.
+    winners: Vec<u32>,
+    /// Places in the order of arrival, ends of a list.
+    first: u32,
+    last: u32,
+    /// Places where nothing waits, a list along `after`.
+    vacant: u32,
+    count: usize,
+    arrivals: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place<T> {
+    item: T,
+    before: u32,
+    after: u32,
+}
+
+/// The larger of two is discarded first: the lower priority, then the later arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Claim {
+    rank: u32,
+    arrival: u64,
+}
+
+impl Claim {
+    /// Below that of every packet: arrivals count from 1.
+    const VACANT: Self = Self { rank: 0, arrival: 0 };
+}
+
+impl<T> Default for Pushout<T> {
+    fn default() -> Self {
+        Self {
+            places: Vec::new(),
+            claims: Vec::new(),
+            winners: Vec::new(),
+            first: NONE,
+            last: NONE,
+            vacant: NONE,
+            count: 0,
+            arrivals: 0,
+        }
+    }
+}
+
+impl<T: Copy + Default> Pushout<T> {
+    /// How many packets wait.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Does nothing wait?
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Appends a packet of this rank, 0 the highest priority.
+    pub fn put(&mut self, rank: u32, item: T) {
+        if self.vacant == NONE {
+            self.grow();
+        }
+        let place = self.vacant;
+        self.vacant = self.places[place as usize].after;
+        self.places[place as usize] = Place { item, before: self.last, after: NONE };
+        match self.last {
+            NONE => self.first = place,
+            last => self.places[last as usize].after = place,
+        }
+        self.last = place;
+        self.count += 1;
+        self.arrivals += 1;
+        self.claims[place as usize] = Claim { rank, arrival: self.arrivals };
+        self.play(place);
+    }
+
+    /// Takes the packet that has waited longest.
+    pub fn take(&mut self) -> Option<T> {
+        (self.count > 0).then(|| self.remove(self.first))
+    }
+
+    /// The rank of the packet to discard next.
+    pub fn lowest(&self) -> Option<u32> {
+        (self.count > 0).then(|| self.claims[self.winners[1] as usize].rank)
+    }
+
+    /// Takes the packet of the lowest priority, of several the most recent.
+    pub fn push_out(&mut self) -> Option<T> {
+        (self.count > 0).then(|| self.remove(self.winners[1]))
+    }
+
+    /// What waits, in the order of arrival.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let place = |place: u32| self.places.get(place as usize);
+        std::iter::successors(place(self.first), move |last| place(last.after))
+            .map(|place| &place.item)
+    }
+
+    fn remove(&mut self, place: u32) -> T {
+        let Place { item, before, after } = self.places[place as usize];
+        match before {
+            NONE => self.first = after,
+            before => self.places[before as usize].after = after,
+        }
+        match after {
+            NONE => self.last = before,
+            after => self.places[after as usize].before = before,
+        }
+        self.places[place as usize].after = self.vacant;
+        self.vacant = place;
+        self.count -= 1;
+        self.claims[place as usize] = Claim::VACANT;
+        self.play(place);
+        item
+    }
+
+    /// Plays the tournament again from `place` upwards, as far as anything changes.
+    fn play(&mut self, place: u32) {
+        let mut node = (self.places.len() + place as usize) / 2;
+        while node > 0 {
+            let winner = self.winner(node);
+            if winner == self.winners[node] && winner != place {
+                return;
+            }
+            self.winners[node] = winner;
+            node /= 2;
+        }
+    }
+
+    /// Who wins at `node`, from those who win below it.
+    fn winner(&self, node: usize) -> u32 {
+        let places = self.places.len();
+        let below = |node: usize| {
+            if node < places { self.winners[node] } else { (node - places) as u32 }
+        };
+        let (one, other) = (below(2 * node), below(2 * node + 1));
+        if self.claims[one as usize] > self.claims[other as usize] { one } else { other }
+    }
+
+    /// Twice as many places: a power of two, so that all of the tournament's rounds are full.
+    #[cold]
+    fn grow(&mut self) {
+        let (old, new) = (self.places.len(), (2 * self.places.len()).max(16));
+        self.claims.resize(new, Claim::VACANT);
+        for place in old..new {
+            let after = if place + 1 < new { (place + 1) as u32 } else { self.vacant };
+            self.places.push(Place { after, ..Place::default() });
+        }
+        self.vacant = old as u32;
+        self.winners = vec![0; new];
+        for node in (1..new).rev() {
+            self.winners[node] = self.winner(node);
+        }
+    }
+}
