@@ -27,6 +27,11 @@ pub trait CongestionControl: fmt::Debug + Send {
         None
     }
 
+    /// How data leaves, and what a loss does to that. Asked once, when a flow begins.
+    fn sending(&self) -> Sending {
+        Sending::Windowed
+    }
+
     /// What it cannot do without. A host that lacks it refuses.
     fn needs(&self) -> Needs {
         Needs::NONE
@@ -123,6 +128,21 @@ pub enum Pacing {
     Blocks(u32),
     /// Segments per second.
     Rate(f64),
+}
+
+/// How data leaves, and what a loss does to that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// What the window allows. What is lost goes again, and what is not goes on.
+    Windowed,
+    /// All there is to send, as pacing lets it, in bursts. A notice of a loss begins a new one at the first segment that
+    /// is not acknowledged: that one goes again, and everything after it. The window means nothing.
+    Bursts {
+        /// Duplicate acknowledgments that tell of a loss, 1 or more. A time-out tells of one too.
+        duplicates: u64,
+        /// Packets carry their offset in the burst as the rank of their priority, 0 the highest.
+        priorities: bool,
+    },
 }
 
 /// Collects the variables that a controller names.

@@ -19,7 +19,7 @@ mod slow_start;
 mod table;
 mod windowed;
 
-pub use event::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Probe};
+pub use event::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Probe, Sending};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use registry::{BuildLaw, Controller, Start, find};
 pub use slow_start::SlowStart;
@@ -37,4 +37,4 @@ macro_rules! controllers {
     };
 }
 
-controllers! { constant_rate, cubic, cw_hstcp, exp, hstcp, reno, stcp }
+controllers! { blitz, constant_rate, cubic, cw_hstcp, exp, hstcp, reno, stcp }

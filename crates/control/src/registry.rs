@@ -34,11 +34,18 @@ pub struct Start {
     pub threshold: Option<Segments>,
     /// How the window grows below the threshold.
     pub slow_start: SlowStart,
+    /// Rate of the sender's own link in segments per second, where it is known.
+    pub access: Option<f64>,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { window: Segments(10.0), threshold: None, slow_start: SlowStart::Standard }
+        Self {
+            window: Segments(10.0),
+            threshold: None,
+            slow_start: SlowStart::Standard,
+            access: None,
+        }
     }
 }
 

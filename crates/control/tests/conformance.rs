@@ -3,8 +3,8 @@
 mod operations;
 
 use longfat_control::{
-    Ack, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Limited, Path, SlowStart,
-    Start,
+    Ack, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Limited, Pacing, Path,
+    Sending, SlowStart, Start,
 };
 use longfat_units::{Segments, Span, Time};
 use operations::Operation;
@@ -98,7 +98,7 @@ fn build(controller: &Controller, start: &Start) -> Box<dyn CongestionControl> {
 /// In congestion avoidance, and never elsewhere before.
 fn avoiding(controller: &Controller, window: f64) -> Box<dyn CongestionControl> {
     let window = Segments(window);
-    build(controller, &Start { window, threshold: Some(window), slow_start: SlowStart::Standard })
+    build(controller, &Start { window, threshold: Some(window), ..Start::default() })
 }
 
 fn starting(controller: &Controller, window: f64) -> Box<dyn CongestionControl> {
@@ -125,6 +125,13 @@ fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
     control.window().0 - before
 }
 
+/// The controllers that have a window.
+fn windowed() -> impl Iterator<Item = &'static Controller> {
+    let has_window =
+        |entry: &&Controller| build(entry, &Start::default()).sending() == Sending::Windowed;
+    CONTROLLERS.iter().copied().filter(has_window)
+}
+
 #[track_caller]
 fn assert_within_1_percent(measured: f64, promised: f64, what: &str) {
     assert!((measured / promised - 1.0).abs() < 0.01, "{what}: {measured}, promised {promised}");
@@ -132,7 +139,7 @@ fn assert_within_1_percent(measured: f64, promised: f64, what: &str) {
 
 #[test]
 fn growth_and_reduction_are_those_of_the_source() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         let name = controller.name;
         for Promise { window, grown, kept, regrown } in promises(name) {
             let mut control = avoiding(controller, window);
@@ -151,7 +158,7 @@ fn growth_and_reduction_are_those_of_the_source() {
 
 #[test]
 fn slow_start_is_that_of_the_source() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         for window in [2.0, 1000.0] {
             let mut control = starting(controller, window);
             let measured = round(&mut *control, Time::ZERO);
@@ -170,7 +177,8 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
                 [(2.0, 2.0), (10.0, 1e9), (90.0, 120.0), (1e3, 1e3), (1e5, 1e5), (1e7, 1e7)]
             {
                 let threshold = Some(Segments(threshold));
-                let start = Start { window: Segments(window), threshold, slow_start };
+                let start =
+                    Start { window: Segments(window), threshold, slow_start, ..Start::default() };
                 let [mut one, mut many] = [build(controller, &start), build(controller, &start)];
                 let mut now = Time::ZERO;
                 for acked in [1, 7, 64, 1000] {
@@ -190,7 +198,7 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
 
 #[test]
 fn ten_lossless_days_change_nothing_but_the_window() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         let name = controller.name;
         for window in [10.0, 1e5] {
             let mut old = avoiding(controller, window);
@@ -267,7 +275,7 @@ fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
 
 #[test]
 fn an_untested_window_never_grows() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         for limited in [Limited::Application, Limited::Receiver, Limited::Recovery] {
             for make in [avoiding, starting] {
                 let mut control = make(controller, 100.0);
@@ -308,6 +316,28 @@ fn a_mad_start_is_brought_to_reason() {
                 let window = control.window().0;
                 assert!((1.0..=1e12).contains(&window), "{}: {window}", controller.name);
             }
+        }
+    }
+}
+
+#[test]
+fn what_has_no_window_is_held_back_by_none_and_paced() {
+    for controller in CONTROLLERS {
+        let start = Start { access: Some(1e6), ..Start::default() };
+        let mut control = build(controller, &start);
+        let Sending::Bursts { duplicates, priorities } = control.sending() else { continue };
+        let name = controller.name;
+        assert!(duplicates >= 1, "{name}");
+        let needs = control.needs();
+        // Nothing else would end a burst of a flow that has no end.
+        assert!(needs.access && needs.pacing, "{name}: {needs:?}");
+        assert_eq!(needs.priorities, priorities, "{name}");
+        for cause in [Cause::Loss, Cause::Timeout] {
+            control.on_ack(&ack(Time::ZERO, 10), &PATH);
+            control.on_congestion(&Congestion { cause, ..loss(Time::ZERO) }, &PATH);
+            assert_eq!(control.pacing(Time::ZERO, &PATH), Pacing::Rate(1e6), "{name} {cause:?}");
+            assert_eq!(control.window(), Segments(1e12), "{name} {cause:?}");
+            assert_eq!(control.threshold(), None, "{name} {cause:?}");
         }
     }
 }

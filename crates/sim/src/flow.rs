@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longfat_control::Start;
+use longfat_control::{Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::packet::Packet;
@@ -114,8 +114,11 @@ impl Flow {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
             slow_start: transport.slow_start,
+            access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
         let control = (controller.build)(&plan.control.settings, &begin);
+        // Without a window there is no answer to a mark, and losses show by duplicates alone.
+        let windowed = control.sending() == Sending::Windowed;
         let settings = sender::Settings {
             flow: plan.flow,
             bytes: transport.packet.0 as u32,
@@ -123,11 +126,11 @@ impl Flow {
             max_window: transport.max_window,
             recovery: transport.recovery,
             rto_min: transport.rto_min,
-            ecn: transport.ecn,
+            ecn: transport.ecn && windowed,
             pacing: transport.pacing,
             propagation: rtt,
         };
-        let selective = transport.recovery == Recovery::Sack;
+        let selective = transport.recovery == Recovery::Sack && windowed;
         Self {
             sender: None,
             receiver: Receiver::new(

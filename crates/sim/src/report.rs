@@ -105,6 +105,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
+    let has_window = flow.sender.as_ref().is_some_and(|sender| sender.window().is_some());
     FlowSummary {
         name: flow_name(simulation, flow),
         control: simulation.scenario.flows[long(flow).0].control.kind,
@@ -116,7 +117,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         data_dropped: flow.dropped,
         timeouts: measured.timeouts,
         queueing_delay_mean_s: measured.queueing_delay(),
-        window_mean: measured.window_mean(until),
+        window_mean: if has_window { measured.window_mean(until) } else { f64::NAN },
         congestion_events: measured.congestion_events,
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),

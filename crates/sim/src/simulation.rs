@@ -8,7 +8,7 @@ use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
 use crate::flow::{Flow, Member};
-use crate::link::{Arrived, Link};
+use crate::link::Arrived;
 use crate::network::{self, Network};
 use crate::packet::{Flags, Packet};
 use crate::recording::{Recording, Table};
@@ -186,7 +186,8 @@ impl Simulation {
     pub fn fates(&self) -> Fates {
         let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
         let piped = piped.filter(|(_, packet)| packet.is_live_data()).count() as u64;
-        let inside: u64 = self.network.links.iter().map(Link::data_inside).sum();
+        let links = self.network.links.iter();
+        let inside = links.map(|link| link.inside(Packet::is_live_data)).sum::<usize>() as u64;
         let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
         let sent: u64 = sent.map(|sender| sender.measured().total_sent).sum();
         let over: u64 = self.network.traffic.iter().map(|traffic| traffic.tally.sent).sum();
@@ -196,8 +197,11 @@ impl Simulation {
     /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
     #[doc(hidden)]
     pub fn blocks_kept(&self) -> (usize, usize) {
+        let has_blocks = |packet: &Packet| packet.blocks() != sack::NONE;
         let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
-        (self.slab.in_use(), piped.filter(|(_, packet)| packet.blocks() != sack::NONE).count())
+        let piped = piped.filter(|(_, packet)| has_blocks(packet)).count();
+        let inside: usize = self.network.links.iter().map(|link| link.inside(has_blocks)).sum();
+        (self.slab.in_use(), piped + inside)
     }
 
     fn handle(&mut self, slot: usize) {
@@ -516,7 +520,7 @@ impl FlowSeries {
         let retransmitted = sender.measured().total_retransmitted;
         self.time.push(now.seconds());
         self.flow.push(index as u32);
-        self.window.push(sender.control().window().0);
+        self.window.push(sender.window().map_or(f64::NAN, |window| window.0));
         self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
         self.in_flight.push(sender.in_flight());
         self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));

@@ -54,6 +54,7 @@ pub(crate) fn start_from_bytes([window, threshold, kind, _]: [u8; 4]) -> Start {
         threshold: (threshold % 4 != 0).then(|| Segments(f64::from(1_u32 << (threshold / 4 % 25)))),
         slow_start: [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart]
             [usize::from(kind % 3)],
+        access: (kind / 3 % 2 == 0).then(|| f64::from(1_u32 << (kind / 6 % 31))),
     }
 }
 

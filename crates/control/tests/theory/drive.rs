@@ -1,6 +1,6 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
-use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Path, SlowStart, Start};
+use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Path, Start};
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
 
@@ -18,7 +18,7 @@ impl Flow {
     /// In congestion avoidance at `window`.
     pub(crate) fn new(name: &str, changes: &[(&'static str, Setting)], window: f64) -> Self {
         let threshold = Some(Segments(window));
-        let start = Start { window: Segments(window), threshold, slow_start: SlowStart::Standard };
+        let start = Start { window: Segments(window), threshold, ..Start::default() };
         Self::starting(name, changes, &start)
     }
 

@@ -1,7 +1,7 @@
 //! The model of synchronised losses (Chiu and Jain 1989): flows on one bottleneck without a queue, all of which lose
 //! when together they send more than it carries. Acknowledgments come in steps of 5 ms that all flows take together.
 
-use longfat_control::{SlowStart, Start};
+use longfat_control::Start;
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
@@ -31,11 +31,8 @@ impl Bottleneck {
         millis: u64,
         window: f64,
     ) -> Self {
-        let start = Start {
-            window: Segments(window),
-            threshold: Some(Segments(1.0)),
-            slow_start: SlowStart::Standard,
-        };
+        let start =
+            Start { window: Segments(window), threshold: Some(Segments(1.0)), ..Start::default() };
         let flow = Flow::starting(control, changes, &start).with_rtt(Span::from_millis(millis));
         self.flows.push(flow);
         self.millis.push(millis);

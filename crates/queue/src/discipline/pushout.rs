@@ -181,7 +181,7 @@ impl<T: Copy + Default> Pushout<T> {
 
     /// Plays the tournament again from `place` upwards, as far as anything changes.
     fn play(&mut self, place: u32) {
-        let mut node = (self.places.len() + place as usize) / 2;
+        let mut node = (self.places.len() + place as usize) >> 1;
         while node > 0 {
             let winner = self.winner(node);
             if winner == self.winners[node] && winner != place {

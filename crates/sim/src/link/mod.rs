@@ -158,11 +158,11 @@ impl Link {
         self.gate.backlog
     }
 
-    /// Data packets inside a server that keeps packets.
-    pub(crate) fn data_inside(&self) -> u64 {
+    /// How many of the packets inside a server that keeps packets are such.
+    pub(crate) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
         match &self.server {
             Server::Ahead(_) => 0,
-            Server::Stepwise(server) => server.data_inside(),
+            Server::Stepwise(server) => server.inside(which),
         }
     }
 }

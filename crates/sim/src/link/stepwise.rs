@@ -37,13 +37,11 @@ impl Waiting {
         }
     }
 
-    fn live_data(&self) -> u64 {
-        let live = |packet: &&Packet| packet.is_live_data();
-        let count = match self {
-            Self::Fifo(waiting) => waiting.iter().filter(live).count(),
-            Self::Pushout(waiting) => waiting.iter().filter(live).count(),
-        };
-        count as u64
+    fn count(&self, which: fn(&Packet) -> bool) -> usize {
+        match self {
+            Self::Fifo(waiting) => waiting.iter().filter(|packet| which(packet)).count(),
+            Self::Pushout(waiting) => waiting.iter().filter(|packet| which(packet)).count(),
+        }
     }
 }
 
@@ -110,9 +108,9 @@ impl Stepwise {
         self.pushed_out.pop()
     }
 
-    pub(super) fn data_inside(&self) -> u64 {
-        let in_service = self.in_service.as_ref().is_some_and(Packet::is_live_data);
-        self.waiting.live_data() + u64::from(in_service)
+    /// How many of the packets inside are such.
+    pub(super) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
+        self.waiting.count(which) + usize::from(self.in_service.as_ref().is_some_and(which))
     }
 }
 

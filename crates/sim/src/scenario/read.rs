@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use longfat_units::Span;
+use longfat_queue::Setting;
+use longfat_units::{Bytes, Span};
 
 use super::choice::{Catalogue, catalogue};
 use super::error::{Place, Problem, Problems, ScenarioError, Sources};
@@ -13,7 +14,7 @@ use super::link::{Crossing, LinkDraft, draft};
 use super::traffic::{TRAFFIC, traffic};
 use super::tree::{Node, Table, parse};
 use super::value::{count, quantity};
-use super::{FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides};
+use super::{Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides};
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
 
@@ -121,7 +122,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
             draft.resolve(crossing, catalogue, problems)
         })
         .collect();
-    Some(Scenario {
+    let scenario = Scenario {
         duration: duration?,
         warmup: warmup?,
         seed: seed?,
@@ -129,7 +130,10 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
         traffic: traffic?,
-    })
+    };
+    let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
+    refuse_missing_priorities(&scenario, nodes, catalogue, problems);
+    Some(scenario)
 }
 
 fn duration(field: Field<'_>) -> Result<Span, Problem> {
@@ -203,6 +207,43 @@ fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> 
             None
         }
     }
+}
+
+/// A controller that needs priorities has queues that heed them all the way. `nodes` are the groups, long flows first.
+fn refuse_missing_priorities<'a>(
+    scenario: &Scenario,
+    nodes: impl Iterator<Item = &'a Node>,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) {
+    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
+    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
+    for ((control, path, reverse), node) in flows.chain(traffic).zip(nodes) {
+        let controller = catalogue.controllers.iter().find(|entry| entry.name == control.kind);
+        if !controller.is_some_and(|entry| entry.needs(&control.settings).priorities) {
+            continue;
+        }
+        let heeds = |index: usize| {
+            let link = &scenario.links[index];
+            let direction = if reverse { &link.reverse } else { &link.forward };
+            heeds_priorities(direction, scenario.largest_packet(index), catalogue)
+        };
+        let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
+        let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
+        let reason = format!(
+            "`{}` needs queues that heed priorities, and that of link `{}` heeds none",
+            control.kind, scenario.links[index].name
+        );
+        problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
+    }
+}
+
+fn heeds_priorities(direction: &Direction, packet: Bytes, catalogue: &Catalogue) -> bool {
+    let Direction { rate, buffer, bdp, queue, .. } = direction;
+    let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
+    let discipline = catalogue.disciplines.iter().find(|entry| entry.name == queue.kind);
+    discipline
+        .is_some_and(|entry| (entry.build)(&queue.settings, &place).storage.heeds_priorities())
 }
 
 /// The tables of one sort; empty where there is none, nothing where that cannot be told.

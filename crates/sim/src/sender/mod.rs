@@ -3,17 +3,20 @@
 //! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the
 //! next packet. Window and pacing come from its controller; this is where losses are found and repaired
 //! (RFC 6675; RFC 6582 and RFC 5681 on request), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298).
+//! Controllers without a window have their data sent in bursts ([`bursts`]).
 
+mod bursts;
 mod duplicates;
 mod measure;
 mod pacing;
 mod round_trip;
 mod scoreboard;
 
-use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path};
-use longfat_units::{Span, Time};
+use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Sending};
+use longfat_units::{Segments, Span, Time};
 
-use duplicates::Duplicates;
+use bursts::Bursts;
+use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::Measured;
 use pacing::Pacer;
 use round_trip::RoundTrip;
@@ -55,6 +58,9 @@ pub(crate) struct Sender {
     limited: Limited,
     scoreboard: Scoreboard,
     duplicates: Duplicates,
+    /// Do losses show by duplicates, without selective acknowledgments?
+    counts_duplicates: bool,
+    bursts: Bursts,
     control: Box<dyn CongestionControl>,
     round_trip: RoundTrip,
     /// A round ends when this segment is acknowledged.
@@ -82,13 +88,17 @@ enum State {
     Open,
     /// Loss recovery until everything below `point` is acknowledged.
     Recovery { point: u64 },
-    /// The same after a time-out, in slow start.
-    TimedOut { point: u64 },
+    /// The same after a time-out, in slow start, or in a new burst: everything goes again.
+    GoBack { point: u64 },
 }
 
 impl Sender {
     pub(crate) fn new(settings: Settings, control: Box<dyn CongestionControl>, now: Time) -> Self {
         let round_trip = RoundTrip::new(settings.rto_min);
+        let (bursts, threshold) = match control.sending() {
+            Sending::Windowed => (Bursts::NONE, THRESHOLD),
+            Sending::Bursts { duplicates, priorities } => (Bursts::new(priorities), duplicates),
+        };
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
@@ -97,7 +107,9 @@ impl Sender {
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
-            duplicates: Duplicates::default(),
+            duplicates: Duplicates::new(threshold),
+            counts_duplicates: bursts.are_sent() || settings.recovery != Recovery::Sack,
+            bursts,
             measured: Measured::new(now, control.window().0),
             control,
             round_trip,
@@ -111,6 +123,10 @@ impl Sender {
             timed_out_at: None,
             settings,
         };
+        if sender.bursts.are_sent() {
+            let path = sender.path();
+            sender.ask_pacing(now, &path);
+        }
         sender.heed_control(now);
         sender
     }
@@ -129,7 +145,7 @@ impl Sender {
             acked = self.scoreboard.advance(from, ack.number);
             self.unacknowledged = ack.number;
             round_starts = self.on_progress(now, rtt, ack.number - from);
-        } else if self.settings.recovery != Recovery::Sack && from < self.next {
+        } else if self.counts_duplicates && from < self.next && self.bursts.minds(ack) {
             third_duplicate = self.duplicates.see();
         }
         if let Some(blocks) = blocks {
@@ -194,7 +210,7 @@ impl Sender {
                     }
                 }
             }
-            State::Recovery { point } | State::TimedOut { point } => {
+            State::Recovery { point } | State::GoBack { point } => {
                 self.deadline = restarted;
                 self.duplicates.clear();
                 if self.unacknowledged >= point {
@@ -210,12 +226,20 @@ impl Sender {
     }
 
     fn loss_begins(&self, third_duplicate: bool) -> bool {
-        self.state == State::Open
-            && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
+        if self.state == State::Open {
+            third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged)
+        } else {
+            third_duplicate && self.bursts.are_sent()
+        }
     }
 
     /// RFC 6675, section 5, step 4.
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
+        if self.bursts.are_sent() {
+            self.go_back();
+            self.deadline = now + self.timeout;
+            return self.reduce(now, Cause::Loss, in_flight);
+        }
         self.state = State::Recovery { point: self.next };
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction is answered already (RFC 3168, section 6.1.2).
@@ -253,6 +277,15 @@ impl Sender {
         self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
     }
 
+    /// All that is not acknowledged counts as lost and goes again: in slow start, or as a new burst.
+    fn go_back(&mut self) {
+        self.state = State::GoBack { point: self.next };
+        self.fast_retransmit = false;
+        self.duplicates.clear();
+        self.scoreboard.all_lost(self.unacknowledged, self.next);
+        self.bursts.begin(self.unacknowledged);
+    }
+
     /// The retransmission timer ran out: RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1.
     pub(crate) fn on_timeout(&mut self, now: Time) {
         let in_flight = self.in_flight();
@@ -261,10 +294,7 @@ impl Sender {
         self.round_trip.back_off();
         self.timeout = self.round_trip.timeout();
         self.deadline = now + self.timeout;
-        self.state = State::TimedOut { point: self.next };
-        self.fast_retransmit = false;
-        self.duplicates.clear();
-        self.scoreboard.all_lost(self.unacknowledged, self.next);
+        self.go_back();
         self.reacted_until = self.next;
         self.announce_reduction = self.settings.ecn;
         self.pacer.cancel();
@@ -351,6 +381,7 @@ impl Sender {
 
     fn send_again(&mut self, segment: u64, now: Time) -> Packet {
         self.measured.retransmitted();
+        self.bursts.sent_again(now);
         self.leave(segment, Flags::RETRANSMISSION, now)
     }
 
@@ -364,7 +395,7 @@ impl Sender {
             self.pace(now, flags);
         }
         let Settings { flow, bytes, .. } = self.settings;
-        Packet { number, sent: now, flow, detail: 0, bytes, hop: 0, flags }
+        Packet { number, sent: now, flow, detail: self.bursts.rank(number), bytes, hop: 0, flags }
     }
 
     #[cold]
@@ -418,6 +449,11 @@ impl Sender {
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// The window; none where data leaves in bursts.
+    pub(crate) fn window(&self) -> Option<Segments> {
+        (!self.bursts.are_sent()).then(|| self.control.window())
     }
 
     pub(crate) fn smoothed_rtt(&self) -> Option<Span> {

@@ -4,7 +4,7 @@ mod pacing;
 
 use std::collections::VecDeque;
 
-use longfat_control::{Pacing, Start};
+use longfat_control::{Pacing, Sending, Start};
 use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings};
@@ -30,6 +30,8 @@ struct Dialogue {
     marking: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
+    /// The ranks of what was sent.
+    ranks: Vec<u32>,
 }
 
 impl Dialogue {
@@ -43,8 +45,12 @@ impl Dialogue {
     }
 
     fn under(control: &str, recovery: Recovery, window: f64, segments: u64, lost: &[u64]) -> Self {
-        let start =
-            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let start = Start {
+            window: Segments(window),
+            threshold: Some(Segments(2.0)),
+            access: Some(1000.0),
+            ..Start::default()
+        };
         Self::starting(control, &start, recovery, None, segments, lost)
     }
 
@@ -76,15 +82,17 @@ impl Dialogue {
         let control = (controller.build)(&controller.defaults(), start);
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let selective = recovery == Recovery::Sack && control.sending() == Sending::Windowed;
         let mut dialogue = Self {
             sender: Sender::new(settings, control, Time::ZERO),
-            receiver: Receiver::new(Some(segments), recovery == Recovery::Sack, false, &intervals),
+            receiver: Receiver::new(Some(segments), selective, false, &intervals),
             slab: Slab::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
             lost: lost.to_vec(),
             marking: false,
             log: Vec::new(),
+            ranks: Vec::new(),
         };
         dialogue.send();
         dialogue
@@ -94,6 +102,7 @@ impl Dialogue {
         while let Some(mut packet) = self.sender.poll(self.now) {
             let again = packet.flags.has(Flags::RETRANSMISSION);
             self.log.push((self.now.0 / 1_000_000_000, packet.number, again));
+            self.ranks.push(packet.rank());
             if let Some(at) = self.lost.iter().position(|&segment| segment == packet.number) {
                 self.lost.remove(at);
                 continue;
@@ -370,4 +379,95 @@ fn a_paced_window_is_spread_over_the_round_trip() {
     let mut dialogue = Dialogue::with(Recovery::Sack, 20.0, 10_000, &[]);
     dialogue.run(Span::from_millis(199));
     assert!(dialogue.log[20..].iter().all(|&(time, _, _)| time == 100));
+}
+
+/// A Blitz flow: a segment each millisecond.
+fn blitz(segments: u64, lost: &[u64]) -> Dialogue {
+    Dialogue::under("blitz", Recovery::Sack, 1.0, segments, lost)
+}
+
+#[test]
+fn a_burst_leaves_at_the_access_rate_with_falling_priority() {
+    let mut dialogue = blitz(50, &[]);
+    dialogue.run(Span::from_seconds(10));
+    let expected: Vec<Sent> = (0..50).map(|segment| (segment, segment, false)).collect();
+    assert_eq!(dialogue.log, expected);
+    assert_eq!(dialogue.ranks, (0..50).collect::<Vec<u32>>());
+    assert!(dialogue.sender.is_done() && dialogue.sender.window().is_none());
+}
+
+#[test]
+fn a_loss_begins_a_new_burst_at_the_lost_segment() {
+    // 4 is lost; 5, 6 and 7, sent at 5, 6 and 7 ms, cause the three duplicates at 105, 106 and 107 ms. All from 4 on
+    // goes again, with the highest priority first. What has arrived already arrives twice.
+    let mut dialogue = blitz(10, &[4]);
+    dialogue.run(Span::from_seconds(10));
+    let again = [(107, 4), (108, 5), (109, 6), (110, 7), (111, 8), (112, 9)];
+    assert_eq!(dialogue.retransmissions(), again);
+    assert_eq!(dialogue.ranks[10..], [0, 1, 2, 3, 4, 5]);
+    assert_eq!(dialogue.receiver.received().again, 5);
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn a_burst_skips_what_is_acknowledged_and_restarts_once_for_a_loss() {
+    // By 107 ms 0 to 106 have left. From then on a segment goes again each millisecond, from 4 on, until at 207 ms the
+    // acknowledgment of the new 4 says that all but 107 is there. The hundred duplicates of what arrived twice, until
+    // 306 ms, tell of nothing.
+    let mut dialogue = blitz(1000, &[4]);
+    dialogue.run(Span::from_seconds(10));
+    let again: Vec<(u64, u64)> = (0..100).map(|n| (107 + n, 4 + n)).collect();
+    assert_eq!(dialogue.retransmissions(), again);
+    assert_eq!(dialogue.log[207], (207, 107, false));
+    assert_eq!(dialogue.ranks[207], 107 - 4);
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn several_losses_of_a_burst_are_one_event() {
+    let mut dialogue = blitz(40, &[4, 10, 11, 30]);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(dialogue.retransmissions()[0], (107, 4));
+    assert_eq!(dialogue.sender.measured().congestion_events, 1);
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn a_segment_lost_twice_shows_when_new_data_follows() {
+    // The burst from 4 on, begun at 107 ms, reaches new data, 107, at 210 ms: its acknowledgment and the two after it
+    // are the duplicates that tell, at 312 ms, before the timer runs out, which each burst sets again.
+    let mut dialogue = blitz(1000, &[4, 4]);
+    dialogue.run(Span::from_seconds(10));
+    let restarts: Vec<(u64, u64)> =
+        dialogue.retransmissions().into_iter().filter(|(_, segment)| *segment == 4).collect();
+    assert_eq!(restarts, [(107, 4), (312, 4)]);
+    assert_eq!(dialogue.sender.measured().congestion_events, 2);
+    assert_eq!(dialogue.sender.measured().timeouts, 0);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn the_lost_end_of_a_burst_waits_for_the_timer() {
+    // The last progress is at 108 ms; round trip 100, variation 50: the timer runs out 300 ms later.
+    let mut dialogue = blitz(10, &[9]);
+    dialogue.run(Span::from_seconds(10));
+    assert_eq!(dialogue.retransmissions(), [(408, 9)]);
+    assert_eq!(dialogue.ranks[10], 0);
+    assert_eq!(dialogue.sender.measured().timeouts, 1);
+    assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
+    let mut dialogue = blitz(1000, &[4]);
+    dialogue.sender.settings.max_window = Some(20);
+    dialogue.sender.heed_control(Time::ZERO);
+    dialogue.run(Span::from_seconds(60));
+    assert!(dialogue.sender.is_done());
+    // Twenty in each round trip, and the restart goes on within the window.
+    assert_eq!(dialogue.log[20], (100, 20, false));
+    assert!(dialogue.retransmissions().contains(&(107, 4)), "{:?}", dialogue.retransmissions());
 }

@@ -4,13 +4,17 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+const RED: &str = "{ kind = \"red\", min = \"0.1 buffer\", max = \"0.5 buffer\" }";
+/// Bursts on any link. Where every queue heeds priorities they may have some.
+const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
+
 /// A random scenario of up to three links in a chain, long flows and short ones.
 pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     let links = prop::collection::vec(link(), 1..4);
     let flows = prop::collection::vec(flow(), 1..4);
     let traffic = prop::collection::vec(traffic(), 0..3);
-    (links, flows, traffic, 0_u64..1000, 0_u32..1000).prop_map(
-        |(links, flows, traffic, seed, warmup)| {
+    (links, flows, traffic, 0_u64..1000, 0_u32..1000, 0..4).prop_map(
+        |(links, flows, traffic, seed, warmup, kind)| {
             let mut parts = vec![format!(
                 "duration = \"1.5 s\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"20 ms\"\n"
             )];
@@ -19,7 +23,12 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
             for (index, (text, span, extra)) in flows.iter().chain(&traffic).enumerate() {
                 parts.push(placed(text, index, *span, *extra, &delays));
             }
-            parts.join("\n")
+            let text = parts.join("\n");
+            if kind > 0 {
+                return text;
+            }
+            let pushout = text.replace("\"drop-tail\"", "\"pushout\"").replace(RED, "\"pushout\"");
+            pushout.replace(BLITZ, "\"blitz\"")
         },
     )
 }
@@ -54,10 +63,9 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "300 ms",
         "unlimited",
     ];
-    let red = "{ kind = \"red\", min = \"0.1 buffer\", max = \"0.5 buffer\" }";
     (1_u32..20, 0_u32..8, select(buffers.to_vec()), select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), any::<bool>())
-        .prop_map(move |(rate, delay, buffer, loss, reverse, early)| {
-            let queue = if early && buffer != "unlimited" { red } else { "\"drop-tail\"" };
+        .prop_map(|(rate, delay, buffer, loss, reverse, early)| {
+            let queue = if early && buffer != "unlimited" { RED } else { "\"drop-tail\"" };
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });
@@ -82,9 +90,16 @@ const PACINGS: [&str; 6] = [
     "{ rate = \"300 /s\" }",
 ];
 
+/// A controller as a value.
+fn written(control: &str) -> String {
+    if control == "blitz" { BLITZ.into() } else { format!("\"{control}\"") }
+}
+
 fn flow() -> impl Strategy<Value = Group> {
     let sender = (
-        select(&["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp", "constant-rate"][..]),
+        select(
+            &["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp", "constant-rate", "blitz"][..],
+        ),
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno"][..]),
         any::<bool>(),
@@ -95,8 +110,12 @@ fn flow() -> impl Strategy<Value = Group> {
     (sender, bounds, any::<bool>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop), reverse, count, span, extra)| {
             let (control, packet, recovery, delayed, slow_start, pacing) = sender;
+            // A burst leaves at the access rate, whatever the flow would like.
+            let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
+            let access = access.or((control == "blitz").then_some(25));
+            let control = written(control);
             let mut text = format!(
-                "[[flow]]\nname = \"NAME\"\ncontrol = \"{control}\"\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
+                "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                  packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n\
                  pacing = {pacing}\n"
@@ -121,16 +140,17 @@ fn traffic() -> impl Strategy<Value = Group> {
         r#"{ uniform = ["1 packets", "30 packets"] }"#,
     ];
     let what = (
-        select(&["reno", "exp", "cubic", "cw-hstcp"][..]),
+        select(&["reno", "exp", "cubic", "cw-hstcp", "blitz"][..]),
         1_u32..300,
         select(sizes.to_vec()),
         of(1_u32..50),
     );
     (what, any::<bool>(), any::<(Index, Index)>(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
         let (control, rate, size, count) = what;
+        let control = written(control);
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
-            "[[traffic]]\nname = \"NAME\"\ncontrol = \"{control}\"\npath = [PATH]\nreverse = {reverse}\n\
+            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\nreverse = {reverse}\n\
              arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
              rtt = {{ uniform = [\"LEAST ms\", \"MOST ms\"] }}\n{count}"
         );

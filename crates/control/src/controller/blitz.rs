@@ -1,0 +1,111 @@
+//! Blitz: whole files in prioritised bursts, and no window.
+//!
+//! H. Kim, D. J. Farber, "A new congestion control framework for large bandwidth-delay product networks",
+//! University of Pennsylvania, 1995, section 2.1.
+//!
+//! The larger the bandwidth-delay product, the more files fit into one round trip, and for those no feedback comes in
+//! time: a sender that feels its way up to the rate of the path is done before it is there. Blitz is the other end of
+//! the scale, made to see how much that costs. It sends all there is to send at the rate of its own link, and leaves
+//! to the switches whom the losses hit (`queue = "pushout"`):
+//!
+//! ```text
+//!     at the start        burst ← 0, send 0, 1, 2, … at the access rate, without an end
+//!     rank of segment n   n - burst                     0 is the highest priority; pushout discards the largest rank
+//!     notice of a loss    burst ← the first segment not acknowledged; send burst, burst + 1, … again,
+//!                         but not what is acknowledged meanwhile
+//! ```
+//!
+//! So the priority of a stream falls while it persists, and is the highest again after each loss: bursts that have
+//! lost nothing make room for those that have just begun, and for short files.
+//!
+//! | parameter    | default | source |
+//! |--------------|---------|--------|
+//! | `duplicates` | 3       | not in the paper: as TCP of its time. Where no path reorders 1 is as safe, and sooner |
+//! | `priorities` | true    | false: every packet has the highest priority, and any queue will do |
+//!
+//! What the paper leaves open, and what is done here:
+//!
+//! - *How a source learns of a loss.* By duplicate acknowledgments, with the retransmission timer as fallback; the
+//!   timer alone, as before Tahoe, would take half a second and more for each loss, and could not give what the paper
+//!   reports.
+//! - *One restart per loss.* After a restart the packets sent before it, and those sent twice, still cause duplicates.
+//!   A duplicate counts only if the packet that caused it left after the last one that was sent again: then all that
+//!   is missing below it had left before, and is lost. A second loss among the packets sent again shows when new data
+//!   follows them, and else by the timer.
+//! - *Receivers* keep what comes out of order, as TCP does, so that the cumulative acknowledgment then jumps and the
+//!   sender skips what is there. They send no selective blocks: the paper has cumulative acknowledgments only.
+//! - *Everything from the lost packet on* goes again, whether it has arrived or not, unless it is acknowledged in
+//!   time. These copies are load, and are not counted as goodput.
+//! - *Marks.* Blitz could not answer one, so its data is not sent as able to carry one.
+//!
+//! Needs: the rate of the sender's own link, `access`, and pacing at that rate; queues that heed priorities on the way
+//! of the data. The keys of a flow that speak of windows and of recovery have no meaning for it, but for `max_window`:
+//! the window of the receiver, which the paper takes to be large enough.
+//!
+//! Domain: any rate and size; ranks count up to 4 294 967 295 in one burst. The paper offers Blitz as a mark to
+//! measure others by, not for use.
+//!
+//! Promised, and held in `crates/sim/tests/blitz.rs`: an unloaded transfer takes D/2 + `F/BW_b` and one packet on each
+//! of the two other hops; power at low load is λF/R₀; late short transfers lose almost nothing while a long burst
+//! persists; a lone burst of 200 packets from 15 into 3 Mbit/s overflows a buffer of 112.
+
+use longfat_units::{Segments, Time};
+use longfat_units::parameter::{Parameter, Settings};
+
+use crate::bounds::CEILING;
+use crate::{
+    Ack, Congestion, CongestionControl, Controller, Needs, Pacing, Path, Sending, Start,
+};
+
+/// Blitz's entry in the list of controllers.
+pub static CONTROLLER: Controller = Controller {
+    name: "blitz",
+    title: "Blitz: no window, whole files in prioritised bursts at the access rate",
+    source: "Kim & Farber 1995",
+    parameters: &[
+        Parameter::count("duplicates", 3, 1, 1000, "duplicate acknowledgments that tell of a loss"),
+        Parameter::flag("priorities", true, "packets carry their offset in the burst as priority"),
+    ],
+    build,
+    law: None,
+};
+
+fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+    Box::new(Blitz {
+        duplicates: settings.number("duplicates") as u64,
+        priorities: settings.flag("priorities"),
+        access: start.access,
+    })
+}
+
+/// One flow under Blitz: it remembers nothing of what happens, since it answers nothing but by a new burst.
+#[derive(Clone, Copy, Debug)]
+pub struct Blitz {
+    duplicates: u64,
+    priorities: bool,
+    /// Rate of the sender's own link in segments per second.
+    access: Option<f64>,
+}
+
+impl CongestionControl for Blitz {
+    fn on_ack(&mut self, _: &Ack, _: &Path) {}
+
+    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
+
+    /// None: as large as any can be.
+    fn window(&self) -> Segments {
+        Segments(CEILING)
+    }
+
+    fn pacing(&self, _: Time, _: &Path) -> Pacing {
+        self.access.map_or(Pacing::Unpaced, Pacing::Rate)
+    }
+
+    fn sending(&self) -> Sending {
+        Sending::Bursts { duplicates: self.duplicates, priorities: self.priorities }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { access: true, pacing: true, priorities: self.priorities, ..Needs::NONE }
+    }
+}

@@ -1,0 +1,59 @@
+//! Sending without a window: in bursts, each from a lost segment on (Kim & Farber 1995; `Sending::Bursts`).
+
+use longfat_units::Time;
+
+use crate::packet::Packet;
+
+/// The bursts of a sender, if it sends its data so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bursts {
+    /// The segment from which ranks count. Where there are none it is beyond any, so that every rank is 0.
+    first: u64,
+    are_sent: bool,
+    priorities: bool,
+    /// When a segment that had been sent before last left.
+    sent_again: Time,
+}
+
+impl Bursts {
+    /// A sender with a window sends none.
+    pub(crate) const NONE: Self =
+        Self { first: u64::MAX, are_sent: false, priorities: false, sent_again: Time::ZERO };
+
+    /// The first burst of a flow.
+    pub(crate) fn new(priorities: bool) -> Self {
+        let mut bursts = Self { are_sent: true, priorities, ..Self::NONE };
+        bursts.begin(0);
+        bursts
+    }
+
+    /// Does data leave in bursts?
+    pub(crate) fn are_sent(&self) -> bool {
+        self.are_sent
+    }
+
+    /// A new burst begins at `segment`.
+    pub(crate) fn begin(&mut self, segment: u64) {
+        if self.priorities {
+            self.first = segment;
+        }
+    }
+
+    /// The rank of the priority of a segment, 0 the highest.
+    #[inline]
+    pub(crate) fn rank(&self, segment: u64) -> u32 {
+        u32::try_from(segment.saturating_sub(self.first)).unwrap_or(u32::MAX)
+    }
+
+    /// A segment that had been sent before leaves.
+    pub(crate) fn sent_again(&mut self, now: Time) {
+        self.sent_again = now;
+    }
+
+    /// Can a duplicate acknowledgment tell of a loss? Those that answer what was sent before a restart cannot, nor those
+    /// that answer what was sent twice. What left after the last that was sent again is new, and all that is missing
+    /// below it had left before it. A sender with a window has other rules.
+    pub(crate) fn minds(&self, duplicate: &Packet) -> bool {
+        !self.are_sent || duplicate.sent > self.sent_again
+    }
+}
