@@ -41,8 +41,8 @@ pub(crate) struct Flow {
 pub(crate) enum Member {
     /// A long flow: group, and index in it.
     Long(usize, u64),
-    /// A short flow of a traffic group.
-    Short(usize),
+    /// A short flow: traffic group, and how many of it came before.
+    Short(usize, u64),
 }
 
 /// The slots of the wheel that belong to a flow: three pipes and its pacing.

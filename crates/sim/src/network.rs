@@ -100,7 +100,7 @@ impl Network {
         let flow = &mut self.flows[packet.flow as usize];
         match flow.member {
             Member::Long(..) => flow.dropped += 1,
-            Member::Short(group) => self.traffic[group].note_drop(),
+            Member::Short(group, _) => self.traffic[group].note_drop(),
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
 fn count_live(simulation: &mut Simulation) {
     let network = &mut simulation.network;
     for flow in &network.flows[network.long..] {
-        if let (Member::Short(group), Some(_)) = (flow.member, &flow.sender) {
+        if let (Member::Short(group, _), Some(_)) = (flow.member, &flow.sender) {
             network.traffic[group].count(flow);
         }
     }
@@ -88,7 +88,7 @@ fn nested_links(simulation: &Simulation, summaries: &[LinkSummary]) -> Map<Strin
 fn long(flow: &Flow) -> (usize, u64) {
     match flow.member {
         Member::Long(group, index) => (group, index),
-        Member::Short(_) => unreachable!("short flows come after the long ones"),
+        Member::Short(..) => unreachable!("short flows come after the long ones"),
     }
 }
 
@@ -260,14 +260,7 @@ fn transfer_table(simulation: &mut Simulation) -> Table {
     for flow in simulation.network.long_flows() {
         if let (Some(completion), Some(sender)) = (flow.receiver.received().complete, &flow.sender)
         {
-            let transfer = Transfer {
-                start: flow.start,
-                completion,
-                segments: flow.receiver.received().first,
-                packet: flow.packet,
-                retransmitted: sender.measured().total_retransmitted,
-            };
-            rows.push((long(flow).0 as u32, transfer));
+            rows.push((long(flow).0 as u32, Transfer::new(flow, sender, completion)));
         }
     }
     rows.extend(take_short_transfers(simulation));
@@ -304,14 +297,23 @@ fn table_of_transfers(simulation: &Simulation, rows: &[(u32, Transfer)]) -> Tabl
                     long.chain(short).collect(),
                 ),
             ),
+            ("index", counts(rows, |(_, transfer)| transfer.index)),
             ("start_s", reals(rows, |(_, transfer)| transfer.start.seconds())),
             (
                 "completion_s",
                 reals(rows, |(_, transfer)| (transfer.completion - transfer.start).seconds()),
             ),
+            (
+                "acknowledged_s",
+                reals(rows, |(_, transfer)| {
+                    let acknowledged = transfer.acknowledged;
+                    acknowledged.map_or(f64::NAN, |then| (then - transfer.start).seconds())
+                }),
+            ),
             ("packets", counts(rows, |(_, transfer)| transfer.segments)),
             ("bytes", counts(rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
             ("retransmitted", counts(rows, |(_, transfer)| transfer.retransmitted)),
+            ("timeouts", counts(rows, |(_, transfer)| transfer.timeouts)),
         ],
     }
 }

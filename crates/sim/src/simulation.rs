@@ -328,7 +328,7 @@ impl Simulation {
 
     fn retire_short(&mut self, index: usize) {
         let flow = &self.network.flows[index];
-        if let Member::Short(group) = flow.member {
+        if let Member::Short(group, _) = flow.member {
             self.network.traffic[group].count(flow);
             self.network.vacate(index as u32);
         }

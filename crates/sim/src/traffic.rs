@@ -14,6 +14,7 @@ use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::receiver::Intervals;
 use crate::report::share;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
+use crate::sender::Sender;
 
 /// Completion times are counted with three significant digits.
 const DIGITS: u8 = 3;
@@ -29,6 +30,7 @@ pub(crate) struct Traffic {
     sizes: Stream,
     round_trips: Stream,
     left: u64,
+    arrived: u64,
     measured: (Time, Time),
     pub(crate) tally: Tally,
 }
@@ -43,21 +45,51 @@ pub(crate) struct Tally {
     sent_measured: u64,
     delivered_measured: u64,
     dropped_measured: u64,
-    /// Transfers that completed within the measured interval, their times in nanoseconds and their sum in picoseconds.
-    completed: u64,
-    times: Histogram<u64>,
-    sum: u128,
+    /// Transfers that completed within the measured interval: their segments, and their times until the last data reached
+    /// the receiver, and until the last acknowledgment reached the sender where that was within the interval too.
+    completed_segments: u64,
+    completion: Times,
+    acknowledged: Times,
     rows: Vec<Transfer>,
+}
+
+/// Times of transfers: counted in nanoseconds, their sum in picoseconds.
+#[derive(Debug)]
+struct Times {
+    counts: Histogram<u64>,
+    sum: u128,
 }
 
 /// A transfer that is complete.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
+    /// How many of its group came before.
+    pub(crate) index: u64,
     pub(crate) start: Time,
+    /// When the last data reached the receiver.
     pub(crate) completion: Time,
+    /// When the last acknowledgment reached the sender.
+    pub(crate) acknowledged: Option<Time>,
     pub(crate) segments: u64,
     pub(crate) packet: Bytes,
     pub(crate) retransmitted: u64,
+    pub(crate) timeouts: u64,
+}
+
+impl Transfer {
+    pub(crate) fn new(flow: &Flow, sender: &Sender, completion: Time) -> Self {
+        let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
+        Self {
+            index,
+            start: flow.start,
+            completion,
+            acknowledged: sender.acknowledged(),
+            segments: flow.receiver.received().first,
+            packet: flow.packet,
+            retransmitted: sender.measured().total_retransmitted,
+            timeouts: sender.measured().total_timeouts,
+        }
+    }
 }
 
 /// The object of a group in the summary.
@@ -66,17 +98,50 @@ struct Told {
     arrived: u64,
     completed: u64,
     goodput_bit_s: f64,
+    throughput_bit_s: f64,
     drop_rate: f64,
     data_sent: u64,
     data_dropped: u64,
     completion_s: serde_json::Value,
+    acknowledged_s: serde_json::Value,
+    power_bit_s2: Option<f64>,
 }
 
-/// An empty histogram that grows with what it is told.
-fn histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new(DIGITS).expect("three digits are possible");
-    histogram.auto(true);
-    histogram
+impl Times {
+    fn new() -> Self {
+        // Three digits, and as long as it takes.
+        let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
+        counts.auto(true);
+        Self { counts, sum: 0 }
+    }
+
+    fn add(&mut self, time: Span) {
+        let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
+        self.counts.record(nanoseconds).expect("the histogram grows");
+        self.sum += u128::from(time.0);
+    }
+
+    /// How many there are.
+    fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// In seconds.
+    fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum as f64 * 1e-12 / self.count() as f64)
+    }
+
+    fn told(&self) -> serde_json::Value {
+        let quantile = |share: f64| {
+            (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
+        };
+        json!({
+            "mean": self.mean(),
+            "p50": quantile(0.5),
+            "p90": quantile(0.9),
+            "p99": quantile(0.99),
+        })
+    }
 }
 
 impl Traffic {
@@ -93,6 +158,7 @@ impl Traffic {
             sizes: stream("sizes"),
             round_trips: stream("rtt"),
             left: group.count.unwrap_or(u64::MAX),
+            arrived: 0,
             measured: (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration),
             tally: Tally {
                 sent: 0,
@@ -100,9 +166,9 @@ impl Traffic {
                 sent_measured: 0,
                 delivered_measured: 0,
                 dropped_measured: 0,
-                completed: 0,
-                times: histogram(),
-                sum: 0,
+                completed_segments: 0,
+                completion: Times::new(),
+                acknowledged: Times::new(),
                 rows: Vec::new(),
             },
             group,
@@ -132,9 +198,11 @@ impl Traffic {
         let segments = self.draw_size().div_ceil(self.group.transport.packet.0).max(1);
         let rtt = self.draw_round_trip();
         let (measured_from, measured_until) = self.measured;
+        let index = self.arrived;
+        self.arrived += 1;
         Flow::new(&Plan {
             flow,
-            member: Member::Short(self.index),
+            member: Member::Short(self.index, index),
             slots,
             route: &self.route,
             control: &self.group.control,
@@ -198,20 +266,15 @@ impl Traffic {
         tally.sent_measured +=
             if flow.start >= from { sent.total_sent } else { sent.sent_measured() };
         let Some(completion) = received.complete else { return };
+        let transfer = Transfer::new(flow, sender, completion);
         if completion >= from && completion <= until {
-            let time = completion - flow.start;
-            tally.completed += 1;
-            let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
-            tally.times.record(nanoseconds).expect("the histogram grows");
-            tally.sum += u128::from(time.0);
+            tally.completed_segments += transfer.segments;
+            tally.completion.add(completion - flow.start);
+            if let Some(acknowledged) = transfer.acknowledged {
+                tally.acknowledged.add(acknowledged - flow.start);
+            }
         }
-        tally.rows.push(Transfer {
-            start: flow.start,
-            completion,
-            segments: received.first,
-            packet: flow.packet,
-            retransmitted: sent.total_retransmitted,
-        });
+        tally.rows.push(transfer);
     }
 
     /// A queue has dropped a data packet of this group in the measured interval.
@@ -237,27 +300,19 @@ impl Traffic {
     pub(crate) fn told(&self) -> serde_json::Value {
         let tally = &self.tally;
         let (from, until) = self.measured;
-        let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
-        let completion = if tally.completed == 0 {
-            json!({ "mean": null, "p50": null, "p99": null })
-        } else {
-            json!({
-                "mean": tally.sum as f64 * 1e-12 / tally.completed as f64,
-                "p50": seconds(tally.times.value_at_quantile(0.5)),
-                "p99": seconds(tally.times.value_at_quantile(0.99)),
-            })
-        };
+        let rate = |segments: u64| Rate::of(self.group.transport.packet * segments, until - from);
+        let throughput = rate(tally.completed_segments);
         let told = Told {
-            arrived: self.group.count.unwrap_or(u64::MAX) - self.left,
-            completed: tally.completed,
-            goodput_bit_s: Rate::of(
-                self.group.transport.packet * tally.delivered_measured,
-                until - from,
-            ),
+            arrived: self.arrived,
+            completed: tally.completion.count(),
+            goodput_bit_s: rate(tally.delivered_measured),
+            throughput_bit_s: throughput,
             drop_rate: share(tally.dropped_measured, tally.sent_measured),
             data_sent: tally.sent_measured,
             data_dropped: tally.dropped_measured,
-            completion_s: completion,
+            completion_s: tally.completion.told(),
+            acknowledged_s: tally.acknowledged.told(),
+            power_bit_s2: tally.completion.mean().map(|response| throughput / response),
         };
         json!(told)
     }

@@ -101,6 +101,25 @@ fn a_lone_burst_loses_its_own_tail_as_with_drop_tail() {
     assert_eq!(pushout.summary.flows[0].goodput_bit_s, drop_tail.summary.flows[0].goodput_bit_s);
 }
 
+#[test]
+fn at_low_load_power_is_the_rate_of_arrivals_times_the_file_over_the_response() {
+    // So rare that none meets another: each takes what a transfer takes alone, 20.387 ms.
+    let network = network("10000 s", 150, 150, 1125);
+    let keys = keys("\"blitz\"", 150, "30 ms");
+    let recording = run(&format!(
+        "{network}\n[[traffic]]\nname = \"files\"\narrivals = {{ poisson = \"0.02 /s\" }}\n\
+         size = \"100 kB\"\n{keys}"
+    ));
+    let files = &recording.summary.traffic["files"];
+    let number = |key: &str| files[key].as_f64().expect("a number");
+    let arrivals = number("arrived") / 10_000.0;
+    assert!((0.015..0.025).contains(&arrivals), "{arrivals} /s");
+    let response = 15e-3 + 202.0 * 4000.0 / 150e6;
+    let power = arrivals * 800_000.0 / response;
+    // The access link rounds each packet to a picosecond: 67 in all.
+    assert!((number("power_bit_s2") / power - 1.0).abs() < 1e-8, "{files}, promised {power}");
+}
+
 /// A burst without an end, and late transfers of 20 packets, ten each second. Returns the late ones' summary.
 fn late_transfers(priorities: bool) -> serde_json::Value {
     let control = format!("{{ kind = \"blitz\", priorities = {priorities} }}");

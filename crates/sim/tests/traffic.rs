@@ -15,6 +15,13 @@ fn reals<'a>(table: &'a Table, column: &str) -> &'a [f64] {
     }
 }
 
+fn counts<'a>(table: &'a Table, column: &str) -> &'a [u64] {
+    match table.columns.iter().find(|(name, _)| *name == column) {
+        Some((_, Column::Count(values))) => values,
+        other => panic!("{column} is {other:?}"),
+    }
+}
+
 /// Web traffic of the EXP-TCP paper on a link that nothing else crosses, 30 packets in the mean.
 const WEB: &str = r#"
     duration = "400 s"
@@ -41,12 +48,7 @@ fn arrivals_and_sizes_are_those_asked_for() {
     // take 163.
     let arrived = web["arrived"].as_u64().expect("a count");
     assert!(arrived.abs_diff(26_667) < 700, "{arrived} arrivals");
-    let transfers = recording.table("transfers").expect("the table");
-    let Some((_, Column::Count(packets))) =
-        transfers.columns.iter().find(|(name, _)| *name == "packets")
-    else {
-        panic!("no packets")
-    };
+    let packets = counts(recording.table("transfers").expect("the table"), "packets");
     // Pareto with shape 1.35 and mean 30 begins at 30·0.35/1.35 = 7.78 packets: nothing is smaller than 8, and half is
     // larger than 7.78·2^(1/1.35) = 13.0.
     assert_eq!(packets.iter().min(), Some(&8));
@@ -121,7 +123,35 @@ fn a_lone_transfer_takes_the_time_that_its_windows_take() {
         packet   = "1000 B"
         "#,
     );
-    let times = reals(recording.table("transfers").expect("the table"), "completion_s");
+    let table = recording.table("transfers").expect("the table");
+    let times = reals(table, "completion_s");
     assert_eq!(times.len(), 1);
     assert!((times[0] - 0.17104).abs() < 1e-9, "{}", times[0]);
+    // Its acknowledgment takes 0.04 ms and 50 ms back.
+    let acknowledged = reals(table, "acknowledged_s")[0];
+    assert!((acknowledged - 0.22108).abs() < 1e-9, "{acknowledged}");
+    // 30 packets of 8000 bits in 10 s, over 171.04 ms.
+    let one = &recording.summary.traffic["one"];
+    let number = |key: &str| one[key].as_f64().expect("a number");
+    assert!((number("throughput_bit_s") - 24_000.0).abs() < 1e-6);
+    assert!((number("power_bit_s2") / (24_000.0 / 0.17104) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn transfers_know_their_place_in_the_order_of_arrival() {
+    let recording = record(WEB);
+    let table = recording.table("transfers").expect("the table");
+    let mut rows: Vec<(u64, f64)> = counts(table, "index")
+        .iter()
+        .copied()
+        .zip(reals(table, "start_s").iter().copied())
+        .collect();
+    rows.sort_by_key(|(index, _)| *index);
+    assert!(rows.is_sorted_by(|one, next| one.0 < next.0 && one.1 <= next.1));
+    let arrived = recording.summary.traffic["web"]["arrived"].as_u64().expect("a count");
+    let last = rows.last().expect("there are transfers").0;
+    assert!(
+        last < arrived && arrived - last < 100,
+        "{arrived} arrived, the last that is complete is {last}"
+    );
 }

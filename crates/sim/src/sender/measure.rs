@@ -9,6 +9,8 @@ pub(crate) struct Measured {
     pub(crate) total_sent: u64,
     /// Retransmissions in the whole run.
     pub(crate) total_retransmitted: u64,
+    /// Time-outs in the whole run.
+    pub(crate) total_timeouts: u64,
     before: Before,
     pub(crate) timeouts: u64,
     pub(crate) congestion_events: u64,
@@ -34,6 +36,7 @@ impl Measured {
         Self {
             total_sent: 0,
             total_retransmitted: 0,
+            total_timeouts: 0,
             before: Before::default(),
             timeouts: 0,
             congestion_events: 0,
@@ -52,6 +55,7 @@ impl Measured {
         *self = Self {
             total_sent: self.total_sent,
             total_retransmitted: self.total_retransmitted,
+            total_timeouts: self.total_timeouts,
             before,
             ..Self::new(now, self.window)
         };
@@ -72,6 +76,7 @@ impl Measured {
 
     pub(crate) fn timed_out(&mut self) {
         self.timeouts += 1;
+        self.total_timeouts += 1;
     }
 
     #[inline]

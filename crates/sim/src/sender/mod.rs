@@ -76,6 +76,8 @@ pub(crate) struct Sender {
     timeout: Span,
     /// When the retransmission timer runs out.
     deadline: Time,
+    /// When all that had been sent was last acknowledged.
+    idle_since: Time,
     /// The first segment in flight when the timer last ran out.
     timed_out_at: Option<u64>,
     settings: Settings,
@@ -120,6 +122,7 @@ impl Sender {
             pacer: Pacer::new(),
             timeout: round_trip.timeout(),
             deadline: Time::NEVER,
+            idle_since: now,
             timed_out_at: None,
             settings,
         };
@@ -189,8 +192,12 @@ impl Sender {
             self.timeout = self.round_trip.timeout();
         }
         // RFC 6298, sections 5.2 and 5.3.
-        let restarted =
-            if self.unacknowledged == self.next { Time::NEVER } else { now + self.timeout };
+        let restarted = if self.unacknowledged == self.next {
+            self.idle_since = now;
+            Time::NEVER
+        } else {
+            now + self.timeout
+        };
         match self.state {
             State::Recovery { point } if self.unacknowledged < point => {
                 match self.settings.recovery {
@@ -445,6 +452,11 @@ impl Sender {
     /// Is everything sent and acknowledged?
     pub(crate) fn is_done(&self) -> bool {
         self.unacknowledged == self.limit
+    }
+
+    /// When the last acknowledgment of a finite flow arrived.
+    pub(crate) fn acknowledged(&self) -> Option<Time> {
+        self.is_done().then_some(self.idle_since)
     }
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
