@@ -126,6 +126,7 @@ impl Flow {
             max_window: transport.max_window,
             recovery: transport.recovery,
             rto_min: transport.rto_min,
+            rto_tick: transport.rto_tick,
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
             propagation: rtt,

@@ -210,6 +210,8 @@ pub struct Transport {
     pub delayed_ack: bool,
     /// Smallest retransmission time-out.
     pub rto_min: Span,
+    /// Tick of the clock that times retransmissions; `None`: exact.
+    pub rto_tick: Option<Span>,
     /// May routers mark this flow's data instead of dropping it?
     pub ecn: bool,
     /// How fast the window may leave, whatever the controller says; `None`: as it says.

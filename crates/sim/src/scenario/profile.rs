@@ -24,16 +24,17 @@ pub struct Profile {
 pub static PROFILES: &[Profile] = &[
     Profile {
         name: "1995",
-        about: "a TCP of 1995: fast recovery but no selective acknowledgments, and windows of 64 kB",
+        about: "a TCP of 1995: fast recovery but no selective acknowledgments, and slow clocks",
         source: "RFC 1122 (delayed acknowledgments), RFC 2001 (Reno, an initial window of one segment \
-                 and threshold of 65535 bytes)",
+                 and threshold of 65535 bytes), BSD (ticks of 500 ms, two at least)",
         keys: &[
             ("packet", Given::Text("500 B")),
             ("initial_window", Given::Number(1.0)),
-            ("initial_threshold", Given::Number(131.0)),
+            ("initial_threshold", Given::Text("65535 B")),
             ("recovery", Given::Text("reno")),
             ("delayed_ack", Given::Flag(true)),
             ("rto_min", Given::Text("1 s")),
+            ("rto_tick", Given::Text("500 ms")),
             ("ecn", Given::Flag(false)),
         ],
     },

@@ -1,7 +1,7 @@
 //! How a flow sends: packets, windows, recovery, timers.
 
 use longfat_control::{Pacing, SlowStart};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Span, split};
 
 use super::error::{Problem, Problems};
 use super::fields::{Field, Fields};
@@ -20,6 +20,8 @@ pub(super) const RATE: &str = "rate";
 const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
+/// RFC 5681, equation 4.
+const SMALLEST_THRESHOLD: f64 = 2.0;
 
 /// Keys of a group, and those of its transport after them.
 macro_rules! with_transport {
@@ -34,6 +36,7 @@ macro_rules! with_transport {
             "recovery",
             "delayed_ack",
             "rto_min",
+            "rto_tick",
             "ecn",
             "pacing",
             "max_window",
@@ -49,7 +52,7 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     let initial_window = fields
         .or("initial_window", 10.0, problems, |field| number(field, 1.0, LARGEST_INITIAL_WINDOW));
     let initial_threshold = fields.or("initial_threshold", None, problems, |field| {
-        unless_none(field, |field| number(field, 2.0, f64::MAX))
+        unless_none(field, |field| initial_threshold(field, packet))
     });
     let slow_start = fields.or("slow_start", SlowStart::Standard, problems, slow_start);
     let recovery = fields.or("recovery", Recovery::Sack, problems, |field| {
@@ -60,7 +63,9 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         })
     });
     let delayed_ack = fields.or("delayed_ack", false, problems, flag);
-    let rto_min = fields.or("rto_min", Span::from_millis(200), problems, rto_min);
+    let rto_min = fields.or("rto_min", Span::from_millis(200), problems, longer_than_zero);
+    let rto_tick =
+        fields.or("rto_tick", None, problems, |field| unless_none(field, longer_than_zero));
     let ecn = fields.or("ecn", true, problems, flag);
     let pacing = fields.or("pacing", None, problems, pacing);
     let max_window = fields.or("max_window", None, problems, |field| {
@@ -75,6 +80,7 @@ pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         recovery: recovery?,
         delayed_ack: delayed_ack?,
         rto_min: rto_min?,
+        rto_tick: rto_tick?,
         ecn: ecn?,
         pacing: pacing?,
         max_window: max_window?,
@@ -124,10 +130,22 @@ fn packet(field: Field<'_>) -> Result<Bytes, Problem> {
     Ok(bytes)
 }
 
-fn rto_min(field: Field<'_>) -> Result<Span, Problem> {
+/// Segments, or as many whole ones as a size holds.
+fn initial_threshold(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Problem> {
+    let size = field.node.text().map(split).filter(|(_, unit)| unit.ends_with('B'));
+    if size.is_none() {
+        let wanted = "a number of at least 2, or a size such as \"64 kB\"";
+        return number(field, SMALLEST_THRESHOLD, f64::MAX).map_err(|_| field.wrong(wanted));
+    }
+    let bytes: Bytes = quantity(field)?;
+    let packet = packet.unwrap_or(Bytes(1));
+    Ok(((bytes.0 / packet.0) as f64).max(SMALLEST_THRESHOLD))
+}
+
+fn longer_than_zero(field: Field<'_>) -> Result<Span, Problem> {
     let span = wait(field)?;
     if span == Span::ZERO {
-        return Err(field.problem("`rto_min` must be longer than zero"));
+        return Err(field.problem(format!("`{}` must be longer than zero", field.name)));
     }
     Ok(span)
 }

@@ -36,6 +36,7 @@ pub(crate) struct Settings {
     pub(crate) max_window: Option<u64>,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
+    pub(crate) rto_tick: Option<Span>,
     pub(crate) ecn: bool,
     /// Pacing whatever the controller asks for.
     pub(crate) pacing: Option<Pacing>,
@@ -96,7 +97,7 @@ enum State {
 
 impl Sender {
     pub(crate) fn new(settings: Settings, control: Box<dyn CongestionControl>, now: Time) -> Self {
-        let round_trip = RoundTrip::new(settings.rto_min);
+        let round_trip = RoundTrip::new(settings.rto_min, settings.rto_tick);
         let (bursts, threshold) = match control.sending() {
             Sending::Windowed => (Bursts::NONE, THRESHOLD),
             Sending::Bursts { duplicates, priorities } => (Bursts::new(priorities), duplicates),

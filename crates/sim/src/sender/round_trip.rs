@@ -1,7 +1,7 @@
 //! Round trips and the retransmission time-out (RFC 6298).
 //!
-//! One sample per round trip feeds the estimator, as RFC 6298 (section 3) asks at least; the clock is exact, so
-//! its granularity G is nothing. Timestamps make samples of retransmissions unambiguous (RFC 7323).
+//! One sample per round trip feeds the estimator, as RFC 6298 (section 3) asks at least. The clock is exact, so that its
+//! granularity G is nothing, unless a tick is given: then a time-out lasts whole ticks. Timestamps make samples of retransmissions unambiguous (RFC 7323).
 
 use longfat_units::Span;
 
@@ -17,16 +17,19 @@ pub(crate) struct RoundTrip {
     variation: Span,
     smallest: Span,
     timeout_min: Span,
+    /// G; zero for an exact clock.
+    tick: Span,
     backoff: u32,
 }
 
 impl RoundTrip {
-    pub(crate) fn new(timeout_min: Span) -> Self {
+    pub(crate) fn new(timeout_min: Span, tick: Option<Span>) -> Self {
         Self {
             smoothed: None,
             variation: Span::ZERO,
             smallest: Span(u64::MAX),
             timeout_min,
+            tick: tick.unwrap_or(Span::ZERO),
             backoff: 0,
         }
     }
@@ -76,10 +79,17 @@ impl RoundTrip {
     pub(crate) fn timeout(&self) -> Span {
         let base = match self.smoothed {
             None => INITIAL.max(self.timeout_min),
-            Some(smoothed) => (smoothed + self.variation * 4).max(self.timeout_min),
+            Some(smoothed) => {
+                (smoothed + (self.variation * 4).max(self.tick)).max(self.timeout_min)
+            }
         };
+        let base = self.whole_ticks(base);
         let doubled = u128::from(base.0) << self.backoff.min(32);
         Span(doubled.min(u128::from(LARGEST.0.max(base.0))) as u64)
+    }
+
+    fn whole_ticks(&self, span: Span) -> Span {
+        if self.tick == Span::ZERO { span } else { self.tick * span.0.div_ceil(self.tick.0) }
     }
 }
 
@@ -90,7 +100,7 @@ mod tests {
     #[test]
     fn the_estimator_follows_the_rfc_by_hand() {
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(ms(1));
+        let mut round_trip = RoundTrip::new(ms(1), None);
         assert_eq!(round_trip.timeout(), Span::from_seconds(1));
         // First sample 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4·50.
         round_trip.sample(ms(100));
@@ -102,8 +112,26 @@ mod tests {
     }
 
     #[test]
+    fn a_coarse_clock_counts_whole_ticks() {
+        // Hosts of 1995: two ticks of 500 ms at least.
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(ms(1000), Some(ms(500)));
+        // RTT 30 ms: 30 + max(500, 4·15) = 530 ms, so two ticks.
+        round_trip.sample(ms(30));
+        assert_eq!(round_trip.timeout(), ms(1000));
+        // RTT 700 ms: SRTT ⅞·30 + ⅛·700 = 113.75, RTTVAR ¾·15 + ¼·670 = 178.75, RTO 828.75: two ticks. Once more: SRTT
+        // 187.03, RTTVAR 280.625, RTO 1309.5: three ticks, and six after a time-out.
+        round_trip.sample(ms(700));
+        assert_eq!(round_trip.timeout(), ms(1000));
+        round_trip.sample(ms(700));
+        assert_eq!(round_trip.timeout(), ms(1500));
+        round_trip.back_off();
+        assert_eq!(round_trip.timeout(), ms(3000));
+    }
+
+    #[test]
     fn back_off_doubles_up_to_a_minute() {
-        let mut round_trip = RoundTrip::new(Span::from_millis(200));
+        let mut round_trip = RoundTrip::new(Span::from_millis(200), None);
         round_trip.sample(Span::from_millis(50));
         let mut timeouts = Vec::new();
         for _ in 0..10 {

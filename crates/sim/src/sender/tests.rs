@@ -74,6 +74,7 @@ impl Dialogue {
             max_window: None,
             recovery,
             rto_min: Span::from_millis(200),
+            rto_tick: None,
             ecn: true,
             pacing,
             propagation: RTT,

@@ -17,9 +17,14 @@ fn a_profile_sets_what_the_flow_does_not() {
     let usual = transport(&[]);
     let old = transport(&["flow.forward.profile=1995", "flow.forward.ecn=true"]);
     assert_eq!((old.packet, old.ecn), (Bytes(1000), true), "the flow says these itself");
-    assert_eq!((old.initial_window, old.initial_threshold), (1.0, Some(131.0)));
+    assert_eq!(
+        (old.initial_window, old.initial_threshold),
+        (1.0, Some(65.0)),
+        "65535 bytes in packets of 1000"
+    );
     assert_eq!((old.recovery, old.delayed_ack), (Recovery::Reno, true));
     assert_eq!((old.rto_min, old.max_window), (Span::from_seconds(1), usual.max_window));
+    assert_eq!((old.rto_tick, usual.rto_tick), (Some(Span::from_millis(500)), None));
 
     let simulated = transport(&["flow.forward.profile=ns2-2005", "flow.forward.rto_min=1 s"]);
     let (initial_window, rto_min) = (2.0, Span::from_seconds(1));
@@ -36,6 +41,7 @@ fn a_profile_sets_the_packet_in_which_sizes_and_bdp_are_measured() {
     let scenario = read(&text, &[]).expect("it is right");
     assert_eq!(scenario.flows[0].size, Some(Bytes(1500)));
     assert_eq!(scenario.largest_packet(0), Bytes(500));
+    assert_eq!(scenario.flows[0].transport.initial_threshold, Some(131.0));
 }
 
 #[test]

@@ -242,7 +242,8 @@ fn ends() -> impl Strategy<Value = String> {
 fn window() -> impl Strategy<Value = String> {
     let threshold = prop_oneof![
         Just("\"none\"".to_string()),
-        (2.0..1e300_f64).prop_map(|threshold| format!("{threshold:e}"))
+        (2.0..1e300_f64).prop_map(|threshold| format!("{threshold:e}")),
+        (0_u64..u64::MAX).prop_map(|bytes| format!("\"{}\"", Bytes(bytes)))
     ];
     let most = prop_oneof![
         Just("\"none\"".to_string()),
@@ -272,12 +273,13 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
+        maybe("rto_tick", span(1..10_000_000_000_000)),
         maybe("ecn", words(&["true", "false"])),
         maybe("access", access),
         maybe("pacing", pacing),
         maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
     )
-        .prop_map(|(recovery, delayed, rto, ecn, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{ecn}{access}{pacing}{profile}")
+        .prop_map(|(recovery, delayed, rto, tick, ecn, access, pacing, profile)| {
+            format!("{recovery}{delayed}{rto}{tick}{ecn}{access}{pacing}{profile}")
         })
 }
