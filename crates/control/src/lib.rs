@@ -37,4 +37,6 @@ macro_rules! controllers {
     };
 }
 
-controllers! { blitz, constant_rate, cubic, cw_hstcp, exp, hstcp, reno, stcp }
+controllers! {
+    blitz, constant_rate, cubic, cw_hstcp, exp, hstcp, reno, sized_start, stcp,
+}

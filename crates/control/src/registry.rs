@@ -1,7 +1,7 @@
 //! What every controller tells about itself.
 
-use longfat_units::Segments;
 use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
+use longfat_units::{Segments, Span};
 
 use crate::{CONTROLLERS, CongestionControl, Needs, SlowStart, WindowLaw};
 
@@ -36,6 +36,10 @@ pub struct Start {
     pub slow_start: SlowStart,
     /// Rate of the sender's own link in segments per second, where it is known.
     pub access: Option<f64>,
+    /// Segments to send in all; `None`: without end.
+    pub transfer: Option<u64>,
+    /// Round trip seen before the first data leaves, as in setting up a connection.
+    pub round_trip: Option<Span>,
 }
 
 impl Default for Start {
@@ -45,6 +49,8 @@ impl Default for Start {
             threshold: None,
             slow_start: SlowStart::Standard,
             access: None,
+            transfer: None,
+            round_trip: None,
         }
     }
 }

@@ -114,6 +114,8 @@ impl Flow {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
             slow_start: transport.slow_start,
+            transfer: plan.segments,
+            round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
         let control = (controller.build)(&plan.control.settings, &begin);

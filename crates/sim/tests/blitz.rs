@@ -75,6 +75,15 @@ fn an_unloaded_transfer_takes_half_a_round_trip_the_file_and_two_packets() {
 }
 
 #[test]
+fn a_sized_start_that_fits_into_the_path_takes_as_long_as_a_burst() {
+    // And Reno, from one packet, some eight round trips more.
+    let network = (150, 150, 1125);
+    let time = |control| completion(&run(&lone(control, network, 200)));
+    assert!((time("\"sized-start\"") - time("\"blitz\"")).abs() < 1e-9);
+    assert!(time("\"reno\"") > time("\"sized-start\"") + 8.0 * 30e-3);
+}
+
+#[test]
 fn from_15_into_3_megabits_a_lone_burst_of_200_overflows_112() {
     // Four of five packets that arrive wait: after 140 a buffer of 112 is full with one in service. Of the 60 that
     // follow a fifth finds a place, 12.

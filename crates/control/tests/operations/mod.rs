@@ -48,12 +48,14 @@ impl Operation {
 }
 
 /// Any four bytes are a way to begin.
-pub(crate) fn start_from_bytes([window, threshold, kind, _]: [u8; 4]) -> Start {
+pub(crate) fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
     Start {
         window: Segments(f64::from(1_u32 << (window % 25))),
         threshold: (threshold % 4 != 0).then(|| Segments(f64::from(1_u32 << (threshold / 4 % 25)))),
         slow_start: [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart]
             [usize::from(kind % 3)],
+        transfer: (other % 4 != 0).then(|| 1 << (other / 4 % 32)),
+        round_trip: (other % 5 != 0).then(|| Span::from_millis(u64::from(other))),
         access: (kind / 3 % 2 == 0).then(|| f64::from(1_u32 << (kind / 6 % 31))),
     }
 }

@@ -7,6 +7,7 @@ mod drive;
 mod exp;
 mod exp_rtt;
 mod hstcp;
+mod sized_start;
 mod slow_start;
 mod stcp;
 mod synchronised;
