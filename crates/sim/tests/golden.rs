@@ -1,4 +1,4 @@
-//! A run whose every number is known: it must come out the same on every machine, after every optimisation.
+//! Runs whose every number is known: they must come out the same on every machine, after every optimisation.
 //!
 //! If a change is meant to move results, `UPDATE=1 cargo test -p longfat-sim --test golden` writes the new ones; the
 //! difference belongs into the change, and its reason into the changelog.
@@ -9,18 +9,27 @@ use longfat_sim::{Scenario, Simulation};
 
 #[test]
 fn a_little_of_everything_comes_out_as_it_always_did() {
+    comes_out_as_before("everything");
+}
+
+#[test]
+fn bursts_with_priorities_come_out_as_they_always_did() {
+    comes_out_as_before("bursts");
+}
+
+fn comes_out_as_before(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let text =
-        std::fs::read_to_string(folder.join("everything.toml")).expect("the scenario is there");
-    let scenario = Scenario::read(&text, "everything.toml", &[], None)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let file = format!("{name}.toml");
+    let text = std::fs::read_to_string(folder.join(&file)).expect("the scenario is there");
+    let scenario =
+        Scenario::read(&text, &file, &[], None).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation = Simulation::new(&scenario, false);
     while simulation.advance(1_000_000) {}
     let mut summary = simulation.finish().summary;
     // How the work is done may change.
     summary.engine.events = 0;
     let found = serde_json::to_string_pretty(&summary).expect("summaries are JSON") + "\n";
-    let path = folder.join("everything.json");
+    let path = folder.join(format!("{name}.json"));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &found).expect("the folder can be written");
     }

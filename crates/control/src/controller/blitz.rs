@@ -27,11 +27,14 @@
 //!
 //! - *How a source learns of a loss.* By duplicate acknowledgments, with the retransmission timer as fallback; the
 //!   timer alone, as before Tahoe, would take half a second and more for each loss, and could not give what the paper
-//!   reports.
-//! - *One restart per loss.* After a restart the packets sent before it, and those sent twice, still cause duplicates.
-//!   A duplicate counts only if the packet that caused it left after the last one that was sent again: then all that
-//!   is missing below it had left before, and is lost. A second loss among the packets sent again shows when new data
-//!   follows them, and else by the timer.
+//!   reports. The rank makes the end of a burst the first to go, and nothing follows the end of a file: short
+//!   transfers that lose anything mostly wait for the timer all the same.
+//! - *One restart per loss.* After a restart the packets sent before it, and copies of what had arrived, still cause
+//!   duplicates. A duplicate counts only if the packet that caused it left, in the same burst, after the segment that
+//!   it asks for: then that one is lost. Acknowledgments tell when what caused them left (RFC 7323), and the sender
+//!   knows by when the first missing segment had left; where that is not exact it waits for what left later. To ignore
+//!   all duplicates until what was sent before the restart is acknowledged, as NewReno does, would leave a long burst
+//!   to the timer: its second loss comes before that.
 //! - *Receivers* keep what comes out of order, as TCP does, so that the cumulative acknowledgment then jumps and the
 //!   sender skips what is there. They send no selective blocks: the paper has cumulative acknowledgments only.
 //! - *Everything from the lost packet on* goes again, whether it has arrived or not, unless it is acknowledged in

@@ -13,12 +13,19 @@ pub(crate) struct Bursts {
     priorities: bool,
     /// When a segment that had been sent before last left.
     sent_again: Time,
+    /// By then the first segment that is not acknowledged had left in this burst.
+    first_sent: Time,
 }
 
 impl Bursts {
     /// A sender with a window sends none.
-    pub(crate) const NONE: Self =
-        Self { first: u64::MAX, are_sent: false, priorities: false, sent_again: Time::ZERO };
+    pub(crate) const NONE: Self = Self {
+        first: u64::MAX,
+        are_sent: false,
+        priorities: false,
+        sent_again: Time::ZERO,
+        first_sent: Time::NEVER,
+    };
 
     /// The first burst of a flow.
     pub(crate) fn new(priorities: bool) -> Self {
@@ -34,6 +41,7 @@ impl Bursts {
 
     /// A new burst begins at `segment`.
     pub(crate) fn begin(&mut self, segment: u64) {
+        self.first_sent = Time::NEVER;
         if self.priorities {
             self.first = segment;
         }
@@ -45,15 +53,24 @@ impl Bursts {
         u32::try_from(segment.saturating_sub(self.first)).unwrap_or(u32::MAX)
     }
 
-    /// A segment that had been sent before leaves.
-    pub(crate) fn sent_again(&mut self, now: Time) {
+    /// A segment that had been sent before leaves, maybe the first that is not acknowledged.
+    pub(crate) fn sent_again(&mut self, now: Time, is_first: bool) {
         self.sent_again = now;
+        if is_first {
+            self.first_sent = now;
+        }
     }
 
-    /// Can a duplicate acknowledgment tell of a loss? Those that answer what was sent before a restart cannot, nor those
-    /// that answer what was sent twice. What left after the last that was sent again is new, and all that is missing
-    /// below it had left before it. A sender with a window has other rules.
+    /// While everything goes again another segment has become the first that is not acknowledged. Has it left in this
+    /// burst already?
+    pub(crate) fn advanced(&mut self, now: Time, has_left: bool) {
+        self.first_sent = if has_left { now } else { Time::NEVER };
+    }
+
+    /// Can a duplicate acknowledgment tell of a loss? Not if what caused it left before the restart, or is a copy of what
+    /// was there. In a burst segments leave in order: what left after the first one that is missing lies above it, and so
+    /// does what left after the last copy. A sender with a window has other rules.
     pub(crate) fn minds(&self, duplicate: &Packet) -> bool {
-        !self.are_sent || duplicate.sent > self.sent_again
+        !self.are_sent || duplicate.sent > self.sent_again.min(self.first_sent)
     }
 }

@@ -224,6 +224,8 @@ impl Sender {
                 if self.unacknowledged >= point {
                     self.state = State::Open;
                 }
+                let has_left = self.scoreboard.first_was_retransmitted(self.unacknowledged);
+                self.bursts.advanced(now, has_left);
             }
             State::Open => {
                 self.deadline = restarted;
@@ -389,7 +391,7 @@ impl Sender {
 
     fn send_again(&mut self, segment: u64, now: Time) -> Packet {
         self.measured.retransmitted();
-        self.bursts.sent_again(now);
+        self.bursts.sent_again(now, segment == self.unacknowledged);
         self.leave(segment, Flags::RETRANSMISSION, now)
     }
 
