@@ -108,7 +108,7 @@ class Run:
 
     @cached_property
     def transfers(self) -> Table:
-        """One row for each completed short flow: start, completion time, size."""
+        """One row for each transfer: start, size, completion time, which is null if it is not complete."""
         return Table(self._recording.table("transfers"))
 
     @cached_property

@@ -119,7 +119,7 @@ def simulate(
         scenario: What to simulate.
         record: Keep the time series; nothing else changes.
         progress: Called every few hundredths of a second with the share of the simulated time that has passed.
-        transfers: Called with the transfers that are complete, a hundred thousand or so at a time; the table
+        transfers: Called with the transfers that are over, a hundred thousand or so at a time; the table
             `transfers` of the recording then holds only the rest.
         cancellation: Stops the simulation from another thread.
 

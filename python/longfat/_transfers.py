@@ -19,7 +19,7 @@ class TransferFile:
         self._parts: list[Path] = []
 
     def __call__(self, transfers: ArrowStream) -> None:
-        """Writes one part: what `simulate` hands over when enough transfers are complete.
+        """Writes one part: what `simulate` hands over when enough transfers are over.
 
         Raises:
             OSError: The part cannot be written.

@@ -170,6 +170,10 @@ fn reals<T>(rows: &[T], value: impl Fn(&T) -> f64) -> Column {
     Column::Real(rows.iter().map(value).collect())
 }
 
+fn seconds(span: Option<Span>) -> f64 {
+    span.map_or(f64::NAN, Span::seconds)
+}
+
 fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Column {
     Column::Count(rows.iter().map(value).collect())
 }
@@ -254,20 +258,17 @@ fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
     Table { name: "links", columns }
 }
 
-/// The transfers that are complete and were not taken before: finite long flows first, then short ones.
+/// The transfers that were not taken before, complete or not: finite long flows first, then short ones.
 fn transfer_table(simulation: &mut Simulation) -> Table {
     let mut rows: Vec<(u32, Transfer)> = Vec::new();
     for flow in simulation.network.long_flows() {
-        if let (Some(completion), Some(sender)) = (flow.receiver.received().complete, &flow.sender)
-        {
-            rows.push((long(flow).0 as u32, Transfer::new(flow, sender, completion)));
-        }
+        rows.extend(Transfer::of(flow).map(|transfer| (long(flow).0 as u32, transfer)));
     }
     rows.extend(take_short_transfers(simulation));
     table_of_transfers(simulation, &rows)
 }
 
-/// The short transfers that are complete and were not taken before.
+/// The short transfers that are over, or at the end all, and were not taken before.
 pub(crate) fn short_transfers(simulation: &mut Simulation) -> Table {
     let rows = take_short_transfers(simulation);
     table_of_transfers(simulation, &rows)
@@ -299,17 +300,8 @@ fn table_of_transfers(simulation: &Simulation, rows: &[(u32, Transfer)]) -> Tabl
             ),
             ("index", counts(rows, |(_, transfer)| transfer.index)),
             ("start_s", reals(rows, |(_, transfer)| transfer.start.seconds())),
-            (
-                "completion_s",
-                reals(rows, |(_, transfer)| (transfer.completion - transfer.start).seconds()),
-            ),
-            (
-                "acknowledged_s",
-                reals(rows, |(_, transfer)| {
-                    let acknowledged = transfer.acknowledged;
-                    acknowledged.map_or(f64::NAN, |then| (then - transfer.start).seconds())
-                }),
-            ),
+            ("completion_s", reals(rows, |(_, transfer)| seconds(transfer.response()))),
+            ("acknowledged_s", reals(rows, |(_, transfer)| seconds(transfer.acknowledgment()))),
             ("packets", counts(rows, |(_, transfer)| transfer.segments)),
             ("bytes", counts(rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
             ("retransmitted", counts(rows, |(_, transfer)| transfer.retransmitted)),

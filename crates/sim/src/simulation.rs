@@ -158,12 +158,12 @@ impl Simulation {
         true
     }
 
-    /// How many short transfers are complete and have not been taken.
+    /// How many short transfers are over and have not been taken.
     pub fn transfers_waiting(&self) -> usize {
         self.network.traffic.iter().map(Traffic::rows_waiting).sum()
     }
 
-    /// Takes the short transfers that are complete, so that they need no more memory here: rows of the table
+    /// Takes the short transfers that are over, so that they need no more memory here: rows of the table
     /// `transfers`, which at the end holds those that were not taken.
     pub fn take_transfers(&mut self) -> Table {
         report::short_transfers(self)

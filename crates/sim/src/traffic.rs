@@ -14,7 +14,6 @@ use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::receiver::Intervals;
 use crate::report::share;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
-use crate::sender::Sender;
 
 /// Completion times are counted with three significant digits.
 const DIGITS: u8 = 3;
@@ -60,16 +59,17 @@ struct Times {
     sum: u128,
 }
 
-/// A transfer that is complete.
+/// A transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
     /// How many of its group came before.
     pub(crate) index: u64,
     pub(crate) start: Time,
-    /// When the last data reached the receiver.
-    pub(crate) completion: Time,
-    /// When the last acknowledgment reached the sender.
+    /// When the last data reached the receiver, if it has.
+    pub(crate) completion: Option<Time>,
+    /// When the last acknowledgment reached the sender, if it has.
     pub(crate) acknowledged: Option<Time>,
+    /// Its size.
     pub(crate) segments: u64,
     pub(crate) packet: Bytes,
     pub(crate) retransmitted: u64,
@@ -77,18 +77,30 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    pub(crate) fn new(flow: &Flow, sender: &Sender, completion: Time) -> Self {
+    /// What is known of a flow so far; nothing if it has no end or has not begun.
+    pub(crate) fn of(flow: &Flow) -> Option<Self> {
+        let sender = flow.sender.as_ref()?;
         let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
-        Self {
+        Some(Self {
             index,
             start: flow.start,
-            completion,
+            completion: flow.receiver.received().complete,
             acknowledged: sender.acknowledged(),
-            segments: flow.receiver.received().first,
+            segments: sender.size()?,
             packet: flow.packet,
             retransmitted: sender.measured().total_retransmitted,
             timeouts: sender.measured().total_timeouts,
-        }
+        })
+    }
+
+    /// From its start until its last data reached the receiver.
+    pub(crate) fn response(&self) -> Option<Span> {
+        self.completion.map(|completion| completion - self.start)
+    }
+
+    /// From its start until its last acknowledgment reached the sender.
+    pub(crate) fn acknowledgment(&self) -> Option<Span> {
+        self.acknowledged.map(|acknowledged| acknowledged - self.start)
     }
 }
 
@@ -265,16 +277,16 @@ impl Traffic {
         tally.sent += sent.total_sent;
         tally.sent_measured +=
             if flow.start >= from { sent.total_sent } else { sent.sent_measured() };
-        let Some(completion) = received.complete else { return };
-        let transfer = Transfer::new(flow, sender, completion);
-        if completion >= from && completion <= until {
+        let Some(transfer) = Transfer::of(flow) else { return };
+        tally.rows.push(transfer);
+        let Some(response) = transfer.response() else { return };
+        if (from..=until).contains(&(transfer.start + response)) {
             tally.completed_segments += transfer.segments;
-            tally.completion.add(completion - flow.start);
-            if let Some(acknowledged) = transfer.acknowledged {
-                tally.acknowledged.add(acknowledged - flow.start);
+            tally.completion.add(response);
+            if let Some(acknowledgment) = transfer.acknowledgment() {
+                tally.acknowledged.add(acknowledgment);
             }
         }
-        tally.rows.push(transfer);
     }
 
     /// A queue has dropped a data packet of this group in the measured interval.
@@ -286,7 +298,7 @@ impl Traffic {
         &self.group.name
     }
 
-    /// Takes the transfers that are complete, in the order in which they were over.
+    /// Takes the transfers that are over, in that order, at the end those that are not after them.
     pub(crate) fn take_rows(&mut self) -> Vec<Transfer> {
         std::mem::take(&mut self.tally.rows)
     }

@@ -457,6 +457,11 @@ impl Sender {
         self.unacknowledged == self.limit
     }
 
+    /// Segments to send in all, if there is an end.
+    pub(crate) fn size(&self) -> Option<u64> {
+        self.settings.segments
+    }
+
     /// When the last acknowledgment of a finite flow arrived.
     pub(crate) fn acknowledged(&self) -> Option<Time> {
         self.is_done().then_some(self.idle_since)
