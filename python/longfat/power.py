@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from longfat._api import Run
     from longfat._table import Table
+    from longfat.fairness import Finished
 
 __all__ = ["Power", "ProcessorSharing", "Times", "measure", "of_run"]
 
@@ -75,11 +75,11 @@ class Power:
         return self.arrivals / self.duration_s
 
 
-def of_run(run: Run, group: str | None = None, *, part: tuple[float, float] = MIDDLE) -> Power:
+def of_run(run: Finished, group: str | None = None, *, part: tuple[float, float] = MIDDLE) -> Power:
     """The power of a group of short flows.
 
     Args:
-        run: A finished run.
+        run: A finished run: what `longfat.run` returns, or anything else with its `summary` and `table`.
         group: The name of the group; may be left out where there is only one.
         part: From which share of the arrivals to which: 0.25 and 0.75 leave out the first and the last quarter.
 
@@ -98,7 +98,7 @@ def of_run(run: Run, group: str | None = None, *, part: tuple[float, float] = MI
         )
         message = f"{asked}: there are {known}"
         raise ValueError(message)
-    transfers = run.transfers.to_polars()
+    transfers = run.table("transfers")
     return measure(transfers.filter(transfers["group"].cast(str) == group), part=part)
 
 
