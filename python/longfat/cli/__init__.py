@@ -11,6 +11,7 @@ import click
 
 from longfat._errors import MeasureError, RoomError
 from longfat._longfat import Cancelled, EngineError, ScenarioError, __version__
+from longfat.cli._bench import bench_command
 from longfat.cli._list import list_command
 from longfat.cli._paper import paper_command
 from longfat.cli._run import run_command
@@ -39,6 +40,7 @@ commands.add_command(run_command)
 commands.add_command(try_command)
 commands.add_command(paper_command)
 commands.add_command(list_command)
+commands.add_command(bench_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

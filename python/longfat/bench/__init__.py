@@ -1,0 +1,1 @@
+"""How fast longfat simulates, alone and beside other simulators, and whether they agree: `longfat bench`."""

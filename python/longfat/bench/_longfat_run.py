@@ -1,0 +1,69 @@
+"""A run of longfat in a process of its own, so that its memory can be told and nothing is warm from the last.
+
+As a program, `python -m longfat.bench._longfat_run SCENARIO RESULT` simulates the scenario file and writes its
+averages, with the start of each long flow.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat.bench._outcome import Outcome, of_summary
+from longfat.bench._process import KIBI, run
+
+if TYPE_CHECKING:
+    from longfat._longfat import Scenario
+
+
+def timed(scenario: Scenario) -> tuple[Outcome, dict[str, Any]]:
+    """Simulates a scenario; the outcome, and the averages with the start of each flow as `start_s`.
+
+    Raises:
+        ProcessError: The simulation failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        given, written = Path(folder, "scenario.toml"), Path(folder, "result.json")
+        given.write_text(scenario.to_toml(), "utf-8")
+        command = [sys.executable, "-m", __name__, str(given), str(written)]
+        usage = run(command)
+        summary: dict[str, Any] = json.loads(written.read_bytes())
+    engine = summary["engine"]
+    outcome = Outcome(
+        simulator="longfat",
+        seed=scenario.seed,
+        engine_s=engine["wall_s"],
+        simulated_s=scenario.duration_s,
+        complete=True,
+        cpu_s=usage.cpu_s,
+        data_packets=engine["data_packets"],
+        peak_memory_bytes=engine["peak_memory_bytes"],
+        network=of_summary(summary),
+    )
+    return outcome, summary
+
+
+def _main(given: str, written: str) -> None:
+    import resource
+
+    from longfat import _longfat
+
+    scenario = _longfat.Scenario.parse(Path(given).read_text("utf-8"), given)
+    recording = _longfat.simulate(scenario, record=False)
+    summary = json.loads(recording.summary_json())
+    # Before anything is imported that the simulation does not need.
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBI
+    summary["engine"]["peak_memory_bytes"] = used
+    from longfat._table import Table
+
+    starts = Table(recording.table("flows")).to_polars()["start_s"].to_list()
+    for flow, start in zip(summary["flows"], starts, strict=True):
+        flow["start_s"] = start
+    Path(written).write_text(json.dumps(summary), "utf-8")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

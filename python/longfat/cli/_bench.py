@@ -1,0 +1,147 @@
+"""`longfat bench`: how fast this machine simulates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat.bench._measure import Measured, Spread
+    from longfat.bench._scenarios import Benchmark
+
+_MOST_REPEATS = 1000
+
+_QUIET = 1.2
+"""Wall time over processor time above which the machine did something else as well."""
+
+
+@click.command("bench")
+@click.option(
+    "--scenario", "letters", metavar="A,B,…", help="Only these, with commas between [all]."
+)
+@click.option(
+    "--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, help="Runs of each [3]."
+)
+@click.option("--full", is_flag=True, help="Simulate the full lengths that the files say: minutes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def bench_command(
+    *, letters: str | None, repeat: int, full: bool, as_json: bool, quiet: bool
+) -> None:
+    """Measure how fast this machine simulates.
+
+    Runs the scenarios A to F of bench/README.md one after the other, each several times with the seeds from
+    1 on, and prints data packets per second of engine time beside the speeds that longfat aims at. Short
+    lengths take about a minute. Needs the source, which has the scenarios.
+    """
+    from longfat.bench._measure import as_json as as_object
+    from longfat.bench._measure import measure
+    from longfat.bench._process import ProcessError
+    from longfat.cli._console import progress
+
+    wanted = _chosen(letters)
+    with progress("", quiet=quiet, speed=lambda _: "") as advanced:
+
+        def told(_what: str, share: float) -> None:
+            if advanced:
+                advanced(share)
+
+        try:
+            found = measure(wanted, repeat=repeat, full=full, progress=told)
+        except ProcessError as error:
+            click.echo(f"error: {error}", err=True)
+            click.get_current_context().exit(1)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(as_object(found), indent=2, ensure_ascii=False))
+    else:
+        _print(found, repeat, full=full)
+
+
+def _chosen(letters: str | None) -> list[Benchmark]:
+    from longfat.bench._scenarios import BENCHMARKS
+
+    known = {benchmark.letter: benchmark for benchmark in BENCHMARKS}
+    if letters is None:
+        return list(BENCHMARKS)
+    wanted = [letter.strip().upper() for letter in letters.split(",") if letter.strip()]
+    unknown = [letter for letter in wanted if letter not in known]
+    if unknown or not wanted:
+        what = f"there is no scenario `{unknown[0]}`" if unknown else "--scenario names none"
+        message = f"{what}: there are {', '.join(known)}."
+        raise click.UsageError(message)
+    return [known[letter] for letter in dict.fromkeys(wanted)]
+
+
+def _print(found: Sequence[Measured], repeat: int, *, full: bool) -> None:
+    from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount
+    from longfat.bench._measure import busy, machine
+    from longfat.cli._console import console, table
+
+    screen = console()
+    made = table(
+        "", "scenario", "simulated", "packets/s", "lowest to highest", "× real", "memory", "must",
+        "aim", "reached", left=2,
+    )  # fmt: skip
+    for measured in found:
+        benchmark = measured.benchmark
+        speed, real = measured.packets_per_s(), measured.times_real()
+        runs = measured.outcomes["longfat"]
+        made.add_row(
+            benchmark.letter,
+            benchmark.title,
+            amount(measured.duration_s, TIME),
+            amount(speed.median, COUNT) if speed else ABSENT,
+            _range(speed),
+            amount(real.median, PLAIN) if real else ABSENT,
+            f"{max(run.peak_memory_bytes for run in runs) / 1e6:.0f} MB",
+            *_target(measured, found, full=full),
+        )
+    screen.print(made)
+    facts = machine()
+    runs_each = "one run each" if repeat == 1 else f"medians of {repeat} runs, seeds 1 to {repeat}"
+    words = [
+        f"{runs_each}; engine time, one core of {facts['processor']}; longfat {facts['longfat']}"
+    ]
+    if not full:
+        words.append("shortened: the targets mean --full")
+    if (share := busy(found)) > _QUIET:
+        words.append(f"the machine was busy: a run took {share:.1f} times its processor time")
+    screen.print("\n" + "\n".join(words), soft_wrap=True)
+
+
+def _range(values: Spread | None) -> str:
+    from longfat._text import ABSENT, COUNT, amount
+
+    if values is None:
+        return ABSENT
+    return f"{amount(values.lowest, COUNT)} to {amount(values.highest, COUNT)}"
+
+
+def _target(measured: Measured, found: Sequence[Measured], *, full: bool) -> tuple[str, str, str]:
+    """What is aimed at, and how much of it was reached."""
+    from longfat._text import ABSENT, COUNT, PLAIN, amount, percent
+    from longfat.bench._measure import reached
+
+    benchmark = measured.benchmark
+    value, unit = reached(measured, found)
+    plain = unit == "packets/s"
+    scale = COUNT if plain else PLAIN
+    suffix = "" if plain else f" {unit}"
+    shown = ABSENT if value is None else amount(value, scale) + ("" if plain else suffix)
+    verdict = ""
+    if value is not None:
+        speed = benchmark.speed
+        verdict = "below" if value < speed.must else "must" if value < speed.aim else "aim"
+        verdict = f" ({verdict})"
+    if benchmark.utilisation is not None and full:
+        shown += f", {percent(measured.utilised(100e9))} used"
+    return (
+        amount(benchmark.speed.must, scale) + suffix,
+        amount(benchmark.speed.aim, scale) + suffix,
+        shown + verdict,
+    )

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from longfat.bench._measure import LONGFAT, Spread, as_json, measure, reached, spread
+from longfat.bench._outcome import jain
+from longfat.bench._process import ProcessError, run
+from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
+from support import ROOT, SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support import Command
+
+
+def benchmark(path: Path, letter: str = "A", speed: Speed | None = None) -> Benchmark:
+    return Benchmark(letter, "small", str(path), ("2 s", "1 s"), speed or Speed(1.0, 2e12), {})
+
+
+def test_every_scenario_is_there_at_both_lengths() -> None:
+    for each in BENCHMARKS:
+        short, full = each.scenario(full=False, seed=7), each.scenario(full=True, seed=7)
+        assert short.duration_s < full.duration_s, each.letter
+        assert short.warmup_s < short.duration_s
+        assert short.seed == 7
+        assert f"| {each.letter} |" in (ROOT / "bench/README.md").read_text("utf-8")
+
+
+def test_a_run_says_how_fast_and_what_happened(small: Path) -> None:
+    (found,) = measure([benchmark(small)], repeat=2, full=True, progress=lambda *_: None)
+    first, second = found.outcomes[LONGFAT]
+    assert (first.seed, second.seed) == (1, 2)
+    assert first.simulated_s == 4.0
+    assert first.complete
+    assert first.engine_s > 0
+    assert first.data_packets / first.engine_s == pytest.approx(first.packets_per_s)
+    assert first.peak_memory_bytes > 1e6
+    # 10 Mbit/s carry at most 4 s of packets of 1500 bytes; two flows keep them busy for most of the time.
+    assert 2000 < first.data_packets <= 3334
+    assert first.network is not None
+    assert 8e6 < first.network.goodput_bit_s < 10.1e6
+    row = as_json([found])["scenarios"][0]["simulators"][LONGFAT]
+    assert [each["seed"] for each in row["runs"]] == [1, 2]
+
+
+def test_a_target_may_be_a_share_of_another_scenario(small: Path) -> None:
+    both = [benchmark(small), benchmark(small, "C", Speed(0.7, 0.9, "A"))]
+    found = measure(both, repeat=1, full=False, progress=lambda *_: None)
+    value, unit = reached(found[1], found)
+    speeds = [each.outcomes[LONGFAT][0].packets_per_s for each in found]
+    assert value == pytest.approx(speeds[1] / speeds[0])
+    assert unit == "× A"
+    assert reached(found[1], found[1:]) == (None, "× A"), "A was not run"
+
+
+def test_the_command_prints_json(longfat: Command, small: Path) -> None:
+    assert small.read_text("utf-8") == SMALL
+    done = longfat("bench", "--scenario", "a", "--repeat", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["scenarios"]
+    assert row["scenario"] == "A"
+    assert row["duration_s"] == 60.0
+    (timed,) = row["simulators"][LONGFAT]["runs"]
+    assert timed["network"]["mark_rate"] > 0
+
+
+@pytest.mark.parametrize("letters", ["A,Z", ","])
+def test_an_unknown_scenario_is_refused(longfat: Command, letters: str) -> None:
+    done = longfat("bench", "--scenario", letters)
+    assert done.returncode == 2
+    assert "there are A, B, C, D, E, F" in done.stderr
+
+
+def test_spread_and_fairness() -> None:
+    assert spread([]) is None
+    assert spread([4.0, 1.0]) == Spread(2.5, 1.0, 4.0)
+    assert jain([3.0, 1.0]) == pytest.approx(0.8)
+    assert jain([0.0, 0.0]) is None
+
+
+def test_a_process_that_fails_or_hangs_is_told() -> None:
+    with pytest.raises(ProcessError, match="code 3\nno luck"):
+        run(["/bin/sh", "-c", "echo no luck; exit 3"])
+    with pytest.raises(ProcessError, match=r"ended after 0\.1 s"):
+        run(["/bin/sleep", "60"], limit_s=0.1)
