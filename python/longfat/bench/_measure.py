@@ -10,15 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
+from longfat._longfat import Scenario
+from longfat._statistics import Estimate, estimate
+from longfat.bench._dumbbell import dumbbell, refusal
 from longfat.bench._longfat_run import timed
+from longfat.bench._outcome import NETWORK, Outcome
+from longfat.bench._peer import timed as timed_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from longfat.bench._outcome import Outcome
+    from longfat.bench._peer import Peer
     from longfat.bench._scenarios import Benchmark
 
 LONGFAT = "longfat"
+
+CAP_S = 120.0
+"""Wall time after which a run of a peer is stopped, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +58,29 @@ class Measured:
         duration_s: Its simulated time.
         warmup_s: How much of it the network results leave out.
         outcomes: The runs of each simulator, in the order of the turns.
+        same_part: For each peer that did not come to the end, runs of longfat that end where it ended: what its
+            network results are to be compared with.
+        refused: Why the peers do not run the scenario, if they do not.
     """
 
     benchmark: Benchmark
     duration_s: float
     warmup_s: float
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+    same_part: dict[str, list[Outcome]] = field(default_factory=dict)
+    refused: str | None = None
+
+    def ratio(self, peer: str) -> Spread | None:
+        """How many times as many packets per second longfat moves as a peer, turn by turn."""
+        pairs = zip(self.outcomes[LONGFAT], self.outcomes.get(peer, []), strict=False)
+        return spread([ours.packets_per_s / theirs.packets_per_s for ours, theirs in pairs])
+
+    def network(self, simulator: str, name: str, *, part_of: str | None = None) -> Estimate:
+        """A network result over the runs of a simulator; of longfat, over the part that a peer simulated."""
+        runs = self.outcomes.get(simulator, [])
+        if part_of is not None:
+            runs = self.same_part.get(part_of, runs)
+        return estimate(getattr(each.network, name) for each in runs if each.network)
 
     def packets_per_s(self, simulator: str = LONGFAT) -> Spread | None:
         """Data packets per second of wall time."""
@@ -76,33 +101,60 @@ def measure(
     *,
     repeat: int,
     full: bool,
+    peers: Sequence[Peer] = (),
+    cap_s: float = CAP_S,
     progress: Callable[[str, float], None],
 ) -> list[Measured]:
-    """Times each scenario `repeat` times, with the seeds from 1 on.
+    """Times each scenario `repeat` times, with the seeds from 1 on, in longfat and the peers in turn.
 
     Args:
         benchmarks: What to run.
         repeat: How often.
         full: The full length instead of the short one.
+        peers: Other simulators, which run the scenarios that they can.
+        cap_s: Wall time after which a run of a peer is stopped.
         progress: Told what comes next, and the share of the runs that is done.
 
     Raises:
+        PeerAbsent: A peer is not installed.
         ProcessError: A simulation failed.
         OSError: A scenario is not there.
     """
+    for peer in peers:
+        peer.command()
     found = []
-    total = len(benchmarks) * repeat
+    total = len(benchmarks) * repeat * (1 + len(peers))
     done = 0
     for benchmark in benchmarks:
         first = benchmark.scenario(full=full, seed=1)
         measured = Measured(benchmark, first.duration_s, first.warmup_s)
+        measured.refused = refusal(first) if peers else None
         for turn in range(repeat):
             progress(f"{benchmark.letter} {LONGFAT}", done / total)
-            outcome, _ = timed(first.with_seed(1 + turn))
+            scenario = first.with_seed(1 + turn)
+            outcome, summary = timed(scenario)
             measured.outcomes.setdefault(LONGFAT, []).append(outcome)
-            done += 1
+            for index, peer in enumerate(peers, 1):
+                if measured.refused is None:
+                    progress(f"{benchmark.letter} {peer.title}", (done + index) / total)
+                    _run_peer(peer, scenario, summary, measured, cap_s)
+            done += 1 + len(peers)
         found.append(measured)
     return found
+
+
+def _run_peer(
+    peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Measured, cap_s: float
+) -> None:
+    outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
+    measured.outcomes.setdefault(peer.name, []).append(outcome)
+    if outcome.complete:
+        return
+    measured.same_part.setdefault(peer.name, [])
+    if outcome.network is not None:
+        changes = [f'duration="{outcome.simulated_s:.9f} s"']
+        part = Scenario.parse(scenario.to_toml(), overrides=changes)
+        measured.same_part[peer.name].append(timed(part)[0])
 
 
 def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float | None, str]:
@@ -127,31 +179,37 @@ def busy(found: Sequence[Measured]) -> float:
     return max((run.engine_s / max(run.cpu_s, 1e-9) for run in outcomes), default=1.0)
 
 
-def as_json(found: Sequence[Measured]) -> dict[str, Any]:
+def as_json(found: Sequence[Measured], peers: Sequence[Peer] = ()) -> dict[str, Any]:
     """Everything that was measured, as one object."""
-    scenarios = []
-    for measured in found:
-        benchmark = measured.benchmark
-        value, _ = reached(measured, found)
-        scenarios.append(
-            {
-                "scenario": benchmark.letter,
-                "title": benchmark.title,
-                "file": benchmark.file,
-                "duration_s": measured.duration_s,
-                "warmup_s": measured.warmup_s,
-                "target": {**asdict(benchmark.speed), "reached": value},
-                "simulators": {
-                    name: {
-                        "packets_per_s": asdict(speed) if speed else None,
-                        "runs": [outcome.row() for outcome in outcomes],
-                    }
-                    for name, outcomes in measured.outcomes.items()
-                    for speed in [measured.packets_per_s(name)]
-                },
-            }
-        )
-    return {"machine": machine(), "scenarios": scenarios}
+    facts = {**machine(), **{peer.name: peer.version() for peer in peers}}
+    return {"machine": facts, "scenarios": [_scenario_json(each, found) for each in found]}
+
+
+def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, Any]:
+    benchmark = measured.benchmark
+    value, _ = reached(measured, found)
+    simulators = {}
+    for name, outcomes in measured.outcomes.items():
+        speed, ratio = measured.packets_per_s(name), measured.ratio(name)
+        simulators[name] = {
+            "packets_per_s": asdict(speed) if speed else None,
+            "longfat_is_faster": asdict(ratio) if ratio and name != LONGFAT else None,
+            "network": {key: asdict(measured.network(name, key)) for key in NETWORK},
+            "longfat_over_the_same_part": {
+                key: asdict(measured.network(LONGFAT, key, part_of=name)) for key in NETWORK
+            },
+            "runs": [outcome.row() for outcome in outcomes],
+        }
+    return {
+        "scenario": benchmark.letter,
+        "title": benchmark.title,
+        "file": benchmark.file,
+        "duration_s": measured.duration_s,
+        "warmup_s": measured.warmup_s,
+        "target": {**asdict(benchmark.speed), "reached": value, "ratios": benchmark.ratios},
+        "refused": measured.refused,
+        "simulators": simulators,
+    }
 
 
 def machine() -> dict[str, Any]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.bench._measure import Measured, Spread
+    from longfat.bench._peer import Peer
     from longfat.bench._scenarios import Benchmark
 
 _MOST_REPEATS = 1000
@@ -25,24 +26,45 @@ _QUIET = 1.2
 @click.option(
     "--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, help="Runs of each [3]."
 )
+@click.option(
+    "--against", metavar="ns2,ns3", help="Run the same in these simulators, in turn, and compare."
+)
+@click.option(
+    "--cap",
+    type=click.FloatRange(1),
+    default=120.0,
+    help="Wall time after which another simulator is stopped, in seconds [120].",
+)
 @click.option("--full", is_flag=True, help="Simulate the full lengths that the files say: minutes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def bench_command(
-    *, letters: str | None, repeat: int, full: bool, as_json: bool, quiet: bool
+    *,
+    letters: str | None,
+    repeat: int,
+    against: str | None,
+    cap: float,
+    full: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Measure how fast this machine simulates.
 
     Runs the scenarios A to F of bench/README.md one after the other, each several times with the seeds from
     1 on, and prints data packets per second of engine time beside the speeds that longfat aims at. Short
     lengths take about a minute. Needs the source, which has the scenarios.
+
+    With --against, ns-2 and ns-3 run those of the scenarios that they know, and what happens in the network is
+    compared as well as the speed.
     """
     from longfat.bench._measure import as_json as as_object
     from longfat.bench._measure import measure
+    from longfat.bench._peer import PeerAbsent
     from longfat.bench._process import ProcessError
     from longfat.cli._console import progress
 
     wanted = _chosen(letters)
+    peers = _peers(against)
     with progress("", quiet=quiet, speed=lambda _: "") as advanced:
 
         def told(_what: str, share: float) -> None:
@@ -50,16 +72,36 @@ def bench_command(
                 advanced(share)
 
         try:
-            found = measure(wanted, repeat=repeat, full=full, progress=told)
+            found = measure(wanted, repeat=repeat, full=full, peers=peers, cap_s=cap, progress=told)
+        except PeerAbsent as error:
+            raise click.UsageError(str(error)) from error
         except ProcessError as error:
             click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(1)
     if as_json:
         import json
 
-        click.echo(json.dumps(as_object(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(as_object(found, peers), indent=2, ensure_ascii=False))
     else:
         _print(found, repeat, full=full)
+        if peers:
+            from longfat.cli._bench_comparison import print_comparison
+
+            print_comparison(found, peers)
+
+
+def _peers(against: str | None) -> list[Peer]:
+    from longfat.bench._peers import PEERS
+
+    if against is None:
+        return []
+    wanted = [name.strip() for name in against.split(",") if name.strip()]
+    unknown = [name for name in wanted if name not in PEERS]
+    if unknown or not wanted:
+        what = f"there is no simulator `{unknown[0]}`" if unknown else "--against names none"
+        message = f"{what}: there are {', '.join(PEERS)}."
+        raise click.UsageError(message)
+    return [PEERS[name]() for name in dict.fromkeys(wanted)]
 
 
 def _chosen(letters: str | None) -> list[Benchmark]:

@@ -1,0 +1,274 @@
+"""The scenarios that other simulators can run as well: one link with long flows, a dumbbell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat
+from longfat.bench._outcome import busy_directions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PICO = 1e-12
+
+CONTROLS = ("reno", "hstcp", "stcp")
+"""The controllers that ns-2 and ns-3 have as well."""
+
+_PLAIN: dict[str, Any] = {
+    "stop": "none",
+    "size": "unlimited",
+    "initial_threshold": "none",
+    "slow_start": "standard",
+    "recovery": "sack",
+    "delayed_ack": False,
+    "access": "none",
+}
+"""What the flows must not change, because the peers are not told of it."""
+
+_QUEUES = ("drop-tail", "red")
+
+Lines = list[str]
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of the link: its queue in the unit in which that counts.
+
+    Attributes:
+        rate_bit_s: Rate.
+        delay_s: Propagation delay.
+        kind: `drop-tail` or `red`.
+        buffer: Room in the queue.
+        unit: `packets` or `bytes`.
+        packet: The largest packet that crosses, in bytes.
+        red: The parameters of RED, lengths in the unit; empty for drop tail.
+    """
+
+    rate_bit_s: int
+    delay_s: float
+    kind: str
+    buffer: int
+    unit: str
+    packet: int
+    red: Mapping[str, float | bool]
+
+
+@dataclass(frozen=True)
+class Sender:
+    """One long flow."""
+
+    group: str
+    direction: str
+    control: str
+    parameters: Mapping[str, float]
+    packet: int
+    rtt_s: float
+    start_s: float
+    initial_window: float
+    rto_min_s: float
+    ecn: bool
+    max_window: float | None
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """A scenario as the peers get it."""
+
+    duration_s: float
+    warmup_s: float
+    seed: int
+    ways: Mapping[str, Way]
+    flows: tuple[Sender, ...]
+    busy: tuple[str, ...]
+
+
+def refusal(scenario: _longfat.Scenario) -> str | None:
+    """Why the peers cannot run a scenario; `None` if they can."""
+    given = json.loads(scenario.to_json())
+    return next(_refusals(given), None)
+
+
+def _refusals(given: Mapping[str, Any]) -> Iterator[str]:
+    if len(given["link"]) != 1:
+        yield "it has more than one link"
+    if given["traffic"]:
+        yield "it has short flows"
+    for link in given["link"].values():
+        for way in (link, {**link, **link.get("reverse", {})}):
+            yield from _refusals_of_way(way)
+    for group in given["flow"]:
+        control = _table(group["control"])["kind"]
+        if control not in CONTROLS:
+            yield f"it has the controller `{control}`"
+        for key, value in _PLAIN.items():
+            if group[key] != value:
+                yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
+
+
+def _refusals_of_way(way: Mapping[str, Any]) -> Iterator[str]:
+    queue = _table(way["queue"])
+    if queue["kind"] not in _QUEUES:
+        yield f"it has the queue `{queue['kind']}`"
+    if queue.get("weight") == "auto":
+        yield 'its queue has `weight = "auto"`'
+    if way["loss"]:
+        yield "its link corrupts packets"
+    if way["buffer"] == "unlimited":
+        yield "its buffer is unlimited"
+
+
+def dumbbell(summary: Mapping[str, Any]) -> Dumbbell:
+    """The scenario of a finished run of longfat, with the round trips and starts that it drew.
+
+    Args:
+        summary: The averages of the run, with the `start_s` of each flow.
+
+    Raises:
+        ValueError: The scenario is not one that peers can run.
+    """
+    given = summary["scenario"]
+    scenario = _longfat.Scenario.parse(_toml(given))
+    if reason := refusal(scenario):
+        message = f"other simulators cannot run the scenario: {reason}"
+        raise ValueError(message)
+    (link,) = given["link"].values()
+    largest = max(_size(group["packet"]) for group in given["flow"])
+    ways = {
+        "forward": _way(link, largest),
+        "reverse": _way({**link, **link.get("reverse", {})}, largest),
+    }
+    members = [group for group in given["flow"] for _ in range(int(group["count"]))]
+    flows = [_sender(*each) for each in zip(members, summary["flows"], strict=True)]
+    return Dumbbell(
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+        seed=scenario.seed,
+        ways=ways,
+        flows=tuple(flows),
+        busy=tuple(busy_directions(given)),
+    )
+
+
+def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Lines:
+    """The scenario as the programs for the peers read it: one thing to a line, `NAME KEY VALUE KEY VALUE …`.
+
+    Args:
+        scene: The scenario.
+        cap_s: Wall time after which the peer stops.
+        options: What a peer can be told besides; see bench/peers/README.md.
+    """
+    top = {
+        "duration": scene.duration_s,
+        "warmup": scene.warmup_s,
+        "seed": scene.seed,
+        "cap": cap_s,
+        **options,
+    }
+    made = [_line("top", top)]
+    for direction, way in scene.ways.items():
+        link = {
+            "rate": way.rate_bit_s,
+            "delay": way.delay_s,
+            "queue": way.kind,
+            "buffer": way.buffer,
+            "unit": way.unit,
+            "packet": way.packet,
+            **way.red,
+        }
+        made.append(_line(f"link {direction}", link))
+    for flow in scene.flows:
+        on_link = scene.ways["forward"].delay_s + scene.ways["reverse"].delay_s
+        elsewhere = max(0.0, (flow.rtt_s - on_link) / 2)
+        # Where the hosts are matters only if acknowledgments share their queue with data: then they are where
+        # longfat has them, at equal distances from the link, and otherwise where a peer has the least to do.
+        shared = len(scene.busy) > 1
+        values = {
+            "direction": flow.direction,
+            "control": flow.control,
+            "packet": flow.packet,
+            "start": flow.start_s,
+            "rtt": flow.rtt_s,
+            "delay_before": elsewhere / 2 if shared else elsewhere,
+            "delay_behind": elsewhere / 2 if shared else "none",
+            "initial_window": flow.initial_window,
+            "rto_min": flow.rto_min_s,
+            "ecn": flow.ecn,
+            "max_window": "none" if flow.max_window is None else flow.max_window,
+            **flow.parameters,
+        }
+        made.append(_line("flow", values))
+    return made
+
+
+def _line(name: str, values: Mapping[str, object]) -> str:
+    words = [name]
+    for key, value in values.items():
+        words += [key, str(int(value)) if isinstance(value, bool) else str(value)]
+    return " ".join(words)
+
+
+def _toml(given: Mapping[str, Any]) -> str:
+    import tomli_w
+
+    return tomli_w.dumps(given)
+
+
+def _way(link: Mapping[str, Any], packet: int) -> Way:
+    queue = _table(link["queue"])
+    buffer, unit = _length(link["buffer"])
+    red = {
+        key: _length(value)[0] if key in ("min", "max") else value
+        for key, value in queue.items()
+        if key not in ("kind", "mode")
+    }
+    return Way(
+        rate_bit_s=_longfat.quantity("rate", link["rate"]),
+        delay_s=_time(link["delay"]),
+        kind=queue["kind"],
+        buffer=int(buffer),
+        unit=unit,
+        packet=packet,
+        red=red,
+    )
+
+
+def _sender(group: Mapping[str, Any], flow: Mapping[str, Any]) -> Sender:
+    control = _table(group["control"])
+    numbers = {key: value for key, value in control.items() if key != "kind" and value != "auto"}
+    return Sender(
+        group=group["name"],
+        direction="reverse" if group["reverse"] else "forward",
+        control=control["kind"],
+        parameters=numbers,
+        packet=_size(group["packet"]),
+        rtt_s=flow["rtt_s"],
+        start_s=flow["start_s"],
+        initial_window=group["initial_window"],
+        rto_min_s=_time(group["rto_min"]),
+        ecn=group["ecn"],
+        max_window=None if group["max_window"] == "none" else group["max_window"],
+    )
+
+
+def _table(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """A choice that may be written as its name alone."""
+    return {"kind": choice} if isinstance(choice, str) else choice
+
+
+def _time(text: str) -> float:
+    return _longfat.quantity("time", text) * _PICO
+
+
+def _size(text: str) -> int:
+    return _longfat.quantity("size", text)
+
+
+def _length(text: str) -> tuple[float, str]:
+    """A resolved length, and the unit in which its queue counts."""
+    number, _, unit = text.partition(" ")
+    if unit.startswith("packet"):
+        return float(number), "packets"
+    return _size(text), "bytes"

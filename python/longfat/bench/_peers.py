@@ -1,0 +1,15 @@
+"""The simulators that longfat can be compared with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.bench._ns2 import Ns2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.bench._peer import Peer
+
+PEERS: dict[str, Callable[[], Peer]] = {"ns2": Ns2}
+"""By the name on the command line."""

@@ -1,0 +1,121 @@
+"""Longfat beside other simulators: how much faster, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat._text import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
+from longfat.bench._measure import LONGFAT
+from longfat.cli._console import console, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from longfat._statistics import Estimate
+    from longfat.bench._measure import Measured
+    from longfat.bench._peer import Peer
+
+
+def print_comparison(found: Sequence[Measured], peers: Sequence[Peer]) -> None:
+    """Prints speeds and ratios, then what happened in the network."""
+    screen = console()
+    speeds = table(
+        "",
+        "simulator",
+        "packets/s",
+        "longfat is",
+        "lowest to highest",
+        "must",
+        "aim",
+        "memory",
+        left=2,
+    )
+    networks = table(
+        "",
+        "simulator",
+        "simulated",
+        "goodput",
+        "queue mean",
+        "dropped",
+        "marked",
+        "Jain's index",
+        left=2,
+    )
+    for measured in found:
+        for peer in peers:
+            if peer.name in measured.outcomes:
+                speeds.add_row(*_speed(measured, peer))
+                for row in _networks(measured, peer):
+                    networks.add_row(*row)
+    refused = [
+        f"{measured.benchmark.letter} runs in longfat alone: {measured.refused}"
+        for measured in found
+        if measured.refused
+    ]
+    for made in (speeds, networks):
+        if made.row_count:
+            screen.print()
+            screen.print(made)
+    versions = ", ".join(f"{peer.title} {peer.version()}" for peer in peers)
+    screen.print()
+    for line in (
+        *refused,
+        f"{versions}; ratios turn by turn, engine time to engine time",
+        "network: means ± half of the 95 % confidence interval, queues of the directions with data",
+    ):
+        screen.print(line, soft_wrap=True)
+
+
+def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
+    speed, ratio = measured.packets_per_s(peer.name), measured.ratio(peer.name)
+    must, aim = measured.benchmark.ratios.get(peer.name, (None, None))
+    memory = max(run.peak_memory_bytes for run in measured.outcomes[peer.name])
+    return (
+        measured.benchmark.letter,
+        peer.title,
+        amount(speed.median, COUNT) if speed else ABSENT,
+        f"{amount(ratio.median, PLAIN)} × faster" if ratio else ABSENT,
+        f"{amount(ratio.lowest, PLAIN)} to {amount(ratio.highest, PLAIN)}" if ratio else ABSENT,
+        f"{must:g} ×" if must else ABSENT,
+        f"{aim:g} ×" if aim else ABSENT,
+        f"{memory / 1e6:.0f} MB",
+    )
+
+
+def _networks(measured: Measured, peer: Peer) -> list[tuple[str, ...]]:
+    """Longfat and a peer, over the part of the run that both simulated."""
+    runs = measured.outcomes[peer.name]
+    least, most = (f(run.simulated_s for run in runs) for f in (min, max))
+    length = amount(least, TIME)
+    if not all(run.complete for run in runs):
+        length = f"first {length}" if least == most else f"first {length} to {amount(most, TIME)}"
+    if not any(run.network for run in runs):
+        return [
+            (measured.benchmark.letter, peer.title, f"{length}: within the warm-up", *[ABSENT] * 5)
+        ]
+    return [
+        (measured.benchmark.letter, name, length, *_results(measured, simulator, peer.name))
+        for name, simulator in ((LONGFAT, LONGFAT), (peer.title, peer.name))
+    ]
+
+
+def _results(measured: Measured, simulator: str, part_of: str) -> tuple[str, ...]:
+    def shown(name: str, write: Callable[[float], str]) -> str:
+        part = part_of if simulator == LONGFAT else None
+        return with_interval(measured.network(simulator, name, part_of=part), write)
+
+    return (
+        shown("goodput_bit_s", lambda value: amount(value, RATE)),
+        shown("queue_mean", percent),
+        shown("drop_rate", small),
+        shown("mark_rate", small),
+        shown("jain", lambda value: f"{value:.3f}"),
+    )
+
+
+def with_interval(found: Estimate, write: Callable[[float], str]) -> str:
+    """A mean, and half of its 95 % confidence interval where there is one."""
+    if found.mean is None:
+        return ABSENT
+    interval = "" if found.half_width is None else f" ± {write(found.half_width)}"
+    return write(found.mean) + interval

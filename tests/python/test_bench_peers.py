@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from longfat._longfat import Scenario
+from longfat.bench._dumbbell import Dumbbell, dumbbell, lines, refusal
+from longfat.bench._longfat_run import timed
+from longfat.bench._measure import LONGFAT, Measured, measure
+from longfat.bench._ns2 import Ns2
+from longfat.bench._peer import Peer, PeerAbsent, network_of, read_result
+from longfat.bench._peer import timed as timed_in
+from longfat.bench._peers import PEERS
+from longfat.bench._process import ProcessError
+from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
+from support import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support import Command
+
+FAKE = """\
+#!{python}
+import sys
+if len(sys.argv) == 1:
+    print("9.99")
+    raise SystemExit
+_, script, given, written = sys.argv
+top = open(given).readline().split()[1:]
+top = dict(zip(top[::2], top[1::2]))
+reached = min({reached}, float(top["duration"]))
+rows = []
+for time in (float(top["warmup"]), reached):
+    rows += [f"at {{time}}"] + [f"flow {{i}} delivered {{round(time * 100 * (i + 1))}}" for i in range(2)]
+    rows += [f"link forward arrived {{1000 * time}} dropped {{2 * time}} marked {{time}}"]
+    rows[-1] += f" backlog_s {{4 * time}}"
+    rows += ["link reverse arrived 0 dropped 0 marked 0 backlog_s 0"]
+open(written, "w").write("\\n".join([f"top engine_s 2.0 reached_s {{reached}}", *rows]) + "\\n")
+"""
+"""An ns-2 whose flows get 100 and 200 packets per second, and whose queue holds 4 packets all the time."""
+
+
+def install_fake(monkeypatch: pytest.MonkeyPatch, folder: Path, *, reached: float) -> None:
+    program = folder / "bin" / "ns"
+    program.parent.mkdir()
+    program.write_text(FAKE.format(python=sys.executable, reached=reached), "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+
+
+def scene_of(text: str = SMALL, *changes: str, seed: int = 1) -> Dumbbell:
+    return dumbbell(timed(Scenario.parse(text, overrides=changes, seed=seed))[1])
+
+
+def run_small(peer: Peer, path: Path) -> Measured:
+    small = Benchmark("A", "small", str(path), ("4 s", "1 s"), Speed(1, 2), {})
+    (found,) = measure([small], repeat=1, full=True, peers=[peer], progress=lambda *_: None)
+    return found
+
+
+def test_a_peer_is_measured_as_longfat_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: Path
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=100.0)
+    found = run_small(Ns2(), small)
+    (outcome,) = found.outcomes["ns2"]
+    assert outcome.complete
+    # 4 s of 100 and of 200 packets per second.
+    assert outcome.data_packets == 1200
+    assert outcome.packets_per_s == 600.0
+    network = outcome.network
+    assert network is not None
+    # 300 packets of 1500 bytes per second; the flows start before the measured interval.
+    assert network.goodput_bit_s == pytest.approx(3.6e6)
+    # 10 Mbit/s for 20 ms are 16.7 packets, so the buffer has 17.
+    assert network.queue_mean == pytest.approx(4 / 17)
+    assert network.drop_rate == pytest.approx(0.002)
+    assert network.mark_rate == pytest.approx(0.001)
+    assert network.jain == pytest.approx(0.9)
+    ratio = found.ratio("ns2")
+    assert ratio is not None
+    assert ratio.median == pytest.approx(found.outcomes[LONGFAT][0].packets_per_s / 600)
+    assert found.same_part == {}
+
+
+def test_a_peer_that_is_stopped_is_compared_over_what_it_simulated(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: Path
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=3.0)
+    found = run_small(Ns2(), small)
+    assert not found.outcomes["ns2"][0].complete
+    (part,) = found.same_part["ns2"]
+    assert part.simulated_s == 3.0
+    assert found.outcomes[LONGFAT][0].simulated_s == 4.0
+
+
+def test_a_peer_that_is_stopped_within_the_warm_up_has_no_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: Path
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=1.0)
+    found = run_small(Ns2(), small)
+    assert found.outcomes["ns2"][0].network is None
+    assert found.same_part["ns2"] == []
+    assert found.network("ns2", "jain").mean is None
+
+
+def test_the_command_prints_ratios_and_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, longfat: Command
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=40.0)
+    done = longfat("bench", "--scenario", "B,F", "--repeat", "1", "--against", "ns2")
+    assert done.returncode == 1
+    assert "ns-2 wrote no result of this scenario" in done.stderr, (
+        "three flows, and the fake has two"
+    )
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    done = longfat("bench", "--scenario", "F", "--repeat", "1", "--against", "ns2", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["machine"]["ns2"] == "9.99"
+    (row,) = printed["scenarios"]
+    assert row["refused"] == "it has short flows"
+    assert list(row["simulators"]) == [LONGFAT]
+
+
+@pytest.mark.parametrize(
+    ("against", "message"),
+    [("ns2", "apt-get install ns2"), ("ns4", "there is no simulator `ns4`"), (",", "names none")],
+)
+def test_a_simulator_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch, longfat: Command, against: str, message: str
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = longfat("bench", "--scenario", "A", "--against", against)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("flow.forward.control=exp", "it has the controller `exp`"),
+        ("flow.forward.delayed_ack=true", "`delayed_ack` of group `forward` is True"),
+        ("link.bottleneck.loss=0.1", "its link corrupts packets"),
+        ('link.bottleneck.reverse.buffer="unlimited"', "its buffer is unlimited"),
+        (
+            'link.bottleneck.queue={ kind = "red", weight = "auto" }',
+            'its queue has `weight = "auto"`',
+        ),
+    ],
+)
+def test_what_peers_cannot_run_is_told(change: str, reason: str) -> None:
+    assert refusal(Scenario.parse(SMALL)) is None
+    assert refusal(Scenario.parse(SMALL, overrides=[change])) == reason
+
+
+def test_the_scenarios_with_ratios_are_those_that_peers_can_run() -> None:
+    runnable = {e.letter for e in BENCHMARKS if refusal(e.scenario(full=True, seed=1)) is None}
+    assert runnable == {"A", "B", "C", "E"}
+    assert {each.letter for each in BENCHMARKS if each.ratios} <= runnable
+
+
+def test_a_peer_gets_what_longfat_drew() -> None:
+    scene = scene_of(SMALL, 'link.bottleneck.queue={ kind = "red", mode = "bytes" }', seed=3)
+    assert [flow.rtt_s for flow in scene.flows] == [0.02, 0.02]
+    assert len({flow.start_s for flow in scene.flows}) == 2
+    top, forward, _, first, _ = lines(scene, cap_s=5, options={"tick": 0.01})
+    assert top == "top duration 4.0 warmup 1.0 seed 3 cap 5 tick 0.01"
+    # A tenth and three tenths of 10 Mbit/s · 20 ms = 25 kB.
+    words = "queue red buffer 25000 unit bytes packet 1500 min 2500 max 7500 weight 0.002 max_p 0.1"
+    assert words in forward
+    # 20 ms less 2 · 5 ms on the link leave 5 ms each way, all before the link: only one way has data.
+    assert "rtt 0.02 delay_before 0.005 delay_behind none initial_window 10" in first
+
+
+def test_hosts_are_where_longfat_has_them_when_both_ways_have_data() -> None:
+    back = '[[flow]]\nname = "back"\ncontrol = "reno"\npath = ["bottleneck"]\nreverse = true\nrtt = "20 ms"\n'
+    scene = scene_of(SMALL + back)
+    assert scene.busy == ("forward", "reverse")
+    assert all(
+        "delay_before 0.0025 delay_behind 0.0025" in line
+        for line in lines(scene, cap_s=5, options={})
+        if line.startswith("flow")
+    )
+
+
+def test_an_unexpected_result_is_refused() -> None:
+    with pytest.raises(ValueError, match="unexpected line"):
+        read_result("top engine_s 1 reached_s 1\nwhat 3\n")
+    with pytest.raises(ValueError, match="no readings"):
+        read_result("top engine_s 1 reached_s 1\n")
+    scene = scene_of()
+    one = "at 0.5\nflow 0 delivered 1\nflow 1 delivered 1\n"
+    assert network_of(scene, read_result(f"top engine_s 1 reached_s 0.5\n{one}")) is None
+
+
+def test_a_peer_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    install_fake(monkeypatch, tmp_path, reached=1.0)
+    (tmp_path / "bin" / "ns").write_text("#!/bin/sh\necho out of luck >&2\nexit 4\n", "utf-8")
+    with pytest.raises(ProcessError, match="code 4\nout of luck"):
+        timed_in(Ns2(), scene_of(), cap_s=5)
+    with pytest.raises(KeyError, match="no option"):
+        timed_in(Ns2(), scene_of(), cap_s=5, options={"colour": 1})
+
+
+def installed(name: str) -> bool:
+    try:
+        PEERS[name]().version()
+        PEERS[name]().command()
+    except PeerAbsent:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_lone_reno_flow_gives_the_same_in_a_peer(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    # One compilation for all tests of a session.
+    kept = tmp_path_factory.getbasetemp() / "peers"
+    monkeypatch.setenv("LONGFAT_CACHE", str(kept))
+    if not installed(name):
+        pytest.skip(f"{name} is not installed")
+    scenario = Scenario.parse(
+        SMALL, overrides=['duration="20 s"', 'warmup="5 s"', "flow.0.count=1"]
+    )
+    ours, summary = timed(scenario)
+    theirs = timed_in(PEERS[name](), dumbbell(summary), cap_s=60)
+    assert theirs.complete
+    assert ours.network is not None
+    assert theirs.network is not None
+    # A buffer of one bandwidth-delay product keeps the link busy in any of them.
+    for network in (ours.network, theirs.network):
+        assert network.goodput_bit_s == pytest.approx(10e6, rel=0.01)
+        assert network.queue_mean == pytest.approx(0.5, abs=0.1)
+        assert network.drop_rate > 0
