@@ -130,7 +130,12 @@ def test_the_command_prints_ratios_and_results(
 
 @pytest.mark.parametrize(
     ("against", "message"),
-    [("ns2", "apt-get install ns2"), ("ns4", "there is no simulator `ns4`"), (",", "names none")],
+    [
+        ("ns2", "apt-get install ns2"),
+        ("ns3", "apt-get install libns3-dev g++ pkg-config"),
+        ("ns4", "there is no simulator `ns4`: there are ns2, ns3"),
+        (",", "names none"),
+    ],
 )
 def test_a_simulator_that_is_not_there_is_refused(
     monkeypatch: pytest.MonkeyPatch, longfat: Command, against: str, message: str

@@ -1,0 +1,356 @@
+// A dumbbell of long flows in ns-3: the scenario of a longfat file, and what longfat would measure.
+//
+//     dumbbell SCENARIO RESULT
+//
+// SCENARIO has one thing to a line, as README.md beside this file says; RESULT gets the same kind of lines. Each flow
+// has a host whose access link holds what the link leaves of its round trip, or a part of that; the other part is in
+// the access link of a host beyond the link, where there is one. Otherwise the receiver is at the router.
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "ns3/applications-module.h"
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
+
+using namespace ns3;
+
+namespace {
+
+[[noreturn]] void Fail(const std::string &reason) {
+    std::cerr << reason << std::endl;
+    std::exit(2);
+}
+
+/// Keys and values of one line.
+class Record {
+public:
+    explicit Record(std::istream &words) {
+        for (std::string key, value; words >> key >> value;) {
+            m_values[key] = value;
+        }
+    }
+    const std::string &Text(const std::string &key) const {
+        const auto found = m_values.find(key);
+        if (found == m_values.end()) {
+            Fail("the scenario does not say " + key);
+        }
+        return found->second;
+    }
+    double Number(const std::string &key) const { return std::stod(Text(key)); }
+    bool Flag(const std::string &key) const { return Number(key) != 0; }
+
+private:
+    std::map<std::string, std::string> m_values;
+};
+
+/// The integral over time of a level that several queues make up.
+class Backlog {
+public:
+    void Change(uint32_t before, uint32_t after) {
+        Advance();
+        m_level += static_cast<double>(after) - static_cast<double>(before);
+    }
+    double Integral() {
+        Advance();
+        return m_integral;
+    }
+
+private:
+    void Advance() {
+        const double now = Simulator::Now().GetSeconds();
+        m_integral += m_level * (now - m_since);
+        m_since = now;
+    }
+    double m_level = 0, m_integral = 0, m_since = 0;
+};
+
+constexpr uint32_t kHeaders = 20 + 20 + 2;  // IP, TCP without options, point-to-point
+constexpr const char *kAccessRate = "10000Gbps";
+constexpr const char *kAccessRoom = "1000000000p";
+
+std::string Size(double amount, const std::string &unit) {
+    return std::to_string(static_cast<uint64_t>(amount)) + (unit == "bytes" ? "B" : "p");
+}
+
+/// One direction of the link: its device, its queue discipline if it has one, and what is measured.
+struct Way {
+    Ptr<PointToPointNetDevice> device;
+    Ptr<QueueDisc> discipline;
+    Backlog backlog;
+    uint64_t refused = 0;  // where there is no discipline, what found the queue of the device full
+
+    void Refuse(Ptr<const Packet>) { ++refused; }
+    void Measure(const std::string &unit) {
+        const std::string name = unit == "bytes" ? "BytesInQueue" : "PacketsInQueue";
+        const auto change = MakeCallback(&Backlog::Change, &backlog);
+        device->GetQueue()->TraceConnectWithoutContext(name, change);
+        if (discipline) {
+            discipline->TraceConnectWithoutContext(name, change);
+        } else {
+            // The layer above knows when the queue of the device is full, and drops without asking it.
+            device->GetNode()->GetObject<TrafficControlLayer>()->TraceConnectWithoutContext(
+                "TcDrop", MakeCallback(&Way::Refuse, this));
+        }
+    }
+    void Write(std::ostream &out) {
+        uint64_t arrived, dropped, marked = 0;
+        if (discipline) {
+            const auto &stats = discipline->GetStats();
+            arrived = stats.nTotalReceivedPackets;
+            dropped = stats.nTotalDroppedPackets;
+            marked = stats.nTotalMarkedPackets;
+        } else {
+            const auto queue = device->GetQueue();
+            dropped = queue->GetTotalDroppedPackets() + refused;
+            arrived = queue->GetTotalReceivedPackets() + dropped;
+        }
+        out << " arrived " << arrived << " dropped " << dropped << " marked " << marked
+            << " backlog_s " << backlog.Integral() << "\n";
+    }
+};
+
+TypeId Controller(const std::string &name) {
+    if (name == "reno") {
+        return TcpLinuxReno::GetTypeId();
+    }
+    if (name == "hstcp") {
+        return TcpHighSpeed::GetTypeId();
+    }
+    if (name == "stcp") {
+        return TcpScalable::GetTypeId();
+    }
+    Fail("ns-3 has no controller " + name);
+}
+
+void SetQueue(Way &way, const Record &link, double sparePlace) {
+    const std::string &unit = link.Text("unit");
+    const double buffer = link.Number("buffer");
+    if (link.Text("queue") == "drop-tail") {
+        way.device->GetQueue()->SetAttribute("MaxSize", StringValue(Size(buffer, unit)));
+        return;
+    }
+    // The device takes one packet out of the hands of the discipline before it can send it.
+    const double packet = link.Number("packet");
+    const double room = buffer + sparePlace * (unit == "bytes" ? packet : 1.0);
+    way.device->GetQueue()->SetAttribute("MaxSize", StringValue("1p"));
+    TrafficControlHelper control;
+    control.SetRootQueueDisc(
+        "ns3::RedQueueDisc", "MaxSize", StringValue(Size(room, unit)), "MinTh",
+        DoubleValue(link.Number("min")), "MaxTh", DoubleValue(link.Number("max")), "QW",
+        DoubleValue(link.Number("weight")), "LInterm", DoubleValue(1 / link.Number("max_p")),
+        "MeanPktSize", UintegerValue(static_cast<uint32_t>(packet)), "Gentle",
+        BooleanValue(link.Flag("gentle")), "Wait", BooleanValue(link.Flag("wait")), "UseEcn",
+        BooleanValue(link.Flag("ecn")), "LinkBandwidth",
+        DataRateValue(DataRate(static_cast<uint64_t>(link.Number("rate")))), "LinkDelay",
+        TimeValue(Seconds(link.Number("delay"))));
+    way.discipline = control.Install(NetDeviceContainer(way.device)).Get(0);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        Fail("dumbbell SCENARIO RESULT");
+    }
+    std::map<std::string, Record> links;
+    std::vector<Record> flows;
+    std::vector<Record> tops;
+    std::ifstream scenario(argv[1]);
+    for (std::string line; std::getline(scenario, line);) {
+        std::istringstream words(line);
+        std::string kind, direction;
+        words >> kind;
+        if (kind == "top") {
+            tops.emplace_back(words);
+        } else if (kind == "link") {
+            words >> direction;
+            links.emplace(direction, Record(words));
+        } else if (kind == "flow") {
+            flows.emplace_back(words);
+        }
+    }
+    if (tops.empty() || links.size() != 2 || flows.empty()) {
+        Fail("the scenario lacks its top, a direction of its link, or flows");
+    }
+    const Record &top = tops.front();
+    const Record &like = flows.front();
+    for (const Record &flow : flows) {
+        for (const char *key : {"packet", "initial_window", "rto_min", "ecn", "max_window"}) {
+            if (flow.Text(key) != like.Text(key)) {
+                Fail(std::string("all flows must have the same ") + key + " here");
+            }
+        }
+    }
+
+    // Packets of 1000 bytes at 10 Tbit/s last less than a nanosecond.
+    Time::SetResolution(Time::PS);
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(static_cast<uint64_t>(top.Number("seed")));
+
+    const uint32_t segment = static_cast<uint32_t>(like.Number("packet")) - kHeaders;
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
+    Config::SetDefault("ns3::TcpSocket::InitialCwnd",
+                       UintegerValue(static_cast<uint32_t>(like.Number("initial_window"))));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(like.Number("rto_min"))));
+    Config::SetDefault("ns3::TcpSocketBase::ClockGranularity",
+                       TimeValue(Seconds(top.Number("tick"))));
+    Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(like.Flag("ecn") ? "On" : "Off"));
+    if (top.Text("recovery") == "classic") {
+        Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
+                           TypeIdValue(TcpClassicRecovery::GetTypeId()));
+    }
+
+    // --- the link -------------------------------------------------------------------------------------------------
+
+    NodeContainer routers(2);
+    InternetStackHelper internet;
+    internet.Install(routers);
+    std::map<std::string, Way> ways;
+    std::map<std::string, uint32_t> number = {{"forward", 0}, {"reverse", 1}};
+    PointToPointHelper pointToPoint;
+    pointToPoint.SetChannelAttribute("Delay",
+                                     TimeValue(Seconds(links.at("forward").Number("delay"))));
+    const NetDeviceContainer bottleneck = pointToPoint.Install(routers);
+    for (const auto &[direction, link] : links) {
+        Way &way = ways[direction];
+        way.device = DynamicCast<PointToPointNetDevice>(bottleneck.Get(number[direction]));
+        way.device->SetDataRate(DataRate(static_cast<uint64_t>(link.Number("rate"))));
+        SetQueue(way, link, top.Number("spare_place"));
+        way.Measure(link.Text("unit"));
+    }
+    // An address brings a queue discipline to a device that has none: it is taken away again.
+    TrafficControlHelper plain;
+    Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
+    const Ipv4InterfaceContainer ends = addresses.Assign(bottleneck);
+    for (auto &[direction, way] : ways) {
+        if (!way.discipline) {
+            plain.Uninstall(way.device);
+        }
+    }
+    Ipv4StaticRoutingHelper routing;
+    for (uint32_t i : {0, 1}) {
+        routing.GetStaticRouting(routers.Get(i)->GetObject<Ipv4>())
+            ->SetDefaultRoute(ends.GetAddress(1 - i), 1);
+    }
+
+    // --- the flows ------------------------------------------------------------------------------------------------
+
+    // A host at the end of an access link, and its address.
+    const auto connectedHost = [&](const Ptr<Node> &router, double delay) {
+        const Ptr<Node> host = CreateObject<Node>();
+        internet.Install(host);
+        PointToPointHelper access;
+        access.SetDeviceAttribute("DataRate", StringValue(kAccessRate));
+        access.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(kAccessRoom));
+        access.SetChannelAttribute("Delay", TimeValue(Seconds(delay)));
+        const NetDeviceContainer devices = access.Install(host, router);
+        addresses.NewNetwork();
+        const Ipv4InterfaceContainer own = addresses.Assign(devices);
+        for (auto device = devices.Begin(); device != devices.End(); ++device) {
+            plain.Uninstall(*device);
+        }
+        routing.GetStaticRouting(host->GetObject<Ipv4>())->SetDefaultRoute(own.GetAddress(1), 1);
+        return std::make_pair(host, own.GetAddress(0));
+    };
+    std::vector<Ptr<PacketSink>> sinks;
+    uint16_t port = 5000;
+    for (const Record &flow : flows) {
+        const uint32_t near = number.at(flow.Text("direction"));
+        const Record &link = links.at(flow.Text("direction"));
+        const Ptr<Node> host = connectedHost(routers.Get(near), flow.Number("delay_before")).first;
+        Ptr<Node> end = routers.Get(1 - near);
+        Ipv4Address target = ends.GetAddress(1 - near);
+        if (flow.Text("delay_behind") != "none") {
+            std::tie(end, target) = connectedHost(end, flow.Number("delay_behind"));
+        }
+
+        const std::string &control = flow.Text("control");
+        host->GetObject<TcpL4Protocol>()->SetAttribute("SocketType",
+                                                       TypeIdValue(Controller(control)));
+        if (control == "stcp") {
+            Config::SetDefault("ns3::TcpScalable::AIFactor",
+                               UintegerValue(static_cast<uint32_t>(1 / flow.Number("a") + 0.5)));
+            Config::SetDefault("ns3::TcpScalable::MDFactor", DoubleValue(flow.Number("b")));
+        }
+        // Twice what the path and the queue can hold: no buffer of a host limits the flow.
+        const double rtt = flow.Number("rtt");
+        const double queue =
+            link.Number("buffer") * (link.Text("unit") == "bytes" ? 1 : flow.Number("packet"));
+        double room = 2 * (link.Number("rate") / 8 * rtt + queue) + 1e5;
+        Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 30));
+        if (flow.Text("max_window") != "none") {
+            room = flow.Number("max_window") * segment;
+        }
+        room = std::min(room, static_cast<double>(1 << 30));
+        Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(static_cast<uint32_t>(room)));
+
+        BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(target, port));
+        source.SetAttribute("SendSize", UintegerValue(segment));
+        ApplicationContainer sending = source.Install(host);
+        // The handshake takes a round trip.
+        sending.Start(Seconds(std::max(0.0, flow.Number("start") - rtt)));
+        PacketSinkHelper sink("ns3::TcpSocketFactory",
+                              InetSocketAddress(Ipv4Address::GetAny(), port));
+        ApplicationContainer receiving = sink.Install(end);
+        sinks.push_back(DynamicCast<PacketSink>(receiving.Get(0)));
+        ++port;
+    }
+
+    // --- the measurement ------------------------------------------------------------------------------------------
+
+    std::ostringstream readings;
+    readings.precision(15);
+    const auto read = [&] {
+        readings << "at " << Simulator::Now().GetSeconds() << "\n";
+        for (size_t i = 0; i < sinks.size(); ++i) {
+            readings << "flow " << i << " delivered " << sinks[i]->GetTotalRx() / segment << "\n";
+        }
+        for (auto &[direction, way] : ways) {
+            readings << "link " << direction;
+            way.Write(readings);
+        }
+    };
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point began;
+    const auto elapsed = [&began] {
+        return std::chrono::duration<double>(Clock::now() - began).count();
+    };
+    const double duration = top.Number("duration");
+    const double cap = top.Number("cap");
+    // Stops a run that takes too long, at the next of ten thousand looks at the clock.
+    const std::function<void()> watch = [&] {
+        if (elapsed() > cap) {
+            Simulator::Stop();
+        }
+        Simulator::Schedule(Seconds(duration / 10000), watch);
+    };
+    Simulator::Schedule(Seconds(0), watch);
+    Simulator::Schedule(Seconds(top.Number("warmup")), read);
+    Simulator::Stop(Seconds(duration));
+    began = Clock::now();
+    Simulator::Run();
+    const double engine = elapsed();
+    const double reached = Simulator::Now().GetSeconds();
+    read();
+    std::ofstream result(argv[2]);
+    result.precision(15);
+    result << "top engine_s " << engine << " reached_s " << reached << "\n" << readings.str();
+    Simulator::Destroy();
+    return result ? 0 : 1;
+}

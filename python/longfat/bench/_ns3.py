@@ -1,0 +1,78 @@
+"""ns-3, driven by bench/peers/dumbbell.cc, which is compiled at first use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat._cache import default_root
+from longfat.bench._peer import PeerAbsent
+from longfat.bench._process import run
+from longfat.bench._scenarios import source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MODULES = ("applications", "internet", "point-to-point", "traffic-control", "bridge", "stats")
+_LIBRARIES = [f"-lns3-{name}" for name in (*_MODULES, "network", "core")]
+
+
+class Ns3:
+    """ns-3 as Debian packages it.
+
+    Options: `spare_place`, how many places its RED queue is given beyond the buffer (its device holds one
+    packet more); `tick`, the grain of its time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937).
+    """
+
+    name = "ns3"
+    title = "ns-3"
+    defaults: Mapping[str, object] = {"spare_place": -1, "tick": 0.001, "recovery": "classic"}
+
+    def command(self) -> list[str]:
+        """The program, compiled if it was not yet.
+
+        Raises:
+            PeerAbsent: There is no ns-3, or no compiler.
+            ProcessError: It does not compile.
+        """
+        text = source() / "bench/peers/dumbbell.cc"
+        address = hashlib.sha256(text.read_bytes() + self.version().encode()).hexdigest()[:16]
+        program = default_root() / "peers" / f"ns3-{address}"
+        if not program.exists():
+            compiler = shutil.which(os.environ.get("CXX", "c++"))
+            if compiler is None:
+                message = (
+                    "ns-3 needs a C++ compiler: `apt-get install g++` (Debian, Ubuntu) brings one"
+                )
+                raise PeerAbsent(message)
+            program.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=program.parent) as folder:
+                made = Path(folder, "dumbbell")
+                run([compiler, "-std=c++17", "-O2", str(text), "-o", str(made), *_LIBRARIES])
+                made.replace(program)
+        return [str(program)]
+
+    def version(self) -> str:
+        """The version of its libraries.
+
+        Raises:
+            PeerAbsent: They are not there.
+        """
+        reader = shutil.which("pkg-config")
+        if reader is not None:
+            told = subprocess.run(  # noqa: S603 - found above
+                [reader, "--modversion", "ns3-internet"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if told.returncode == 0:
+                return told.stdout.strip()
+        command = "apt-get install libns3-dev g++ pkg-config"
+        message = f"ns-3 is not installed: `{command}` (Debian, Ubuntu) brings it"
+        raise PeerAbsent(message)
