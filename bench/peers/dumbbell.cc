@@ -94,10 +94,12 @@ struct Way {
     uint64_t refused = 0;  // where there is no discipline, what found the queue of the device full
 
     void Refuse(Ptr<const Packet>) { ++refused; }
-    void Measure(const std::string &unit) {
+    void Measure(const std::string &unit, bool devicePacket) {
         const std::string name = unit == "bytes" ? "BytesInQueue" : "PacketsInQueue";
         const auto change = MakeCallback(&Backlog::Change, &backlog);
-        device->GetQueue()->TraceConnectWithoutContext(name, change);
+        if (devicePacket || !discipline) {
+            device->GetQueue()->TraceConnectWithoutContext(name, change);
+        }
         if (discipline) {
             discipline->TraceConnectWithoutContext(name, change);
         } else {
@@ -232,7 +234,7 @@ int main(int argc, char **argv) {
         way.device = DynamicCast<PointToPointNetDevice>(bottleneck.Get(number[direction]));
         way.device->SetDataRate(DataRate(static_cast<uint64_t>(link.Number("rate"))));
         SetQueue(way, link, top.Number("spare_place"));
-        way.Measure(link.Text("unit"));
+        way.Measure(link.Text("unit"), top.Flag("device_packet"));
     }
     // An address brings a queue discipline to a device that has none: it is taken away again.
     TrafficControlHelper plain;

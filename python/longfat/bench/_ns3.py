@@ -26,12 +26,18 @@ class Ns3:
     """ns-3 as Debian packages it.
 
     Options: `spare_place`, how many places its RED queue is given beyond the buffer (its device holds one
-    packet more); `tick`, the grain of its time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937).
+    packet more); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the grain of its
+    time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937).
     """
 
     name = "ns3"
     title = "ns-3"
-    defaults: Mapping[str, object] = {"spare_place": -1, "tick": 0.001, "recovery": "classic"}
+    defaults: Mapping[str, object] = {
+        "spare_place": -1,
+        "tick": 0.001,
+        "recovery": "classic",
+        "device_packet": 1,
+    }
 
     def command(self) -> list[str]:
         """The program, compiled if it was not yet.

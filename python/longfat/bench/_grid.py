@@ -1,0 +1,246 @@
+"""The scenarios in which simulators are compared, and the runs of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat
+from longfat._longfat import Scenario
+from longfat.bench._dumbbell import dumbbell
+from longfat.bench._longfat_run import timed
+from longfat.bench._peer import timed as timed_in
+from longfat.bench._scenarios import source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from longfat.bench._outcome import Outcome
+    from longfat.bench._peer import Peer
+
+FILE = "bench/scenarios/validation.toml"
+RATES = ("10 Mbit/s", "100 Mbit/s", "1 Gbit/s")
+CONTROLS = ("reno", "hstcp", "stcp")
+QUEUES = {"drop tail": '"drop-tail"', "RED, bytes": '{ kind = "red", mode = "bytes" }'}
+
+_RATE, _QUEUE, _CONTROL = "link.bottleneck.rate", "link.bottleneck.queue", "flow.forward.control"
+
+CAP_S = 600.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One scenario of the comparison: the file, with what is set in it."""
+
+    control: str
+    rate: str
+    queue: str
+
+    @property
+    def name(self) -> str:
+        """The scenario in a few words."""
+        return f"{self.control}, {self.rate}, {self.queue}"
+
+    def changes(self) -> dict[str, str]:
+        """What is set in the file, as TOML."""
+        return {
+            _RATE: json.dumps(self.rate),
+            _QUEUE: QUEUES[self.queue],
+            _CONTROL: json.dumps(self.control),
+        }
+
+
+GRID = tuple(Cell(*each) for each in product(CONTROLS, RATES, QUEUES))
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is changed in one simulator, to show that it is what makes a difference.
+
+    Attributes:
+        name: What is changed, in a few words.
+        cell: The scenario.
+        peer: The simulator that is compared with longfat.
+        ours: What is set in the scenario of longfat, as TOML.
+        theirs: What the peer is told.
+        both: What is set in the scenario of both, before and after.
+    """
+
+    name: str
+    cell: Cell
+    peer: str
+    ours: tuple[tuple[str, str], ...] = ()
+    theirs: tuple[tuple[str, object], ...] = ()
+    both: tuple[tuple[str, str], ...] = ()
+
+
+_UNEVEN = '["30.0137 ms", "36.6921 ms", "43.3519 ms", "50.0291 ms"]'
+_SMALL_BUFFER = (("link.bottleneck.buffer", '"10 packets"'),)
+
+CHANGES = (
+    Change(
+        "ns-2 is told the limit as it is: it then stores one packet less",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns2",
+        theirs=(("spare_place", 0),),
+        both=_SMALL_BUFFER,
+    ),
+    Change(
+        "ns-2 measures round trips and time-outs in ticks of 10 ms, its default",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns2",
+        theirs=(("tick", 0.01),),
+        both=(*_SMALL_BUFFER, ("flow.forward.count", "30")),
+    ),
+    Change(
+        "STCP of longfat without its legacy window, as in ns-2",
+        Cell("stcp", "10 Mbit/s", "drop tail"),
+        "ns2",
+        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),),
+    ),
+    Change(
+        "STCP of longfat without its legacy window, as in ns-2 (RED)",
+        Cell("stcp", "10 Mbit/s", "RED, bytes"),
+        "ns2",
+        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),),
+    ),
+    Change(
+        "both cut by half and grow by 1/w up to 100 segments: Reno by another name",
+        Cell("stcp", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+    ),
+    Change(
+        "HSTCP of longfat with the low_p of ns-2, 1.5/38²",
+        Cell("hstcp", "100 Mbit/s", "drop tail"),
+        "ns2",
+        ours=((_CONTROL, '{ kind = "hstcp", low_p = 0.00103878 }'),),
+    ),
+    *(
+        Change(
+            f"round trips that are no whole number of packet times, in both ({control})",
+            Cell(control, "100 Mbit/s", "drop tail"),
+            "ns2",
+            ours=(("flow.forward.rtt", _UNEVEN),),
+        )
+        for control in CONTROLS
+    ),
+    Change(
+        "RED of longfat marks above max too, as in ns-3",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        ours=((_QUEUE, '{ kind = "red", mode = "bytes", mark_above_max = true }'),),
+        both=(("flow.forward.count", "12"),),
+    ),
+    Change(
+        "the queue of ns-3 without the packet in its device, which its RED does not see",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        theirs=(("device_packet", 0),),
+    ),
+    Change(
+        "ns-3 recovers by proportional rate reduction, its default",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns3",
+        theirs=(("recovery", "prr"),),
+    ),
+)
+
+
+_FEW = 3
+"""Seeds at 1 Gbit/s, and of ns-3 at 100 Mbit/s, unless everything is wanted."""
+
+
+def wanted(cell: Cell, simulator: str, seed: int, *, full: bool) -> bool:
+    """Whether a simulator runs a scenario with a seed: ns-3 takes a minute for 100 Mbit/s, ten for 1 Gbit/s."""
+    if full or cell.rate == RATES[0]:
+        return True
+    if simulator == "ns3":
+        return cell.rate == RATES[1] and cell.control == "reno" and seed <= _FEW
+    return cell.rate == RATES[1] or seed <= _FEW
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of longfat, and of the peers with what it drew."""
+
+    key: str
+    seed: int
+    changes: tuple[tuple[str, str], ...]
+    peers: tuple[tuple[str, tuple[tuple[str, object], ...]], ...]
+
+
+def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator[Task]:
+    """Everything that is run, the cheap first."""
+    cells = sorted(GRID, key=lambda cell: RATES.index(cell.rate))
+    for rate in RATES:
+        for cell, seed in product((each for each in cells if each.rate == rate), seeds):
+            if not wanted(cell, "longfat", seed, full=full):
+                continue
+            running = tuple((peer, ()) for peer in peers if wanted(cell, peer, seed, full=full))
+            yield Task(cell.name, seed, tuple(cell.changes().items()), running)
+        for change, seed in product((each for each in CHANGES if each.cell.rate == rate), seeds):
+            if change.peer not in peers:
+                continue
+            before = {**change.cell.changes(), **dict(change.both)}
+            after = {**before, **dict(change.ours)}
+            told = (change.peer, change.theirs)
+            yield Task(f"before: {change.name}", seed, tuple(before.items()), ((change.peer, ()),))
+            yield Task(f"after: {change.name}", seed, tuple(after.items()), (told,))
+
+
+def run_all(
+    found: list[dict[str, Any]],
+    todo: Sequence[Task],
+    peers: Mapping[str, Peer],
+    *,
+    keep: Callable[[dict[str, Any]], object],
+    progress: Callable[[str, float], object],
+) -> None:
+    """Runs what `found` does not have yet; each new row is handed to `keep` at once.
+
+    Raises:
+        PeerAbsent: A peer is not installed.
+        ProcessError: A simulation failed.
+    """
+    known = {(row["key"], row["simulator"], row["seed"]) for row in found}
+    text = (source() / FILE).read_text("utf-8")
+    for index, task in enumerate(todo):
+        names = ["longfat", *(name for name, _ in task.peers)]
+        if all((task.key, name, task.seed) in known for name in names):
+            continue
+        progress(task.key, index / len(todo))
+        settings = [f"{key}={value}" for key, value in task.changes]
+        scenario = Scenario.parse(text, FILE, overrides=settings, seed=task.seed)
+        outcome, summary = timed(scenario)
+        outcomes = [outcome]
+        for name, options in task.peers:
+            if (task.key, name, task.seed) not in known:
+                scene = dumbbell(summary)
+                outcomes.append(timed_in(peers[name], scene, cap_s=CAP_S, options=dict(options)))
+        for each in outcomes:
+            if (task.key, each.simulator, task.seed) not in known:
+                keep(row_of(task, each))
+
+
+def row_of(task: Task, outcome: Outcome) -> dict[str, Any]:
+    """A run as a row: what was run, and what happened in the network."""
+    network = asdict(outcome.network) if outcome.network else None
+    return {
+        "key": task.key,
+        "simulator": outcome.simulator,
+        "seed": task.seed,
+        "version": _longfat.__version__ if outcome.simulator == "longfat" else None,
+        "complete": outcome.complete,
+        "network": network,
+    }
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows that a file has; none if there is no file."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from longfat._longfat import Scenario
+from longfat._statistics import Estimate
+from longfat.bench._dumbbell import refusal
+from longfat.bench._grid import CHANGES, FILE, GRID, Task, read_rows, run_all, tasks
+from longfat.bench._ns2 import Ns2
+from longfat.bench._ns3 import Ns3
+from longfat.bench._validation_report import changes, differs, results, write
+from support import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ROWS = ROOT / "bench/validation.jsonl"
+PAGE = ROOT / "docs/validation.md"
+
+
+def row(key: str, simulator: str, seed: int, queue: float) -> dict[str, Any]:
+    network = {
+        "goodput_bit_s": 1e7,
+        "queue_mean": queue,
+        "drop_rate": 0.0,
+        "mark_rate": 1e-3,
+        "jain": 1.0,
+    }
+    return {"key": key, "simulator": simulator, "seed": seed, "network": network}
+
+
+def test_every_scenario_of_the_grid_can_be_run_by_all() -> None:
+    text = (ROOT / FILE).read_text("utf-8")
+    assert len(GRID) == 18
+    for task in tasks([1], ["ns2", "ns3"], full=True):
+        settings = [f"{key}={value}" for key, value in task.changes]
+        scenario = Scenario.parse(text, FILE, overrides=settings)
+        assert refusal(scenario) is None, task.key
+
+
+def test_a_change_changes_one_thing_that_the_peer_knows() -> None:
+    options = {"ns2": Ns2.defaults, "ns3": Ns3.defaults}
+    for change in CHANGES:
+        assert bool(change.ours) + bool(change.theirs) == 1, change.name
+        for name, value in change.theirs:
+            assert options[change.peer][name] != value, change.name
+
+
+def test_what_is_known_is_not_run_again() -> None:
+    (first, *_) = tasks([1], ["ns2"], full=False)
+    known = [row(first.key, name, 1, 0.5) for name in ("longfat", "ns2")]
+    told: list[object] = []
+    run_all(known, [first], {}, keep=told.append, progress=lambda *_: None)
+    assert told == []
+    alone = Task(first.key, 2, (("duration", '"6 s"'), ("warmup", '"5 s"')), ())
+    run_all(known, [alone], {}, keep=told.append, progress=lambda *_: None)
+    (new,) = told
+    assert isinstance(new, dict)
+    assert (new["key"], new["simulator"], new["seed"]) == (first.key, "longfat", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "theirs", "told"),
+    [
+        ("queue_mean", (0.50, 0.01), (0.53, 0.01), True),
+        ("queue_mean", (0.50, 0.02), (0.53, 0.02), False),
+        ("queue_mean", (0.500, 0.0), (0.509, 0.0), False),
+        ("goodput_bit_s", (1e9, 0.0), (0.98e9, 0.0), True),
+        ("drop_rate", (1e-4, 0.0), (1.05e-4, 0.0), False),
+        ("drop_rate", (1e-4, 0.0), (2e-4, 0.0), True),
+    ],
+)
+def test_a_difference_is_told_beyond_both_intervals(
+    name: str, ours: tuple[float, float], theirs: tuple[float, float], *, told: bool
+) -> None:
+    assert differs(name, Estimate(*ours, 4), Estimate(*theirs, 4)) is told
+    assert not differs(name, Estimate(ours[0], None, 1), Estimate(*theirs, 4))
+
+
+def test_the_report_is_written_between_its_marks(tmp_path: Path) -> None:
+    marks = [
+        f"<!-- {n}: written by bench/validate -->\nold\n<!-- end of {n} -->\n"
+        for n in ("results", "changes")
+    ]
+    page = tmp_path / "validation.md"
+    page.write_text("before\n" + "between\n".join(marks) + "after\n", "utf-8")
+    (tmp_path / "images").mkdir()
+    name = GRID[0].name
+    rows = [row(name, "longfat", seed, 0.5 + seed / 1000) for seed in (1, 2, 3)]
+    rows += [row(name, "ns2", seed, 0.7 + seed / 1000) for seed in (1, 2, 3)]
+    write(rows, tmp_path)
+    text = page.read_text("utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "between\n" in text
+    assert "old" not in text
+    assert "| **70.2 ± 0.2 %** |" in text
+    assert {path.name for path in (tmp_path / "images").iterdir()} == {
+        "validation.png",
+        "validation.svg",
+    }
+
+
+def test_the_page_shows_the_committed_runs() -> None:
+    rows = read_rows(ROWS)
+    assert all(each["complete"] for each in rows)
+    text = PAGE.read_text("utf-8")
+    assert results(rows) in text
+    assert changes(rows) in text
