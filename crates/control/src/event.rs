@@ -4,14 +4,15 @@ use std::fmt;
 
 use longfat_units::{Segments, Span, Time};
 
-use crate::Needs;
+use crate::{Needs, Reaction};
 
 /// The congestion control of one flow: told what happened, asked how much and how fast.
 pub trait CongestionControl: fmt::Debug + Send {
     /// New data was acknowledged. Once per arriving acknowledgment, however many segments it covers.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 
-    /// The path is congested. At most once per round trip of data: the host keeps count of that.
+    /// The path is congested. At most once per round trip of data, the host keeps count of that; with
+    /// [`Reaction::PerMark`] for every marked segment besides.
     fn on_congestion(&mut self, event: &Congestion, path: &Path);
 
     /// How much may be in flight. At least one segment, always finite.
@@ -20,6 +21,11 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// How fast it may leave. The window alone must be safe where a host ignores this.
     fn pacing(&self, _now: Time, _path: &Path) -> Pacing {
         Pacing::Unpaced
+    }
+
+    /// How often it wants to hear of marks.
+    fn reaction(&self) -> Reaction {
+        Reaction::PerWindow
     }
 
     /// The window below which the flow doubles it every round trip, if there is such a bound.

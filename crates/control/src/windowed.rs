@@ -8,8 +8,8 @@ use longfat_units::{Segments, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
-    Ack, Cause, Congestion, CongestionControl, Needs, Operating, Pacing, Path, Phase, Probe, Start,
-    WindowLaw,
+    Ack, Cause, Congestion, CongestionControl, Needs, Operating, Pacing, Path, Phase, Probe,
+    Reaction, Start, WindowLaw,
 };
 
 /// A window law with slow start, limits and memory around it.
@@ -118,6 +118,10 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
 
     fn pacing(&self, now: Time, path: &Path) -> Pacing {
         self.law.pacing(&self.operating(now, path, 0.0))
+    }
+
+    fn reaction(&self) -> Reaction {
+        self.law.reaction()
     }
 
     fn threshold(&self) -> Option<Segments> {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use longfat_control::{Sending, Start};
+use longfat_control::{Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::packet::Packet;
-use crate::receiver::{Intervals, Receiver};
+use crate::receiver::{Echo, Intervals, Receiver};
 use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{self, Sender};
 
@@ -121,6 +121,7 @@ impl Flow {
         let control = (controller.build)(&plan.control.settings, &begin);
         // Without a window there is no answer to a mark, and losses show by duplicates alone.
         let windowed = control.sending() == Sending::Windowed;
+        let per_mark = control.reaction() == Reaction::PerMark;
         let settings = sender::Settings {
             flow: plan.flow,
             bytes: transport.packet.0 as u32,
@@ -131,6 +132,7 @@ impl Flow {
             rto_tick: transport.rto_tick,
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
+            per_mark,
             propagation: rtt,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
@@ -140,6 +142,7 @@ impl Flow {
                 plan.segments,
                 selective,
                 transport.delayed_ack,
+                if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &plan.intervals,
             ),
             out: Way { links: Arc::clone(&route.out), before: part, after: part },

@@ -29,11 +29,21 @@ pub(crate) struct Receiver {
     limit: u64,
     selective: bool,
     delayed_ack: bool,
+    echo: Echo,
     /// An acknowledgment kept back, and when it must leave.
     pending: Option<(Packet, Time)>,
     /// A mark was seen and the sender has not answered it yet (RFC 3168: ECE).
     marked: bool,
     received: Received,
+}
+
+/// How a mark is echoed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Echo {
+    /// On every acknowledgment, until the sender says that it has answered (RFC 3168).
+    UntilAnswered,
+    /// On the acknowledgment of its own segment, for senders that answer every mark.
+    Each,
 }
 
 /// What a receiver keeps count of, by the time of arrival.
@@ -97,6 +107,7 @@ impl Receiver {
         segments: Option<u64>,
         selective: bool,
         delayed_ack: bool,
+        echo: Echo,
         intervals: &Intervals,
     ) -> Self {
         let (edge, edge_step) = intervals.series.unwrap_or((Time::NEVER, Span::ZERO));
@@ -107,6 +118,7 @@ impl Receiver {
             limit: segments.unwrap_or(u64::MAX),
             selective,
             delayed_ack,
+            echo,
             pending: None,
             marked: false,
             received: Received {
@@ -131,7 +143,7 @@ impl Receiver {
         at: Time,
         slab: &mut sack::Slab,
     ) -> Option<Packet> {
-        if data.flags.has(Flags::REDUCED) {
+        if self.echo == Echo::Each || data.flags.has(Flags::REDUCED) {
             self.marked = false;
         }
         let marked = data.flags.has(Flags::CONGESTION);

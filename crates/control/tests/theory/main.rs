@@ -6,6 +6,7 @@ mod cw_hstcp;
 mod drive;
 mod exp;
 mod exp_rtt;
+mod fiber;
 mod hstcp;
 mod sized_start;
 mod slow_start;

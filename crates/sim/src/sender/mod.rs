@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) ecn: bool,
     /// Pacing whatever the controller asks for.
     pub(crate) pacing: Option<Pacing>,
+    /// Every mark is answered, not one per window.
+    pub(crate) per_mark: bool,
     /// Round trip without queues, to tell queueing from propagation.
     pub(crate) propagation: Span,
 }
@@ -163,7 +165,7 @@ impl Sender {
         if self.loss_begins(third_duplicate) {
             self.enter_recovery(now, in_flight);
         } else if ack.flags.has(Flags::ECHO) {
-            if ack.number > self.reacted_until {
+            if self.settings.per_mark || ack.number > self.reacted_until {
                 self.reduce(now, Cause::Mark, in_flight);
             }
         } else if acked > 0 {

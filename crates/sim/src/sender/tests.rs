@@ -9,7 +9,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings};
 use crate::packet::{Flags, Packet};
-use crate::receiver::{Intervals, Receiver};
+use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
 use crate::scenario::Recovery;
 
@@ -77,6 +77,7 @@ impl Dialogue {
             rto_tick: None,
             ecn: true,
             pacing,
+            per_mark: false,
             propagation: RTT,
         };
         let controller = longfat_control::find(control).expect("the controller is known");
@@ -86,7 +87,13 @@ impl Dialogue {
         let selective = recovery == Recovery::Sack && control.sending() == Sending::Windowed;
         let mut dialogue = Self {
             sender: Sender::new(settings, control, Time::ZERO),
-            receiver: Receiver::new(Some(segments), selective, false, &intervals),
+            receiver: Receiver::new(
+                Some(segments),
+                selective,
+                false,
+                Echo::UntilAnswered,
+                &intervals,
+            ),
             slab: Slab::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
