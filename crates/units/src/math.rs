@@ -3,7 +3,7 @@
 //! The functions of `std` call whatever mathematics library the platform has, and the last bit
 //! differs between them. A simulation must not: these come from the `libm` crate.
 
-pub use libm::{cbrt, exp, expm1, log as ln, log1p as ln_1p, pow};
+pub use libm::{atan2, cbrt, cos, exp, expm1, log as ln, log1p as ln_1p, pow, sin};
 
 /// Square root. IEEE 754 asks for the correctly rounded result, so `std` is portable here.
 pub fn sqrt(x: f64) -> f64 {

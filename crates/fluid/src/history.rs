@@ -1,0 +1,107 @@
+//! What has been: the steps taken so far, as far back as anybody still asks.
+
+use std::collections::VecDeque;
+
+use crate::dormand_prince::{Side, quartic};
+
+/// Where in a step the links are looked at.
+pub(crate) const SAMPLES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// One step that was taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    start: f64,
+    /// The step that was tried; an event may have ended it before.
+    length: f64,
+    end: f64,
+    /// The state, a quartic for each component.
+    state: Vec<[f64; 5]>,
+    /// What the links charged and carried at five instants.
+    links: Vec<[f64; 5]>,
+}
+
+impl Past {
+    fn theta(&self, t: f64) -> f64 {
+        (t - self.start) / self.length
+    }
+
+    /// A component of the state.
+    #[inline]
+    pub(crate) fn state(&self, index: usize, t: f64) -> f64 {
+        quartic(&self.state[index], self.theta(t))
+    }
+
+    /// A quantity of the links: the quartic through its five samples, within their range, because prices have kinks.
+    pub(crate) fn link(&self, index: usize, t: f64) -> f64 {
+        let samples = &self.links[index];
+        let theta = ((t - self.start) / (self.end - self.start)).clamp(0.0, 1.0);
+        let mut sum = 0.0;
+        for (i, (sample, node)) in samples.iter().zip(SAMPLES).enumerate() {
+            let mut weight = 1.0;
+            for (j, other) in SAMPLES.iter().enumerate() {
+                if i != j {
+                    weight *= (theta - other) / (node - other);
+                }
+            }
+            sum += sample * weight;
+        }
+        let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = samples.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        sum.clamp(least, most)
+    }
+}
+
+/// The steps taken so far. Before the first of them nothing was sent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    steps: VecDeque<Past>,
+    /// Steps that nobody asks for any more: their memory is used again.
+    spare: Vec<Past>,
+}
+
+/// Instants closer than this part of a step are the same.
+const SAME: f64 = 1e-9;
+
+impl History {
+    /// The step that holds instant `t`; `None` before the first.
+    pub(crate) fn at(&self, t: f64, side: Side) -> Option<&Past> {
+        let first = self.steps.front()?;
+        let slack = SAME * first.length;
+        if t < first.start - slack || (side == Side::Before && t <= first.start + slack) {
+            return None;
+        }
+        let after = self.steps.partition_point(|step| {
+            let slack = SAME * step.length;
+            match side {
+                Side::After => step.end <= t + slack,
+                Side::Before => step.end < t - slack,
+            }
+        });
+        self.steps.get(after).or_else(|| self.steps.back())
+    }
+
+    /// Remembers a step from `start` that was tried as far as `length` and taken as far as `end`. What the links
+    /// charged is filled in by `look`, which may ask this history about the step itself.
+    pub(crate) fn push(&mut self, start: f64, length: f64, end: f64, state: &[[f64; 5]]) {
+        let mut past = self.spare.pop().unwrap_or_default();
+        past.state.clear();
+        past.state.extend_from_slice(state);
+        past.links.clear();
+        (past.start, past.length, past.end) = (start, length, end);
+        self.steps.push_back(past);
+    }
+
+    /// What the links charged and carried in the last step.
+    pub(crate) fn set_links(&mut self, links: &[[f64; 5]]) {
+        if let Some(last) = self.steps.back_mut() {
+            last.links.extend_from_slice(links);
+        }
+    }
+
+    /// Forgets what was over before `t`.
+    pub(crate) fn forget(&mut self, t: f64) {
+        while self.steps.len() > 1 && self.steps.front().is_some_and(|step| step.end < t) {
+            self.spare.extend(self.steps.pop_front());
+        }
+    }
+}

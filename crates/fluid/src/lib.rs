@@ -1,0 +1,27 @@
+//! The window laws as differential equations.
+//!
+//! ```text
+//!     Network → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
+//!             → synchronised  the phase plane: all flows of one link lose together
+//! ```
+//!
+//! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any
+//! links and routes. There is no wall clock and no global generator in here: the same network gives the same numbers
+//! on every machine. What the fluid leaves out stands in `docs/concepts/fluid.md`.
+
+mod chance;
+mod dormand_prince;
+mod history;
+mod model;
+mod network;
+mod plan;
+mod solve;
+mod synchronised;
+mod trajectory;
+
+pub use model::Reading;
+pub use network::{Flow, FluidError, Link, Load, Network, Price, Red};
+pub use plan::averaging;
+pub use solve::{Integration, Solve, solve};
+pub use synchronised::synchronised;
+pub use trajectory::{FlowPath, LinkPath, Trajectory};

@@ -1,0 +1,194 @@
+//! What is solved: links, flows, and what a link charges.
+
+use longfat_control::{Pacing, SlowStart, WindowLaw};
+use longfat_units::{Bytes, Rate, Segments, Span};
+use thiserror::Error;
+
+/// A network, complete: nothing is left to a default.
+#[derive(Debug)]
+pub struct Network {
+    /// The links; each is one direction.
+    pub links: Vec<Link>,
+    /// The long flows.
+    pub flows: Vec<Flow>,
+    /// What else fills the links, and reacts to nothing.
+    pub loads: Vec<Load>,
+    /// How much of the beginning every average leaves out.
+    pub warmup: Span,
+    /// How long to solve for.
+    pub duration: Span,
+    /// What the streams of random numbers are derived from; the mean field draws none.
+    pub seed: u64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its capacity.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Probability that a packet is corrupted, whatever the load.
+    pub loss: f64,
+    /// How long a full buffer takes to drain; `None`: unlimited.
+    pub buffer: Option<Span>,
+    /// What it charges for its capacity.
+    pub price: Price,
+    /// The AntiECN threshold: acknowledgments carry the bit while the load is below this share of the capacity.
+    /// `None`: unaware.
+    pub spare: Option<f64>,
+}
+
+/// What a link charges: the probability p that a packet is marked or lost, from the load X and the capacity C.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Price {
+    /// The adaptive virtual queue as a fluid (Kunniyur and Srikant 2001): a virtual capacity C̃ that shrinks as long
+    /// as the load exceeds the share γ of the capacity, C̃' = a (γ C - X), C̃ ≤ C, and p = (X - C̃)/X where positive.
+    /// Marks; no queue forms. It solves the problem of the papers exactly: X = γ C at every bottleneck.
+    Avq {
+        /// γ, the share of the capacity to be used.
+        utilisation: f64,
+        /// a, per second.
+        adaptation: f64,
+    },
+    /// Drop tail: the queue grows by X - C, and what a full buffer has no room for is lost, p = (X - C)/X.
+    Overflow,
+    /// Random early detection (Misra, Gong and Towsley 2000): a queue, its average, and a probability that grows with
+    /// the average.
+    Red(Red),
+    /// Nothing beyond the corruption: the capacity has no effect.
+    Loss,
+}
+
+/// Random early detection. Lengths of the queue are the times that they take to drain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Red {
+    /// Average queue at which marking begins.
+    pub min: f64,
+    /// Average queue at which `max_p` is reached, in seconds.
+    pub max: f64,
+    /// Probability at `max`.
+    pub max_p: f64,
+    /// From `max` to twice `max` the probability grows to 1; else it jumps there.
+    pub gentle: bool,
+    /// How fast the average follows the queue, per second: -ln(1 - weight) per packet.
+    pub averaging: f64,
+    /// Packets are marked, not dropped.
+    pub marks: bool,
+}
+
+/// A long flow.
+#[derive(Debug)]
+pub struct Flow {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its window law.
+    pub law: Box<dyn WindowLaw>,
+    /// Indices into [`Network::links`], in the order of travel.
+    pub route: Vec<usize>,
+    /// Round trip without queues.
+    pub rtt: Span,
+    /// Size of its packets.
+    pub packet: Bytes,
+    /// When it starts.
+    pub start: Span,
+    /// When it stops; `None`: never.
+    pub stop: Option<Span>,
+    /// Its first window.
+    pub initial_window: Segments,
+    /// Slow start ends here, or with the first mark or loss.
+    pub initial_threshold: Option<Segments>,
+    /// How the window grows below the threshold; `hystart++`, which watches queues packet by packet, is
+    /// standard slow start here.
+    pub slow_start: SlowStart,
+    /// The most that may be in flight.
+    pub max_window: Option<u64>,
+    /// How it is paced, whatever the law asks for; `None`: as the law asks.
+    pub pacing: Option<Pacing>,
+}
+
+/// A load that reacts to nothing: what short flows bring on average.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// Indices into [`Network::links`].
+    pub route: Vec<usize>,
+    /// In bit/s.
+    pub rate: f64,
+    /// When it starts.
+    pub start: Span,
+    /// When it stops; `None`: never.
+    pub stop: Option<Span>,
+}
+
+/// Why a network cannot be solved as asked.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FluidError {
+    /// Windows that nothing holds.
+    #[error(
+        "nothing holds the window of flow `{flow}`: {why}. Give a link of its path a loss probability or another \
+         price, or the flow a max_window"
+    )]
+    Unbounded {
+        /// The flow.
+        flow: String,
+        /// What its links charge.
+        why: String,
+    },
+    /// A link that is too small for what crosses it.
+    #[error("link `{link}` is too small: {why}. Raise its rate, or send fewer flows over it")]
+    Overload {
+        /// The link.
+        link: String,
+        /// How far it is from enough.
+        why: String,
+    },
+    /// The equilibrium was not found.
+    #[error(
+        "no equilibrium was found: after {steps} steps the load of link `{link}` is still {error:.1e} off. The laws \
+         of its flows may have more than one answer to the same price; solve the equations in time instead"
+    )]
+    NotFound {
+        /// Newton steps taken.
+        steps: usize,
+        /// The link that is worst.
+        link: String,
+        /// Its relative error.
+        error: f64,
+    },
+    /// Equations that take too many steps.
+    #[error(
+        "the equations were given up at t = {at:.3} s after {steps} steps: at these windows they are stiff. Solve \
+         with feedback delay, a larger round trip or a shorter duration"
+    )]
+    TooManySteps {
+        /// Steps taken.
+        steps: u64,
+        /// Where they led.
+        at: f64,
+    },
+    /// The synchronised model has one link.
+    #[error("the synchronised model has one link that all flows cross; this network has {0}")]
+    NotOneLink(String),
+    /// No flow to speak of.
+    #[error("no flow is left at the end: an equilibrium is one of flows that never stop")]
+    NoFlows,
+}
+
+impl Red {
+    /// The marking probability at this average, and its slope per second of queue.
+    pub(crate) fn probability(&self, average: f64) -> (f64, f64) {
+        if average <= self.min {
+            (0.0, 0.0)
+        } else if average < self.max {
+            let slope = self.max_p / (self.max - self.min);
+            (slope * (average - self.min), slope)
+        } else if self.gentle && average < 2.0 * self.max {
+            let slope = (1.0 - self.max_p) / self.max;
+            (self.max_p + slope * (average - self.max), slope)
+        } else {
+            (1.0, 0.0)
+        }
+    }
+}

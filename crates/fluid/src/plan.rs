@@ -1,0 +1,291 @@
+//! A network in plain numbers: seconds, segments, shares of a capacity.
+
+use longfat_control::{Operating, Pacing, Phase, Reaction, SlowStart, WindowLaw};
+use longfat_units::math;
+use longfat_units::{Segments, Span};
+
+use crate::network::{Flow, FluidError, Network, Price, Red};
+
+/// The least a flow sends: one segment per round trip.
+pub(crate) const FLOOR: f64 = 1.0;
+
+/// Limited slow start begins here (RFC 3742).
+const LIMITED_ABOVE: f64 = 100.0;
+
+/// The network, with its numbers.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) links: Vec<LinkPlan>,
+    pub(crate) flows: Vec<FlowPlan<'a>>,
+    /// Does any link have a queue, so that round trips change?
+    pub(crate) queues: bool,
+    /// Does any link tell whether it has capacity to spare?
+    pub(crate) spares: bool,
+}
+
+/// A link in plain numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkPlan {
+    /// bit/s
+    pub(crate) capacity: f64,
+    pub(crate) loss: f64,
+    /// Seconds; infinite when unlimited.
+    pub(crate) buffer: f64,
+    pub(crate) price: Price,
+    /// The flows that cross, each with the lag of the link behind the first link of its route.
+    pub(crate) crossing: Vec<(usize, f64)>,
+    pub(crate) spare: Option<f64>,
+}
+
+/// A flow in plain numbers.
+#[derive(Debug)]
+pub(crate) struct FlowPlan<'a> {
+    pub(crate) flow: &'a Flow,
+    pub(crate) rtt: f64,
+    pub(crate) bits: f64,
+    pub(crate) start: f64,
+    pub(crate) stop: f64,
+    pub(crate) threshold: f64,
+    pub(crate) max_window: f64,
+    pub(crate) per_mark: bool,
+    /// The links of the route, each with its lag behind the first.
+    pub(crate) hops: Vec<(usize, f64)>,
+    /// The probability that a packet is corrupted on its way: a sum, as everywhere in this model.
+    pub(crate) loss: f64,
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn new(network: &'a Network) -> Self {
+        let mut links: Vec<LinkPlan> = network
+            .links
+            .iter()
+            .map(|link| LinkPlan {
+                capacity: link.rate.0 as f64,
+                loss: link.loss,
+                buffer: link.buffer.map_or(f64::INFINITY, Span::seconds),
+                price: link.price,
+                crossing: Vec::new(),
+                spare: link.spare,
+            })
+            .collect();
+        let negligible = negligible_lag(network);
+        let mut flows = Vec::new();
+        for (index, flow) in network.flows.iter().enumerate() {
+            let hops = hops(network, flow, negligible);
+            for &(link, lag) in &hops {
+                links[link].crossing.push((index, lag));
+            }
+            flows.push(FlowPlan {
+                flow,
+                rtt: flow.rtt.seconds(),
+                bits: flow.packet.0 as f64 * 8.0,
+                start: flow.start.seconds(),
+                stop: flow.stop.map_or(f64::INFINITY, Span::seconds),
+                threshold: flow.initial_threshold.map_or(f64::INFINITY, |segments| segments.0),
+                max_window: flow.max_window.map_or(f64::INFINITY, |window| window as f64),
+                per_mark: flow.law.reaction() == Reaction::PerMark,
+                loss: hops.iter().map(|&(link, _)| links[link].loss).sum(),
+                hops,
+            });
+        }
+        Self {
+            queues: links.iter().any(|link| matches!(link.price, Price::Overflow | Price::Red(_))),
+            spares: links.iter().any(|link| link.spare.is_some()),
+            links,
+            flows,
+        }
+    }
+
+    /// What unresponsive sources bring to each link at `t`, in bit/s.
+    pub(crate) fn add_loads(network: &Network, t: f64, loads: &mut [f64]) {
+        for load in &network.loads {
+            let stop = load.stop.map_or(f64::INFINITY, Span::seconds);
+            if t >= load.start.seconds() && t < stop {
+                for &link in &load.route {
+                    loads[link] += load.rate;
+                }
+            }
+        }
+    }
+}
+
+/// Lags between links below a hundredth of the shortest round trip are left out: they would make the steps as short.
+fn negligible_lag(network: &Network) -> f64 {
+    let shortest = network.flows.iter().map(|flow| flow.rtt).min().unwrap_or_default();
+    shortest.seconds() / 100.0
+}
+
+/// Each link of a route with its lag behind the first: the delays of the links in between.
+fn hops(network: &Network, flow: &Flow, negligible: f64) -> Vec<(usize, f64)> {
+    let mut lag = 0.0;
+    let mut hops = Vec::with_capacity(flow.route.len());
+    for &link in &flow.route {
+        hops.push((link, if lag < negligible { 0.0 } else { lag }));
+        lag += network.links[link].delay.seconds();
+    }
+    hops
+}
+
+impl LinkPlan {
+    /// Does a congested packet survive, with a mark?
+    pub(crate) fn marks(&self) -> bool {
+        match self.price {
+            Price::Avq { .. } => true,
+            Price::Red(Red { marks, .. }) => marks,
+            Price::Overflow | Price::Loss => false,
+        }
+    }
+}
+
+/// Where a flow of the fluid stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Point {
+    pub(crate) window: f64,
+    pub(crate) epoch_window: f64,
+    /// The round trip now, with queues.
+    pub(crate) rtt: f64,
+    pub(crate) since_event: Option<f64>,
+    pub(crate) phase: Phase,
+    pub(crate) room: f64,
+}
+
+/// A time as a quantity; the laws ask for one.
+fn span(seconds: f64) -> Span {
+    // Longer than any run; NaN becomes 0.
+    Span::from_seconds_f64(seconds.clamp(0.0, 1e7))
+}
+
+impl FlowPlan<'_> {
+    pub(crate) fn law(&self) -> &dyn WindowLaw {
+        &*self.flow.law
+    }
+
+    /// The argument of the law's formulas.
+    pub(crate) fn operating(&self, point: &Point) -> Operating {
+        Operating {
+            window: Segments(point.window.max(FLOOR)),
+            epoch_window: Some(Segments(point.epoch_window.max(FLOOR))),
+            rtt: span(point.rtt),
+            base_rtt: self.flow.rtt,
+            since_event: point.since_event.map(span),
+            phase: point.phase,
+            room: point.room,
+        }
+    }
+
+    /// Segments added per acknowledged segment.
+    pub(crate) fn gain(&self, at: &Operating) -> f64 {
+        match at.phase {
+            Phase::CongestionAvoidance => self.law().gain(at),
+            Phase::SlowStart => {
+                let step = self.law().slow_start(at.window);
+                let window = at.window.0;
+                // RFC 3742, section 2.
+                if self.flow.slow_start == SlowStart::Limited && window > LIMITED_ABOVE {
+                    step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
+                } else {
+                    step
+                }
+            }
+        }
+    }
+
+    /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. A paced flow
+    /// finds the virtual queue empty with every packet; one that is not paced sends its window as a train, whose first
+    /// packet alone does.
+    pub(crate) fn room(&self, at: &Operating) -> f64 {
+        match self.flow.pacing.unwrap_or_else(|| self.law().pacing(at)) {
+            Pacing::Spread { .. } | Pacing::Rate(_) => 1.0,
+            Pacing::Unpaced | Pacing::Blocks(_) => 1.0 / at.window.0,
+        }
+    }
+}
+
+/// The congestion price of a link, from its load X in bit/s and its state.
+pub(crate) fn price(link: &LinkPlan, load: f64, state: &[f64]) -> f64 {
+    let overflow = |queue: f64| {
+        if queue >= link.buffer && load > link.capacity {
+            (load - link.capacity) / load
+        } else {
+            0.0
+        }
+    };
+    match link.price {
+        Price::Loss => 0.0,
+        Price::Avq { .. } => {
+            let virtual_capacity = state[0] * link.capacity;
+            if load > virtual_capacity { (load - virtual_capacity) / load } else { 0.0 }
+        }
+        Price::Overflow => overflow(state[0]),
+        Price::Red(red) => {
+            let marked = red.probability(state[1]).0;
+            marked + (1.0 - marked) * overflow(state[0])
+        }
+    }
+}
+
+/// How the state of a link changes.
+pub(crate) fn link_slope(link: &LinkPlan, load: f64, state: &[f64], slope: &mut [f64]) {
+    let excess = load / link.capacity - 1.0;
+    let queue_slope = |queue: f64| {
+        let stays = (queue <= 0.0 && excess < 0.0) || (queue >= link.buffer && excess > 0.0);
+        if stays { 0.0 } else { excess }
+    };
+    match link.price {
+        Price::Loss => {}
+        Price::Avq { utilisation, adaptation } => {
+            let change = adaptation * (utilisation - load / link.capacity);
+            let stays = (state[0] >= 1.0 && change > 0.0) || (state[0] <= 0.0 && change < 0.0);
+            slope[0] = if stays { 0.0 } else { change };
+        }
+        Price::Overflow => slope[0] = queue_slope(state[0]),
+        Price::Red(red) => {
+            slope[0] = queue_slope(state[0]);
+            slope[1] = red.averaging * (state[0].clamp(0.0, link.buffer) - state[1]);
+        }
+    }
+}
+
+/// The state of a link at the beginning.
+pub(crate) fn initial_state(link: &LinkPlan) -> &'static [f64] {
+    match link.price {
+        Price::Loss => &[],
+        Price::Avq { .. } => &[1.0],
+        Price::Overflow => &[0.0],
+        Price::Red(_) => &[0.0, 0.0],
+    }
+}
+
+/// Does its state begin with a queue?
+pub(crate) fn has_queue(link: &LinkPlan) -> bool {
+    matches!(link.price, Price::Overflow | Price::Red(_))
+}
+
+/// Per second, from a weight per packet: the average forgets a sample by (1 - weight) with each packet.
+pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
+    -math::ln_1p(-weight.min(0.999)) * packets_per_second
+}
+
+impl Network {
+    /// Checks what only the fluid asks for.
+    pub(crate) fn check(&self) -> Result<(), FluidError> {
+        for (index, link) in self.links.iter().enumerate() {
+            let load: f64 = self
+                .loads
+                .iter()
+                .filter(|load| load.route.contains(&index))
+                .map(|load| load.rate)
+                .sum();
+            if load >= link.rate.0 as f64 && link.price != Price::Loss {
+                return Err(FluidError::Overload {
+                    link: link.name.clone(),
+                    why: format!(
+                        "short flows alone fill {:.1} times its capacity",
+                        load / link.rate.0 as f64
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+}

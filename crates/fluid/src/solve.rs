@@ -1,0 +1,488 @@
+//! From the beginning to the end: steps, events, samples.
+
+use longfat_control::{Cause, Phase};
+use longfat_units::Span;
+
+use crate::chance::Stream;
+use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
+use crate::history::SAMPLES;
+use crate::model::{Model, Reading};
+use crate::network::{FluidError, Network};
+use crate::plan::{FLOOR, has_queue};
+use crate::trajectory::{Mean, Sampling, Trajectory};
+
+/// How to solve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solve {
+    /// Rates, or windows that jump.
+    pub reading: Reading,
+    /// Factor of every feedback delay: 1 as they are, 0 for none. Between and beyond it shows how stable a network is.
+    pub delay: f64,
+    /// Spacing of the samples.
+    pub sample: Span,
+}
+
+/// A loss leaves two segments at least (RFC 5681, equation 4), as in the packet shell.
+const LEAST_AFTER_LOSS: f64 = 2.0;
+
+/// Far more than any network needs whose equations are not stiff.
+const MOST_STEPS: u64 = 20_000_000;
+
+/// Solves the equations of a network in time.
+///
+/// # Errors
+/// If a link is too small for what crosses it, or the equations take too many steps.
+pub fn solve(network: &Network, how: &Solve) -> Result<Trajectory, FluidError> {
+    let mut integration = Integration::new(network, how)?;
+    while integration.advance(u64::MAX)? {}
+    Ok(integration.finish())
+}
+
+/// A solution on its way, for those who want to look up in between.
+#[derive(Debug)]
+pub struct Integration<'a>(Run<'a>);
+
+impl<'a> Integration<'a> {
+    /// At the beginning.
+    ///
+    /// # Errors
+    /// If a link is too small for what crosses it.
+    pub fn new(network: &'a Network, how: &Solve) -> Result<Self, FluidError> {
+        network.check()?;
+        Ok(Self(Run::new(network, how)))
+    }
+
+    /// Takes up to `steps` steps. False when the end is reached.
+    ///
+    /// # Errors
+    /// If the equations take too many.
+    pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
+        for _ in 0..steps {
+            if self.0.t >= self.0.end {
+                return Ok(false);
+            }
+            self.0.advance()?;
+        }
+        Ok(self.0.t < self.0.end)
+    }
+
+    /// What has come out so far.
+    pub fn finish(self) -> Trajectory {
+        self.0.finish()
+    }
+}
+
+#[derive(Debug)]
+struct Run<'a> {
+    model: Model<'a>,
+    t: f64,
+    end: f64,
+    y: Vec<f64>,
+    step: Step,
+    /// The next step length to try.
+    h: f64,
+    /// Steps are no longer than the shortest delay, so that what they ask for is known.
+    longest: f64,
+    /// Nothing moves by more than some millionths in this time: where a law jumps (Scalable TCP at 16 segments) the
+    /// steps need not become shorter.
+    shortest: f64,
+    quartics: Vec<[f64; 5]>,
+    /// Instants at which something begins or ends, the next one last.
+    breaks: Vec<f64>,
+    streams: Vec<Stream>,
+    sampling: Sampling,
+    measured_from: f64,
+    windows: Vec<Mean>,
+    rates: Vec<Mean>,
+    trajectory: Trajectory,
+    links: Vec<[f64; 5]>,
+    scratch: Vec<f64>,
+}
+
+/// Something that happens to a flow within a step.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    flow: usize,
+    /// Where in the step, 0 to 1.
+    theta: f64,
+    /// A loss or a mark; else the end of slow start at the threshold.
+    congestion: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(network: &'a Network, how: &Solve) -> Self {
+        let model = Model::new(network, how.reading, how.delay);
+        let end = network.duration.seconds();
+        let shortest_trip =
+            model.plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
+        let longest = shortest_lag(&model).min(end / 50.0);
+        let flows = model.plan.flows.len();
+        let streams =
+            network.flows.iter().map(|flow| Stream::new(network.seed, &flow.name)).collect();
+        let mut run = Self {
+            t: 0.0,
+            end,
+            y: model.initial_state(),
+            step: Step::new(model.size),
+            h: longest.min(shortest_trip / 100.0),
+            longest,
+            shortest: 2e-6 * shortest_trip.min(end),
+            quartics: Vec::new(),
+            breaks: breaks(&model, network),
+            streams,
+            sampling: Sampling::new(how.sample.seconds(), end),
+            measured_from: network.warmup.seconds(),
+            windows: vec![Mean::default(); flows],
+            rates: vec![Mean::default(); flows],
+            trajectory: Trajectory::new(flows, network.links.len()),
+            links: Vec::new(),
+            scratch: vec![0.0; model.size],
+            model,
+        };
+        run.begin_and_end();
+        run.sample_start();
+        run
+    }
+
+    /// One step that is short enough, or the part of it up to the first event.
+    fn advance(&mut self) -> Result<(), FluidError> {
+        while self.breaks.last().is_some_and(|&next| next <= self.t) {
+            self.breaks.pop();
+        }
+        let mut limit = self.breaks.last().copied().unwrap_or(self.end).min(self.end);
+        for stand in &self.model.stands {
+            if stand.blind_until > self.t {
+                limit = limit.min(stand.blind_until);
+            }
+        }
+        loop {
+            self.trajectory.steps += 1;
+            if self.trajectory.steps > MOST_STEPS {
+                let steps = MOST_STEPS;
+                return Err(FluidError::TooManySteps { steps, at: self.t });
+            }
+            let room = limit - self.t;
+            let whole = room <= self.h.min(self.longest) * (1.0 + 1e-9);
+            let length = if whole { room } else { self.h.min(self.longest) };
+            let error = self.step.attempt(&mut self.model, self.t, &self.y, length);
+            let accepted = error <= 1.0 || length <= self.shortest;
+            let next = (length * stretch(error)).max(self.shortest);
+            if accepted {
+                // A step that was cut short by a break says little about the next.
+                self.h = if whole { next.max(self.h) } else { next };
+                self.take(length, if whole { limit } else { self.t + length });
+                return Ok(());
+            }
+            self.h = next;
+        }
+    }
+
+    /// Takes the step of this length, which ends at `end` unless an event comes before.
+    fn take(&mut self, length: f64, end: f64) {
+        self.step.quartics(&self.y, length, &mut self.quartics);
+        let event = self.first_event();
+        let end = event.map_or(end, |event| self.t + event.theta * length);
+        self.measure(length, end);
+        if self.model.delay > 0.0 {
+            self.remember(length, end);
+        }
+        self.sample(length, end);
+        if let Some(event) = event {
+            for (value, coefficients) in self.y.iter_mut().zip(&self.quartics) {
+                *value = quartic(coefficients, event.theta);
+            }
+        } else {
+            self.y.copy_from_slice(&self.step.end);
+        }
+        self.t = end;
+        let bent = self.keep_within_bounds();
+        if let Some(event) = event {
+            self.happen(event);
+        }
+        let begun = self.begin_and_end();
+        let broken = self.breaks.last() == Some(&end);
+        if event.is_some() || bent || begun || broken || self.recovery_ends() {
+            self.step.restart();
+        } else {
+            self.step.taken();
+        }
+    }
+
+    fn recovery_ends(&self) -> bool {
+        self.model.stands.iter().any(|stand| stand.blind_until == self.t)
+    }
+
+    /// The first event of the step, if there is one.
+    fn first_event(&self) -> Option<Event> {
+        let mut first: Option<Event> = None;
+        for (flow, stand) in self.model.stands.iter().enumerate() {
+            if !stand.active {
+                continue;
+            }
+            let mut consider = |component: usize, goal: f64, congestion: bool| {
+                let quartics = &self.quartics[component];
+                if self.step.end[component] >= goal && quartics[0] < goal {
+                    let theta = crossing(quartics, goal);
+                    if first.is_none_or(|first| theta < first.theta) {
+                        first = Some(Event { flow, theta, congestion });
+                    }
+                }
+            };
+            consider(self.model.hazard(flow), stand.due, true);
+            if stand.phase == Phase::SlowStart {
+                consider(flow, stand.threshold, false);
+            }
+        }
+        first
+    }
+
+    /// A loss or a mark, or the end of slow start at the threshold.
+    fn happen(&mut self, event: Event) {
+        let Event { flow, congestion, .. } = event;
+        let epoch = self.model.epoch(flow);
+        if !congestion {
+            self.y[flow] = self.y[flow].max(self.model.stands[flow].threshold);
+            self.model.stands[flow].phase = Phase::CongestionAvoidance;
+            self.y[epoch] = self.y[flow];
+            return;
+        }
+        self.model.look(Side::Before, self.t, &self.y);
+        let signal = self.model.signal(flow, Side::Before, self.t, &self.y);
+        let point = self.model.point(flow, self.t, &self.y, &signal);
+        let chances = signal.marks + signal.losses;
+        let marked = signal.losses == 0.0
+            || signal.marks > 0.0
+                && match self.model.reading {
+                    Reading::Hybrid => self.streams[flow].uniform() * chances < signal.marks,
+                    Reading::MeanField => signal.marks >= signal.losses,
+                };
+        let cause = if marked { Cause::Mark } else { Cause::Loss };
+        let plan = &self.model.plan.flows[flow];
+        let share = plan.law().give_up(&plan.operating(&point), cause);
+        let left = (self.y[flow] * (1.0 - share)).max(LEAST_AFTER_LOSS).min(self.y[flow]);
+        self.y[flow] = left;
+        self.y[epoch] = left;
+        let round_trip = self.model.delay * self.model.round_trip(flow, &self.y);
+        let from_slow_start = self.model.stands[flow].phase == Phase::SlowStart;
+        let each = self.model.plan.flows[flow].per_mark && marked && !from_slow_start;
+        let stand = &mut self.model.stands[flow];
+        stand.phase = Phase::CongestionAvoidance;
+        stand.last_event = Some(self.t);
+        stand.blind_until = if each { self.t } else { self.t + round_trip };
+        self.trajectory.flows[flow].events += 1;
+        self.expect_loss(flow);
+    }
+
+    /// When the next loss is due, in expected losses from now on.
+    fn expect_loss(&mut self, flow: usize) {
+        let hazard = self.model.hazard(flow);
+        self.y[hazard] = 0.0;
+        self.model.stands[flow].due = match self.model.reading {
+            Reading::Hybrid => self.streams[flow].exponential(),
+            // Slow start ends when one loss was to be expected.
+            Reading::MeanField => 1.0,
+        };
+    }
+
+    /// Starts and stops what starts and stops now. True if anything did.
+    fn begin_and_end(&mut self) -> bool {
+        let mut any = self.t > 0.0
+            && self.model.network.loads.iter().any(|load| {
+                load.start.seconds() == self.t
+                    || load.stop.is_some_and(|stop| stop.seconds() == self.t)
+            });
+        for flow in 0..self.model.stands.len() {
+            let plan = &self.model.plan.flows[flow];
+            let active = plan.start <= self.t && self.t < plan.stop;
+            if active == self.model.stands[flow].active {
+                continue;
+            }
+            any = true;
+            let window = if active { plan.flow.initial_window.0.max(FLOOR) } else { 0.0 };
+            let slow = window < plan.threshold;
+            let epoch = self.model.epoch(flow);
+            self.y[flow] = window;
+            self.y[epoch] = window;
+            let stand = &mut self.model.stands[flow];
+            stand.active = active;
+            stand.phase = if slow { Phase::SlowStart } else { Phase::CongestionAvoidance };
+            self.expect_loss(flow);
+        }
+        any
+    }
+
+    /// What rounding and the last step have carried over an edge. True if anything was moved.
+    fn keep_within_bounds(&mut self) -> bool {
+        let mut moved = false;
+        let mut clamp = |value: &mut f64, least: f64, most: f64| {
+            let within = value.max(least).min(most);
+            moved |= within != *value;
+            *value = within;
+        };
+        for (flow, stand) in self.model.stands.iter().enumerate() {
+            if stand.active {
+                let most = self.model.plan.flows[flow].max_window.max(FLOOR);
+                clamp(&mut self.y[flow], FLOOR, most);
+            }
+        }
+        for (link, &at) in self.model.plan.links.iter().zip(&self.model.link_states) {
+            if has_queue(link) {
+                clamp(&mut self.y[at], 0.0, link.buffer);
+            } else if at < self.y.len() && matches!(link.price, crate::Price::Avq { .. }) {
+                clamp(&mut self.y[at], 0.0, 1.0);
+            }
+        }
+        moved
+    }
+
+    /// Keeps the step for those who will ask for it.
+    fn remember(&mut self, length: f64, end: f64) {
+        let start = self.t;
+        self.model.history.push(start, length, end, &self.quartics);
+        let count = self.model.plan.links.len();
+        self.links.clear();
+        self.links.resize(2 * count, [0.0; 5]);
+        for (place, share) in SAMPLES.into_iter().enumerate() {
+            let t = start + share * (end - start);
+            let side = if place == 0 { Side::After } else { Side::Before };
+            self.look_at(t, start, length, side);
+            for link in 0..count {
+                self.links[link][place] = self.model.prices[link];
+                self.links[count + link][place] = self.model.loads[link];
+            }
+        }
+        self.model.history.set_links(&self.links);
+        let longest = (0..self.model.plan.flows.len())
+            .map(|flow| self.model.round_trip(flow, &self.y))
+            .fold(0.0, f64::max);
+        self.model.history.forget(end - 2.0 * self.model.delay * longest);
+    }
+
+    /// Loads and prices within the step that began at `start`.
+    fn look_at(&mut self, t: f64, start: f64, length: f64, side: Side) {
+        for (value, coefficients) in self.scratch.iter_mut().zip(&self.quartics) {
+            *value = quartic(coefficients, (t - start) / length);
+        }
+        self.model.look(side, t, &self.scratch);
+    }
+
+    /// Adds the step to the averages.
+    fn measure(&mut self, length: f64, end: f64) {
+        const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
+        let from = self.t.max(self.measured_from);
+        if from >= end {
+            return;
+        }
+        let theta = |t: f64| (t - self.t) / length;
+        for (flow, stand) in self.model.stands.iter().enumerate() {
+            if stand.active {
+                let window = &self.quartics[flow];
+                let integral =
+                    quartic_integral(window, theta(end)) - quartic_integral(window, theta(from));
+                self.windows[flow].add(integral * length, end - from);
+            }
+        }
+        for (share, weight) in SAMPLES.into_iter().zip(BOOLE) {
+            let t = theta(from + share * (end - from));
+            for (value, coefficients) in self.scratch.iter_mut().zip(&self.quartics) {
+                *value = quartic(coefficients, t);
+            }
+            for flow in 0..self.rates.len() {
+                if self.model.stands[flow].active {
+                    let bits = self.model.plan.flows[flow].bits;
+                    let rate = self.model.rate(flow, &self.scratch) * bits;
+                    let time = weight * (end - from);
+                    self.rates[flow].add(rate * time, time);
+                }
+            }
+        }
+    }
+
+    /// The first sample: what has just begun.
+    fn sample_start(&mut self) {
+        while let Some(t) = self.sampling.take(0.0) {
+            self.scratch.copy_from_slice(&self.y);
+            self.model.look(Side::After, t, &self.y);
+            self.write(t);
+        }
+    }
+
+    /// The samples of the step that ends at `end`.
+    fn sample(&mut self, length: f64, end: f64) {
+        let start = self.t;
+        while let Some(t) = self.sampling.take(end) {
+            self.look_at(t, start, length, Side::Before);
+            self.write(t);
+        }
+    }
+
+    fn write(&mut self, t: f64) {
+        let y = &self.scratch;
+        self.trajectory.t.push(t);
+        for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
+            path.window.push(y[flow]);
+            path.rate.push(self.model.rate(flow, y) * self.model.plan.flows[flow].bits);
+        }
+        for (link, path) in self.trajectory.links.iter_mut().enumerate() {
+            path.price.push(self.model.prices[link]);
+            path.load.push(self.model.loads[link] / self.model.plan.links[link].capacity);
+            path.queue.push(self.model.queue(link, y));
+        }
+    }
+
+    fn finish(mut self) -> Trajectory {
+        for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
+            path.window_mean = self.windows[flow].value();
+            path.rate_mean = self.rates[flow].value();
+        }
+        self.trajectory
+    }
+}
+
+/// Where a quartic that ends above `goal` first reaches it: bisection, to the last bit that matters.
+fn crossing(coefficients: &[f64; 5], goal: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..48 {
+        let middle = f64::midpoint(low, high);
+        if quartic(coefficients, middle) < goal {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+/// The shortest delay that anything is read with.
+fn shortest_lag(model: &Model<'_>) -> f64 {
+    let mut shortest = f64::INFINITY;
+    for flow in &model.plan.flows {
+        for &(_, lag) in &flow.hops {
+            for each in [lag, flow.rtt - lag] {
+                if each > 0.0 {
+                    shortest = shortest.min(model.delay * each);
+                }
+            }
+        }
+    }
+    if model.delay == 0.0 { f64::INFINITY } else { shortest }
+}
+
+/// Every instant at which something begins or ends, the first one last: starts and stops, and when they are first
+/// heard of.
+fn breaks(model: &Model<'_>, network: &Network) -> Vec<f64> {
+    let mut breaks = vec![network.warmup.seconds()];
+    for flow in &model.plan.flows {
+        for at in [flow.start, flow.stop] {
+            breaks.extend([at, at + model.delay * flow.rtt]);
+        }
+    }
+    for load in &network.loads {
+        breaks.push(load.start.seconds());
+        breaks.extend(load.stop.map(Span::seconds));
+    }
+    breaks.retain(|at| at.is_finite() && *at > 0.0);
+    breaks.sort_by(|one, other| other.total_cmp(one));
+    breaks.dedup();
+    breaks
+}

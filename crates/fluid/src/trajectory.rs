@@ -1,0 +1,95 @@
+//! What comes out: columns of numbers over time.
+
+/// How flows and links went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// The instants, in seconds.
+    pub t: Vec<f64>,
+    /// The flows, in the order of the network.
+    pub flows: Vec<FlowPath>,
+    /// The links, in the order of the network.
+    pub links: Vec<LinkPath>,
+    /// Steps of integration.
+    pub steps: u64,
+}
+
+/// How one flow went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowPath {
+    /// Windows in segments; 0 while the flow is not active.
+    pub window: Vec<f64>,
+    /// Rates in bit/s.
+    pub rate: Vec<f64>,
+    /// Mean window over the active part of the measured interval.
+    pub window_mean: f64,
+    /// Mean rate over the active part of the measured interval, in bit/s.
+    pub rate_mean: f64,
+    /// Times the window jumped.
+    pub events: u64,
+}
+
+/// How one link went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinkPath {
+    /// The congestion price: probability of a mark or of an overflow. Corruption is not in it.
+    pub price: Vec<f64>,
+    /// What arrives, as a share of the capacity.
+    pub load: Vec<f64>,
+    /// The queue, in seconds.
+    pub queue: Vec<f64>,
+}
+
+impl Trajectory {
+    /// An empty one for so many flows and links.
+    pub(crate) fn new(flows: usize, links: usize) -> Self {
+        Self {
+            t: Vec::new(),
+            flows: vec![FlowPath::default(); flows],
+            links: vec![LinkPath::default(); links],
+            steps: 0,
+        }
+    }
+}
+
+/// Evenly spaced instants from 0 to the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampling {
+    spacing: f64,
+    next: u64,
+    end: f64,
+}
+
+impl Sampling {
+    pub(crate) fn new(spacing: f64, end: f64) -> Self {
+        Self { spacing, next: 0, end }
+    }
+
+    /// The next instant up to `until`, once.
+    pub(crate) fn take(&mut self, until: f64) -> Option<f64> {
+        let t = self.next as f64 * self.spacing;
+        let last = self.end * (1.0 + 1e-12);
+        if t > until * (1.0 + 1e-12) || t > last {
+            return None;
+        }
+        self.next += 1;
+        Some(t.min(until))
+    }
+}
+
+/// Integral over time of a quantity of a flow, and for how long.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mean {
+    integral: f64,
+    time: f64,
+}
+
+impl Mean {
+    pub(crate) fn add(&mut self, integral: f64, time: f64) {
+        self.integral += integral;
+        self.time += time;
+    }
+
+    pub(crate) fn value(&self) -> f64 {
+        if self.time > 0.0 { self.integral / self.time } else { 0.0 }
+    }
+}

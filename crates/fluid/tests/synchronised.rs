@@ -1,0 +1,94 @@
+//! Flows that lose together.
+
+mod support;
+
+use longfat_fluid::{FluidError, Network, Price, Trajectory, synchronised};
+use longfat_units::{Segments, Span};
+use support::{assert_near, flow, law, link, single};
+
+/// Two flows of a law with 800 and 100 segments on a link of 1000 per round trip of 0.1 s, without a buffer.
+fn unequal(name: &str, seconds: f64) -> Trajectory {
+    let flows = [800.0, 100.0].map(|window| {
+        let mut flow = flow(law(name, &[]), Span::from_millis(100));
+        flow.initial_window = Segments(window);
+        flow
+    });
+    let network = single(link(10_000.0, Price::Overflow), flows.into(), seconds);
+    synchronised(&network, Span::from_seconds(1)).expect("it can be solved")
+}
+
+fn last(path: &Trajectory) -> [f64; 2] {
+    [0, 1].map(|flow| *path.flows[flow].window.last().expect("there are rows"))
+}
+
+/// Chiu and Jain: additive increase keeps the difference, a common halving halves it. From 700, ten losses leave 0.68.
+#[test]
+fn the_difference_of_two_reno_windows_halves_with_each_loss() {
+    let path = unequal("reno", 400.0);
+    let mut losses = 0;
+    let mut expected = 700.0;
+    for row in 1..path.t.len() {
+        let now = path.flows[0].window[row];
+        if path.t[row] == path.t[row - 1] && now < path.flows[0].window[row - 1] {
+            losses += 1;
+            let apart = now - path.flows[1].window[row];
+            expected /= 2.0;
+            assert_near(apart, expected, 1e-4, &format!("after loss {losses}"));
+            assert_near(now + path.flows[1].window[row], 500.0, 1e-6, "half of the link is left");
+        }
+    }
+    assert!(losses >= 10, "{losses} losses");
+    assert_eq!(path.flows[0].events, losses as u64);
+    // Two segments per round trip win back 500 in 250 of them.
+    assert_near(400.0 / f64::from(losses), 25.0, 0.1, "seconds between two losses");
+}
+
+/// Kelly 2003: multiplicative increase and decrease never converge.
+#[test]
+fn scalable_windows_keep_their_ratio() {
+    let [large, small] = last(&unequal("stcp", 400.0));
+    assert_near(large / small, 8.0, 1e-3, "the ratio");
+}
+
+/// Jin and Liu: EXP-TCP converges under synchronised losses.
+#[test]
+fn exponential_windows_converge() {
+    let [large, small] = last(&unequal("exp", 400.0));
+    assert_near(large / small, 1.0, 0.02, "the ratio");
+}
+
+/// The fiber controller gives up about 1/(α w) *segments*: the smaller window loses more. Together they drift apart.
+#[test]
+fn fiber_windows_drift_apart() {
+    let [large, small] = last(&unequal("fiber", 400.0));
+    assert!(large / small > 20.0, "{large} and {small}");
+}
+
+/// Without a buffer one Reno flow uses three quarters of a link; with a buffer of one round trip it fills it.
+#[test]
+fn a_lone_sawtooth_uses_what_its_buffer_allows() {
+    for (buffer, used) in [(0.0, 0.75), (0.1, 1.0)] {
+        let mut link = link(1000.0, Price::Overflow);
+        link.buffer = Some(Span::from_seconds_f64(buffer));
+        let network: Network =
+            single(link, vec![flow(law("reno", &[]), Span::from_millis(100))], 1000.0);
+        let path = synchronised(&network, Span::from_millis(100)).expect("it can be solved");
+        let late: Vec<f64> =
+            path.links[0].load.iter().skip(path.t.len() / 2).map(|load| load.min(1.0)).collect();
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        assert_near(mean, used, 0.01, &format!("load with a buffer of {buffer} s"));
+        assert!(path.links[0].queue.iter().all(|&queue| queue <= buffer));
+    }
+}
+
+#[test]
+fn it_knows_one_link_only() {
+    let mut network = single(
+        link(100.0, Price::Overflow),
+        vec![flow(law("reno", &[]), Span::from_seconds(1))],
+        10.0,
+    );
+    network.links.push(link(100.0, Price::Overflow));
+    let refused = synchronised(&network, Span::from_seconds(1)).expect_err("two links");
+    assert_eq!(refused, FluidError::NotOneLink("2 links".into()));
+}
