@@ -3,6 +3,8 @@
 //! ```text
 //!     Network → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
 //!             → synchronised  the phase plane: all flows of one link lose together
+//!             → equilibrium   where it settles, without integrating
+//!             → stability     whether it does, and how much later the feedback could come
 //! ```
 //!
 //! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any
@@ -10,18 +12,23 @@
 //! on every machine. What the fluid leaves out stands in `docs/concepts/fluid.md`.
 
 mod chance;
+mod demand;
 mod dormand_prince;
+mod equilibrium;
 mod history;
 mod model;
 mod network;
 mod plan;
 mod solve;
+mod stability;
 mod synchronised;
 mod trajectory;
 
+pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium};
 pub use model::Reading;
 pub use network::{Flow, FluidError, Link, Load, Network, Price, Red};
 pub use plan::averaging;
 pub use solve::{Integration, Solve, solve};
+pub use stability::{Stability, stability};
 pub use synchronised::synchronised;
 pub use trajectory::{FlowPath, LinkPath, Trajectory};

@@ -1,0 +1,182 @@
+//! What a flow asks for at a price: the window at which gain and loss balance.
+
+use longfat_control::{Cause, Phase};
+use longfat_units::math;
+
+use crate::plan::{FLOOR, FlowPlan, Point};
+
+/// More than any path holds.
+const CEILING: f64 = 1e12;
+
+/// Probabilities that a packet of one flow is marked or lost on its way.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Chances {
+    pub(crate) marks: f64,
+    pub(crate) losses: f64,
+}
+
+/// What a flow asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Demand {
+    pub(crate) window: f64,
+    /// d ln(window) / d ln(price), at most 0.
+    pub(crate) elasticity: f64,
+}
+
+impl Demand {
+    /// A guess where nothing is known: one segment, and Reno's √.
+    pub(crate) const UNKNOWN: Self = Self { window: 1.0, elasticity: -0.5 };
+}
+
+impl FlowPlan<'_> {
+    /// The point of balance at this window: the epoch window is what a loss leaves, on average.
+    pub(crate) fn balanced(&self, window: f64, rtt: f64, chances: Chances) -> Point {
+        let events = window / rtt * (chances.marks + chances.losses);
+        let mut point = Point {
+            window,
+            epoch_window: window,
+            rtt,
+            since_event: (events > 0.0).then(|| 1.0 / events),
+            phase: Phase::CongestionAvoidance,
+            room: 0.0,
+        };
+        let (share, _) = self.given_up(&point, chances);
+        point.epoch_window = (1.0 - share) * window;
+        point
+    }
+
+    /// The mean share given up at an event, and the share given up per packet.
+    fn given_up(&self, point: &Point, chances: Chances) -> (f64, f64) {
+        let at = self.operating(point);
+        let of = |cause: Cause, probability: f64| {
+            if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }
+        };
+        let per_packet = of(Cause::Mark, chances.marks) + of(Cause::Loss, chances.losses);
+        (per_packet / (chances.marks + chances.losses).max(f64::MIN_POSITIVE), per_packet)
+    }
+
+    /// ln(gain) - ln(loss) per packet at the window exp(u): positive where the window grows.
+    fn growth(&self, u: f64, rtt: f64, chances: Chances) -> f64 {
+        let window = math::exp(u);
+        let point = self.balanced(window, rtt, chances);
+        let gain = self.gain(&self.operating(&point));
+        let (_, per_packet) = self.given_up(&point, chances);
+        math::ln((gain / (per_packet * window)).clamp(f64::MIN_POSITIVE, f64::MAX))
+    }
+
+    /// The window at which a packet brings as much as it takes; `None` where there is none, and the window grows
+    /// without end. `guess`, the answer to a similar price, makes it faster.
+    pub(crate) fn demand(&self, chances: Chances, rtt: f64, guess: Demand) -> Option<Demand> {
+        let most = self.max_window.clamp(FLOOR, CEILING);
+        let at = |window: f64| Some(Demand { window, elasticity: 0.0 });
+        let unlimited = || if self.max_window < CEILING { at(most) } else { None };
+        if chances.marks + chances.losses <= 0.0 {
+            return unlimited();
+        }
+        let growth = |u: f64| self.growth(u, rtt, chances);
+        let (least_u, most_u) = (0.0, math::ln(most));
+        let start = math::ln(guess.window.clamp(FLOOR, most));
+        let u = if let Some(u) = secant(growth, start, guess.elasticity, (least_u, most_u)) {
+            u
+        } else {
+            // A bracket around the guess, growing until the sign changes.
+            let value = growth(start);
+            let (mut low, mut high) = ((start, value), (start, value));
+            let mut reach = 0.02;
+            while low.1 < 0.0 {
+                if low.0 <= least_u {
+                    return at(FLOOR);
+                }
+                high = low;
+                low.0 = (low.0 - reach).max(least_u);
+                low.1 = growth(low.0);
+                reach *= 4.0;
+            }
+            while high.1 > 0.0 {
+                if high.0 >= most_u {
+                    return unlimited();
+                }
+                low = high;
+                high.0 = (high.0 + reach).min(most_u);
+                high.1 = growth(high.0);
+                reach *= 4.0;
+            }
+            root(growth, low, high)
+        };
+        // Wide enough for rounding, narrow enough for any law.
+        let by = 1e-6;
+        let slope = (growth(u + by) - growth(u)) / by;
+        let elasticity = if slope < 0.0 { 1.0 / slope } else { -1.0 };
+        Some(Demand { window: math::exp(u), elasticity })
+    }
+}
+
+/// So close to balance is close enough.
+const BALANCED: f64 = 1e-13;
+
+/// The root of a falling function near `start`, where its slope was 1/`elasticity`; `None` unless it is found at once.
+fn secant(
+    f: impl Fn(f64) -> f64,
+    start: f64,
+    elasticity: f64,
+    (least, most): (f64, f64),
+) -> Option<f64> {
+    if elasticity >= 0.0 {
+        return None;
+    }
+    let (mut last, mut at_last) = (start, f(start));
+    let mut inverse_slope = elasticity;
+    for _ in 0..8 {
+        let next = last - at_last * inverse_slope;
+        if !(least..most).contains(&next) || (next - last).abs() > 3.0 {
+            return None;
+        }
+        let at_next = f(next);
+        if at_next.abs() < BALANCED || next == last {
+            return (at_next.abs() < 1e-9).then_some(next);
+        }
+        inverse_slope = (next - last) / (at_next - at_last);
+        // The function falls; anything else is rounding or a jump.
+        if !(inverse_slope < 0.0 && inverse_slope > -1e9) {
+            return None;
+        }
+        (last, at_last) = (next, at_next);
+    }
+    None
+}
+
+/// The root of a falling function between two points of opposite sign: regula falsi with the Illinois rule, and
+/// bisection where that is slow, as at a jump.
+fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
+    let ((mut low, mut at_low), (mut high, mut at_high)) = (low, high);
+    if at_low == 0.0 {
+        return low;
+    }
+    let mut last_side = 0;
+    for step in 0..200 {
+        if high - low <= 1e-15 * high.abs().max(1.0) {
+            break;
+        }
+        let falsi = high - at_high * (high - low) / (at_high - at_low);
+        let middle = f64::midpoint(low, high);
+        let next = if step >= 40 || !falsi.is_finite() { middle } else { falsi.clamp(low, high) };
+        let value = f(next);
+        if value.abs() < BALANCED {
+            return next;
+        }
+        if value > 0.0 {
+            (low, at_low) = (next, value);
+            if last_side == 1 {
+                at_high /= 2.0;
+            }
+            last_side = 1;
+        } else {
+            (high, at_high) = (next, value);
+            if last_side == -1 {
+                at_low /= 2.0;
+            }
+            last_side = -1;
+        }
+    }
+    f64::midpoint(low, high)
+}

@@ -1,0 +1,482 @@
+//! Where a network settles, without integrating.
+//!
+//! At rest each flow has the window at which its law gains as much as it loses, a falling function of the price p of
+//! its route, and each link has a price at which its load fits, or none:
+//!
+//! ```text
+//!     w_r = W_r(p_r),   p_r = Σ p_l over the route,   S_l(p_l) - X_l ≥ 0,   p_l ≥ 0,   one of the two zero
+//! ```
+//!
+//! S is what the link takes at its price: γ C with a virtual queue, C/(1 - p) where the overflow is lost. Where round
+//! trips are fixed the loads are the gradient of a convex function of the prices, the dual of the problem that the
+//! papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so that there is one answer.
+//!
+//! The method is an interior point: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
+//! begins at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
+//! fiber controller at p ≤ α. Random numbers, and the order of anything but the links, have no part in it.
+
+use longfat_units::Span;
+use nalgebra::{DMatrix, DVector};
+
+use crate::demand::{Chances, Demand};
+use crate::network::{FluidError, Network, Price};
+use crate::plan::{FlowPlan, LinkPlan, Plan};
+
+/// Where a network settles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// The flows, in the order of the network.
+    pub flows: Vec<FlowRest>,
+    /// The links, in the order of the network.
+    pub links: Vec<LinkRest>,
+    /// Newton steps taken.
+    pub steps: usize,
+}
+
+/// A flow at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FlowRest {
+    /// Window in segments; 0 for a flow that has stopped by the end.
+    pub window: f64,
+    /// Rate in bit/s.
+    pub rate: f64,
+    /// Probability that a packet is marked or lost on its way, corruption included.
+    pub price: f64,
+    /// Round trip in seconds, queues included.
+    pub round_trip: f64,
+}
+
+/// A link at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LinkRest {
+    /// Probability that a packet is marked or overflows.
+    pub price: f64,
+    /// Load as a share of the capacity.
+    pub load: f64,
+    /// Queue in seconds.
+    pub queue: f64,
+}
+
+/// Finds where the flows that never stop settle.
+///
+/// # Errors
+/// If nothing holds a window, a link is too small for the least that its flows send, or the search fails.
+pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
+    network.check()?;
+    let plan = Plan::new(network);
+    let mut search = Search::new(network, &plan)?;
+    search.run()?;
+    Ok(search.result())
+}
+
+/// What a link charges and takes at the level z, with derivatives: a queue first, where there is one, then a price.
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    price: f64,
+    price_slope: f64,
+    queue: f64,
+    queue_slope: f64,
+    supply: f64,
+    supply_slope: f64,
+}
+
+/// The share of the supply that complementarity may leave open at the end, relative to the price.
+const LAST_BARRIER: f64 = 1e-25;
+const MOST_STEPS: usize = 2000;
+/// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides over
+/// a window of a million segments, as with the fiber controller.
+const EXACT: f64 = 1e-6;
+
+struct Search<'a> {
+    network: &'a Network,
+    plan: &'a Plan<'a>,
+    /// The flows that never stop.
+    running: Vec<usize>,
+    /// What unresponsive sources take, in bit/s.
+    loads: Vec<f64>,
+    /// The level of each link.
+    levels: Vec<f64>,
+    demands: Vec<Demand>,
+    steps: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(network: &'a Network, plan: &'a Plan<'a>) -> Result<Self, FluidError> {
+        let end = network.duration.seconds();
+        let running: Vec<usize> =
+            (0..plan.flows.len()).filter(|&flow| plan.flows[flow].stop >= end).collect();
+        if running.is_empty() {
+            return Err(FluidError::NoFlows);
+        }
+        let mut loads = vec![0.0; plan.links.len()];
+        for load in &network.loads {
+            if load.stop.map_or(f64::INFINITY, Span::seconds) >= end {
+                for &link in &load.route {
+                    loads[link] += load.rate;
+                }
+            }
+        }
+        let levels = plan.links.iter().map(highest_level).map(|top| top - 0.5).collect();
+        let demands = vec![Demand::UNKNOWN; plan.flows.len()];
+        let search = Self { network, plan, running, loads, levels, demands, steps: 0 };
+        search.refuse_unbounded()?;
+        search.refuse_overload()?;
+        Ok(search)
+    }
+
+    /// A flow whose links charge nothing needs losses that hold it.
+    fn refuse_unbounded(&self) -> Result<(), FluidError> {
+        for &flow in &self.running {
+            let plan = &self.plan.flows[flow];
+            let charged = plan.hops.iter().any(|&(link, _)| {
+                let link = &self.plan.links[link];
+                match link.price {
+                    Price::Loss => false,
+                    Price::Overflow => link.buffer.is_finite(),
+                    Price::Avq { .. } | Price::Red(_) => true,
+                }
+            });
+            let losses = Chances { marks: 0.0, losses: plan.loss };
+            if !charged && plan.demand(losses, plan.rtt, Demand::UNKNOWN).is_none() {
+                let why = if plan.loss > 0.0 {
+                    format!("its links charge nothing, and losses of {} do not", plan.loss)
+                } else {
+                    "its links charge nothing and lose nothing".into()
+                };
+                return Err(FluidError::Unbounded { flow: plan.flow.name.clone(), why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where even marking every packet leaves too much.
+    fn refuse_overload(&self) -> Result<(), FluidError> {
+        let mut loads = self.loads.clone();
+        let mut crossing = vec![0_u32; loads.len()];
+        for &flow in &self.running {
+            let plan = &self.plan.flows[flow];
+            let rtt = self.longest_round_trip(plan).min(1e9);
+            let everything = Chances { marks: 1.0, losses: plan.loss };
+            let least =
+                plan.demand(everything, rtt, Demand::UNKNOWN).map_or(1.0, |demand| demand.window);
+            for &(link, _) in &plan.hops {
+                loads[link] += least / rtt * plan.bits;
+                crossing[link] += 1;
+            }
+        }
+        for (index, link) in self.plan.links.iter().enumerate() {
+            let supply = level(link, highest_level(link) - 0.5).supply;
+            // Where the overflow is lost anything fits.
+            let fits = match link.price {
+                Price::Loss => true,
+                Price::Avq { .. } => loads[index] <= supply,
+                Price::Overflow | Price::Red(_) => self.loads[index] < link.capacity,
+            };
+            if !fits {
+                return Err(FluidError::Overload {
+                    link: self.network.links[index].name.clone(),
+                    why: format!(
+                        "if it marked every packet, its {} flows would still bring {:.2} times what it takes",
+                        crossing[index],
+                        loads[index] / supply
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a flow that finds a full queue on every link.
+    fn longest_round_trip(&self, flow: &FlowPlan<'_>) -> f64 {
+        flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + self.plan.links[link].buffer)
+    }
+
+    fn run(&mut self) -> Result<(), FluidError> {
+        let Some(mut demands) = self.ask(&self.levels.clone()) else {
+            let flow = &self.plan.flows[self.running[0]].flow.name;
+            let why = "a marking probability of one half on every link does not".into();
+            return Err(FluidError::Unbounded { flow: flow.clone(), why });
+        };
+        std::mem::swap(&mut self.demands, &mut demands);
+        let mut barrier = 0.1;
+        loop {
+            let last = barrier <= LAST_BARRIER;
+            while !self.newton(barrier, if last { 1e-12 } else { 1e-2 })? {}
+            if last {
+                return self.judge();
+            }
+            barrier = (barrier * 0.02).max(LAST_BARRIER);
+        }
+    }
+
+    /// What the flows ask for at these levels; `None` where one asks for everything.
+    fn ask(&self, levels: &[f64]) -> Option<Vec<Demand>> {
+        let links: Vec<Level> = self.levels_of(levels);
+        let mut demands = self.demands.clone();
+        for &flow in &self.running {
+            let (chances, rtt) = self.route(flow, &links);
+            demands[flow] = self.plan.flows[flow].demand(chances, rtt, demands[flow])?;
+        }
+        Some(demands)
+    }
+
+    fn levels_of(&self, levels: &[f64]) -> Vec<Level> {
+        self.plan.links.iter().zip(levels).map(|(link, &z)| level(link, z)).collect()
+    }
+
+    /// What a packet of this flow meets, and its round trip.
+    fn route(&self, flow: usize, links: &[Level]) -> (Chances, f64) {
+        let plan = &self.plan.flows[flow];
+        let mut chances = Chances { marks: 0.0, losses: plan.loss };
+        let mut rtt = plan.rtt;
+        for &(link, _) in &plan.hops {
+            if self.plan.links[link].marks() {
+                chances.marks += links[link].price;
+            } else {
+                chances.losses += links[link].price;
+            }
+            rtt += links[link].queue;
+        }
+        (chances, rtt)
+    }
+
+    /// The load of each link in bit/s.
+    fn carried(&self, links: &[Level], demands: &[Demand]) -> Vec<f64> {
+        let mut carried = self.loads.clone();
+        for &flow in &self.running {
+            let plan = &self.plan.flows[flow];
+            let (_, rtt) = self.route(flow, links);
+            for &(link, _) in &plan.hops {
+                carried[link] += demands[flow].window / rtt * plan.bits;
+            }
+        }
+        carried
+    }
+
+    /// What is left open at these levels, as a share of each capacity.
+    fn residual(&self, levels: &[f64], demands: &[Demand], barrier: f64) -> Vec<f64> {
+        let links = self.levels_of(levels);
+        let carried = self.carried(&links, demands);
+        (0..links.len())
+            .map(|index| {
+                if self.plan.links[index].price == Price::Loss {
+                    return 0.0;
+                }
+                let open = (links[index].supply - carried[index]) / self.plan.links[index].capacity;
+                open - barrier / levels[index]
+            })
+            .collect()
+    }
+
+    /// One step of Newton's method. True when nothing is left to do for this barrier.
+    fn newton(&mut self, barrier: f64, goal: f64) -> Result<bool, FluidError> {
+        let residual = self.residual(&self.levels, &self.demands, barrier);
+        // Relative to the barrier where a link is not full, to the capacity where it is.
+        let scales: Vec<f64> = self.levels.iter().map(|z| (barrier / z).clamp(1e-3, 1.0)).collect();
+        let size = |residual: &[f64]| {
+            residual
+                .iter()
+                .zip(&scales)
+                .map(|(open, scale)| (open / scale).abs())
+                .fold(0.0, f64::max)
+        };
+        let before = size(&residual);
+        if before <= goal {
+            return Ok(true);
+        }
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return self.judge().map(|()| true);
+        }
+        let step = self.direction(&residual, barrier);
+        let mut length = 1.0_f64;
+        for (z, change) in self.levels.iter().zip(&step) {
+            if *change < 0.0 {
+                length = length.min(-0.95 * z / change);
+            }
+        }
+        for (index, link) in self.plan.links.iter().enumerate() {
+            let room = highest_level(link) - self.levels[index];
+            if step[index] > 0.95 * room {
+                length = length.min(0.95 * room / step[index]);
+            }
+        }
+        for _ in 0..60 {
+            let levels: Vec<f64> =
+                self.levels.iter().zip(&step).map(|(z, change)| z + length * change).collect();
+            if let Some(demands) = self.ask(&levels) {
+                let after = size(&self.residual(&levels, &demands, barrier));
+                if after < (1.0 - 0.05 * length) * before {
+                    (self.levels, self.demands) = (levels, demands);
+                    return Ok(false);
+                }
+            }
+            length *= 0.5;
+        }
+        // Rounding, or a kink, leaves nothing better nearby.
+        Ok(true)
+    }
+
+    /// Newton's direction for the levels.
+    fn direction(&self, residual: &[f64], barrier: f64) -> Vec<f64> {
+        let links = self.levels_of(&self.levels);
+        let count = links.len();
+        let mut jacobian = DMatrix::<f64>::zeros(count, count);
+        for &flow in &self.running {
+            let plan = &self.plan.flows[flow];
+            let Demand { window, elasticity } = self.demands[flow];
+            let (chances, rtt) = self.route(flow, &links);
+            let rate = window / rtt * plan.bits;
+            let per_price = rate * elasticity / (chances.marks + chances.losses).max(1e-300);
+            let per_queue = -rate / rtt;
+            for &(row, _) in &plan.hops {
+                for &(column, _) in &plan.hops {
+                    let link = &links[column];
+                    let change = per_price * link.price_slope + per_queue * link.queue_slope;
+                    jacobian[(row, column)] -= change / self.plan.links[row].capacity;
+                }
+            }
+        }
+        for (index, link) in links.iter().enumerate() {
+            let z = self.levels[index];
+            let own = link.supply_slope / self.plan.links[index].capacity + barrier / (z * z);
+            jacobian[(index, index)] += own;
+            if self.plan.links[index].price == Price::Loss {
+                jacobian.row_mut(index).fill(0.0);
+                jacobian.column_mut(index).fill(0.0);
+                jacobian[(index, index)] = 1.0;
+            }
+        }
+        let wanted = DVector::from_iterator(count, residual.iter().map(|open| -open));
+        match jacobian.lu().solve(&wanted) {
+            Some(step) => step.iter().copied().collect(),
+            // Links that nothing tells apart: any of them may move.
+            None => residual.iter().map(|open| -open.signum() * 1e-3).collect(),
+        }
+    }
+
+    /// Is every full link full, and every price that of a full link?
+    fn judge(&self) -> Result<(), FluidError> {
+        let links = self.levels_of(&self.levels);
+        let carried = self.carried(&links, &self.demands);
+        for (index, link) in self.plan.links.iter().enumerate() {
+            if link.price == Price::Loss {
+                continue;
+            }
+            let open = (links[index].supply - carried[index]) / link.capacity;
+            let error = if is_free(open, self.levels[index]) { 0.0 } else { open.abs() };
+            if error > EXACT {
+                return Err(FluidError::NotFound {
+                    steps: self.steps,
+                    link: self.network.links[index].name.clone(),
+                    error,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn result(self) -> Equilibrium {
+        let links = self.levels_of(&self.levels);
+        let carried = self.carried(&links, &self.demands);
+        let rest_of = |index: usize| {
+            let link = &links[index];
+            let capacity = self.plan.links[index].capacity;
+            let free = is_free((link.supply - carried[index]) / capacity, self.levels[index]);
+            LinkRest {
+                price: if free { 0.0 } else { link.price },
+                load: carried[index] / capacity,
+                queue: if free { 0.0 } else { link.queue },
+            }
+        };
+        let mut flows = vec![FlowRest::default(); self.plan.flows.len()];
+        for &flow in &self.running {
+            let (chances, round_trip) = self.route(flow, &links);
+            let window = self.demands[flow].window;
+            let rate = window / round_trip * self.plan.flows[flow].bits;
+            flows[flow] =
+                FlowRest { window, rate, price: chances.marks + chances.losses, round_trip };
+        }
+        let links = (0..links.len()).map(rest_of).collect();
+        Equilibrium { flows, links, steps: self.steps }
+    }
+}
+
+/// Has the link capacity to spare, and no price? The product of both is what the barrier has left.
+fn is_free(open: f64, z: f64) -> bool {
+    open > 0.0 && z < 1e-3 * open
+}
+
+/// A level that no link reaches: a price of 1.
+fn highest_level(link: &LinkPlan) -> f64 {
+    match link.price {
+        Price::Loss | Price::Avq { .. } => 1.0,
+        Price::Overflow => finite(link.buffer) + 1.0,
+        Price::Red(red) => steep(link, red) + 1.0,
+    }
+}
+
+/// A buffer without end is longer than anything else.
+fn finite(buffer: f64) -> f64 {
+    buffer.min(1e6)
+}
+
+/// The queue at which RED's price becomes steep: a full buffer, or the jump behind its last threshold.
+fn steep(link: &LinkPlan, red: crate::Red) -> f64 {
+    let last = if red.gentle { 2.0 * red.max } else { red.max };
+    finite(link.buffer).min(last)
+}
+
+fn level(link: &LinkPlan, z: f64) -> Level {
+    let capacity = link.capacity;
+    match link.price {
+        Price::Loss => Level { supply: capacity, ..Level::default() },
+        Price::Avq { utilisation, .. } => {
+            Level { price: z, price_slope: 1.0, supply: utilisation * capacity, ..Level::default() }
+        }
+        Price::Overflow => overflowing(link, z, finite(link.buffer), 0.0),
+        Price::Red(red) => {
+            let top = steep(link, red);
+            let (price, price_slope) = red.probability(z.min(top * (1.0 - 1e-12)));
+            if z <= top {
+                Level {
+                    price,
+                    price_slope,
+                    queue: z,
+                    queue_slope: 1.0,
+                    supply: capacity,
+                    ..Level::default()
+                }
+            } else if top < finite(link.buffer) {
+                // The jump of a RED that is not gentle: marks, no overflow.
+                let share = z - top;
+                Level {
+                    price: price + share * (1.0 - price),
+                    price_slope: 1.0 - price,
+                    queue: top,
+                    supply: capacity,
+                    ..Level::default()
+                }
+            } else {
+                overflowing(link, z, top, price)
+            }
+        }
+    }
+}
+
+/// Beyond a full buffer of `full` seconds, where the price is `before` already: p = before + (1 - before) (X - C)/X.
+fn overflowing(link: &LinkPlan, z: f64, full: f64, before: f64) -> Level {
+    let capacity = link.capacity;
+    if z <= full {
+        return Level { queue: z, queue_slope: 1.0, supply: capacity, ..Level::default() };
+    }
+    let lost = z - full;
+    Level {
+        price: before + (1.0 - before) * lost,
+        price_slope: 1.0 - before,
+        queue: full,
+        queue_slope: 0.0,
+        supply: capacity / (1.0 - lost),
+        supply_slope: capacity / ((1.0 - lost) * (1.0 - lost)),
+    }
+}

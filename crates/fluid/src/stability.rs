@@ -1,0 +1,431 @@
+//! Does a network stay where it settles, and how much later could the feedback come?
+//!
+//! Close to the equilibrium the equations are linear. A flow answers the prices of its route, a link the sum of its
+//! flows; with s the variable of the Laplace transform, y the disturbance of the loads, and each path of information
+//! with its own delay,
+//!
+//! ```text
+//!     (I + G(s)) y = 0,    G_lk = Σ over flows on both of  exp(-s lag_l) F_r(s) exp(-s (R_r - lag_k)) P_k(s)
+//! ```
+//!
+//! F is what a flow makes of a price, P what a link makes of a load. The network is stable when no solution s lies to
+//! the right of the imaginary axis. Their number is that of the half turns which
+//!
+//! ```text
+//!     f(s) = det(I + G(s)) · Π s/(s + 1) over links that integrate
+//! ```
+//!
+//! makes around 0 as s goes up the imaginary axis from 0 (Nyquist; the principle of the argument), and that of the
+//! poles of F on the right, the zeros of each flow's own polynomial χ: without feedback they would be all there is. Two
+//! flows that drift apart while their sum stands still are counted so, though no link sees them.
+//!
+//! The **margin** is the factor of all feedback delays at which stability is lost, or, of an unstable network,
+//! regained: 3 says that the feedback could come three times as late. The operating point stays what it is; longer
+//! *round trips* would move it too. It is the phase margin, told in delays.
+
+use longfat_control::Cause;
+use longfat_units::math;
+use nalgebra::{Complex, DMatrix};
+
+use crate::demand::Chances;
+use crate::equilibrium::{Equilibrium, FlowRest};
+use crate::network::{Network, Price};
+use crate::plan::{FLOOR, FlowPlan, LinkPlan, Plan, Point};
+
+/// What the linear equations say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stability {
+    /// Do small disturbances die out?
+    pub stable: bool,
+    /// The factor of all feedback delays at which that changes; `None` if it does for none, 0 if the network is unstable
+    /// without any delay.
+    pub margin: Option<f64>,
+}
+
+/// Is a network stable where it settles, with delays times `delay` (0: none)?
+pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability {
+    let plan = Plan::new(network);
+    let linear = Linear::new(&plan, rest);
+    let stable = linear.unstable_modes(delay) == 0;
+    if delay == 0.0 {
+        return Stability { stable, margin: None };
+    }
+    let margin = linear.margin(delay, stable).map(|factor| factor / delay);
+    Stability { stable, margin }
+}
+
+/// The largest and smallest factors that are looked at.
+const FARTHEST: f64 = 16384.0;
+/// The margin is found to this part of itself.
+const PRECISE: f64 = 1e-4;
+/// A disturbance that a loop passes on by less than this part cannot keep itself alive; some room for many links.
+const FAINT: f64 = 0.3;
+/// Turns are counted from angles smaller than this.
+const SMALL_ANGLE: f64 = 0.5;
+
+/// Half turns, in radians, after which a loop counts as unstable.
+const MANY_TURNS: f64 = 40.0;
+
+type Number = Complex<f64>;
+
+/// The network near its equilibrium.
+#[derive(Debug)]
+struct Linear {
+    links: Vec<LinearLink>,
+    flows: Vec<LinearFlow>,
+    longest_round_trip: f64,
+}
+
+/// A link that charges, or whose queue moves.
+#[derive(Clone, Copy, Debug, Default)]
+struct LinearLink {
+    /// Price per load, at once.
+    direct: f64,
+    /// Price per load and time.
+    adapting: f64,
+    /// Queue in seconds per load and time.
+    queueing: f64,
+    /// Price per second of averaged queue, and how fast the average follows.
+    averaged: (f64, f64),
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq)]
+struct LinearFlow {
+    count: f64,
+    /// Links of its route that charge or queue: index, lag, and the change of growth per price, in segments/s.
+    hops: Vec<(usize, f64, f64)>,
+    bits: f64,
+    rate: f64,
+    round_trip: f64,
+    /// Growth per window, per epoch window, per second of round trip; the epoch window's own per window and memory.
+    window: f64,
+    epoch: f64,
+    stretch: f64,
+    coupling: f64,
+    memory: f64,
+}
+
+impl Linear {
+    fn new(plan: &Plan<'_>, rest: &Equilibrium) -> Self {
+        let mut index = vec![None; plan.links.len()];
+        let mut links = Vec::new();
+        for (at, (link, state)) in plan.links.iter().zip(&rest.links).enumerate() {
+            let linear = linear_link(link, state.price, state.load, state.queue);
+            if let Some(linear) = linear {
+                index[at] = Some(links.len());
+                links.push(linear);
+            }
+        }
+        let mut flows: Vec<LinearFlow> = Vec::new();
+        for (flow, state) in plan.flows.iter().zip(&rest.flows) {
+            if state.window <= 0.0 {
+                continue;
+            }
+            let linear = linear_flow(plan, flow, state, rest, &index);
+            // Flows of a group are alike and stand side by side.
+            match flows.last_mut() {
+                Some(last) if (LinearFlow { count: 1.0, ..last.clone() }) == linear => {
+                    last.count += 1.0;
+                }
+                _ => flows.push(linear),
+            }
+        }
+        let longest_round_trip = flows.iter().map(|flow| flow.round_trip).fold(0.0, f64::max);
+        Self { links, flows, longest_round_trip }
+    }
+
+    /// The delay at which stability changes, as a factor: halved or doubled until it does, then halved in between.
+    fn margin(&self, delay: f64, stable: bool) -> Option<f64> {
+        if !stable && self.unstable_modes(0.0) > 0 {
+            return Some(0.0);
+        }
+        let mut here = delay;
+        let mut beyond = delay;
+        while (self.unstable_modes(beyond) == 0) == stable {
+            here = beyond;
+            beyond *= if stable { 2.0 } else { 0.5 };
+            if beyond > FARTHEST * delay {
+                return None;
+            }
+            if beyond < delay / FARTHEST / FARTHEST {
+                return Some(0.0);
+            }
+        }
+        while (beyond / here - 1.0).abs() > PRECISE {
+            let middle = math::sqrt(here * beyond);
+            if (self.unstable_modes(middle) == 0) == stable {
+                here = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        Some(math::sqrt(here * beyond))
+    }
+
+    /// How many solutions of the linear equations grow, with delays times `delay`.
+    fn unstable_modes(&self, delay: f64) -> u64 {
+        let mut turned = 0.0;
+        let mut frequency = 0.0;
+        let mut value = self.characteristic(0.0, delay).0;
+        let slowest = self.slowest();
+        // Far enough apart for the slow, near enough together for the delays.
+        let stride = |frequency: f64| {
+            let relative = 0.1 * frequency.max(slowest);
+            let delays = 0.25 / (delay * self.longest_round_trip).max(f64::MIN_POSITIVE);
+            relative.min(delays)
+        };
+        loop {
+            let next = frequency + stride(frequency);
+            let (next_value, gain) = self.characteristic(next, delay);
+            turned += self.turn((frequency, value), (next, next_value), delay, 0);
+            (frequency, value) = (next, next_value);
+            // Beyond every corner of every flow and link, nothing turns any more. And what has turned so often the
+            // wrong way will not turn back: how many modes grow no longer matters.
+            if turned < -MANY_TURNS {
+                break;
+            }
+            if gain < FAINT && frequency > self.fastest() {
+                break;
+            }
+        }
+        // What is left of the way to infinity, where f is 1.
+        turned -= angle(value);
+        let own: f64 =
+            self.flows.iter().map(|flow| flow.count * f64::from(flow.own_unstable())).sum();
+        (own - turned / std::f64::consts::PI).round().max(0.0) as u64
+    }
+
+    /// The angle by which f turns from one frequency to another, cut until the pieces are small.
+    fn turn(&self, from: (f64, Number), to: (f64, Number), delay: f64, depth: u32) -> f64 {
+        let whole = angle(to.1 / from.1);
+        let middle = f64::midpoint(from.0, to.0);
+        if depth > 40 || middle <= from.0 || middle >= to.0 {
+            return whole;
+        }
+        let between = (middle, self.characteristic(middle, delay).0);
+        let halves = [angle(between.1 / from.1), angle(to.1 / between.1)];
+        if halves.iter().all(|half| half.abs() < SMALL_ANGLE) && whole.abs() < 2.0 * SMALL_ANGLE {
+            return halves[0] + halves[1];
+        }
+        self.turn(from, between, delay, depth + 1) + self.turn(between, to, delay, depth + 1)
+    }
+
+    /// The slowest rate of change that matters, per second.
+    fn slowest(&self) -> f64 {
+        let own = self.flows.iter().flat_map(|flow| [flow.window.abs(), flow.memory]);
+        let links = self.links.iter().map(|link| link.averaged.1);
+        let all = own.chain(links).chain([1.0 / self.longest_round_trip.max(1e-12)]);
+        1e-3 * all.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The fastest corner of any flow or link, per second, with room to spare.
+    fn fastest(&self) -> f64 {
+        let flows = self.flows.iter().map(LinearFlow::corner);
+        let links = self.links.iter().map(|link| link.averaged.1);
+        100.0 * flows.chain(links).fold(1.0, f64::max)
+    }
+
+    /// f at s = jω, and the largest of |G|'s sums over a row.
+    fn characteristic(&self, frequency: f64, delay: f64) -> (Number, f64) {
+        let s = Number::new(0.0, frequency);
+        let count = self.links.len();
+        let mut returned = DMatrix::<Number>::zeros(count, count);
+        for flow in &self.flows {
+            flow.add(s, delay, &self.links, &mut returned);
+        }
+        let mut gain = 0.0_f64;
+        if frequency > 0.0 {
+            for row in 0..count {
+                let mut sum = 0.0;
+                for column in 0..count {
+                    sum += modulus(returned[(row, column)] / self.links[column].cancels(s));
+                }
+                gain = gain.max(sum);
+            }
+        } else {
+            gain = f64::INFINITY;
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            returned[(index, index)] += link.cancels(s);
+        }
+        let determinant = if count == 0 { Number::new(1.0, 0.0) } else { returned.determinant() };
+        (determinant, gain)
+    }
+}
+
+impl LinearLink {
+    fn integrates(&self) -> bool {
+        self.adapting != 0.0 || self.queueing != 0.0
+    }
+
+    /// s/(s + 1) where the link integrates: it cancels the pole at 0.
+    fn cancels(&self, s: Number) -> Number {
+        if self.integrates() { s / (s + 1.0) } else { Number::new(1.0, 0.0) }
+    }
+
+    /// Price and queue per load, times what `cancels`.
+    fn response(&self, s: Number) -> (Number, Number) {
+        if !self.integrates() {
+            return (Number::new(self.direct, 0.0), Number::new(0.0, 0.0));
+        }
+        let over = Number::new(1.0, 0.0) / (s + 1.0);
+        let queue = over * self.queueing;
+        let (slope, memory) = self.averaged;
+        let averaged =
+            if slope == 0.0 { queue * 0.0 } else { queue * (slope * memory) / (s + memory) };
+        ((s * self.direct + self.adapting) * over + averaged, queue)
+    }
+}
+
+impl LinearFlow {
+    /// χ(s) = (s - window)(s + memory) - epoch · coupling.
+    fn own(&self, s: Number) -> Number {
+        (s - self.window) * (s + self.memory) - self.epoch * self.coupling
+    }
+
+    /// The fastest of its own rates, per second.
+    fn corner(&self) -> f64 {
+        self.window.abs() + self.memory + math::sqrt((self.epoch * self.coupling).abs())
+    }
+
+    /// How many zeros of χ lie to the right: s² + (memory - window) s - (window · memory + epoch · coupling).
+    fn own_unstable(&self) -> u32 {
+        let constant = -(self.window * self.memory + self.epoch * self.coupling);
+        if constant < 0.0 {
+            1
+        } else if self.memory < self.window {
+            2
+        } else {
+            0
+        }
+    }
+
+    /// Adds what these flows return to each link of their route.
+    fn add(&self, s: Number, delay: f64, links: &[LinearLink], returned: &mut DMatrix<Number>) {
+        let window = (s + self.memory) / self.own(s);
+        let load = self.count * self.bits;
+        for &(column, column_lag, answer) in &self.hops {
+            let (price, queue) = links[column].response(s);
+            let late = delayed(s, delay * (self.round_trip - column_lag));
+            let grown = price * late * answer + queue * self.stretch;
+            // Less acknowledged per second while the queues stretch the round trip.
+            let change = window * grown / self.round_trip - queue * (self.rate / self.round_trip);
+            for &(row, row_lag, _) in &self.hops {
+                returned[(row, column)] -= change * delayed(s, delay * row_lag) * load;
+            }
+        }
+    }
+}
+
+/// exp(-s t) on the imaginary axis.
+fn delayed(s: Number, t: f64) -> Number {
+    Number::new(math::cos(s.im * t), -math::sin(s.im * t))
+}
+
+fn modulus(z: Number) -> f64 {
+    math::sqrt(z.norm_sqr())
+}
+
+fn angle(z: Number) -> f64 {
+    math::atan2(z.im, z.re)
+}
+
+/// A link near its equilibrium; `None` if it has capacity to spare.
+fn linear_link(link: &LinkPlan, price: f64, load: f64, queue: f64) -> Option<LinearLink> {
+    let bits = load * link.capacity;
+    let overflow = |before: f64| LinearLink {
+        direct: (1.0 - before) * link.capacity / (bits * bits),
+        ..LinearLink::default()
+    };
+    let queueing = 1.0 / link.capacity;
+    match link.price {
+        Price::Loss => None,
+        Price::Avq { adaptation, .. } => (price > 0.0).then(|| LinearLink {
+            direct: (1.0 - price) / bits,
+            adapting: adaptation / bits,
+            ..LinearLink::default()
+        }),
+        Price::Overflow if price > 0.0 => Some(overflow(0.0)),
+        Price::Red(red) if load > 1.0 + 1e-9 => Some(overflow(red.probability(queue).0)),
+        Price::Overflow => (queue > 0.0).then(|| LinearLink { queueing, ..LinearLink::default() }),
+        Price::Red(red) => (queue > 0.0).then(|| LinearLink {
+            queueing,
+            averaged: (red.probability(queue).1, red.averaging),
+            ..LinearLink::default()
+        }),
+    }
+}
+
+fn linear_flow(
+    plan: &Plan<'_>,
+    flow: &FlowPlan<'_>,
+    state: &FlowRest,
+    rest: &Equilibrium,
+    index: &[Option<usize>],
+) -> LinearFlow {
+    let mut chances = Chances { marks: 0.0, losses: flow.loss };
+    for &(link, _) in &flow.hops {
+        let price = rest.links[link].price;
+        if plan.links[link].marks() {
+            chances.marks += price;
+        } else {
+            chances.losses += price;
+        }
+    }
+    let rate = state.window / state.round_trip;
+    let point = flow.balanced(state.window, state.round_trip, chances);
+    // Windows at a bound do not answer.
+    let bound =
+        state.window <= FLOOR * (1.0 + 1e-9) || state.window >= flow.max_window * (1.0 - 1e-9);
+    let answers = if bound { 0.0 } else { 1.0 };
+    let growth = |point: &Point| flow.net_gain(point, chances);
+    let slope = |by: f64, moved: &dyn Fn(f64) -> Point| {
+        (growth(&moved(by)) - growth(&moved(-by))) / (2.0 * by)
+    };
+    let by = 1e-6;
+    let w = by * point.window;
+    let at_window = |change: f64| Point { window: point.window + change, ..point };
+    let at_epoch = |change: f64| Point { epoch_window: point.epoch_window + change, ..point };
+    let at_rtt = |change: f64| Point { rtt: point.rtt + change, ..point };
+    let left = |point: &Point| flow.kept(point, chances);
+    let events = rate * (chances.marks + chances.losses);
+    let hops = flow.hops.iter().filter_map(|&(link, lag)| {
+        let cause = if plan.links[link].marks() { Cause::Mark } else { Cause::Loss };
+        let share = flow.law().give_up(&flow.operating(&point), cause);
+        index[link].map(|at| (at, lag, -answers * rate * share * point.window))
+    });
+    LinearFlow {
+        count: 1.0,
+        hops: hops.collect(),
+        bits: flow.bits,
+        rate,
+        round_trip: state.round_trip,
+        window: if bound { -1.0 / state.round_trip } else { rate * slope(w, &at_window) },
+        epoch: answers * rate * slope(w, &at_epoch),
+        stretch: answers * rate * slope(by * point.rtt, &at_rtt),
+        coupling: events * (left(&at_window(w)) - left(&at_window(-w))) / (2.0 * w),
+        memory: events.max(1e-9),
+    }
+}
+
+impl FlowPlan<'_> {
+    /// What a packet brings less what it takes, in segments.
+    fn net_gain(&self, point: &Point, chances: Chances) -> f64 {
+        let at = self.operating(point);
+        let taken = |cause: Cause, probability: f64| {
+            if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }
+        };
+        let share = taken(Cause::Mark, chances.marks) + taken(Cause::Loss, chances.losses);
+        self.gain(&at) - share * point.window
+    }
+
+    /// What an event leaves of the window, on average.
+    fn kept(&self, point: &Point, chances: Chances) -> f64 {
+        let at = self.operating(point);
+        let total = (chances.marks + chances.losses).max(f64::MIN_POSITIVE);
+        let marks = chances.marks / total * self.law().give_up(&at, Cause::Mark);
+        let losses = chances.losses / total * self.law().give_up(&at, Cause::Loss);
+        point.window * (1.0 - marks - losses)
+    }
+}

@@ -1,0 +1,194 @@
+//! Where networks settle, by hand, by integration, and for thousands of flows. An independent convex solver judges it
+//! too, in `tests/python/test_fluid_theorem.py`.
+
+mod support;
+
+use longfat_fluid::{Equilibrium, FluidError, Link, Network, Price, Red, averaging, equilibrium};
+use longfat_units::Span;
+use support::{AVQ, assert_near, flow, law, link, mean_field, single};
+
+const SECOND: Span = Span::from_seconds(1);
+
+/// A small generator for shapes of networks: Knuth's MMIX constants.
+struct Shapes(u64);
+
+impl Shapes {
+    fn uniform(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        (self.uniform() * count as f64) as usize
+    }
+}
+
+fn random(
+    shapes: &mut Shapes,
+    links: usize,
+    flows: usize,
+    names: &[&str],
+    capacity: f64,
+) -> Network {
+    let links: Vec<Link> =
+        (0..links).map(|_| link(capacity * (1.0 + 9.0 * shapes.uniform()), AVQ)).collect();
+    let flows = (0..flows)
+        .map(|index| {
+            let rtt = Span::from_millis(10 + shapes.below(190) as u64);
+            let mut flow = flow(law(names[index % names.len()], &[]), rtt);
+            let hops = 1 + shapes.below(4.min(links.len()));
+            flow.route.clear();
+            while flow.route.len() < hops {
+                let link = shapes.below(links.len());
+                if !flow.route.contains(&link) {
+                    flow.route.push(link);
+                }
+            }
+            flow
+        })
+        .collect();
+    let (warmup, duration) = (Span::ZERO, Span::from_seconds(10));
+    Network { links, flows, loads: Vec::new(), warmup, duration, seed: 1 }
+}
+
+fn settled(network: &Network) -> Equilibrium {
+    equilibrium(network).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two links, one flow over both and one over each, 100 segments per second on each link and round trips of 1 s: Reno's
+/// p = 2/w² gives the long flow p = 2 · 2/w² of the short ones, so 1/√2 of their window. (1 + 1/√2) w = 100.
+#[test]
+fn a_long_flow_gets_one_over_root_two_of_a_short_one() {
+    let flows = (0..3).map(|_| flow(law("reno", &[]), SECOND)).collect();
+    let mut network = single(link(100.0, AVQ), flows, 10.0);
+    network.links.push(link(100.0, AVQ));
+    network.flows[0].route = vec![0, 1];
+    network.flows[2].route = vec![1];
+    let rest = settled(&network);
+    for (flow, expected) in [(0, 41.421), (1, 58.579), (2, 58.579)] {
+        assert_near(rest.flows[flow].window, expected, 1e-4, &format!("flow {flow}"));
+        assert_near(rest.flows[flow].rate, expected * 12_000.0, 1e-4, "its rate");
+    }
+    assert_near(rest.links[0].price, 2.0 / (58.579 * 58.579), 1e-4, "the price");
+}
+
+#[test]
+fn a_link_with_room_charges_nothing() {
+    let mut network = single(link(100.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
+    network.links.push(link(1000.0, AVQ));
+    network.flows[0].route = vec![0, 1];
+    network.links[1].loss = 1e-5;
+    let rest = settled(&network);
+    assert_near(rest.flows[0].window, 100.0, 1e-6, "the window");
+    assert_eq!(rest.links[1].price, 0.0);
+    assert_near(rest.links[1].load, 0.1, 1e-6, "the load");
+    // 2/100² in all, of which the second link's corruption is a twentieth.
+    assert_near(rest.links[0].price, 1.9e-4, 1e-6, "the price");
+}
+
+/// Under corruption alone links of any capacity leave Reno 1414 segments at p = 1e-6.
+#[test]
+fn a_flow_that_its_losses_hold_pays_nothing() {
+    let mut link = link(1e6, AVQ);
+    link.loss = 1e-6;
+    let rest = settled(&single(link, vec![flow(law("reno", &[]), SECOND)], 10.0));
+    assert_near(rest.flows[0].window, 1414.21, 1e-5, "the window");
+    assert_eq!(rest.links[0].price, 0.0);
+}
+
+#[test]
+fn a_bounded_window_leaves_the_rest_to_the_others() {
+    let mut bounded = flow(law("reno", &[]), SECOND);
+    bounded.max_window = Some(30);
+    let network = single(link(100.0, AVQ), vec![bounded, flow(law("reno", &[]), SECOND)], 10.0);
+    let rest = settled(&network);
+    assert_near(rest.flows[0].window, 30.0, 1e-9, "the bounded flow");
+    assert_near(rest.flows[1].window, 70.0, 1e-6, "the other");
+}
+
+/// With a price that a queue makes: 60 Reno flows behind RED, as in `equations.rs`.
+#[test]
+fn red_and_overflow_settle_where_integration_does() {
+    let red = Red {
+        min: 0.04,
+        max: 0.19,
+        max_p: 0.1,
+        gentle: true,
+        averaging: averaging(0.0005, 3750.0),
+        marks: true,
+    };
+    for price in [Price::Red(red), Price::Overflow] {
+        let mut link = link(3750.0, price);
+        link.buffer = Some(Span::from_millis(300));
+        let flows = (0..60).map(|_| flow(law("reno", &[]), Span::from_millis(200))).collect();
+        let network = single(link, flows, 300.0);
+        let rest = settled(&network);
+        let path = mean_field(&network, 0.0);
+        let at = path.links[0].queue.len() - 1;
+        assert_near(rest.flows[0].window, path.flows[0].window[at], 1e-3, "the windows");
+        assert_near(rest.links[0].queue, path.links[0].queue[at], 1e-3, "the queue");
+        assert_near(rest.links[0].price, path.links[0].price[at], 2e-3, "the price");
+    }
+}
+
+/// Random networks with all laws, integrated without delay until nothing moves.
+#[test]
+fn integration_leads_to_the_equilibrium() {
+    let mut shapes = Shapes(7);
+    for round in 0..3 {
+        let names = ["reno", "fiber", "stcp", "exp", "hstcp"];
+        let mut network = random(&mut shapes, 3, 8, &names, 500.0);
+        network.duration = Span::from_seconds(300);
+        for link in &mut network.links {
+            link.price = Price::Avq { utilisation: 0.98, adaptation: 5.0 };
+        }
+        let rest = settled(&network);
+        let path = mean_field(&network, 0.0);
+        for (flow, (end, way)) in rest.flows.iter().zip(&path.flows).enumerate() {
+            let window = way.window[300];
+            assert_near(window, end.window, 2e-3, &format!("network {round}, flow {flow}"));
+        }
+    }
+}
+
+/// Ten thousand flows over a hundred links. Every flow balances gain and loss, and every link is full or free.
+#[test]
+fn ten_thousand_flows_settle() {
+    let mut shapes = Shapes(12_345);
+    let names = ["reno", "fiber", "stcp", "exp", "hstcp"];
+    let network = random(&mut shapes, 100, 10_000, &names, 1e5);
+    let rest = settled(&network);
+    assert!(rest.steps < 200, "{} steps", rest.steps);
+    for (index, link) in rest.links.iter().enumerate() {
+        let full = (link.load - 1.0).abs() < 1e-6 && link.price > 0.0;
+        let free = link.load < 1.0 && link.price == 0.0;
+        assert!(full || free, "link {index}: {link:?}");
+    }
+    // The first flow is Reno's: 2/w².
+    let Equilibrium { flows, .. } = &rest;
+    assert_near(flows[0].price, 2.0 / (flows[0].window * flows[0].window), 1e-6, "Reno's price");
+}
+
+#[test]
+fn what_has_no_equilibrium_is_refused_with_the_reason() {
+    let endless = single(link(1e6, Price::Loss), vec![flow(law("reno", &[]), SECOND)], 10.0);
+    let refused = equilibrium(&endless).expect_err("nothing holds the window");
+    assert!(refused.to_string().contains("lose nothing"), "{refused}");
+
+    // Losses below α do not hold the fiber controller.
+    let mut link_below = link(1e6, Price::Loss);
+    link_below.loss = 1e-5;
+    let endless = single(link_below, vec![flow(law("fiber", &[]), SECOND)], 10.0);
+    let refused = equilibrium(&endless).expect_err("nothing holds the window");
+    assert!(refused.to_string().contains("losses of 0.00001 do not"), "{refused}");
+
+    // Even one segment per round trip of each of 100 flows is twice what the link takes.
+    let flows = (0..100).map(|_| flow(law("reno", &[]), SECOND)).collect();
+    let refused = equilibrium(&single(link(50.0, AVQ), flows, 10.0)).expect_err("no room");
+    assert!(refused.to_string().contains("100 flows would still bring"), "{refused}");
+
+    let mut gone = single(link(50.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
+    gone.flows[0].stop = Some(Span::from_seconds(5));
+    assert_eq!(equilibrium(&gone), Err(FluidError::NoFlows));
+}

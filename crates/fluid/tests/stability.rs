@@ -1,0 +1,158 @@
+//! Stability against textbooks, and against the equations themselves on both sides of the boundary.
+
+mod support;
+
+use longfat_control::{Cause, Operating, WindowLaw};
+use longfat_fluid::{
+    Equilibrium, FlowRest, LinkRest, Network, Price, Red, Stability, equilibrium, stability,
+};
+use longfat_units::{Segments, Span};
+use support::{assert_near, flow, law, link, mean_field, single};
+
+const SECOND: Span = Span::from_seconds(1);
+
+fn judged(network: &Network, delay: f64) -> Stability {
+    let rest = equilibrium(network).unwrap_or_else(|error| panic!("{error}"));
+    stability(network, &rest, delay)
+}
+
+/// A lone Reno flow of window w on a link that overflows without a buffer.
+fn hayes(window: f64) -> Network {
+    let p = 2.0 / (window * window);
+    let capacity = window * (1.0 - p);
+    single(link(capacity, Price::Overflow), vec![flow(law("reno", &[]), SECOND)], 800.0)
+}
+
+/// N. D. Hayes, "Roots of the transcendental equation associated with a certain difference-differential equation",
+/// Journal of the London Mathematical Society s1-25(3), 1950: s + a + k e^(-s τ) = 0 loses its stability, for k > a, at
+/// τ = arccos(-a/k)/√(k² - a²). Here a = 2/w and k = w (1 - 2/w²)/2 per round trip: 2/3 and 7/6 at w = 3, 0.4 and 2.3 at
+/// w = 5.
+#[test]
+fn a_lone_flow_has_the_boundary_of_hayes() {
+    for (window, factor) in [(3.0, 2.1790 / 0.95743), (5.0, 1.74556 / 2.26495)] {
+        let Stability { stable, margin } = judged(&hayes(window), 1.0);
+        assert_eq!(stable, factor > 1.0, "window {window}");
+        assert_near(margin.expect("delays matter"), factor, 1e-3, &format!("window {window}"));
+    }
+    // The same told with delays of half the length, and with none.
+    let half = judged(&hayes(5.0), 0.5);
+    assert!(half.stable);
+    assert_near(half.margin.expect("delays matter"), 2.0 * 1.74556 / 2.26495, 1e-3, "at half");
+    assert_eq!(judged(&hayes(5.0), 0.0), Stability { stable: true, margin: None });
+}
+
+/// The equations settle with nine tenths of the delays of the boundary, and swing for ever with eleven.
+#[test]
+fn the_equations_agree_on_both_sides_of_the_boundary() {
+    for window in [3.0, 5.0] {
+        let network = hayes(window);
+        let boundary = judged(&network, 1.0).margin.expect("delays matter");
+        let swing = |delay: f64| {
+            let late = &mean_field(&network, delay).flows[0].window[700..];
+            let most = late.iter().copied().fold(0.0, f64::max);
+            most - late.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        assert!(swing(0.9 * boundary) < 1e-3, "{} inside", swing(0.9 * boundary));
+        assert!(swing(1.1 * boundary) > 0.3, "{} outside", swing(1.1 * boundary));
+    }
+}
+
+/// C. V. Hollot, V. Misra, D. Towsley, W.-B. Gong, "A control theoretic analysis of RED", INFOCOM 2001: 60 flows, 3750
+/// packets/s, a round trip of 0.246 s, thresholds of 150 and 700 packets, 10 % and averaging at 0.005 per second: stable.
+/// The loop is L(jω) = 1.83e-4/(1 + jω/0.005) · (RC)³/(2N)²/((1 + jωR²C/(2N))(1 + jωR)) e^(-jωR). Its modulus is 1 at
+/// ω = 0.0497 per second, its phase there, but for the delay, -90.3°: 89.7° or 1.565 rad are left, 31.5 s, which are 128
+/// round trips.
+#[test]
+fn the_red_of_hollot_and_others_is_stable() {
+    let red = Red {
+        min: 150.0 / 3750.0,
+        max: 700.0 / 3750.0,
+        max_p: 0.1,
+        gentle: true,
+        averaging: 0.005,
+        marks: true,
+    };
+    let mut link = link(3750.0, Price::Red(red));
+    link.buffer = Some(SECOND);
+    let rtt = Span::from_seconds_f64(0.194);
+    let flows = (0..60).map(|_| flow(law("reno", &[]), rtt)).collect();
+    let Stability { stable, margin } = judged(&single(link, flows, 10.0), 1.0);
+    assert!(stable);
+    assert_near(margin.expect("delays matter"), 128.0, 0.02, "the margin");
+}
+
+/// Flows of different round trips on two links: settling or swinging, as the judgement says.
+#[test]
+fn two_links_and_three_round_trips_agree_with_the_equations() {
+    let routes = [(vec![0, 1], 900), (vec![0], 500), (vec![1], 1400), (vec![1], 700)];
+    let flows = routes
+        .into_iter()
+        .map(|(route, millis)| {
+            let mut flow = flow(law("reno", &[]), Span::from_millis(millis));
+            flow.route = route;
+            flow
+        })
+        .collect();
+    let price = Price::Avq { utilisation: 1.0, adaptation: 0.2 };
+    let mut network = single(link(8.0, price), flows, 600.0);
+    network.links[0].delay = Span::from_millis(200);
+    network.links.push(link(10.0, price));
+    let boundary = judged(&network, 1.0).margin.expect("delays matter");
+    let swing = |delay: f64| {
+        let late = &mean_field(&network, delay).flows[0].window[500..];
+        let most = late.iter().copied().fold(0.0, f64::max);
+        most / late.iter().copied().fold(f64::INFINITY, f64::min) - 1.0
+    };
+    assert!((0.05..20.0).contains(&boundary), "{boundary}");
+    assert!(swing(0.9 * boundary) < 1e-3, "{} inside of {boundary}", swing(0.9 * boundary));
+    assert!(swing(1.1 * boundary) > 0.02, "{} outside of {boundary}", swing(1.1 * boundary));
+}
+
+/// Gains 1e-4 w² segments per packet: left alone its window runs away from the balance 1e-4 w² = p w/2.
+#[derive(Debug)]
+struct Runaway;
+
+impl WindowLaw for Runaway {
+    fn gain(&self, at: &Operating) -> f64 {
+        1e-4 * at.window.0 * at.window.0
+    }
+
+    fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+        0.5
+    }
+}
+
+/// One such flow is held by its link, s = 0.01 - 5 e^(-0.1 s) lies on the left. Two are not: the link sees their sum
+/// stand still while one takes from the other.
+#[test]
+fn what_the_link_does_not_see_is_counted() {
+    for (count, stable) in [(1_usize, true), (2, false)] {
+        let p = 2e-3;
+        let load = 10.0 * count as f64;
+        let flows: Vec<_> = (0..count)
+            .map(|_| {
+                let mut flow = flow(Box::new(Runaway), SECOND);
+                flow.initial_window = Segments(10.0);
+                flow
+            })
+            .collect();
+        let network = single(link(load * (1.0 - p), Price::Overflow), flows, 10.0);
+        let rate = 10.0 * 12_000.0;
+        let flow = FlowRest { window: 10.0, rate, price: p, round_trip: 1.0 };
+        let link = LinkRest { price: p, load: 1.0 / (1.0 - p), queue: 0.0 };
+        let rest = Equilibrium { flows: vec![flow; count], links: vec![link], steps: 0 };
+        assert_eq!(stability(&network, &rest, 0.1).stable, stable, "{count} flows");
+        if !stable {
+            assert_eq!(stability(&network, &rest, 0.1).margin, Some(0.0));
+        }
+    }
+}
+
+/// Corruption alone: nothing comes back, so no delay matters.
+#[test]
+fn without_feedback_any_delay_will_do() {
+    let mut link = link(1e6, Price::Loss);
+    link.loss = 1e-4;
+    let flows = vec![flow(law("exp", &[]), SECOND), flow(law("hstcp", &[]), SECOND)];
+    assert_eq!(judged(&single(link, flows, 10.0), 1.0), Stability { stable: true, margin: None });
+}
