@@ -7,12 +7,16 @@ __all__ = [
     "Cancellation",
     "Cancelled",
     "EngineError",
+    "FluidError",
+    "FluidPath",
     "Recording",
     "Scenario",
     "ScenarioError",
     "Table",
     "__version__",
     "controllers",
+    "fluid_rest",
+    "fluid_solve",
     "profiles",
     "quantity",
     "queues",
@@ -26,6 +30,9 @@ class ScenarioError(ValueError):
 
 class EngineError(RuntimeError):
     """The simulator broke one of its own rules: a bug of longfat, not of the scenario."""
+
+class FluidError(ValueError):
+    """A scenario that the fluid model cannot solve as asked. The message says why, and what would help."""
 
 class Cancelled(Exception):  # noqa: N818 - a stop that was asked for is no error
     """A simulation was stopped through its `Cancellation`."""
@@ -127,6 +134,42 @@ def simulate(
         Cancelled: `cancellation` was raised.
         EngineError: A bug of longfat.
         KeyboardInterrupt: Ctrl-C, on the main thread.
+    """
+
+@final
+class FluidPath:
+    """A solution in time."""
+
+    def to_json(self) -> str:
+        """The instants, flows and links as JSON text."""
+    def table(self, name: str, /) -> Table:
+        """The table called `name`.
+
+        Raises:
+            ValueError: There is no such table.
+        """
+
+def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> FluidPath:
+    """Solves the equations of a scenario in time, without the interpreter's lock.
+
+    Args:
+        scenario: What to solve.
+        model: `"mean-field"`, `"hybrid"` or `"synchronised"`.
+        price: `"avq"`, `"overflow"`, `"red"` or `"loss"`.
+        delay: With feedback delay.
+
+    Raises:
+        FluidError: It cannot be solved as asked.
+        EngineError: A bug of longfat.
+        KeyboardInterrupt: Ctrl-C, on the main thread.
+    """
+
+def fluid_rest(scenario: Scenario, *, price: str, delay: bool, judge: bool) -> str:
+    """Finds where a scenario settles, and if asked to judges its stability: JSON text.
+
+    Raises:
+        FluidError: There is no equilibrium, or it was not found.
+        EngineError: A bug of longfat.
     """
 
 def quantity(kind: Literal["time", "rate", "size"], text: str, /) -> int:

@@ -7,6 +7,7 @@
 //! - between chunks of events it looks for Ctrl-C, for a cancellation, and reports progress;
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
+mod fluid;
 mod guard;
 mod quantity;
 mod registry;
@@ -23,6 +24,7 @@ mod _longfat {
 
     #[pymodule_export]
     use super::{
+        fluid::{FluidError, FluidPath, fluid_rest, fluid_solve},
         guard::EngineError,
         quantity::quantity,
         registry::{controllers, profiles, queues},

@@ -111,6 +111,19 @@ impl Network {
     }
 }
 
+impl Scenario {
+    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
+    pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let draw = |what: &str| {
+            let mut stream =
+                chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
+            move || chance::uniform(&mut stream)
+        };
+        let start = group.start.get(index, group.count, draw("start"));
+        (start, group.rtt.get(index, group.count, draw("rtt")))
+    }
+}
+
 /// Builds the network of `scenario`.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
@@ -203,12 +216,8 @@ fn add_flow(
     (group_index, index): (usize, u64),
     options: Options,
 ) {
-    let draw = |what: &str| {
-        let mut stream =
-            chance::stream(scenario.seed, &format!("flow/{}/{index}/{what}", group.name));
-        move || chance::uniform(&mut stream)
-    };
-    let start = Time::ZERO + group.start.get(index, group.count, draw("start"));
+    let (start, rtt) = scenario.start_and_rtt(group, index);
+    let start = Time::ZERO + start;
     let stop = group.stop.map(|stop| Time::ZERO + stop);
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
     let route = network.route(&group.path, group.reverse);
@@ -221,7 +230,7 @@ fn add_flow(
         route: &route,
         control: &group.control,
         transport: &group.transport,
-        rtt: group.rtt.get(index, group.count, draw("rtt")),
+        rtt,
         start,
         stop,
         segments: group.size.map(|size| size.0.div_ceil(group.transport.packet.0)),
