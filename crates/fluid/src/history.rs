@@ -98,6 +98,16 @@ impl History {
         }
     }
 
+    /// The last step.
+    pub(crate) fn last(&self) -> Option<&Past> {
+        self.steps.back()
+    }
+
+    /// Takes the last step back.
+    pub(crate) fn pop(&mut self) {
+        self.spare.extend(self.steps.pop_back());
+    }
+
     /// Forgets what was over before `t`.
     pub(crate) fn forget(&mut self, t: f64) {
         while self.steps.len() > 1 && self.steps.front().is_some_and(|step| step.end < t) {

@@ -161,6 +161,11 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Segments per second that a flow sent when `look` was called last.
+    pub(crate) fn sent(&self, flow: usize) -> f64 {
+        self.rates[flow]
+    }
+
     fn past_rate(&self, flow: usize, past: &Past, t: f64) -> f64 {
         let plan = &self.plan.flows[flow];
         let window = past.state(flow, t);

@@ -159,8 +159,8 @@ pub enum FluidError {
     },
     /// Equations that take too many steps.
     #[error(
-        "the equations were given up at t = {at:.3} s after {steps} steps: at these windows they are stiff. Solve \
-         with feedback delay, a larger round trip or a shorter duration"
+        "the equations were given up at t = {at:.3} s after {steps} steps: at these windows they are stiff. Try \
+         another price, the hybrid model, or a shorter duration"
     )]
     TooManySteps {
         /// Steps taken.

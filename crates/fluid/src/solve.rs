@@ -25,6 +25,9 @@ pub struct Solve {
 /// A loss leaves two segments at least (RFC 5681, equation 4), as in the packet shell.
 const LEAST_AFTER_LOSS: f64 = 2.0;
 
+/// So many losses more or less, in a step, make no difference.
+const UNEXPECTED: f64 = 1e-4;
+
 /// Far more than any network needs whose equations are not stiff.
 const MOST_STEPS: u64 = 20_000_000;
 
@@ -86,6 +89,8 @@ struct Run<'a> {
     /// Nothing moves by more than some millionths in this time: where a law jumps (Scalable TCP at 16 segments) the
     /// steps need not become shorter.
     shortest: f64,
+    /// Steps need not be shorter for the sake of memory: where a price jumps, no step is short enough.
+    finest: f64,
     quartics: Vec<[f64; 5]>,
     /// Instants at which something begins or ends, the next one last.
     breaks: Vec<f64>,
@@ -127,6 +132,7 @@ impl<'a> Run<'a> {
             h: longest.min(shortest_trip / 100.0),
             longest,
             shortest: 2e-6 * shortest_trip.min(end),
+            finest: 1e-3 * how.delay * shortest_trip,
             quartics: Vec::new(),
             breaks: breaks(&model, network),
             streams,
@@ -167,25 +173,25 @@ impl<'a> Run<'a> {
             let error = self.step.attempt(&mut self.model, self.t, &self.y, length);
             let accepted = error <= 1.0 || length <= self.shortest;
             let next = (length * stretch(error)).max(self.shortest);
-            if accepted {
+            if accepted && self.take(length, if whole { limit } else { self.t + length }) {
                 // A step that was cut short by a break says little about the next.
                 self.h = if whole { next.max(self.h) } else { next };
-                self.take(length, if whole { limit } else { self.t + length });
                 return Ok(());
             }
-            self.h = next;
+            self.h = if accepted { 0.4 * length } else { next };
         }
     }
 
-    /// Takes the step of this length, which ends at `end` unless an event comes before.
-    fn take(&mut self, length: f64, end: f64) {
+    /// Takes the step of this length, which ends at `end` unless an event comes before. False if it is too long to
+    /// remember what the links charged.
+    fn take(&mut self, length: f64, end: f64) -> bool {
         self.step.quartics(&self.y, length, &mut self.quartics);
         let event = self.first_event();
         let end = event.map_or(end, |event| self.t + event.theta * length);
-        self.measure(length, end);
-        if self.model.delay > 0.0 {
-            self.remember(length, end);
+        if self.model.delay > 0.0 && !self.remember(length, end) {
+            return false;
         }
+        self.measure(length, end);
         self.sample(length, end);
         if let Some(event) = event {
             for (value, coefficients) in self.y.iter_mut().zip(&self.quartics) {
@@ -206,6 +212,7 @@ impl<'a> Run<'a> {
         } else {
             self.step.taken();
         }
+        true
     }
 
     fn recovery_ends(&self) -> bool {
@@ -335,8 +342,9 @@ impl<'a> Run<'a> {
         moved
     }
 
-    /// Keeps the step for those who will ask for it.
-    fn remember(&mut self, length: f64, end: f64) {
+    /// Keeps the step for those who will ask for it. False if it is too long for that: prices have kinks, where they
+    /// begin and where they end, that five samples of a long step do not show.
+    fn remember(&mut self, length: f64, end: f64) -> bool {
         let start = self.t;
         self.model.history.push(start, length, end, &self.quartics);
         let count = self.model.plan.links.len();
@@ -352,10 +360,37 @@ impl<'a> Run<'a> {
             }
         }
         self.model.history.set_links(&self.links);
+        if end - start > self.finest && !self.remembers(start, length, end) {
+            self.model.history.pop();
+            return false;
+        }
         let longest = (0..self.model.plan.flows.len())
             .map(|flow| self.model.round_trip(flow, &self.y))
             .fold(0.0, f64::max);
         self.model.history.forget(end - 2.0 * self.model.delay * longest);
+        true
+    }
+
+    /// Is what is remembered of the last step good enough between the samples too? As good as one in a thousand, or so
+    /// good that nobody's expected losses change by more than `UNEXPECTED`.
+    fn remembers(&mut self, start: f64, length: f64, end: f64) -> bool {
+        for share in [0.125, 0.875] {
+            let t = start + share * (end - start);
+            self.look_at(t, start, length, Side::Before);
+            let Some(past) = self.model.history.last() else { return true };
+            for (index, link) in self.model.plan.links.iter().enumerate() {
+                let price = self.model.prices[index];
+                let off = (past.link(index, t) - price).abs();
+                if off <= 1e-3 * price {
+                    continue;
+                }
+                let rates = link.crossing.iter().map(|&(flow, _)| self.model.sent(flow));
+                if off * rates.fold(0.0, f64::max) * (end - start) > UNEXPECTED {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Loads and prices within the step that began at `start`.
