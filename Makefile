@@ -28,9 +28,10 @@ test-rust:
 test-python: build
 	$(BIN)/python -m pytest
 
-# Theory at loss rates that need thousands of millions of packets.
-test-long:
+# Theory at loss rates that need thousands of millions of packets, and over hundreds of random networks.
+test-long: build
 	cargo test --workspace --locked -- --ignored
+	$(BIN)/python -m pytest -m long
 
 # The whole packet path on a quiet machine: median of five runs each, then criterion's statistics of short ones.
 bench:

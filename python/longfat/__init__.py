@@ -9,8 +9,10 @@
 
 from longfat import fairness
 from longfat._api import Run, run
+from longfat._fluid import Fluid, fluid, synchronised
 from longfat._longfat import (
     EngineError,
+    FluidError,
     ScenarioError,
     __version__,
     controllers,
@@ -20,12 +22,16 @@ from longfat._table import Table
 
 __all__ = [
     "EngineError",
+    "Fluid",
+    "FluidError",
     "Run",
     "ScenarioError",
     "Table",
     "__version__",
     "controllers",
     "fairness",
+    "fluid",
     "queues",
     "run",
+    "synchronised",
 ]

@@ -57,6 +57,16 @@ RUN = Layout(
 )
 
 
+FLUID_TABLES = ("flows", "flow_series", "link_series")
+"""The tables of a fluid solution, each written as a Parquet file of that name."""
+
+FLUID = Layout(
+    "a fluid solution",
+    ("scenario.toml", "fluid.json"),
+    (*(f"{table}.parquet" for table in FLUID_TABLES), "fluid.png", "fluid.svg"),
+)
+
+
 class ResultFolder:
     """A folder that appears whole, replacing an earlier result, when `commit` is called; otherwise not at all.
 

@@ -1,4 +1,4 @@
-"""Pictures of a run and of a comparison.
+"""Pictures of a run, of a comparison, and of a fluid solution.
 
 Figures are made without matplotlib's global state, so they work without a display and in any thread.
 Every picture is 1200 by 1000 pixels or a little wider, and is written as PNG or SVG by its ending.
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from longfat._api import Run
     from longfat._comparison import Contender, Setup
+    from longfat._fluid import Fluid
 
-__all__ = ["comparison", "run", "save"]
+__all__ = ["comparison", "fluid", "run", "save"]
 
 FEW = 6
 """So many flows get a colour each; more of them are drawn thin, with their mean on top."""
@@ -118,6 +119,87 @@ def _comparison(setup: Setup, contenders: Sequence[Contender]) -> Figure:
     return figure
 
 
+def fluid(solved: Fluid, packets: Run | None = None) -> Figure:
+    """Draws windows, rates and prices of a fluid solution against time.
+
+    Args:
+        solved: A solution in time; where it has an equilibrium, that is drawn too, dotted.
+        packets: A run of the same scenario, drawn behind in fainter lines of the same colours.
+
+    Returns:
+        A figure of three panels with a common time axis.
+
+    Raises:
+        ValueError: It was not solved in time, or the run kept no time series.
+    """
+    with style.applied():
+        return _fluid(solved, packets)
+
+
+def _fluid(solved: Fluid, packets: Run | None) -> Figure:
+    flows = solved.flow_series.to_polars()
+    links = solved.link_series.to_polars()
+    figure = style.figure(12, 10, head=1.15)
+    axes = figure.subplots(3, 1, sharex=True, height_ratios=(1.3, 1, 0.9))
+    window, rate, price = axes
+    _flows(window, flows, "window", "window (segments)")
+    _flows(rate, flows, "rate_bit_s", "rate", legend=False)
+    price.set_ylabel("price (marked or lost)")
+    for colour, (name, line) in zip(style.LINK_COLOURS, _directions(links), strict=False):
+        price.plot(line["time_s"], line["price"], color=colour, linewidth=1.1, label=name)
+    price.set_ylim(bottom=0)
+    style.legend(price)
+    if packets is not None:
+        _behind(window, rate, flows, packets)
+    if solved.equilibrium is not None:
+        _rest(window, rate, flows, solved.equilibrium["flows"])
+    for panel in axes:
+        style.panel(panel, solved.warmup_s, solved.duration_s)
+    price.set_xlabel("time (s)")
+    style.name_warmup(window, solved.warmup_s, solved.duration_s)
+    options = solved.options
+    feedback = "with feedback delay" if options["delay"] else "without feedback delay"
+    detail = f"{options['model']} fluid, price {options['price']}, {feedback}"
+    if options["model"] == "synchronised":
+        detail = "flows that lose together on one drop-tail link"
+    behind = " · faint: the packets of the same scenario" if packets is not None else ""
+    style.title(figure, f"{solved.name} as a fluid", detail + behind)
+    figure.align_ylabels(axes)
+    return figure
+
+
+def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Run) -> None:
+    """The run of the packets, in the units and colours of the fluid."""
+    series = _in_order(packets.flow_series.to_polars(), packets.summary)
+    if series.is_empty():
+        message = "the run kept no time series: run it with record=True"
+        raise ValueError(message)
+    size, _, _ = ruler([_largest(flows["rate_bit_s"])], RATE)
+    few = flows["flow"].n_unique() <= FEW
+    for colour, (_, part) in zip(
+        style.COLOURS, _parts(series, "flow" if few else "group"), strict=False
+    ):
+        values = pl.col("window", "throughput_bit_s").mean()
+        line = part if few else part.group_by("time_s").agg(values).sort("time_s")
+        look: dict[str, Any] = {"color": colour, "linewidth": 1.0, "alpha": 0.4, "zorder": 1}
+        window.plot(line["time_s"], line["window"], **look)
+        rate.plot(line["time_s"], line["throughput_bit_s"] / size, **look)
+    for panel in (window, rate):
+        panel.relim()
+        panel.autoscale(axis="y")
+        panel.set_ylim(bottom=0)
+
+
+def _rest(window: Axes, rate: Axes, flows: pl.DataFrame, rest: list[dict[str, Any]]) -> None:
+    """Where few flows settle, as dotted lines."""
+    if len(rest) > FEW:
+        return
+    size, _, _ = ruler([_largest(flows["rate_bit_s"])], RATE)
+    for colour, flow in zip(style.COLOURS, rest, strict=False):
+        window.axhline(flow["window"], color=colour, linewidth=1.0, linestyle=":")
+        rate.axhline(flow["rate_bit_s"] / size, color=colour, linewidth=1.0, linestyle=":")
+
+
 def _flows(
     panel: Axes, series: pl.DataFrame, column: str, label: str, *, legend: bool = True
 ) -> None:
@@ -180,17 +262,21 @@ def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> 
 
 def _busy(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     """The directions worth a line, each with its name: `bottleneck`, `bottleneck, reverse`."""
-    parts = [
-        (name if direction == "forward" else f"{name}, {direction}", line)
-        for name, link in _parts(links, "link")
-        for direction, line in _parts(link, "direction")
-    ]
+    parts = _directions(links)
     busy = [
         (name, line)
         for name, line in parts
         if _largest(line["utilisation"]) > _BUSY or _largest(line["queue"]) > _BUSY
     ]
     return busy or parts[:1]
+
+
+def _directions(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    return [
+        (name if direction == "forward" else f"{name}, {direction}", line)
+        for name, link in _parts(links, "link")
+        for direction, line in _parts(link, "direction")
+    ]
 
 
 def _largest(series: pl.Series) -> float:

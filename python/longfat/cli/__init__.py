@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from longfat._errors import MeasureError, RoomError
-from longfat._longfat import Cancelled, EngineError, ScenarioError, __version__
+from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError, __version__
 from longfat.cli._bench import bench_command
+from longfat.cli._fluid import fluid_command
 from longfat.cli._list import list_command
 from longfat.cli._paper import paper_command
 from longfat.cli._run import run_command
@@ -32,6 +33,7 @@ def commands() -> None:
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
     longfat run scenarios/first.toml --plot                           one scenario
+    longfat fluid scenarios/first.toml --with-packets                 its differential equations
     longfat paper exp-tcp                                             the figures of a paper
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
 
@@ -39,6 +41,7 @@ def commands() -> None:
 commands.add_command(run_command)
 commands.add_command(try_command)
 commands.add_command(paper_command)
+commands.add_command(fluid_command)
 commands.add_command(list_command)
 commands.add_command(bench_command)
 
@@ -73,9 +76,9 @@ def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for eac
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (RoomError, MeasureError) as error:
+    except (RoomError, FluidError, MeasureError) as error:
         _complain(f"error: {error}")
-        return WRONG_INPUT if isinstance(error, RoomError) else FAILED
+        return FAILED if isinstance(error, MeasureError) else WRONG_INPUT
     except OSError as error:
         _complain(f"error: {_reason(error)}")
         return WRONG_INPUT

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -88,3 +91,25 @@ def progress(
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
         yield lambda share: bar.update(task, completed=share)
+
+
+def refuse_missing(file: Path) -> None:
+    """Refuses a scenario file that is not there, and names the one that was probably meant.
+
+    Raises:
+        UsageError: There is no such file.
+    """
+    if file.is_dir():
+        message = f"{file} is a folder, not a scenario file."
+        raise click.UsageError(message)
+    if file.exists():
+        return
+    from difflib import get_close_matches
+
+    folder = file.parent if file.parent.is_dir() else Path()
+    near = [*folder.glob("*.toml"), *Path("scenarios").glob("*.toml")]
+    by_name = {path.stem: path for path in reversed(near)}
+    found = get_close_matches(file.stem, by_name, n=1)
+    hint = f" Did you mean {by_name[found[0]]}?" if found else ""
+    message = f"there is no file {file}.{hint}"
+    raise click.UsageError(message)

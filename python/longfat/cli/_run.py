@@ -47,9 +47,9 @@ def run_command(
     from longfat._folder import RUN, ResultFolder
     from longfat._scenario import read
     from longfat._transfers import TransferFile
-    from longfat.cli._console import progress
+    from longfat.cli._console import progress, refuse_missing
 
-    _refuse_missing(file)
+    refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes)
     target = default_folder(name, scenario.seed) if out is None else out
     with ResultFolder(target, RUN) as folder:
@@ -73,21 +73,3 @@ def _speed(scenario: Scenario, share_per_second: float) -> str:
     from longfat._text import PLAIN, amount
 
     return f"{amount(share_per_second * scenario.duration_s, PLAIN)} × real time"
-
-
-def _refuse_missing(file: Path) -> None:
-    """A file that is not there: name the one that was probably meant."""
-    if file.is_dir():
-        message = f"{file} is a folder, not a scenario file."
-        raise click.UsageError(message)
-    if file.exists():
-        return
-    from difflib import get_close_matches
-
-    folder = file.parent if file.parent.is_dir() else Path()
-    near = [*folder.glob("*.toml"), *Path("scenarios").glob("*.toml")]
-    by_name = {path.stem: path for path in reversed(near)}
-    found = get_close_matches(file.stem, by_name, n=1)
-    hint = f" Did you mean {by_name[found[0]]}?" if found else ""
-    message = f"there is no file {file}.{hint}"
-    raise click.UsageError(message)

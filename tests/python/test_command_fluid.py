@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from support import Command
+
+
+def test_it_prints_means_and_writes_a_folder(longfat: Command, small: Path) -> None:
+    done = longfat("fluid", small)
+    assert done.returncode == 0, done.stderr
+    assert "forward[0]" in done.stdout
+    assert "results in runs/small-fluid" in done.stdout
+    assert Path("runs/small-fluid/fluid.json").exists()
+
+
+def test_json_is_one_object(longfat: Command, small: Path) -> None:
+    done = longfat(
+        "fluid", small, "--json", "--model", "hybrid", "--price", "overflow", "--no-delay"
+    )
+    summary = json.loads(done.stdout)
+    assert (summary["model"], summary["price"], summary["delay"]) == ("hybrid", "overflow", False)
+    assert summary["equilibrium"] is None
+    assert summary["stable"] is None
+
+
+def test_an_equilibrium_needs_no_folder(longfat: Command, small: Path) -> None:
+    done = longfat("fluid", small, "--equilibrium", "--stability", "--json")
+    summary = json.loads(done.stdout)
+    assert summary["t"] == []
+    assert len(summary["equilibrium"]["flows"]) == 2
+    assert summary["stable"] is False
+    assert 0 < summary["margin"] < 1
+    assert not Path("runs").exists()
+    told = longfat("fluid", small, "--stability")
+    assert "unstable: the feedback would have to come in" in told.stdout
+
+
+def test_one_picture_has_the_packets_too(longfat: Command, small: Path) -> None:
+    done = longfat("fluid", small, "--with-packets", "--out", "both")
+    assert done.returncode == 0, done.stderr
+    assert "goodput of packets" in done.stdout
+    assert Path("both/fluid.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wrong_input_ends_with_2(longfat: Command, small: Path) -> None:
+    for arguments, reason in (
+        (
+            ("--set", "flow.forward.control=cubic"),
+            "error: flow `forward`: `cubic` has no window law",
+        ),
+        (("--price", "red"), "has no RED queue"),
+        (("--set", "flow.forward.rtt=1"), "a time"),
+        (("--model", "gas"), "'gas' is not one of"),
+    ):
+        done = longfat("fluid", small, *arguments)
+        assert done.returncode == 2, done.stderr
+        assert reason in done.stderr
+    assert longfat("fluid", "smal.toml").returncode == 2
+    taken = Path("taken")
+    taken.mkdir()
+    (taken / "letter.txt").write_text("mine")
+    refused = longfat("fluid", small, "--out", "taken")
+    assert refused.returncode == 2
+    assert "it holds `letter.txt`" in refused.stderr

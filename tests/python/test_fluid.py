@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.integrate import solve_ivp
+
+import longfat
+from longfat._longfat import Scenario
+from support import SMALL
+
+UNIT = {
+    "duration": "200 s",
+    "sample": "1 s",
+    "link": {"link": {"rate": "1.2 Mbit/s", "delay": "0 s", "loss": 1e-3, "buffer": "1 packet"}},
+    "flow": [
+        {
+            "name": "flow",
+            "control": "reno",
+            "path": ["link"],
+            "rtt": "1 s",
+            "initial_window": 2,
+            "initial_threshold": 2,
+        }
+    ],
+}
+"""A round trip of a second and a hundred packets per second: windows are rates, as in Kavak and Kunniyur."""
+
+
+def window(solved: longfat.Fluid) -> np.ndarray[Any, Any]:
+    return np.array(solved.summary["flows"][0]["window"])
+
+
+def test_the_object_keeps_the_names_of_the_contract() -> None:
+    summary = longfat.fluid(SMALL, stability=True).summary
+    assert set(summary) >= {"t", "flows", "links", "equilibrium", "stable", "margin"}
+    assert set(summary["flows"][0]) >= {"name", "window", "rate_bit_s"}
+    assert [flow["name"] for flow in summary["flows"]] == ["forward[0]", "forward[1]"]
+    rows = len(summary["t"])
+    assert rows > 100
+    assert (
+        len(summary["flows"][0]["window"]) == len(summary["links"]["bottleneck"]["price"]) == rows
+    )
+    assert summary["stable"] in {True, False}
+    json.dumps(summary, allow_nan=False)
+
+
+def test_the_tables_have_their_columns() -> None:
+    solved = longfat.fluid(SMALL)
+    assert solved.flow_series.columns == ["time_s", "flow", "group", "window", "rate_bit_s"]
+    assert solved.link_series.columns == [
+        "time_s",
+        "link",
+        "direction",
+        "price",
+        "load",
+        "queue_s",
+    ]
+    frame = solved.flows.to_polars()
+    assert frame.columns == [
+        "name",
+        "group",
+        "control",
+        "rtt_s",
+        "start_s",
+        "window_mean",
+        "rate_mean_bit_s",
+        "events",
+    ]
+    # Two flows on 10 Mbit/s.
+    assert 8e6 < frame["rate_mean_bit_s"].sum() < 10.5e6
+
+
+def test_flows_start_when_the_packets_do() -> None:
+    run, solved = longfat.run(SMALL, seed=3), longfat.fluid(SMALL, seed=3)
+    starts = [table.to_polars()["start_s"].to_list() for table in (run.flows, solved.flows)]
+    assert starts[0] == starts[1]
+    first = solved.flow_series.to_polars().filter(pl.col("flow") == "forward[1]")["time_s"][0]
+    assert first >= starts[0][1]
+
+
+@pytest.mark.parametrize("loss", [1e-3, 1e-4])
+def test_an_independent_solver_finds_the_same_windows(loss: float) -> None:
+    """Equation (4) of the paper and its virtual queue in SciPy: x' = 1 - p x^2/2, C~' = (C - x)/2, C~ <= C."""
+
+    def slopes(_: float, state: np.ndarray[Any, Any]) -> list[float]:
+        x, virtual = state
+        p = loss + max(0.0, 1 - virtual / x)
+        adapts = 0.5 * (100 - x)
+        return [1 - p * x * x / 2, 0.0 if virtual >= 100 and adapts > 0 else adapts]
+
+    solved = longfat.fluid(UNIT, delay=False, set={"link.link.loss": loss})
+    reference = solve_ivp(
+        slopes,
+        (0, 200),
+        [2.0, 100.0],
+        t_eval=np.arange(201),
+        rtol=1e-9,
+        atol=1e-9,
+        max_step=0.05,
+    )
+    assert window(solved) == pytest.approx(reference.y[0], rel=1e-3)
+
+
+def test_an_independent_delay_solver_finds_the_same_windows() -> None:
+    """The same a round trip late, x' = x(t-1) (1/x - p(t-1) x/2), in a thousand steps of Heun per round trip.
+
+    On a link of 30 the flow overshoots and swings: the delay decides the course.
+    """
+    steps, capacity, loss = 1000, 30.0, 1e-3
+    h = 1 / steps
+    count = 60 * steps
+    x, virtual, price = [2.0] * (count + 1), capacity, [0.0] * (count + 1)
+
+    def slope(now: float, then: int) -> float:
+        return x[then] * (1 / now - (loss + price[then]) * now / 2) if then >= 0 else 0.0
+
+    for at in range(count):
+        price[at] = max(0.0, 1 - virtual / x[at])
+        first = slope(x[at], at - steps)
+        second = slope(x[at] + h * first, at + 1 - steps)
+        x[at + 1] = x[at] + h * (first + second) / 2
+        virtual = min(capacity, virtual + h * 0.5 * (capacity - (x[at] + x[at + 1]) / 2))
+    solved = longfat.fluid(UNIT, set={"duration": "60 s", "link.link.rate": "0.36 Mbit/s"})
+    reference = np.array(x[::steps])
+    assert reference.max() > capacity > 1.2 * reference[40:].min()
+    assert window(solved) == pytest.approx(reference, rel=5e-3)
+
+
+def test_jumping_windows_have_the_mean_of_the_packets() -> None:
+    """Independent losses of 1e-3: 1.31/sqrt(p) = 41.4 for both; the mean field has sqrt(2/p) = 44.7."""
+    changes = {
+        "duration": "300 s",
+        "link.link.rate": "10 Gbit/s",
+        "link.link.buffer": "unlimited",
+        "link.link.reverse.loss": 0,
+        "flow.flow.rtt": "10 ms",
+    }
+    packets = longfat.run(UNIT, set=changes, record=False).summary["flows"][0]["window_mean"]
+    jumping = longfat.fluid(UNIT, set=changes, model="hybrid", price="loss")
+    mean = jumping.summary["flows"][0]["window_mean"]
+    assert mean == pytest.approx(packets, rel=0.05)
+    assert mean == pytest.approx(1.31 / math.sqrt(1e-3), rel=0.05)
+    rest = longfat.fluid(UNIT, set=changes, price="loss", integrate=False, equilibrium=True)
+    assert rest.equilibrium is not None
+    assert rest.equilibrium["flows"][0]["window"] == pytest.approx(44.72, rel=1e-3)
+
+
+def test_only_the_hybrid_model_is_random() -> None:
+    def solved(model: Any, seed: int) -> str:
+        made = longfat.fluid(SMALL.replace("uniform", "spread"), model=model, seed=seed)
+        return json.dumps({**made.summary, "seed": 0})
+
+    assert solved("mean-field", 1) == solved("mean-field", 2)
+    assert solved("hybrid", 1) == solved("hybrid", 1)
+    assert solved("hybrid", 1) != solved("hybrid", 2)
+
+
+def test_red_is_taken_from_the_scenario() -> None:
+    changes = {
+        "link.bottleneck.buffer": "100 packets",
+        "link.bottleneck.queue": {"kind": "red", "min": "5 packets", "max": "45 packets"},
+        "flow.forward.rtt": "80 ms",
+    }
+    solved = longfat.fluid(SMALL, set=changes, price="red", integrate=False, equilibrium=True)
+    assert solved.equilibrium is not None
+    link = solved.equilibrium["links"]["bottleneck"]
+    # p = 0.1 (q - 5)/40 = 2/w^2 where 2 w = 66.67 + q: q = 5.6125 packets, 6.735 ms of 1500 bytes.
+    assert link["queue_s"] == pytest.approx(6.735e-3, rel=1e-3)
+    assert link["load"] == pytest.approx(1)
+
+
+def test_reverse_directions_have_prices_of_their_own() -> None:
+    both = SMALL + SMALL[SMALL.index("[[flow]]") :].replace("forward", "back") + "reverse = true\n"
+    links = longfat.fluid(both).summary["links"]
+    assert set(links["bottleneck"]) == {"price", "load", "queue_s", "reverse"}
+    only = SMALL + "reverse = true\n"
+    assert set(longfat.fluid(only).summary["links"]["bottleneck"]) == {"reverse"}
+
+
+def test_short_flows_are_a_load() -> None:
+    traffic = """
+[[traffic]]
+name = "web"
+control = "cubic"
+path = ["bottleneck"]
+arrivals = { poisson = "10 /s" }
+size = "50 kB"
+rtt = "20 ms"
+"""
+    rest = longfat.fluid(SMALL + traffic, integrate=False, equilibrium=True).equilibrium
+    assert rest is not None
+    # 4 of 10 Mbit/s are taken.
+    assert sum(flow["rate_bit_s"] for flow in rest["flows"]) == pytest.approx(6e6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "reason"),
+    [
+        ({"flow.forward.control": "cubic"}, {}, "`cubic` has no window law"),
+        ({"flow.forward.size": "1 MB"}, {}, "has a size"),
+        ({}, {"price": "red"}, "has no RED queue"),
+        ({}, {"price": "loss", "equilibrium": True}, "nothing holds the window of flow `forward"),
+        ({"flow.forward.count": 1000}, {"equilibrium": True}, "link `bottleneck` is too small"),
+        ({}, {"model": "synchronised", "stability": True}, "never settle"),
+    ],
+)
+def test_what_the_fluid_cannot_do_is_refused(
+    changes: dict[str, Any], options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(longfat.FluidError, match=reason):
+        longfat.fluid(SMALL, set=changes, **options)
+
+
+def test_unknown_words_are_refused() -> None:
+    with pytest.raises(ValueError, match="there is no model 'fluid': there are mean-field"):
+        longfat.fluid(SMALL, model="fluid")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="there is no price 'codel'"):
+        longfat.fluid(SMALL, price="codel")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not solved in time"):
+        _ = longfat.fluid(SMALL, integrate=False, equilibrium=True).flow_series
+
+
+def test_a_solution_is_a_folder() -> None:
+    solved = longfat.fluid(SMALL)
+    folder = solved.save()
+    assert folder == Path("runs/scenario-fluid")
+    assert {path.name for path in folder.iterdir()} == {
+        "scenario.toml",
+        "fluid.json",
+        "flows.parquet",
+        "flow_series.parquet",
+        "link_series.parquet",
+    }
+    assert json.loads((folder / "fluid.json").read_text("utf-8")) == solved.summary
+    again = Scenario.parse((folder / "scenario.toml").read_text("utf-8"))
+    assert again == Scenario.parse(SMALL)
+    rows = pl.read_parquet(folder / "flow_series.parquet")
+    assert rows.equals(solved.flow_series.to_polars().with_columns(pl.col("flow", "group")))
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_a_picture_has_both(count: int) -> None:
+    changes = {"flow.forward.count": count}
+    solved = longfat.fluid(SMALL, set=changes, equilibrium=True)
+    alone = solved.plot()
+    both = solved.plot("both.png", packets=longfat.run(SMALL, set=changes))
+    assert [axes.get_ylabel() for axes in both.axes[:3]] == [
+        "window (segments)",
+        "rate (Mbit/s)",
+        "price (marked or lost)",
+    ]
+    added = len(both.axes[0].lines) - len(alone.axes[0].lines)
+    assert added == (count if count == 2 else 1)
+    assert Path("both.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_flows_that_lose_together() -> None:
+    """Chiu and Jain: with each loss two Reno windows come closer; those of STCP keep their ratio."""
+    shares = {}
+    for control in ("reno", "stcp"):
+        solved = longfat.synchronised(
+            control, rate="120 Mbit/s", rtt="100 ms", window=[800, 100], duration="200 s"
+        )
+        series = solved.flow_series.to_polars().pivot(
+            "flow", index="time_s", values="window", aggregate_function="last"
+        )
+        shares[control] = series["flow-0[0]"][-1] / series["flow-1[0]"][-1]
+    assert shares["reno"] == pytest.approx(1, rel=0.02)
+    assert shares["stcp"] == pytest.approx(8, rel=1e-2)
+    with pytest.raises(ValueError, match="one round trip for each"):
+        longfat.synchronised(["reno"], rate="1 Gbit/s", rtt="10 ms", window=[1, 2], duration="10 s")
