@@ -9,6 +9,7 @@
 
 from longfat import fairness
 from longfat._api import Run, run
+from longfat._fiber import fiber_alpha
 from longfat._fluid import Fluid, fluid, synchronised
 from longfat._longfat import (
     EngineError,
@@ -30,6 +31,7 @@ __all__ = [
     "__version__",
     "controllers",
     "fairness",
+    "fiber_alpha",
     "fluid",
     "queues",
     "run",
