@@ -117,6 +117,7 @@ class Contender:
         drop_rate: Packets dropped per packet that arrives at the queue.
         jain: Jain's index of fairness among the flows, 1 if all get the same.
         timeouts: Time-outs of all flows together, per run.
+        anti_ecn: Is AntiECN in use? None where the controller does not ask for it.
     """
 
     control: str
@@ -128,6 +129,7 @@ class Contender:
     drop_rate: Estimate
     jain: Estimate
     timeouts: Estimate
+    anti_ecn: bool | None = None
 
     @property
     def label(self) -> str:
@@ -146,7 +148,8 @@ class Contender:
         }
         seeds = [result.summary["seed"] for result in self.results if result.summary]
         errors = [result.error for result in self.results if result.error]
-        return {"control": self.control, "seeds": seeds, "errors": errors, **estimates}
+        told = {"control": self.control, "seeds": seeds, "errors": errors}
+        return {**told, "anti_ecn": self.anti_ecn, **estimates}
 
 
 def compare(
@@ -256,4 +259,5 @@ def _contender(control: str, results: list[Result]) -> Contender:
         drop_rate=link("drop_rate"),
         jain=estimate(summary["jain"].get(GROUP) for summary in summaries),
         timeouts=flows("timeouts"),
+        anti_ecn=summaries[0]["flows"][0]["anti_ecn"] if summaries else None,
     )

@@ -66,6 +66,18 @@ def test_plot_draws_pictures(longfat: Command, small: Path) -> None:
     assert Path("runs/small-1/run.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_plain_tcp_for_want_of_anti_ecn_is_told(longfat: Command, small: Path) -> None:
+    listening = ("run", small, "--set", "flow.forward.control=anti-ecn")
+    unaware = longfat(*listening)
+    assert "plain TCP: forward\n" in unaware.stdout
+    aware = longfat(*listening, "--set", "link.bottleneck.anti_ecn.threshold=0.8")
+    assert "AntiECN is in use: forward\n" in aware.stdout
+    (first, _) = json.loads(Path("runs/small-1/summary.json").read_text("utf-8"))["flows"]
+    assert (first["anti_ecn"], first["unaware_link"]) == (True, None)
+    assert first["room_rate"] is not None
+    assert "AntiECN" not in longfat("run", small).stdout
+
+
 def test_many_flows_are_summarised(longfat: Command, small: Path) -> None:
     done = longfat("run", small, "--set", "flow.forward.count=9")
     assert "forward × 9, mean" in done.stdout

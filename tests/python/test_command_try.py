@@ -41,6 +41,13 @@ def test_try_as_json(longfat: Command) -> None:
     assert printed["setup"]["warmup"] == "1 s"
 
 
+def test_try_says_that_its_link_does_not_know_anti_ecn(longfat: Command) -> None:
+    done = longfat(*FAST, "--control", "reno,anti-ecn", "--seeds", "1")
+    assert "the link does not know AntiECN, so this is plain TCP: anti-ecn\n" in done.stdout
+    printed = json.loads(longfat(*FAST, "--control", "reno,anti-ecn", "--json").stdout)
+    assert [each["anti_ecn"] for each in printed["controls"]] == [None, False]
+
+
 def test_try_writes_scenarios_that_run(longfat: Command) -> None:
     done = longfat(*FAST, "--out", "cmp", "--plot", "--loss", "1e-4", "--seeds", "1")
     assert done.returncode == 0, done.stderr

@@ -54,3 +54,19 @@ def test_a_starved_flow_is_not_rounded_away() -> None:
     text = drawn(_report.flows(rows))
     assert "2 Gbit/s" in text
     assert "3 Mbit/s" in text
+
+
+def test_what_came_of_anti_ecn_is_told_by_group() -> None:
+    flow: dict[str, Any] = {"anti_ecn": True, "unaware_link": None}
+    far: dict[str, Any] = {"anti_ecn": False, "unaware_link": "old"}
+    plain: dict[str, Any] = {"anti_ecn": None, "unaware_link": None}
+    rows = {"near[0]": flow, "near[1]": flow, "far[0]": far, "plain[0]": plain}
+    summary = {
+        "flows": [{"name": name, **row} for name, row in rows.items()],
+        "traffic": {"web": far, "mail": flow},
+    }
+    assert _report.anti_ecn(summary) == [
+        "AntiECN is in use: near, mail",
+        "AntiECN is unknown to link old, so this is plain TCP: far, web",
+    ]
+    assert _report.anti_ecn({"flows": [{"name": "plain[0]", **plain}], "traffic": {}}) == []

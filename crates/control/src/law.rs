@@ -83,7 +83,8 @@ pub enum Reaction {
 pub struct Needs {
     /// Marks of RFC 3168.
     pub ecn: bool,
-    /// The AntiECN bit.
+    /// The AntiECN bit, carried to the receiver and back. Links that do not know it are no reason to refuse: their path
+    /// tells of no room.
     pub room: bool,
     /// Pacing by the sender.
     pub pacing: bool,

@@ -38,5 +38,5 @@ macro_rules! controllers {
 }
 
 controllers! {
-    blitz, constant_rate, cubic, cw_hstcp, exp, fiber, hstcp, reno, sized_start, stcp,
+    anti_ecn, blitz, constant_rate, cubic, cw_hstcp, exp, fiber, hstcp, reno, sized_start, stcp,
 }

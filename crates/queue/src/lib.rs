@@ -4,10 +4,15 @@
 //! packet, or the lowest priority. The policy answers keep, mark or drop for each packet and never stores. Tail drop and
 //! pushout have no policy at all. **Adding a discipline is one file in `discipline/` and
 //! one line in the list below.**
+//!
+//! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds room.
 
+mod anti_ecn;
 mod policy;
 mod registry;
+mod shared;
 
+pub use anti_ecn::AntiEcn;
 pub use discipline::pushout::Pushout;
 pub use policy::{Arrival, Backlog, Capacity, Policy, Probe, Verdict};
 pub use registry::{Built, Discipline, Refusal, Setting, Storage, find};
@@ -24,4 +29,4 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { drop_tail, pushout, red }
+disciplines! { avq, drop_tail, pi, pushout, red, rem }

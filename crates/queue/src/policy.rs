@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Span, Time};
 use rand_core::Rng;
 
 /// Decides what becomes of each packet; never stores one.
@@ -12,6 +12,15 @@ pub trait Policy: fmt::Debug + Send {
 
     /// A packet found the queue full. It is dropped whatever the policy says; some keep count of that.
     fn on_overflow(&mut self, _arrival: &Arrival) {}
+
+    /// How often the policy looks at the queue by the clock, if it does: at every whole multiple of this.
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    /// The policy looks at the queue `count` times in a row, and finds `backlog` each time: what there was just before
+    /// that instant. Told late, but before the next arrival, and before the queue changes.
+    fn on_ticks(&mut self, _count: u64, _backlog: Backlog) {}
 
     /// Names the variables worth plotting.
     fn observe(&self, _probe: &mut dyn Probe) {}

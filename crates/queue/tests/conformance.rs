@@ -4,7 +4,7 @@ mod support;
 
 use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting, find};
 use longfat_units::parameter::{Kind, Setting as Value};
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Span, Time};
 use proptest::prelude::*;
 
 use support::{PACKET, chance, defaults, observed, setting};
@@ -109,6 +109,10 @@ fn drive(
     for step in steps {
         let before = now;
         now = Time(now.0 + step.gap);
+        // What leaves, leaves at the end of the gap; no link holds a queue still for more than a thousand looks.
+        if let Some(Span(period)) = policy.period() {
+            policy.on_ticks((now.0 / period - before.0 / period).min(1000), backlog);
+        }
         let leave = step.leave.min(backlog.packets);
         if leave > 0 {
             let bytes = backlog.bytes.0 * (backlog.packets - leave) / backlog.packets;

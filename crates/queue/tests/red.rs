@@ -9,7 +9,7 @@ use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
-use support::{Fixed, PACKET, PACKET_TIME, behind, chance, defaults, observed, setting};
+use support::{Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
 
 type Change = (&'static str, Value);
 
@@ -45,10 +45,6 @@ fn average(policy: &dyn Policy) -> f64 {
 
 fn probability(policy: &dyn Policy) -> f64 {
     observed(policy)["probability"]
-}
-
-fn close(found: f64, expected: f64) {
-    assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{found}, not {expected}");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod runs;
 mod sack;
 pub mod scenario;
 mod sender;
+mod series;
 mod simulation;
 pub mod summary;
 mod traffic;

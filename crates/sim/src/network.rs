@@ -5,7 +5,7 @@ use longfat_units::{Bytes, Span, Time};
 
 use crate::chance::{self, Rare};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
-use crate::link::{self, Gauge, Link};
+use crate::link::{self, Gauge, Link, Marker};
 use crate::packet::Packet;
 use crate::receiver::Intervals;
 use crate::scenario::{Direction, FlowGroup, Scenario};
@@ -72,7 +72,8 @@ impl Network {
         let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
         let both = out.iter().chain(&back);
         let delay = both.fold(Span::ZERO, |sum, &link| sum + self.links[link].delay());
-        Route { out: out.into(), back: back.into(), delay }
+        let unaware = out.iter().copied().find(|&link| !self.links[link].knows_anti_ecn());
+        Route { out: out.into(), back: back.into(), delay, unaware }
     }
 
     /// Adds a short flow of a traffic group, where one that is over has been if there is such a place. Returns its
@@ -202,6 +203,7 @@ fn build_link(
         delay: direction.delay,
         capacity,
         queue: (discipline.build)(&direction.queue.settings, &setting),
+        anti_ecn: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,
@@ -230,6 +232,7 @@ fn add_flow(
         route: &route,
         control: &group.control,
         transport: &group.transport,
+        anti_ecn: route.negotiate(&group.control),
         rtt,
         start,
         stop,

@@ -48,12 +48,24 @@ impl Flags {
     /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
     pub(crate) const DESTROYED: Self = Self(1 << 6);
 
+    /// AntiECN: every link crossed so far had room. Acknowledgment: so it was with the data that it covers.
+    pub(crate) const ROOM: Self = Self(1 << 7);
+
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
 
     pub(crate) fn with(self, flag: Self) -> Self {
         Self(self.0 | flag.0)
+    }
+
+    pub(crate) fn without(self, flag: Self) -> Self {
+        Self(self.0 & !flag.0)
+    }
+
+    /// What both have.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
     }
 
     pub(crate) fn with_if(self, flag: Self, condition: bool) -> Self {

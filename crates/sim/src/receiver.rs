@@ -159,13 +159,18 @@ impl Receiver {
             self.received.complete = Some(at);
         }
         if self.delayed_ack && unbroken && !marked && self.pending.is_none() {
-            // The echoed time is that of the first segment the acknowledgment covers (RFC 7323, section 4.3).
-            self.pending = Some((self.acknowledge(data.sent, data, sack::NONE), at + DELAYED_ACK));
+            let ack = self.acknowledge(data, data.sent, data.flags, sack::NONE);
+            self.pending = Some((ack, at + DELAYED_ACK));
             return None;
         }
-        let sent = self.pending.take().map_or(data.sent, |(first, _)| first.sent);
+        // The echoed time is that of the first segment the acknowledgment covers (RFC 7323, section 4.3). Room is where
+        // all that it covers found room.
+        let (sent, flags) = match self.pending.take() {
+            None => (data.sent, data.flags),
+            Some((first, _)) => (first.sent, data.flags.and(first.flags)),
+        };
         let handle = self.selective_blocks(slab);
-        Some(self.acknowledge(sent, data, handle))
+        Some(self.acknowledge(data, sent, flags, handle))
     }
 
     /// A segment out of order, or one that may close a gap.
@@ -228,8 +233,9 @@ impl Receiver {
         self.pending.map(|(_, until)| until)
     }
 
-    fn acknowledge(&self, sent: Time, data: &Packet, sack: u32) -> Packet {
-        let flags = Flags::ACK.with_if(Flags::ECHO, self.marked);
+    /// The acknowledgment of `data`; `sent` and `covered` are the time and the flags of all that it acknowledges.
+    fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags, sack: u32) -> Packet {
+        let flags = Flags::ACK.with(covered.and(Flags::ROOM)).with_if(Flags::ECHO, self.marked);
         Packet {
             number: self.expected,
             sent,
@@ -247,5 +253,37 @@ impl Receiver {
 
     pub(crate) fn received_mut(&mut self) -> &mut Received {
         &mut self.received
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bits of the acknowledgments of five segments with and without room, delayed or not.
+    fn echoed(delayed_ack: bool, rooms: [bool; 5]) -> Vec<bool> {
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let mut receiver = Receiver::new(None, true, delayed_ack, Echo::UntilAnswered, &intervals);
+        let mut slab = sack::Slab::new();
+        let mut echoed = Vec::new();
+        for (number, room) in (0..).zip(rooms) {
+            let flags = Flags::default().with_if(Flags::ROOM, room);
+            let data = Packet { number, flags, ..Packet::default() };
+            let ack = receiver.on_data(&data, Time::ZERO, &mut slab);
+            echoed.extend(ack.map(|ack| ack.flags.has(Flags::ROOM)));
+        }
+        let last = receiver.on_delayed_ack(Time::NEVER);
+        echoed.extend(last.map(|ack| ack.flags.has(Flags::ROOM)));
+        echoed
+    }
+
+    #[test]
+    fn an_acknowledgment_tells_of_room_where_all_that_it_covers_found_room() {
+        let rooms = [true, false, true, true, true];
+        assert_eq!(echoed(false, rooms), rooms, "each has its own, and nothing sticks");
+        // Segments 0 and 1, 2 and 3, and 4 alone.
+        assert_eq!(echoed(true, rooms), [false, true, true]);
+        assert_eq!(echoed(true, [false, true, false, false, false]), [false, false, false]);
     }
 }

@@ -3,7 +3,7 @@
 use longfat_units::{Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
-use crate::flow::{Flow, Member};
+use crate::flow::{Flow, Member, Negotiation};
 use crate::recording::{Column, Recording, Table};
 use crate::sender::Measured;
 use crate::simulation::Simulation;
@@ -39,7 +39,10 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
             .network
             .traffic
             .iter()
-            .map(|group| (group.name().to_owned(), group.told()))
+            .map(|group| {
+                let unaware = unaware_link(simulation, group.anti_ecn);
+                (group.name().to_owned(), group.told(agreed(group.anti_ecn), unaware))
+            })
             .collect(),
         engine: Work { data_packets, events: simulation.events },
     };
@@ -119,6 +122,13 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         queueing_delay_mean_s: measured.queueing_delay(),
         window_mean: if has_window { measured.window_mean(until) } else { f64::NAN },
         congestion_events: measured.congestion_events,
+        room_rate: if flow.anti_ecn == Negotiation::Agreed {
+            measured.room_rate()
+        } else {
+            f64::NAN
+        },
+        anti_ecn: agreed(flow.anti_ecn),
+        unaware_link: unaware_link(simulation, flow.anti_ecn),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
@@ -127,6 +137,23 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
 /// A part of a whole; none of nothing.
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// Is AntiECN in use, if it is asked for?
+fn agreed(anti_ecn: Negotiation) -> Option<bool> {
+    match anti_ecn {
+        Negotiation::NotAsked => None,
+        Negotiation::Agreed => Some(true),
+        Negotiation::Unaware(_) => Some(false),
+    }
+}
+
+/// The name of the link that does not take part.
+fn unaware_link(simulation: &Simulation, anti_ecn: Negotiation) -> Option<String> {
+    match anti_ecn {
+        Negotiation::Unaware(link) => Some(simulation.scenario.links[link / 2].name.clone()),
+        Negotiation::NotAsked | Negotiation::Agreed => None,
+    }
 }
 
 /// When the active part of the measured interval begins.
@@ -218,6 +245,7 @@ fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
             ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
             ("window_mean", reals(flows, |flow| flow.window_mean)),
             ("congestion_events", counts(flows, |flow| flow.congestion_events)),
+            ("room_rate", reals(flows, |flow| flow.room_rate)),
             ("sent", of_sender(|measured| measured.total_sent)),
             ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
             ("delivered", counts(network, |flow| flow.receiver.received().first)),
@@ -329,6 +357,7 @@ fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
             ("rtt_s", Column::Real(series.rtt)),
             ("throughput_bit_s", Column::Real(series.throughput)),
             ("retransmitted", Column::Count(series.retransmitted)),
+            ("room_rate", Column::Real(series.room_rate)),
         ],
     }
 }

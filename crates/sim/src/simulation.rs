@@ -14,6 +14,7 @@ use crate::packet::{Flags, Packet};
 use crate::recording::{Recording, Table};
 use crate::ring::Ring;
 use crate::scenario::Scenario;
+use crate::series::FlowSeries;
 use crate::traffic::Traffic;
 use crate::{report, sack};
 
@@ -54,21 +55,6 @@ pub struct Fates {
     pub corrupted: u64,
     /// Counted in pipes and queues, or due after the end of the run.
     pub in_flight: u64,
-}
-
-/// The time series of the flows, row by row.
-#[derive(Debug, Default)]
-pub(crate) struct FlowSeries {
-    pub(crate) time: Vec<f64>,
-    pub(crate) flow: Vec<u32>,
-    pub(crate) window: Vec<f64>,
-    pub(crate) threshold: Vec<f64>,
-    pub(crate) in_flight: Vec<u64>,
-    pub(crate) rtt: Vec<f64>,
-    pub(crate) throughput: Vec<f64>,
-    pub(crate) retransmitted: Vec<u64>,
-    /// For each flow, segments received and segments sent again at the last row.
-    last: Vec<(u64, u64)>,
 }
 
 /// A wire of constant delay: packets with the time at which each reaches the end, in order.
@@ -118,7 +104,7 @@ impl Simulation {
         }
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
-            FlowSeries { last: vec![(0, 0); network.long], ..FlowSeries::default() }
+            FlowSeries::new(network.long)
         });
         Self {
             heads: Wheel::new(network.slots.len(), network.gap),
@@ -503,30 +489,5 @@ impl Simulation {
             }
         }
         self.timers.add(self.now + self.scenario.sample, Timer::Sample);
-    }
-}
-
-impl FlowSeries {
-    fn read(
-        &mut self,
-        now: Time,
-        index: usize,
-        flow: &Flow,
-        sender: &crate::sender::Sender,
-        received: u64,
-        step: Span,
-    ) {
-        let (last_received, last_retransmitted) = self.last[index];
-        let retransmitted = sender.measured().total_retransmitted;
-        self.time.push(now.seconds());
-        self.flow.push(index as u32);
-        self.window.push(sender.window().map_or(f64::NAN, |window| window.0));
-        self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
-        self.in_flight.push(sender.in_flight());
-        self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
-        self.throughput
-            .push(longfat_units::Rate::of(flow.packet * (received - last_received), step));
-        self.retransmitted.push(retransmitted - last_retransmitted);
-        self.last[index] = (received, retransmitted);
     }
 }

@@ -75,6 +75,12 @@ pub struct FlowSummary {
     pub window_mean: f64,
     /// Windows given up: losses and marks answered, time-outs apart.
     pub congestion_events: u64,
+    /// Share of the acknowledgments that told of room (AntiECN); NaN where the bit is not in use.
+    pub room_rate: f64,
+    /// Is AntiECN in use? `None` where the controller does not ask for it.
+    pub anti_ecn: Option<bool>,
+    /// The first link on the way of the data that does not know AntiECN, where that is why it is not in use.
+    pub unaware_link: Option<String>,
     /// When it started.
     pub start_s: f64,
     /// From the start until the last byte reached the receiver; `None` while the flow is not complete.

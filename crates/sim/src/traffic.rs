@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::chance::{self, Stream};
-use crate::flow::{Flow, Member, Plan, Route, Slots};
+use crate::flow::{Flow, Member, Negotiation, Plan, Route, Slots};
 use crate::receiver::Intervals;
 use crate::report::share;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
@@ -25,6 +25,7 @@ pub(crate) struct Traffic {
     group: TrafficGroup,
     index: usize,
     pub(crate) route: Route,
+    pub(crate) anti_ecn: Negotiation,
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
@@ -114,6 +115,8 @@ struct Told {
     drop_rate: f64,
     data_sent: u64,
     data_dropped: u64,
+    anti_ecn: Option<bool>,
+    unaware_link: Option<String>,
     completion_s: serde_json::Value,
     acknowledged_s: serde_json::Value,
     power_bit_s2: Option<f64>,
@@ -183,6 +186,7 @@ impl Traffic {
                 acknowledged: Times::new(),
                 rows: Vec::new(),
             },
+            anti_ecn: route.negotiate(&group.control),
             group,
             index,
             route,
@@ -219,6 +223,7 @@ impl Traffic {
             route: &self.route,
             control: &self.group.control,
             transport: &self.group.transport,
+            anti_ecn: self.anti_ecn,
             rtt,
             start: now,
             stop: None,
@@ -308,8 +313,12 @@ impl Traffic {
         self.tally.rows.len()
     }
 
-    /// What the summary tells of the group.
-    pub(crate) fn told(&self) -> serde_json::Value {
+    /// What the summary tells of the group, with what came of AntiECN.
+    pub(crate) fn told(
+        &self,
+        anti_ecn: Option<bool>,
+        unaware_link: Option<String>,
+    ) -> serde_json::Value {
         let tally = &self.tally;
         let (from, until) = self.measured;
         let rate = |segments: u64| Rate::of(self.group.transport.packet * segments, until - from);
@@ -322,6 +331,8 @@ impl Traffic {
             drop_rate: share(tally.dropped_measured, tally.sent_measured),
             data_sent: tally.sent_measured,
             data_dropped: tally.dropped_measured,
+            anti_ecn,
+            unaware_link,
             completion_s: tally.completion.told(),
             acknowledged_s: tally.acknowledged.told(),
             power_bit_s2: tally.completion.mean().map(|response| throughput / response),

@@ -17,6 +17,11 @@ fn bursts_with_priorities_come_out_as_they_always_did() {
     comes_out_as_before("bursts");
 }
 
+#[test]
+fn anti_ecn_and_the_queues_beside_it_come_out_as_they_always_did() {
+    comes_out_as_before("anti-ecn");
+}
+
 fn comes_out_as_before(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let file = format!("{name}.toml");

@@ -69,6 +69,7 @@ loss = 0
 buffer = "66667 packets"
 bdp = "80 ms"
 queue = "drop-tail"
+anti_ecn = false
 
 [link.bottleneck.reverse]
 rate = "1 Gbit/s"

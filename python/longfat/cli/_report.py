@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def report(run: Run, folder: Path) -> None:
-    """Prints links, flows, short flows, the speed of the engine and the place of the results."""
+    """Prints links, flows, short flows, AntiECN, the speed of the engine and the place of the results."""
     summary = run.summary
     out = console()
     out.print(links(summary["links"]))
@@ -36,6 +36,8 @@ def report(run: Run, folder: Path) -> None:
     if summary["traffic"]:
         out.print()
         out.print(traffic(summary["traffic"]))
+    if told := anti_ecn(summary):
+        out.print("\n" + "\n".join(told), soft_wrap=True)
     engine = summary["engine"]
     out.print(
         f"\n{plural(engine['data_packets'], 'packet')} in {amount(engine['wall_s'], TIME)}: "
@@ -93,6 +95,23 @@ def traffic(summary: dict[str, Row]) -> Table:
     for name, row, rate, *spans in zip(summary, rows, goodput, *times, strict=True):
         made.add_row(name, count(row["completed"]), rate, small(row["drop_rate"]), *spans)
     return made
+
+
+def anti_ecn(summary: dict[str, Any]) -> list[str]:
+    """What came of AntiECN, in lines: for which groups it is in use, and why it is not for others."""
+    in_use: list[str] = []
+    plain: dict[str, list[str]] = {}
+    groups = {group: members[0] for group, members in _groups(summary["flows"]).items()}
+    for group, row in {**groups, **summary["traffic"]}.items():
+        if row.get("anti_ecn"):
+            in_use.append(group)
+        elif row.get("anti_ecn") is False:
+            plain.setdefault(row["unaware_link"], []).append(group)
+    told = [f"AntiECN is in use: {', '.join(in_use)}"] if in_use else []
+    return told + [
+        f"AntiECN is unknown to link {link}, so this is plain TCP: {', '.join(names)}"
+        for link, names in plain.items()
+    ]
 
 
 def _groups(flows: list[Row]) -> dict[str, list[Row]]:

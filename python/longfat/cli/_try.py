@@ -162,6 +162,12 @@ def _print(setup: Setup, found: list[Contender], seeds: int, out: Path | None) -
         screen.print()
     interval = " ± half of the 95 % confidence interval" if seeds > 1 else ""
     screen.print(f"means over {plural(seeds, 'seed')}{interval}; fairness is Jain's index")
+    plain = [each.label for each in found if each.anti_ecn is False]
+    if plain:
+        screen.print(
+            f"the link does not know AntiECN, so this is plain TCP: {', '.join(plain)}",
+            soft_wrap=True,
+        )
     known = sum(result.cached for each in found for result in each.results)
     if known:
         screen.print(f"{known} of {plural(len(found) * seeds, 'run')} were known from earlier")

@@ -1,5 +1,6 @@
 //! The laws against the numbers of their papers, driven by nothing but acknowledgments and losses.
 
+mod anti_ecn;
 mod constant_rate;
 mod cubic;
 mod cw_hstcp;

@@ -100,6 +100,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings, shortest};
 use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
+use crate::shared::uniform;
 use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
 
 /// RED's entry in the list of disciplines.
@@ -354,10 +355,4 @@ impl Policy for Red {
         probe.value("average", self.average);
         probe.value("probability", self.probability());
     }
-}
-
-/// A number in [0, 1): 53 random bits.
-#[inline]
-fn uniform(chance: &mut dyn Rng) -> f64 {
-    (chance.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }

@@ -100,6 +100,12 @@ impl TryRng for Fixed {
     }
 }
 
+/// Equal but for rounding.
+#[track_caller]
+pub(crate) fn close(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{found}, not {expected}");
+}
+
 /// The variables that a policy names.
 pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<&'static str, f64> {
     let mut values = Values::default();

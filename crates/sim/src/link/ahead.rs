@@ -19,7 +19,11 @@ struct Departure {
 }
 
 impl Ahead {
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "twice in the program, and once on the way of every packet"
+    )]
+    #[inline(always)]
     pub(super) fn arrive(
         &mut self,
         now: Time,
@@ -43,6 +47,16 @@ impl Ahead {
             return Arrived::Corrupted(at + delay);
         }
         Arrived::Through(at + delay)
+    }
+
+    /// Lets the policy have its looks at the queue up to `now`, with the departures between them. At the same instant a
+    /// look comes before a departure.
+    pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
+        while gate.next_tick <= now {
+            self.settle(Time(gate.next_tick.0 - 1), gate);
+            let changes = self.departures.first().map_or(Time::NEVER, |departure| departure.at);
+            gate.tick(changes.min(now));
+        }
     }
 
     /// Plays the departures up to `now`.

@@ -7,12 +7,14 @@
 
 mod ahead;
 mod gauge;
+mod marker;
 mod stepwise;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
+pub(crate) use marker::Marker;
 
 use crate::chance::{Rare, Stream};
 use crate::packet::{Flags, Packet};
@@ -24,6 +26,7 @@ pub(crate) struct Settings {
     pub(crate) delay: Span,
     pub(crate) capacity: Capacity,
     pub(crate) queue: Built,
+    pub(crate) anti_ecn: Option<Marker>,
     pub(crate) corruption: Rare,
     pub(crate) chance: Stream,
     /// Serve packet by packet even where that is not needed.
@@ -35,6 +38,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Link {
     delay: Span,
+    anti_ecn: Option<Marker>,
     gate: Gate,
     transmitter: Transmitter,
     server: Server,
@@ -43,6 +47,8 @@ pub(crate) struct Link {
 #[derive(Debug)]
 enum Server {
     Ahead(ahead::Ahead),
+    /// The same, with something to do at each arrival before it asks to enter.
+    Attended(ahead::Ahead),
     Stepwise(stepwise::Stepwise),
 }
 
@@ -76,17 +82,32 @@ pub(crate) struct Departed {
 
 impl Link {
     pub(crate) fn new(settings: Settings) -> Self {
-        let Settings { rate, delay, capacity, queue, corruption, chance, stepwise, gauge } =
-            settings;
+        let Settings {
+            rate,
+            delay,
+            capacity,
+            queue,
+            anti_ecn,
+            corruption,
+            chance,
+            stepwise,
+            gauge,
+        } = settings;
+        let period = queue.policy.as_ref().and_then(|policy| policy.period());
+        let attended = anti_ecn.is_some() || period.is_some();
         let server = match queue.storage {
+            Storage::Fifo if !stepwise && attended => Server::Attended(ahead::Ahead::default()),
             Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
             storage => Server::Stepwise(stepwise::Stepwise::new(storage)),
         };
         Self {
             delay,
+            anti_ecn,
             gate: Gate {
                 capacity,
                 policy: queue.policy,
+                next_tick: period.map_or(Time::NEVER, |period| Time::ZERO + period),
+                period: period.unwrap_or(Span::ZERO),
                 chance,
                 backlog: Backlog::default(),
                 gauge,
@@ -101,6 +122,11 @@ impl Link {
         matches!(self.server, Server::Stepwise(_))
     }
 
+    /// Does it take part in AntiECN?
+    pub(crate) fn knows_anti_ecn(&self) -> bool {
+        self.anti_ecn.is_some()
+    }
+
     pub(crate) fn delay(&self) -> Span {
         self.delay
     }
@@ -112,16 +138,42 @@ impl Link {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
+            Server::Attended(_) | Server::Stepwise(_) => self.attend(now, packet),
+        }
+    }
+
+    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, departures that are events.
+    /// Apart, so that links with none of it do not pay for it.
+    #[inline(never)]
+    fn attend(&mut self, now: Time, packet: &mut Packet) -> Arrived {
+        if let Some(marker) = &mut self.anti_ecn {
+            marker.see(now, packet);
+        }
+        self.tick(now);
+        match &mut self.server {
+            Server::Ahead(server) | Server::Attended(server) => {
+                server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
+            }
             Server::Stepwise(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter)
             }
         }
     }
 
+    /// The policy looks at the queue as often as is due until `now`.
+    fn tick(&mut self, now: Time) {
+        match &mut self.server {
+            Server::Ahead(server) | Server::Attended(server) => server.tick(now, &mut self.gate),
+            Server::Stepwise(_) => self.gate.tick(now),
+        }
+    }
+
     /// The packet in service departs. Only for links whose departures are events.
     pub(crate) fn depart(&mut self, now: Time) -> Departed {
         match &mut self.server {
-            Server::Ahead(_) => unreachable!("departures of this link are no events"),
+            Server::Ahead(_) | Server::Attended(_) => {
+                unreachable!("departures of this link are no events")
+            }
             Server::Stepwise(server) => {
                 server.depart(now, &mut self.gate, &mut self.transmitter, self.delay)
             }
@@ -131,14 +183,15 @@ impl Link {
     /// What the queue has discarded for [`Arrived::PushedOut`].
     pub(crate) fn take_pushed_out(&mut self) -> Option<Packet> {
         match &mut self.server {
-            Server::Ahead(_) => None,
+            Server::Ahead(_) | Server::Attended(_) => None,
             Server::Stepwise(server) => server.take_pushed_out(),
         }
     }
 
     /// Brings every count up to `now`.
     pub(crate) fn settle(&mut self, now: Time) {
-        if let Server::Ahead(server) = &mut self.server {
+        self.tick(now);
+        if let Server::Ahead(server) | Server::Attended(server) = &mut self.server {
             server.settle(now, &mut self.gate);
         }
         self.gate.gauge.advance(now);
@@ -161,7 +214,7 @@ impl Link {
     /// How many of the packets inside a server that keeps packets are such.
     pub(crate) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
         match &self.server {
-            Server::Ahead(_) => 0,
+            Server::Ahead(_) | Server::Attended(_) => 0,
             Server::Stepwise(server) => server.inside(which),
         }
     }
@@ -172,6 +225,9 @@ impl Link {
 struct Gate {
     capacity: Capacity,
     policy: Option<Box<dyn Policy>>,
+    /// When the policy looks at the queue by the clock next; never if it does not.
+    next_tick: Time,
+    period: Span,
     chance: Stream,
     backlog: Backlog,
     gauge: Gauge,
@@ -207,6 +263,19 @@ impl Gate {
     /// Is there room for a packet behind those that wait?
     fn has_room(&self, packet: &Packet) -> bool {
         self.capacity.admits(self.backlog, packet.size())
+    }
+
+    /// Lets the policy have the looks at the queue that are due until `now`. They find what waits, so they come before
+    /// anything that changes it.
+    fn tick(&mut self, now: Time) {
+        if self.next_tick > now {
+            return;
+        }
+        let count = (now - self.next_tick).0 / self.period.0 + 1;
+        self.next_tick += self.period * count;
+        if let Some(policy) = &mut self.policy {
+            policy.on_ticks(count, self.backlog);
+        }
     }
 
     /// A packet begins to wait.

@@ -90,6 +90,7 @@ impl Stepwise {
     ) -> Departed {
         let packet =
             self.in_service.take().expect("a departure is scheduled while a packet is in service");
+        gate.tick(now);
         gate.gauge.departed(now, packet.bytes);
         let next = self.waiting.take().map(|next| {
             gate.leave(now, next.size());

@@ -1,12 +1,16 @@
 //! Both servers against a queue written as plainly as possible.
 
-use longfat_queue::{Backlog, Built, Capacity, Storage};
+use std::sync::{Arc, Mutex};
+
+use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
 use longfat_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
+use rand_core::Rng;
 
-use super::{Arrived, Gauge, Link, Settings};
+use super::{Arrived, Gauge, Link, Marker, Settings};
 use crate::chance::{Rare, stream};
 use crate::packet::{Flags, Packet};
+use crate::scenario::{AntiEcn, AntiEcnMode};
 
 const DELAY: Span = Span::from_millis(3);
 
@@ -15,16 +19,22 @@ fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
 }
 
 fn link_with(storage: Storage, rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
-    Link::new(Settings {
+    let plain = settings(rate, capacity, stepwise, end);
+    Link::new(Settings { queue: Built { storage, policy: None }, ..plain })
+}
+
+fn settings(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Settings {
+    Settings {
         rate,
         delay: DELAY,
         capacity,
-        queue: Built { storage, policy: None },
+        queue: Built { storage: Storage::Fifo, policy: None },
+        anti_ecn: None,
         corruption: Rare::new(0.0, stream(1, "corruption")),
         chance: stream(1, "queue"),
         stepwise,
         gauge: Gauge::new(rate, capacity, (Time::ZERO, end), None),
-    })
+    }
 }
 
 fn packet(number: u64, bytes: u32) -> Packet {
@@ -76,6 +86,13 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
 
 fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
     let mut link = link(rate, Capacity::Packets(limit), true, end);
+    let outcome = step_through(&mut link, arrivals, end);
+    link.settle(end);
+    (outcome, link.gauge_mut().report().queue_mean * limit as f64)
+}
+
+/// Drives a link whose departures are events. Returns when each packet reaches the far end.
+fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Option<Time>> {
     let mut outcome = vec![None; arrivals.len()];
     let mut departure: Option<Time> = None;
     let depart_until = |link: &mut Link,
@@ -93,18 +110,67 @@ fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -
         }
     };
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
-        depart_until(&mut link, &mut outcome, &mut departure, Time(at));
+        depart_until(link, &mut outcome, &mut departure, Time(at));
         if let Arrived::Waits(Some(first)) =
             link.arrive(Time(at), &mut packet(number as u64, bytes))
         {
             departure = Some(first);
         }
-        assert!(link.backlog().packets <= limit, "the queue is within the buffer");
+        if let Capacity::Packets(limit) = link.gate.capacity {
+            assert!(link.backlog().packets <= limit, "the queue is within the buffer");
+        }
     }
-    depart_until(&mut link, &mut outcome, &mut departure, end);
-    link.settle(end);
-    (outcome, link.gauge_mut().report().queue_mean * limit as f64)
+    depart_until(link, &mut outcome, &mut departure, end);
+    outcome
 }
+
+/// A policy that keeps everything and notes how many packets it sees waiting at each look.
+#[derive(Debug)]
+struct Watch {
+    period: Span,
+    seen: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Policy for Watch {
+    fn on_arrival(&mut self, _: &Arrival, _: &mut dyn Rng) -> Verdict {
+        Verdict::Keep
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.period)
+    }
+
+    fn on_ticks(&mut self, count: u64, backlog: Backlog) {
+        let mut seen = self.seen.lock().expect("nothing else holds it");
+        seen.extend((0..count).map(|_| backlog.packets));
+    }
+}
+
+/// What a policy sees at its looks, until `end`.
+fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> Vec<u64> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let watch = Watch { period, seen: Arc::clone(&seen) };
+    let mut link = Link::new(Settings {
+        queue: Built { storage: Storage::Fifo, policy: Some(Box::new(watch)) },
+        ..settings(MEGABYTE, Capacity::Unbounded, stepwise, end)
+    });
+    if stepwise {
+        step_through(&mut link, arrivals, end);
+    } else {
+        for (number, &(at, bytes)) in arrivals.iter().enumerate() {
+            // Somebody asks in between now and then, which must change nothing.
+            if number % 3 == 0 {
+                link.settle(Time(at));
+            }
+            link.arrive(Time(at), &mut packet(number as u64, bytes));
+        }
+    }
+    link.settle(end);
+    seen.lock().expect("nothing else holds it").clone()
+}
+
+/// A packet of 1000 bytes lasts a millisecond.
+const MEGABYTE: Rate = Rate(8_000_000);
 
 proptest! {
     #[test]
@@ -131,6 +197,66 @@ proptest! {
             }
         }
         prop_assert!((expected_mean - ahead_mean).abs() <= 1e-9 * (1.0 + expected_mean));
+    }
+}
+
+proptest! {
+    /// A policy that looks at the queue by the clock finds what waited just before that instant, whichever way the link is
+    /// served. Arrivals, departures and looks fall on the same half milliseconds again and again.
+    #[test]
+    fn a_look_finds_what_waited_just_before(
+        period in 1_u64..6,
+        gaps in prop::collection::vec((0_u64..5, prop::sample::select(vec![500_u32, 1000])), 1..60),
+    ) {
+        const STEP: u64 = 500_000_000;
+        let mut now = 0;
+        let arrivals: Vec<(u64, u32)> = gaps.iter().map(|&(gap, bytes)| { now += gap * STEP; (now, bytes) }).collect();
+        let end = Time(now + 10 * STEP);
+        let mut free = 0;
+        let waits: Vec<(u64, u64)> = arrivals
+            .iter()
+            .map(|&(at, bytes)| {
+                let begins = free.max(at);
+                free = begins + u64::from(bytes) * STEP / 500;
+                (at, begins)
+            })
+            .collect();
+        let period = Span(period * STEP);
+        let expected: Vec<u64> = (1..=end.0 / period.0)
+            .map(|look| look * period.0)
+            .map(|look| waits.iter().filter(|&&(at, begins)| at < look && look <= begins).count() as u64)
+            .collect();
+        prop_assert_eq!(&watched(period, &arrivals, end, true), &expected);
+        prop_assert_eq!(&watched(period, &arrivals, end, false), &expected);
+    }
+}
+
+/// The bit of a data packet that had it or had not, and of an acknowledgment, after a link in each mode; first in an empty
+/// virtual queue, then in a full one.
+#[test]
+fn a_marker_writes_into_data_alone() {
+    let room = |mode, flags: Flags| {
+        let marker = AntiEcn { threshold: 0.5, buffer: 1e6, mode };
+        let mut link = Link::new(Settings {
+            anti_ecn: Some(Marker::new(marker, MEGABYTE)),
+            ..settings(MEGABYTE, Capacity::Unbounded, false, Time(1_000_000_000))
+        });
+        [(); 2].map(|()| {
+            let mut packet = Packet { flags, ..packet(0, 1000) };
+            link.arrive(Time::ZERO, &mut packet);
+            packet.flags.has(Flags::ROOM)
+        })
+    };
+    let (blank, set) = (Flags::default(), Flags::ROOM);
+    for (mode, flags, expected) in [
+        (AntiEcnMode::And, set, [true, false]),
+        (AntiEcnMode::And, blank, [false, false]),
+        (AntiEcnMode::Overwrite, set, [true, false]),
+        (AntiEcnMode::Overwrite, blank, [true, false]),
+        (AntiEcnMode::And, set.with(Flags::ACK), [true, true]),
+        (AntiEcnMode::Overwrite, Flags::ACK, [false, false]),
+    ] {
+        assert_eq!(room(mode, flags), expected, "{mode:?} {flags:?}");
     }
 }
 

@@ -197,7 +197,11 @@ impl Reader<'_> {
 
     /// The name of a controller that is a window law.
     fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
-        let laws = || self.catalogue.controllers.iter().filter(|entry| entry.law.is_some());
+        let builds = |entry: &Controller| entry.parameters.iter().any(|it| it.kind == Kind::Law);
+        let laws = || {
+            let laws = self.catalogue.controllers.iter().filter(|entry| entry.law.is_some());
+            laws.filter(|entry| !builds(entry))
+        };
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
         };
@@ -206,10 +210,12 @@ impl Reader<'_> {
         }
         let chosen = Chosen { name, place: field.node.place, table: None };
         let controller = self.catalogue.controller(chosen)?;
-        let reason = format!(
-            "`{}` cannot build on `{}`, which is not a window law",
-            field.name, controller.name
-        );
+        let why = if controller.law.is_some() {
+            "which builds on another law itself"
+        } else {
+            "which is not a window law"
+        };
+        let reason = format!("`{}` cannot build on `{}`, {why}", field.name, controller.name);
         let names: Vec<&str> = laws().map(|entry| entry.name).collect();
         Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
     }

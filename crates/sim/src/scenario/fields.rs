@@ -1,7 +1,7 @@
 //! The keys of one table: what must be there, what may be there, and what should not.
 
 use super::error::{Place, Problem, Problems, nearest, quoted};
-use super::tree::{Entry, Node, Table, Value};
+use super::tree::{Entry, Node, Table};
 
 /// Keys of the top of a file. Below a `[table]` they belong to that table, which is a common mistake.
 const TOP: &[&str] = &["duration", "warmup", "seed", "sample"];
@@ -166,22 +166,10 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses every unknown key. Those `planned` may say that they are not wanted.
-    pub(super) fn refuse_strangers(&self, planned: &[&str], problems: &mut Problems) {
-        for entry in &self.table.0 {
-            let name = entry.name.as_str();
-            if self.keys.contains(&name) {
-                continue;
-            }
-            if planned.contains(&name) {
-                let absent = matches!(entry.node.value, Value::Flag(false))
-                    || entry.node.text() == Some("none");
-                if !absent {
-                    let reason = format!("`{name}` is not available in this version");
-                    problems.add(Problem::new(entry.key, reason).help("leave it out"));
-                }
-                continue;
-            }
+    /// Refuses every unknown key.
+    pub(super) fn refuse_strangers(&self, problems: &mut Problems) {
+        let known = |name: &str| self.keys.contains(&name);
+        for entry in self.table.0.iter().filter(|entry| !known(&entry.name)) {
             problems.add(self.stranger(entry));
         }
     }

@@ -65,7 +65,7 @@ impl<'a> Draft<'a> {
         };
         let Sort { class, keys, .. } = self.sort;
         let fields = Fields { owner, class, home: self.node.place, keys, table: &self.table };
-        fields.refuse_strangers(&[], problems);
+        fields.refuse_strangers(problems);
         fields
     }
 }

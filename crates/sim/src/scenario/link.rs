@@ -4,6 +4,7 @@ use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
+use super::anti_ecn::{self, anti_ecn};
 use super::choice::{Catalogue, Chosen, chosen, settings};
 use super::error::{Place, Problem, Problems};
 use super::fields::{Field, Fields};
@@ -12,9 +13,8 @@ use super::tree::{Entry, Node, Table, Value};
 use super::value::{name, number, rate, wait};
 use super::{Choice, Direction, Link};
 
-const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "reverse"];
-const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue"];
-const PLANNED: &[&str] = &["anti_ecn"];
+const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn", "reverse"];
+const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn"];
 
 const DEFAULT_BUFFER: &str = "1 bdp";
 const DEFAULT_QUEUE: &str = "drop-tail";
@@ -66,7 +66,7 @@ pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft>
     let owner = format!("link `{}`", entry.name);
     let fields =
         Fields { owner: owner.clone(), class: "a link", home: entry.key, keys: KEYS, table };
-    fields.refuse_strangers(PLANNED, problems);
+    fields.refuse_strangers(problems);
     let mut forward = table.clone();
     forward.0.retain(|entry| entry.name != "reverse");
     let mut reverse = forward.clone();
@@ -76,7 +76,7 @@ pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft>
                 let class = "the reverse direction of a link";
                 let home = field.node.place;
                 Fields { owner: owner.clone(), class, home, keys: REVERSE_KEYS, table }
-                    .refuse_strangers(PLANNED, problems);
+                    .refuse_strangers(problems);
                 for entry in &table.0 {
                     reverse.set(entry.clone());
                 }
@@ -168,6 +168,10 @@ impl DirectionDraft {
             }
             _ => None,
         };
+        let marker = self.table.node("anti_ecn").and_then(|node| {
+            let around = anti_ecn::Around { ruler, capacity };
+            anti_ecn(Field { name: "anti_ecn", node }, around, problems)
+        });
         let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
         Some(Direction {
             rate: self.rate?,
@@ -176,6 +180,7 @@ impl DirectionDraft {
             buffer: capacity?,
             bdp,
             queue: queue?,
+            anti_ecn: marker,
         })
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
 //! length converted. It comes from a scenario file and can be written as one.
 
+mod anti_ecn;
 mod choice;
 mod error;
 mod fields;
@@ -76,6 +77,28 @@ pub struct Direction {
     pub bdp: Option<Span>,
     /// The queue discipline, and its settings.
     pub queue: Choice,
+    /// How it tells packets that there is room; `None`: it does not know AntiECN.
+    pub anti_ecn: Option<AntiEcn>,
+}
+
+/// The AntiECN marker of one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AntiEcn {
+    /// The share of the rate at which its virtual queue is drained, above 0 and at most 1.
+    pub threshold: f64,
+    /// What the virtual queue holds, in bytes; infinite where it has no bound.
+    pub buffer: f64,
+    /// What it writes.
+    pub mode: AntiEcnMode,
+}
+
+/// What an AntiECN link writes into the bit of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AntiEcnMode {
+    /// Clears it where there is no room.
+    And,
+    /// Sets it to what this link says, whatever those before have said.
+    Overwrite,
 }
 
 /// A controller or queue discipline by name, with a value for each of its parameters.

@@ -85,7 +85,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         keys: KEYS,
         table: root,
     };
-    fields.refuse_strangers(&[], problems);
+    fields.refuse_strangers(problems);
 
     let duration = fields.required("duration", "duration = \"60 s\"", problems, duration);
     let warmup = fields.or("warmup", Span::ZERO, problems, |field| warmup(field, duration));

@@ -81,7 +81,7 @@ pub(super) fn size(
     };
     let owner = format!("`{}`", inner.name);
     let fields = Fields { owner, class, home: inner.node.place, keys, table };
-    fields.refuse_strangers(&[], problems);
+    fields.refuse_strangers(problems);
     let mean =
         fields.required("mean", "mean = \"30 packets\"", problems, |field| mean(field, packet));
     match inner.name {

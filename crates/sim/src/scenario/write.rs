@@ -5,6 +5,7 @@ use longfat_units::Span;
 use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
+use super::anti_ecn::write_anti_ecn;
 use super::choice::{Catalogue, catalogue};
 use super::lengths::{UNLIMITED, Unit, write_capacity};
 use super::size::write_mean;
@@ -70,6 +71,7 @@ fn direction(catalogue: &Catalogue, direction: &Direction) -> Map<String, Value>
         pairs.insert("bdp".into(), span(bdp));
     }
     pairs.insert("queue".into(), choice(&direction.queue, parameters, unit));
+    pairs.insert("anti_ecn".into(), write_anti_ecn(direction.anti_ecn));
     pairs
 }
 

@@ -16,7 +16,9 @@ pub(crate) struct Measured {
     pub(crate) congestion_events: u64,
     /// Sum of round trip less propagation, in picoseconds.
     delay: u128,
-    round_trips: u64,
+    /// Acknowledgments in the whole run, and those of them that told of room (AntiECN).
+    pub(crate) acknowledgments: u64,
+    pub(crate) room: u64,
     /// Window and since when; its integral over time in segment-seconds.
     window: f64,
     window_since: Time,
@@ -29,6 +31,8 @@ pub(crate) struct Measured {
 struct Before {
     sent: u64,
     retransmitted: u64,
+    acknowledgments: u64,
+    room: u64,
 }
 
 impl Measured {
@@ -41,7 +45,8 @@ impl Measured {
             timeouts: 0,
             congestion_events: 0,
             delay: 0,
-            round_trips: 0,
+            acknowledgments: 0,
+            room: 0,
             window,
             window_since: now,
             window_area: 0.0,
@@ -51,11 +56,18 @@ impl Measured {
 
     /// Forgets all but the whole-run counts.
     pub(crate) fn begin(&mut self, now: Time) {
-        let before = Before { sent: self.total_sent, retransmitted: self.total_retransmitted };
+        let before = Before {
+            sent: self.total_sent,
+            retransmitted: self.total_retransmitted,
+            acknowledgments: self.acknowledgments,
+            room: self.room,
+        };
         *self = Self {
             total_sent: self.total_sent,
             total_retransmitted: self.total_retransmitted,
             total_timeouts: self.total_timeouts,
+            acknowledgments: self.acknowledgments,
+            room: self.room,
             before,
             ..Self::new(now, self.window)
         };
@@ -82,7 +94,11 @@ impl Measured {
     #[inline]
     pub(crate) fn round_trip(&mut self, rtt: Span, propagation: Span) {
         self.delay += u128::from((rtt - propagation).0);
-        self.round_trips += 1;
+        self.acknowledgments += 1;
+    }
+
+    pub(crate) fn told_of_room(&mut self) {
+        self.room += 1;
     }
 
     /// The window is `window` from now on.
@@ -105,7 +121,13 @@ impl Measured {
 
     /// Mean queueing delay in seconds over acknowledgments; NaN where there were none.
     pub(crate) fn queueing_delay(&self) -> f64 {
-        self.delay as f64 / self.round_trips as f64 * 1e-12
+        self.delay as f64 / (self.acknowledgments - self.before.acknowledgments) as f64 * 1e-12
+    }
+
+    /// Share of the acknowledgments of the measured interval that told of room; NaN where there were none.
+    pub(crate) fn room_rate(&self) -> f64 {
+        let Before { acknowledgments, room, .. } = self.before;
+        (self.room - room) as f64 / (self.acknowledgments - acknowledgments) as f64
     }
 
     /// Time average of the window in segments until `now`, or until its last change if that is later; NaN over no time.

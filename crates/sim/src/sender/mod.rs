@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) pacing: Option<Pacing>,
     /// Every mark is answered, not one per window.
     pub(crate) per_mark: bool,
+    /// Does every link of the path take part in AntiECN, and the controller want it?
+    pub(crate) anti_ecn: bool,
     /// Round trip without queues, to tell queueing from propagation.
     pub(crate) propagation: Span,
 }
@@ -83,6 +85,11 @@ pub(crate) struct Sender {
     idle_since: Time,
     /// The first segment in flight when the timer last ran out.
     timed_out_at: Option<u64>,
+    /// What is written on new data and on data sent again.
+    new_flags: Flags,
+    again_flags: Flags,
+    /// What an acknowledgment without the bit says of room on the path: nothing, unless every link has its say.
+    no_room: Option<bool>,
     settings: Settings,
     measured: Measured,
 }
@@ -104,6 +111,7 @@ impl Sender {
             Sending::Windowed => (Bursts::NONE, THRESHOLD),
             Sending::Bursts { duplicates, priorities } => (Bursts::new(priorities), duplicates),
         };
+        let plain = Flags::default().with_if(Flags::ROOM, settings.anti_ecn);
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
@@ -127,6 +135,10 @@ impl Sender {
             deadline: Time::NEVER,
             idle_since: now,
             timed_out_at: None,
+            // RFC 3168, section 6.1.5: only new data can be marked.
+            new_flags: plain.with_if(Flags::ECN_CAPABLE, settings.ecn),
+            again_flags: plain.with(Flags::RETRANSMISSION),
+            no_room: settings.anti_ecn.then_some(false),
             settings,
         };
         if sender.bursts.are_sent() {
@@ -171,13 +183,26 @@ impl Sender {
         } else if acked > 0 {
             let limited = if recovering { Limited::Recovery } else { self.limited };
             let path = self.path();
-            let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room: None };
+            let room = if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room };
+            let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room };
             self.control.on_ack(&ack, &path);
             if round_starts {
                 self.ask_pacing(now, &path);
             }
-            self.heed_control(now);
+            return self.heed_control(now);
         }
+        // Congestion beats room: it is counted, and not listened to.
+        if ack.flags.has(Flags::ROOM) {
+            self.told_of_room();
+        }
+    }
+
+    /// An acknowledgment says that there is room on the path. To be believed where every link has its say.
+    #[cold]
+    fn told_of_room(&mut self) -> Option<bool> {
+        self.no_room?;
+        self.measured.told_of_room();
+        Some(true)
     }
 
     /// New data was acknowledged. True on the first acknowledgment of a round.
@@ -383,7 +408,7 @@ impl Sender {
     fn send_new(&mut self, now: Time) -> Packet {
         let segment = self.next;
         self.next += 1;
-        let mut flags = Flags::default().with_if(Flags::ECN_CAPABLE, self.settings.ecn);
+        let mut flags = self.new_flags;
         if self.announce_reduction {
             flags = flags.with(Flags::REDUCED);
             self.announce_reduction = false;
@@ -394,7 +419,7 @@ impl Sender {
     fn send_again(&mut self, segment: u64, now: Time) -> Packet {
         self.measured.retransmitted();
         self.bursts.sent_again(now, segment == self.unacknowledged);
-        self.leave(segment, Flags::RETRANSMISSION, now)
+        self.leave(segment, self.again_flags, now)
     }
 
     #[inline]

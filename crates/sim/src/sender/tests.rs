@@ -28,10 +28,30 @@ struct Dialogue {
     lost: Vec<u64>,
     /// Does a router mark every packet that lets it?
     marking: bool,
+    /// Has the path no room?
+    crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
     /// The ranks of what was sent.
     ranks: Vec<u32>,
+}
+
+/// A sender on a path where nobody knows AntiECN.
+fn settings(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Settings {
+    Settings {
+        flow: 0,
+        bytes: 1000,
+        segments: Some(segments),
+        max_window: None,
+        recovery,
+        rto_min: Span::from_millis(200),
+        rto_tick: None,
+        ecn: true,
+        pacing,
+        per_mark: false,
+        anti_ecn: false,
+        propagation: RTT,
+    }
 }
 
 impl Dialogue {
@@ -54,6 +74,14 @@ impl Dialogue {
         Self::starting(control, &start, recovery, None, segments, lost)
     }
 
+    /// A flow under AntiECN in congestion avoidance, over routers that do or do not all take part.
+    fn anti_ecn(agreed: bool, window: f64, lost: &[u64]) -> Self {
+        let start =
+            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let settings = Settings { anti_ecn: agreed, ..settings(Recovery::Sack, None, 1_000_000) };
+        Self::of("anti-ecn", &start, settings, lost)
+    }
+
     /// A selectively acknowledged Reno flow, paced as the scenario says.
     fn paced(start: &Start, pacing: Pacing, segments: u64, lost: &[u64]) -> Self {
         Self::starting("reno", start, Recovery::Sack, Some(pacing), segments, lost)
@@ -67,38 +95,31 @@ impl Dialogue {
         segments: u64,
         lost: &[u64],
     ) -> Self {
-        let settings = Settings {
-            flow: 0,
-            bytes: 1000,
-            segments: Some(segments),
-            max_window: None,
-            recovery,
-            rto_min: Span::from_millis(200),
-            rto_tick: None,
-            ecn: true,
-            pacing,
-            per_mark: false,
-            propagation: RTT,
-        };
+        Self::of(control, start, settings(recovery, pacing, segments), lost)
+    }
+
+    fn of(control: &str, start: &Start, settings: Settings, lost: &[u64]) -> Self {
         let controller = longfat_control::find(control).expect("the controller is known");
         let control = (controller.build)(&controller.defaults(), start);
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let selective = recovery == Recovery::Sack && control.sending() == Sending::Windowed;
+        let selective =
+            settings.recovery == Recovery::Sack && control.sending() == Sending::Windowed;
         let mut dialogue = Self {
-            sender: Sender::new(settings, control, Time::ZERO),
             receiver: Receiver::new(
-                Some(segments),
+                settings.segments,
                 selective,
                 false,
                 Echo::UntilAnswered,
                 &intervals,
             ),
+            sender: Sender::new(settings, control, Time::ZERO),
             slab: Slab::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
             lost: lost.to_vec(),
             marking: false,
+            crowded: false,
             log: Vec::new(),
             ranks: Vec::new(),
         };
@@ -118,6 +139,9 @@ impl Dialogue {
             packet.flags = packet
                 .flags
                 .with_if(Flags::CONGESTION, self.marking && packet.flags.has(Flags::ECN_CAPABLE));
+            if self.crowded {
+                packet.flags = packet.flags.without(Flags::ROOM);
+            }
             let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
             self.acks
                 .push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
@@ -493,4 +517,61 @@ fn a_second_loss_of_a_burst_is_seen_though_the_first_is_repaired() {
     assert_eq!(dialogue.sender.measured().congestion_events, 2);
     assert_eq!(dialogue.sender.measured().timeouts, 0);
     assert!(dialogue.sender.is_done());
+}
+
+#[test]
+fn each_acknowledgment_with_room_adds_a_segment() {
+    // The paper, Δ = W: the window doubles in a round trip whose packets all found room, and grows by one where none did.
+    let mut dialogue = Dialogue::anti_ecn(true, 16.0, &[]);
+    dialogue.run(Span::from_millis(150));
+    assert_eq!(dialogue.window(), 32.0);
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.window(), 64.0);
+    dialogue.crowded = true;
+    dialogue.run(Span::from_millis(350));
+    // Those that left before are acknowledged with room.
+    assert_eq!(dialogue.window(), 128.0);
+    dialogue.run(Span::from_millis(450));
+    assert!((dialogue.window() - 129.0).abs() < 0.01, "window {}", dialogue.window());
+    let measured = dialogue.sender.measured();
+    assert_eq!((measured.acknowledgments, measured.room), (16 + 32 + 64 + 128, 16 + 32 + 64));
+}
+
+#[test]
+fn nobody_listens_to_the_bit_before_every_router_takes_part() {
+    // Bits that a router sets all the same are not listened to: Reno.
+    let mut dialogue = Dialogue::anti_ecn(false, 16.0, &[]);
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ROOM)), "none is sent");
+    for (_, ack) in &mut dialogue.acks {
+        ack.flags = ack.flags.with(Flags::ROOM);
+    }
+    dialogue.run(Span::from_millis(150));
+    assert!((dialogue.window() - 17.0).abs() < 0.05, "window {}", dialogue.window());
+    assert_eq!(dialogue.sender.measured().room, 0);
+}
+
+#[test]
+fn congestion_beats_room() {
+    // Every packet is marked and has found room. Half per round trip, as without the bit, and no growth between.
+    let mut dialogue = Dialogue::anti_ecn(true, 64.0, &[]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(150));
+    // The first window left unmarked.
+    assert_eq!(dialogue.window(), 128.0);
+    dialogue.run(Span::from_millis(250));
+    assert_eq!(dialogue.window(), 64.0);
+    dialogue.run(Span::from_millis(350));
+    assert_eq!(dialogue.window(), 32.0);
+}
+
+#[test]
+fn recovery_is_no_time_to_grow_whatever_the_room() {
+    // Segment 5 is lost: its window of 20 was 25 when that became clear, and is 12.5 until the retransmission is there.
+    let mut dialogue = Dialogue::anti_ecn(true, 20.0, &[5]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(dialogue.window(), 12.5);
+    // Data that is sent again carries the bit as well.
+    assert_eq!(dialogue.retransmissions(), [(100, 5)]);
+    let again = dialogue.acks.iter().find(|(_, ack)| ack.sent == Time::ZERO + RTT);
+    assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::ROOM)));
 }

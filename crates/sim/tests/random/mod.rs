@@ -1,10 +1,10 @@
 //! Random scenarios as text: what a failing test prints can be run again with `longfat run`.
 
+use longfat_queue::DISCIPLINES;
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-const RED: &str = "{ kind = \"red\", min = \"0.1 buffer\", max = \"0.5 buffer\" }";
 /// Bursts on any link. Where every queue heeds priorities they may have some.
 const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
 
@@ -27,8 +27,11 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
             if kind > 0 {
                 return text;
             }
-            let pushout = text.replace("\"drop-tail\"", "\"pushout\"").replace(RED, "\"pushout\"");
-            pushout.replace(BLITZ, "\"blitz\"")
+            let heed = |line: &str| match line.starts_with("queue = ") {
+                true => "queue = \"pushout\"\n".into(),
+                false => format!("{line}\n"),
+            };
+            text.lines().map(heed).collect::<String>().replace(BLITZ, "\"blitz\"")
         },
     )
 }
@@ -63,18 +66,37 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "300 ms",
         "unlimited",
     ];
-    (1_u32..20, 0_u32..8, select(buffers.to_vec()), select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), any::<bool>())
-        .prop_map(|(rate, delay, buffer, loss, reverse, early)| {
-            let queue = if early && buffer != "unlimited" { RED } else { "\"drop-tail\"" };
+    let markers = [
+        "false",
+        "true",
+        "{ threshold = 0.8, buffer = \"12 kB\" }",
+        "{ threshold = 0.3, buffer = \"unlimited\", mode = \"overwrite\" }",
+    ];
+    let waiting = (select(buffers.to_vec()), select(DISCIPLINES), select(markers.to_vec()));
+    (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20))
+        .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse)| {
+            let queue = queue(if buffer == "unlimited" { "drop-tail" } else { discipline.name });
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });
             let text = format!(
                 "[link.NAME]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\n\
-                 loss = {loss}\nbdp = \"50 ms\"\nqueue = {queue}\n{reverse}"
+                 loss = {loss}\nbdp = \"150 ms\"\nqueue = {queue}\nanti_ecn = {marker}\n{reverse}"
             );
             (delay, text)
         })
+}
+
+/// The discipline called `name`, set so that it acts within a second at the rates above.
+fn queue(name: &str) -> String {
+    let parameters = match name {
+        "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
+        "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
+        "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
+        "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
+        _ => return format!("\"{name}\""),
+    };
+    format!("{{ kind = \"{name}\", {parameters} }}")
 }
 
 /// A group's text without its place; where in the chain it lies; how much longer than its links its round trip is.
@@ -92,13 +114,29 @@ const PACINGS: [&str; 6] = [
 
 /// A controller as a value.
 fn written(control: &str) -> String {
-    if control == "blitz" { BLITZ.into() } else { format!("\"{control}\"") }
+    match control {
+        "blitz" => BLITZ.into(),
+        table if table.starts_with('{') => table.into(),
+        name => format!("\"{name}\""),
+    }
 }
 
 fn flow() -> impl Strategy<Value = Group> {
     let sender = (
         select(
-            &["reno", "hstcp", "stcp", "exp", "cubic", "cw-hstcp", "constant-rate", "blitz"][..],
+            &[
+                "reno",
+                "hstcp",
+                "stcp",
+                "exp",
+                "cubic",
+                "cw-hstcp",
+                "constant-rate",
+                "fiber",
+                "blitz",
+                "anti-ecn",
+                "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
+            ][..],
         ),
         select(vec![100_u32, 576, 1500, 9000]),
         select(&["sack", "newreno", "reno"][..]),
@@ -140,7 +178,7 @@ fn traffic() -> impl Strategy<Value = Group> {
         r#"{ uniform = ["1 packets", "30 packets"] }"#,
     ];
     let what = (
-        select(&["reno", "exp", "cubic", "cw-hstcp", "blitz"][..]),
+        select(&["reno", "exp", "cubic", "cw-hstcp", "blitz", "anti-ecn"][..]),
         1_u32..300,
         select(sizes.to_vec()),
         of(1_u32..50),

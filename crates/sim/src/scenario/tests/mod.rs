@@ -1,5 +1,6 @@
 //! What no single file shows: resolution, parameters, overrides, and that what is written is read back.
 
+mod anti_ecn;
 mod catalogue;
 mod harm;
 mod profiles;
@@ -259,6 +260,7 @@ fn parameters_are_checked_against_their_kind() {
         ("delta=windw", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("delta=200", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("on=unlawful", "`on` cannot build on `unlawful`, which is not a window law"),
+        ("on=tunable", "`on` cannot build on `tunable`, which builds on another law itself"),
         ("on=rino", "there is no controller called `rino`"),
     ] {
         let message = refusal(&[

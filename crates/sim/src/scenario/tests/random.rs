@@ -76,9 +76,12 @@ fn link() -> impl Strategy<Value = String> {
             delay,
             maybe("loss", (0.0..1.0_f64).prop_map(|loss| format!("{loss:e}"))),
             maybe("bdp", span(0..1_000_000_000_000)),
+            maybe("anti_ecn", anti_ecn()),
             buffer_and_queue(),
         )
-            .prop_map(|(rate, delay, loss, bdp, rest)| format!("{rate}{delay}{loss}{bdp}{rest}"))
+            .prop_map(|(rate, delay, loss, bdp, anti_ecn, rest)| {
+                format!("{rate}{delay}{loss}{bdp}{anti_ecn}{rest}")
+            })
     };
     (keys(true), prop::option::of(keys(false))).prop_map(|(forward, reverse)| {
         let reverse =
@@ -90,6 +93,21 @@ fn link() -> impl Strategy<Value = String> {
             1,
         )
     })
+}
+
+/// A virtual buffer that holds the largest packet whatever the link.
+fn anti_ecn() -> impl Strategy<Value = String> {
+    let buffer = prop_oneof![
+        Just("unlimited".to_string()),
+        (65_535_u64..10_000_000_000).prop_map(|bytes| Bytes(bytes).to_string()),
+        (1.0..1e6_f64).prop_map(|count| format!("{count} packets")),
+    ];
+    let marker = (1e-9..=1.0_f64, buffer, words(&["and", "overwrite"])).prop_map(
+        |(threshold, buffer, mode)| {
+            format!("{{ threshold = {threshold:e}, buffer = \"{buffer}\", mode = \"{mode}\" }}")
+        },
+    );
+    prop_oneof![1 => Just("false".to_string()), 3 => marker]
 }
 
 fn buffer_and_queue() -> impl Strategy<Value = String> {
@@ -222,7 +240,7 @@ fn control() -> impl Strategy<Value = String> {
         .prop_map(|(gamma, ticks, c, per_mark, delta)| {
             format!(
                 "{{ kind = \"tunable\", gamma = {gamma:e}, ticks = {ticks}, c = \"{c} /s\", \
-                 per_mark = {per_mark}, delta = {delta:e}, on = \"tunable\" }}"
+                 per_mark = {per_mark}, delta = {delta:e}, on = \"needy\" }}"
             )
         });
     prop_oneof![words(&["\"reno\"", "\"tunable\"", "{ kind = \"unlawful\", rate = 1e300 }"]), tuned]

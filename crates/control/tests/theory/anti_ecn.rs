@@ -1,0 +1,98 @@
+//! Kunniyur's paper.
+
+use longfat_control::{Ack, CONTROLLERS, Operating, Phase, find};
+use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
+
+use crate::drive::{Flow, assert_near};
+
+fn with_room(ack: Ack) -> Ack {
+    Ack { room: Some(true), ..ack }
+}
+
+fn word(name: &'static str, word: &str) -> (&'static str, Setting) {
+    (name, Setting::Word(word.into()))
+}
+
+/// A windowful of acknowledgments with room, in congestion avoidance. Returns what it adds.
+fn round_with_room(changes: &[(&'static str, Setting)], window: f64) -> f64 {
+    let mut flow = Flow::new("anti-ecn", changes, window);
+    (0..window as u64).for_each(|_| flow.ack_with(with_room));
+    flow.window() - window
+}
+
+/// Section II.A: Δ = 1 is congestion avoidance as usual, Δ = W slow start; and what lies between.
+#[test]
+fn delta_goes_from_congestion_avoidance_to_slow_start() {
+    for window in [100.0, 1e4, 1e6] {
+        assert_near(round_with_room(&[], window), window, 1e-12, "Δ = W");
+        let one = round_with_room(&[("delta", Setting::Number(1.0))], window);
+        assert_near(one, 1.0, 0.01, "Δ = 1");
+        let ten = round_with_room(&[("delta", Setting::Number(10.0))], window);
+        // (1 + 20/w)^(1/2) w - w: 9.54 at 100 segments.
+        assert_near(ten, if window == 100.0 { 9.544 } else { 10.0 }, 0.001, "Δ = 10");
+    }
+    // w^1.5 grows by 1.5 per acknowledgment: (10⁶ + 1.5 · 10⁴)^(2/3) = 10 099.75.
+    assert_near(round_with_room(&[word("delta", "sqrt")], 1e4), 99.75, 0.001, "Δ = √W");
+}
+
+/// No Δ adds more than slow start, and none takes from what the base law adds.
+#[test]
+fn the_bit_is_never_more_than_slow_start_nor_less_than_the_base_law() {
+    assert_eq!(round_with_room(&[("delta", Setting::Number(1e6))], 100.0), 100.0);
+    let scalable = [("delta", Setting::Number(1.0)), word("on", "stcp")];
+    assert_near(round_with_room(&scalable, 1e4), 100.0, 0.001, "a hundredth, not one segment");
+}
+
+#[test]
+fn without_the_bit_every_law_is_what_it_was() {
+    let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
+    for law in laws.map(|law| law.name).filter(|name| *name != "anti-ecn") {
+        for room in [None, Some(false)] {
+            let mut plain = Flow::new(law, &[], 1000.0);
+            let mut built = Flow::new("anti-ecn", &[word("on", law)], 1000.0);
+            for step in 0..5000 {
+                plain.ack();
+                built.ack_with(|ack| Ack { room, ..ack });
+                if step % 2000 == 1999 {
+                    plain.lose();
+                    built.lose();
+                }
+                assert_eq!(plain.window(), built.window(), "{law}, {room:?}, step {step}");
+            }
+        }
+    }
+}
+
+/// One acknowledgment of a round with room doubles Reno's slope: what a train of packets makes of Δ = W.
+#[test]
+fn one_bit_per_round_trip_doubles_the_slope() {
+    let mut flow = Flow::new("anti-ecn", &[], 1000.0);
+    for _ in 0..100 {
+        flow.ack_with(with_room);
+        (1..flow.window() as u64).for_each(|_| flow.ack());
+    }
+    assert_near(flow.window() - 1000.0, 200.0, 0.005, "two segments per round trip");
+}
+
+/// In the fluid the bit is a share of the acknowledgments, and the gain the mean of both.
+#[test]
+fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
+    let controller = find("anti-ecn").expect("it is listed");
+    let law = controller.law.expect("it is a window law")(&controller.defaults());
+    let rtt = Span::from_millis(100);
+    let gain = |room: f64| {
+        law.gain(&Operating {
+            window: Segments(100.0),
+            epoch_window: Some(Segments(100.0)),
+            rtt,
+            base_rtt: rtt,
+            since_event: None,
+            phase: Phase::CongestionAvoidance,
+            room,
+        })
+    };
+    assert_eq!((gain(0.0), gain(1.0)), (0.01, 1.0));
+    assert_near(gain(0.25), 0.2575, 1e-12, "a quarter of 1 and three of 0.01");
+    assert!(law.needs().room, "the host must carry the bit");
+}

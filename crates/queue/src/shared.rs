@@ -1,0 +1,105 @@
+//! What disciplines share: chance, and the unit in which a queue without a `mode` of its own counts.
+
+use longfat_units::Span;
+use longfat_units::parameter::{Settings, shortest};
+use rand_core::Rng;
+
+use crate::{Arrival, Backlog, Capacity, Refusal, Setting, Verdict};
+
+/// A number in [0, 1): 53 random bits.
+#[inline]
+pub(crate) fn uniform(chance: &mut dyn Rng) -> f64 {
+    (chance.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}
+
+/// Marks with probability `p`, or drops where that is not possible. Where p is 0 no number is drawn.
+#[inline]
+pub(crate) fn mark_at_random(
+    p: f64,
+    ecn: bool,
+    arrival: &Arrival,
+    chance: &mut dyn Rng,
+) -> Verdict {
+    if p <= 0.0 || uniform(chance) >= p {
+        Verdict::Keep
+    } else if ecn && arrival.ecn_capable {
+        Verdict::Mark
+    } else {
+        Verdict::Drop
+    }
+}
+
+/// The unit of lengths: that of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Packets,
+    Bytes,
+}
+
+impl Unit {
+    pub(crate) fn of(capacity: Capacity) -> Self {
+        match capacity {
+            Capacity::Bytes(_) => Self::Bytes,
+            Capacity::Packets(_) | Capacity::Unbounded => Self::Packets,
+        }
+    }
+
+    /// How much of it a packet of the largest size is.
+    pub(crate) fn per_packet(self, setting: &Setting) -> f64 {
+        match self {
+            Self::Packets => 1.0,
+            Self::Bytes => setting.packet.0 as f64,
+        }
+    }
+
+    /// What waits, in this unit.
+    pub(crate) fn length(self, backlog: Backlog) -> f64 {
+        match self {
+            Self::Packets => backlog.packets as f64,
+            Self::Bytes => backlog.bytes.0 as f64,
+        }
+    }
+
+    /// A length as a message shows it.
+    pub(crate) fn show(self, length: f64) -> String {
+        let unit = match self {
+            Self::Packets => "packets",
+            Self::Bytes => "B",
+        };
+        format!("{} {unit}", shortest(length))
+    }
+}
+
+/// A `target` must be within the buffer: a queue that cannot get above it is never marked.
+pub(crate) fn check_target(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+    let target = settings.number("target");
+    let unit = Unit::of(setting.capacity);
+    let room = match setting.capacity {
+        Capacity::Packets(packets) => packets as f64,
+        Capacity::Bytes(bytes) => bytes.0 as f64,
+        Capacity::Unbounded => return Ok(()),
+    };
+    if target > room {
+        let reason = format!(
+            "`target` ({}) must be within the buffer ({}): the queue could never exceed it",
+            unit.show(target),
+            unit.show(room)
+        );
+        return Err(("target", reason));
+    }
+    Ok(())
+}
+
+/// Looking at the queue more often than this is no simulation of a router.
+const SHORTEST_INTERVAL: Span = Span(1_000_000);
+
+/// An `interval` must be long enough that looking at the queue is not all that is done.
+pub(crate) fn check_interval(settings: &Settings) -> Result<(), Refusal> {
+    let interval = settings.span("interval");
+    if interval < SHORTEST_INTERVAL {
+        let reason =
+            format!("`interval` must be at least {SHORTEST_INTERVAL}, but it is {interval}");
+        return Err(("interval", reason));
+    }
+    Ok(())
+}

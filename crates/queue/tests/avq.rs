@@ -1,0 +1,146 @@
+//! What AVQ promises, with numbers worked out by hand.
+
+mod support;
+
+use longfat_queue::discipline::avq::DISCIPLINE;
+use longfat_queue::{Arrival, Capacity, Policy, Setting, Verdict};
+use longfat_units::parameter::{Setting as Value, Settings};
+use longfat_units::{Bytes, Time};
+
+use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
+
+type Change = (&'static str, Value);
+
+fn settings(changes: &[Change]) -> Settings {
+    let mut settings = defaults(&DISCIPLINE, "packets").expect("AVQ has a default for everything");
+    for (name, value) in changes {
+        settings.set(name, value.clone());
+    }
+    settings
+}
+
+fn avq_at(setting: &Setting, changes: &[Change]) -> Box<dyn Policy> {
+    let settings = settings(changes);
+    assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
+    (DISCIPLINE.build)(&settings, setting).policy.expect("AVQ is a policy")
+}
+
+fn avq(changes: &[Change]) -> Box<dyn Policy> {
+    avq_at(&setting("packets"), changes)
+}
+
+const fn number(name: &'static str, value: f64) -> Change {
+    (name, Value::Number(value))
+}
+
+/// A packet of the largest size, so many packet times into the run.
+fn at(packet_times: f64) -> Arrival {
+    Arrival { now: Time((packet_times * PACKET_TIME as f64).round() as u64), ..behind(0) }
+}
+
+/// The virtual capacity as a share of the rate, 8 Gbit/s, and the virtual queue in bytes.
+fn state(policy: &dyn Policy) -> (f64, f64) {
+    let values = observed(policy);
+    (values["virtual_capacity"] / 8e9, values["virtual_queue"])
+}
+
+#[test]
+fn a_trace_worked_out_by_hand() {
+    use Verdict::{Drop, Keep, Mark};
+    // α = 10⁵ /s, so that a packet takes α · 1000 B = 0.1 C from C̃; γ = 0.9, so that a packet time of a microsecond
+    // gives 0.09 C. B is two packets. C is 1000 B per packet time.
+    let limit = ("limit", Value::Length(2.0));
+    let mut policy = avq(&[number("alpha", 1e5), number("utilisation", 0.9), limit]);
+    let trace = [
+        // packet times, may be marked, verdict, C̃/C and VQ in bytes afterwards
+        (0.0, true, Keep, 0.7, 1000.0),
+        // VQ drains at 0.7 C: 300, and the packet.
+        (1.0, true, Keep, 0.69, 1300.0),
+        // 1300 - 0.69 · 500 = 955; C̃ 0.69 + 0.045 - 0.1.
+        (1.5, true, Keep, 0.635, 1955.0),
+        // No room for a second one at the same instant: it is marked, counts as load, and is not put in.
+        (1.5, true, Mark, 0.535, 1955.0),
+        // 1955 - 0.535 · 500 = 1687.5 has no room either. A dropped packet is no load: C̃ 0.535 + 0.045.
+        (2.0, false, Drop, 0.58, 1687.5),
+        // 1687.5 - 0.58 · 2000 = 527.5; C̃ 0.58 + 0.18 - 0.1.
+        (4.0, true, Keep, 0.66, 1527.5),
+        // After twenty idle packet times C̃ is full, at C, and VQ empty.
+        (24.0, false, Keep, 0.9, 1000.0),
+    ];
+    for (time, ecn_capable, verdict, capacity, queue) in trace {
+        let arrival = Arrival { ecn_capable, ..at(time) };
+        assert_eq!(policy.on_arrival(&arrival, &mut chance(1)), verdict, "at {time}");
+        let found = state(&*policy);
+        close(found.0, capacity);
+        close(found.1, queue);
+    }
+}
+
+#[test]
+fn the_virtual_capacity_follows_the_excess_load() {
+    // dC̃/dt = α (γ C - λ) with α = 0.15 /s and γ = 0.98, under a load that lasts two seconds from C̃ = 0.8 C.
+    let after_two_seconds = |load: f64| {
+        let mut policy = avq(&[]);
+        let packets = (load * 2e6) as u64;
+        for packet in 0..packets {
+            policy.on_arrival(&at(packet as f64 / load), &mut chance(1));
+        }
+        state(&*policy).0
+    };
+    for (load, capacity) in [
+        (1.0, 0.794), // 0.8 - 0.15 · 0.02 · 2
+        (0.98, 0.8),  // λ = γ C
+        (0.68, 0.89), // 0.8 + 0.15 · 0.3 · 2
+        (0.18, 1.0),  // no more than C
+    ] {
+        let found = after_two_seconds(load);
+        assert!((found - capacity).abs() < 1e-6, "{found} under {load}, not {capacity}");
+    }
+}
+
+#[test]
+fn without_ecn_what_has_no_room_is_dropped() {
+    let limit = ("limit", Value::Length(3.0));
+    let mut policy = avq(&[limit, ("ecn", Value::Flag(false))]);
+    let verdicts: Vec<Verdict> =
+        (0..4).map(|_| policy.on_arrival(&at(0.0), &mut chance(1))).collect();
+    assert_eq!(verdicts, [Verdict::Keep, Verdict::Keep, Verdict::Keep, Verdict::Drop]);
+}
+
+#[test]
+fn a_full_buffer_is_no_load() {
+    let mut policy = avq(&[]);
+    policy.on_arrival(&at(0.0), &mut chance(1));
+    let before = state(&*policy);
+    policy.on_overflow(&at(0.0));
+    assert_eq!(state(&*policy), before);
+    // But its time passes: 1000 B drain in a bit more than a packet time at 0.8 C.
+    policy.on_overflow(&at(1.25));
+    close(state(&*policy).1, 1000.0 - 1.25 * 1000.0 * before.0);
+}
+
+#[test]
+fn the_limit_is_in_the_unit_of_the_buffer_and_the_queue_in_bytes() {
+    // Two packets of 1000 B hold fifty acknowledgments of 40 B.
+    let bytes = Setting { capacity: Capacity::Bytes(Bytes(5000)), ..setting("packets") };
+    let two_packets = [(setting("packets"), 2.0), (bytes, 2000.0)];
+    for (setting, limit) in two_packets {
+        let mut policy = avq_at(&setting, &[("limit", Value::Length(limit))]);
+        for _ in 0..50 {
+            let small = Arrival { bytes: Bytes(40), ..at(0.0) };
+            assert_eq!(policy.on_arrival(&small, &mut chance(1)), Verdict::Keep);
+        }
+        assert_eq!(
+            policy.on_arrival(&Arrival { bytes: Bytes(1), ..at(0.0) }, &mut chance(1)),
+            Verdict::Mark
+        );
+    }
+}
+
+#[test]
+fn a_limit_below_a_packet_is_refused() {
+    let limit = settings(&[("limit", Value::Length(0.5))]);
+    let (key, reason) = (DISCIPLINE.check)(&limit, &setting("packets")).expect_err("it marks all");
+    assert_eq!(key, "limit");
+    assert!(reason.contains("0.5 packets") && reason.contains(&PACKET.to_string()), "{reason}");
+}

@@ -1,0 +1,89 @@
+//! The AntiECN marker of a link, as the file has it.
+
+use longfat_queue::Capacity;
+use serde_json::Value as Json;
+
+use super::error::{Place, Problem, Problems};
+use super::fields::{Field, Fields};
+use super::lengths::{Ruler, UNLIMITED, Unit, length};
+use super::tree::{Node, Table, Value};
+use super::value::{number, word};
+use super::{AntiEcn, AntiEcnMode};
+
+const KEYS: &[&str] = &["threshold", "buffer", "mode"];
+const MODES: &[&str] = &["and", "overwrite"];
+
+const THRESHOLD: f64 = 0.5;
+const BUFFER: &str = "1 bdp";
+
+/// Where a marker stands: what turns its lengths into bytes, if that is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Around {
+    pub(super) ruler: Option<Ruler>,
+    pub(super) capacity: Option<Capacity>,
+}
+
+/// Reads `anti_ecn`: false, true for the defaults, or a table with what differs from them. Nothing where it is false, and
+/// where there is a problem, which is noted.
+pub(super) fn anti_ecn(
+    field: Field<'_>,
+    around: Around,
+    problems: &mut Problems,
+) -> Option<AntiEcn> {
+    let defaults = Table::default();
+    let table = match &field.node.value {
+        Value::Flag(false) => return None,
+        Value::Flag(true) => &defaults,
+        Value::Table(table) => table,
+        _ => {
+            let wanted = "false, true, or a table such as { threshold = 0.5, buffer = \"1 bdp\" }";
+            problems.add(field.wrong(wanted));
+            return None;
+        }
+    };
+    let home = field.node.place;
+    let owner = format!("`{}`", field.name);
+    let fields = Fields { owner, class: "an AntiECN marker", home, keys: KEYS, table };
+    fields.refuse_strangers(problems);
+    let threshold =
+        fields.or("threshold", THRESHOLD, problems, |field| number(field, f64::MIN_POSITIVE, 1.0));
+    let mode = fields.or("mode", AntiEcnMode::And, problems, |field| {
+        word(field, MODES).map(|word| match word {
+            "overwrite" => AntiEcnMode::Overwrite,
+            _ => AntiEcnMode::And,
+        })
+    });
+    let buffer = problems.keep(buffer(&fields, home, around));
+    Some(AntiEcn { threshold: threshold?, buffer: buffer?, mode: mode? })
+}
+
+/// The virtual buffer in bytes.
+fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Problem> {
+    let default = Node { place: home, value: Value::Text(BUFFER.into()) };
+    let field = fields.find("buffer").unwrap_or(Field { name: "buffer", node: &default });
+    if field.node.text() == Some(UNLIMITED) {
+        return Ok(f64::INFINITY);
+    }
+    let length = length(field)?;
+    let Some(ruler) = around.ruler else { return Ok(0.0) };
+    let bytes = ruler.measure(field, length, Unit::Bytes, around.capacity)?;
+    if bytes < ruler.packet.0 as f64 {
+        return Err(field.problem(format!(
+            "this virtual buffer has no room for a packet of {}, the largest that crosses, so every packet would find \
+             it empty",
+            ruler.packet
+        )));
+    }
+    Ok(bytes)
+}
+
+/// A marker as a scenario file has it.
+pub(super) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
+    let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
+    let buffer = if buffer.is_finite() { Unit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
+    let mode = match mode {
+        AntiEcnMode::And => "and",
+        AntiEcnMode::Overwrite => "overwrite",
+    };
+    serde_json::json!({ "threshold": threshold, "buffer": buffer, "mode": mode })
+}

@@ -1,0 +1,75 @@
+//! The AntiECN marker of a link, as it is written and as it comes back.
+
+use super::{base, refusal, written};
+use crate::scenario::{AntiEcn, AntiEcnMode, Scenario};
+
+const MARKER: &str = "link.bottleneck.anti_ecn";
+
+/// The markers of both directions, with some values set.
+fn markers(overrides: &[&str]) -> (Option<AntiEcn>, Option<AntiEcn>) {
+    let scenario = base(overrides);
+    let again = Scenario::read(&written(&scenario), "again.toml", &[], None);
+    assert_eq!(again.as_ref(), Ok(&scenario), "what is written is read back");
+    (scenario.links[0].forward.anti_ecn, scenario.links[0].reverse.anti_ecn)
+}
+
+/// The base is a link of 500 Mbit/s and 80 ms, 5 MB.
+const DEFAULT: AntiEcn = AntiEcn { threshold: 0.5, buffer: 5e6, mode: AntiEcnMode::And };
+
+#[test]
+fn a_link_knows_nothing_of_it_unless_it_says_so() {
+    assert_eq!(markers(&[]), (None, None));
+    assert_eq!(markers(&[&format!("{MARKER}=false")]), (None, None));
+    assert_eq!(markers(&[&format!("{MARKER}=true")]), (Some(DEFAULT), Some(DEFAULT)));
+    assert_eq!(markers(&[&format!("{MARKER}={{}}")]), (Some(DEFAULT), Some(DEFAULT)));
+}
+
+#[test]
+fn the_virtual_buffer_is_measured_like_any_length_and_kept_in_bytes() {
+    for (written, bytes) in [
+        ("0.5 bdp", 2.5e6),
+        ("100 packets", 1e5),
+        ("3 MB", 3e6),
+        ("8 ms", 5e5),
+        ("0.2 buffer", 1e6),
+        ("unlimited", f64::INFINITY),
+    ] {
+        let (forward, _) = markers(&[&format!("{MARKER}.buffer={written}")]);
+        assert_eq!(forward, Some(AntiEcn { buffer: bytes, ..DEFAULT }), "{written}");
+    }
+}
+
+#[test]
+fn the_reverse_direction_may_differ() {
+    let reverse = |changes: &str| format!("link.bottleneck.reverse.anti_ecn{changes}");
+    let on = format!("{MARKER}=true");
+    assert_eq!(markers(&[&on, &reverse("=false")]), (Some(DEFAULT), None));
+    assert_eq!(markers(&[&reverse("=true")]), (None, Some(DEFAULT)));
+    // It takes the place of that of the forward direction as a whole, and its length goes by its own rate.
+    let (half, overwrite) = ("link.bottleneck.reverse.rate=250 Mbit/s", reverse(".mode=overwrite"));
+    let other = AntiEcn { mode: AntiEcnMode::Overwrite, buffer: 2.5e6, ..DEFAULT };
+    assert_eq!(
+        markers(&[&format!("{MARKER}.threshold=0.7"), half, &overwrite]),
+        (Some(AntiEcn { threshold: 0.7, ..DEFAULT }), Some(other))
+    );
+}
+
+#[test]
+fn what_a_marker_cannot_be_is_refused_at_its_key() {
+    for (value, reason) in [
+        ("=0.5", "`anti_ecn` must be false, true, or a table such as { threshold = 0.5"),
+        ("=none", "`anti_ecn` must be false, true, or a table such as { threshold = 0.5"),
+        (".threshold=0", "`threshold` must be a number above 0 and at most 1"),
+        (".threshold=50 %", "`threshold` must be a number above 0 and at most 1"),
+        (".mode=or", "`mode` must be \"and\" or \"overwrite\""),
+        (".buffer=999 B", "no room for a packet of 1 kB, the largest that crosses"),
+        (".buffer=5000", "write \"5000 packets\""),
+        (".eta=0.5", "`eta` is not a key of an AntiECN marker"),
+    ] {
+        let message = refusal(&[&format!("{MARKER}{value}")]);
+        assert!(
+            message.contains(reason) && message.contains("--> --set:1:"),
+            "{value}:\n{message}"
+        );
+    }
+}

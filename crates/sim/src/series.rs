@@ -1,0 +1,70 @@
+//! The time series of the flows.
+
+use longfat_units::{Rate, Span, Time};
+
+use crate::flow::{Flow, Negotiation};
+use crate::sender::Sender;
+
+/// The time series of the flows, row by row.
+#[derive(Debug, Default)]
+pub(crate) struct FlowSeries {
+    pub(crate) time: Vec<f64>,
+    pub(crate) flow: Vec<u32>,
+    pub(crate) window: Vec<f64>,
+    pub(crate) threshold: Vec<f64>,
+    pub(crate) in_flight: Vec<u64>,
+    pub(crate) rtt: Vec<f64>,
+    pub(crate) throughput: Vec<f64>,
+    pub(crate) retransmitted: Vec<u64>,
+    pub(crate) room_rate: Vec<f64>,
+    /// For each flow, its counts at the last row.
+    last: Vec<Counts>,
+}
+
+/// Whole-run counts of a flow: segments received, segments sent again, acknowledgments, those that told of room.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    received: u64,
+    retransmitted: u64,
+    acknowledgments: u64,
+    room: u64,
+}
+
+impl FlowSeries {
+    /// No rows yet, of so many flows.
+    pub(crate) fn new(flows: usize) -> Self {
+        Self { last: vec![Counts::default(); flows], ..Self::default() }
+    }
+
+    /// Adds the row of one flow.
+    pub(crate) fn read(
+        &mut self,
+        now: Time,
+        index: usize,
+        flow: &Flow,
+        sender: &Sender,
+        received: u64,
+        step: Span,
+    ) {
+        let measured = sender.measured();
+        let counts = Counts {
+            received,
+            retransmitted: measured.total_retransmitted,
+            acknowledgments: measured.acknowledgments,
+            room: measured.room,
+        };
+        let last = std::mem::replace(&mut self.last[index], counts);
+        self.time.push(now.seconds());
+        self.flow.push(index as u32);
+        self.window.push(sender.window().map_or(f64::NAN, |window| window.0));
+        self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
+        self.in_flight.push(sender.in_flight());
+        self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
+        self.throughput.push(Rate::of(flow.packet * (received - last.received), step));
+        self.retransmitted.push(counts.retransmitted - last.retransmitted);
+        let told = (counts.acknowledgments - last.acknowledgments) as f64;
+        let room = (counts.room - last.room) as f64;
+        let in_use = flow.anti_ecn == Negotiation::Agreed;
+        self.room_rate.push(if in_use { room / told } else { f64::NAN });
+    }
+}
