@@ -1,0 +1,77 @@
+"""Figure 7 and the five flows of section V: the index of four controllers at several time scales."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from longfat import fairness
+from longfat.paper import (
+    Answer,
+    Experiment,
+    Measured,
+    Point,
+    Row,
+    Scale,
+    across,
+    at,
+    per_seed,
+    plots,
+)
+from setting import FIVE_CW, SCALES, THREE, cw, dumbbell
+
+FIGURE = Experiment(
+    id="figure-7",
+    title="Fairness of four controllers, at time scales of 1 to 50 s",
+    question="Is CW-HSTCP the fairest, over short and long times?",
+    by=("scale_s",),
+)
+CONTROLS = ("cw-hstcp", "hstcp", "stcp", "reno")
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Three flows of each controller; and five of CW-HSTCP."""
+    for control in CONTROLS:
+        law = cw(10) if control == "cw-hstcp" else control
+        yield dumbbell(scale, law, THREE, control=control, flows=3)
+    yield dumbbell(scale, cw(10), FIVE_CW, control="cw-hstcp", flows=5)
+
+
+def measure(run: Measured) -> list[Row]:
+    """A row for each time scale; the index of the whole steady part is that of scale 0."""
+    table = fairness.by_time_scale(run, "fast", scales=SCALES)
+    rows = [{"scale_s": row["scale_s"], "jain": row["jain"]} for row in table.iter_rows(named=True)]
+    return [*rows, {"scale_s": 0.0, "jain": fairness.index(run, "fast")}]
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """CW-HSTCP against each other at every scale; five flows."""
+    three = at(rows, flows=3)
+    wide = across(three.filter(pl.col("scale_s") > 0), "control", "jain", keep=["scale_s"])
+    answers: dict[str, Answer] = {
+        f"figure-7/best/{other}": per_seed(wide, (pl.col("cw-hstcp") - pl.col(other)).min())
+        for other in CONTROLS[1:]
+    }
+    return answers | {
+        "figure-7/cw/index": per_seed(three, "jain", control="cw-hstcp", scale_s=0.0),
+        "figure-7/five": per_seed(rows, "jain", flows=5, scale_s=0.0),
+    }
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """The index against the time scale."""
+    figure, axes = plots.grid(1, 1, height=5.8)
+    panel = axes[0, 0]
+    three = at(rows, flows=3).filter(pl.col("scale_s") > 0)
+    plots.over(panel, three, x="scale_s", y="jain", log=True)
+    panel.axhline(0.872, color="#222222", linestyle=(0, (2, 2)), linewidth=1.2)
+    panel.annotate(
+        "equal windows: 0.87", (0.99, 0.872), xycoords=panel.get_yaxis_transform(),
+        xytext=(0, 4), textcoords="offset points", ha="right", fontsize=10,
+    )  # fmt: skip
+    panel.set_xticks(list(SCALES), [f"{scale}" for scale in SCALES])
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.set(xlabel="time scale (s)", ylabel="Jain's index", ylim=(0.3, 1))
+    plots.legend(figure, panel)
+    return figure

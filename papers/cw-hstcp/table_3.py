@@ -1,0 +1,128 @@
+"""Table 3: CW-HSTCP with c = 5, 10 and 20, beside standard traffic."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from drawn import bars, colours, mean_and_half, note
+from longfat import fairness
+from longfat.paper import (
+    Answer,
+    Experiment,
+    Measured,
+    Point,
+    Row,
+    Scale,
+    across,
+    at,
+    per_seed,
+    plots,
+)
+from setting import THREE, cw, dumbbell, shares
+
+FIGURE = Experiment(
+    id="table-3",
+    title="The choice of c: shares, fairness and losses of the others",
+    question="Which c is best, and what do standard flows lose?",
+)
+PAPER = {
+    5: (29.79, 16.80, 14.38, 26.96, 87.93),
+    10: (32.22, 26.61, 19.36, 16.35, 94.54),
+    20: (44.85, 24.69, 19.92, 5.55, 95.01),
+}
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Three values of c."""
+    for c in PAPER:
+        yield dumbbell(scale, cw(c), c=c)
+
+
+def measure(run: Measured) -> Row:
+    """Shares, index, losses."""
+    return shares(run)
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The cells of the middle row, what the text says of the rows, and the mislabelled column."""
+    answers: dict[str, Answer] = {
+        f"table-3/cell/{name}": per_seed(rows, column, c=10)
+        for name, column in (
+            ("80", "u0"),
+            ("140", "u1"),
+            ("200", "u2"),
+            ("background", "background"),
+        )
+    }
+    jain = across(rows, "c", "jain", keep=[])
+    total = across(rows, "c", "total", keep=[])
+    fast = across(
+        rows.with_columns(pl.sum_horizontal("u0", "u1", "u2").alias("fast")), "c", "fast", keep=[]
+    )
+    background = across(rows, "c", "background", keep=[])
+    worst = max(abs(sum(row[:4]) - row[4]) for row in PAPER.values())
+    true = {c: fairness.jain(row[:3]) or 0.0 for c, row in PAPER.items()}
+    answers |= {
+        "table-3/column": worst,
+        "table-3/column/best": true[10] - max(true[5], true[20]),
+        "table-3/index": per_seed(rows, "jain", c=10),
+        "table-3/small-c/total": per_seed(fast, pl.col("10") - pl.col("5")),
+        "table-3/small-c/used": per_seed(total, pl.col("10") - pl.col("5")),
+        "table-3/large-c/short": [
+            b - a
+            for a, b in zip(per_seed(rows, "u0", c=10), per_seed(rows, "u0", c=20), strict=True)
+            if a is not None and b is not None
+        ],
+        "table-3/large-c/fairness": per_seed(jain, pl.col("20") - pl.col("10")),
+        "table-3/best-c": per_seed(jain, pl.col("10") - pl.max_horizontal("5", "20")),
+        "table-3/large-c/background": per_seed(background, pl.col("20") - pl.col("10")),
+        "table-3/friendly": per_seed(rows, pl.col("background_loss").max()),
+    }
+    return answers
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Shares with the paper's, and the index, which the paper's own column is not."""
+    figure, axes = plots.grid(1, 2, width=13, height=5.6)
+    left, right = axes[0]
+    names = [*(f"{rtt} ms" for rtt in THREE), "background"]
+    for k, (column, colour) in enumerate(
+        zip(("u0", "u1", "u2", "background"), [*colours(3), "#9a9a9a"], strict=True)
+    ):
+        bars(
+            left, [i + 0.2 * (k - 1.5) for i in range(3)],
+            [at(rows, c=c)[column].to_list() for c in PAPER],
+            colour, width=0.2, paper=[row[k] for row in PAPER.values()], label=names[k],
+        )  # fmt: skip
+    left.set_xticks(range(3), [f"c = {c} /s" for c in PAPER])
+    left.grid(visible=False, axis="x")
+    left.set(ylabel="share of the link (%)", ylim=(0, None))
+    note(left, "black lines: Table 3", (0.02, 0.96), va="top")
+    found = [mean_and_half(at(rows, c=c)["jain"].to_list()) for c in PAPER]
+    right.errorbar(
+        range(3), [mean for mean, _ in found], yerr=[half for _, half in found],
+        color=plots.colour("cw-hstcp"), marker="<", capsize=3, linewidth=1.6,
+    )  # fmt: skip
+    true = [fairness.jain(row[:3]) for row in PAPER.values()]
+    right.plot(range(3), true, "o-", color="#222222", markerfacecolor="white")
+    right.plot(range(3), [row[4] / 100 for row in PAPER.values()], "x--", color="#999999")
+    last = (
+        (found[2][0], "measured", plots.colour("cw-hstcp")),
+        (true[2] or 0, "from the paper's shares", "#222222"),
+        (PAPER[20][4] / 100, "the paper's column:\nthe sum of the shares", "#777777"),
+    )
+    for value, text, colour in last:
+        right.annotate(
+            text,
+            (2, value),
+            (9, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize=10,
+        )
+    right.set_xticks(range(3), [f"c = {c} /s" for c in PAPER])
+    right.set(ylabel="Jain's index of the three flows", xlim=(-0.2, 3.25), ylim=(0.3, 1.0))
+    plots.legend(figure, left)
+    return figure
