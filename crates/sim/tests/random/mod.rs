@@ -27,13 +27,14 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
             if kind > 0 {
                 return text;
             }
-            let heed = |line: &str| match line.starts_with("queue = ") {
-                true => "queue = \"pushout\"\n".into(),
-                false => format!("{line}\n"),
-            };
+            let heed = |line| if is_queue(line) { "queue = \"pushout\"\n".into() } else { format!("{line}\n") };
             text.lines().map(heed).collect::<String>().replace(BLITZ, "\"blitz\"")
         },
     )
+}
+
+fn is_queue(line: &str) -> bool {
+    line.starts_with("queue = ")
 }
 
 /// A group of flows with its place in the chain filled in: name, path, and a round trip that its links allow.
