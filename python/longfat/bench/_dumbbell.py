@@ -25,6 +25,8 @@ _PLAIN: dict[str, Any] = {
     "recovery": "sack",
     "delayed_ack": False,
     "access": "none",
+    "rto_tick": "none",
+    "pacing": "controller",
 }
 """What the flows must not change, because the peers are not told of it."""
 
