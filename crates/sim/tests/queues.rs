@@ -45,6 +45,28 @@ fn avq_holds_the_utilisation_that_is_asked_for() {
     }
 }
 
+/// A clock that ticks once in a run: twice the longest interval lies beyond the end of time.
+#[test]
+fn a_clock_may_be_as_slow_as_the_longest_run() {
+    let summary = run(r#"
+        duration = "4800 h"
+        [link.bottleneck]
+        rate   = "1 Mbit/s"
+        delay  = "10 ms"
+        buffer = "100 packets"
+        queue  = { kind = "pi", interval = "3600 h" }
+        [[flow]]
+        name    = "two"
+        control = "reno"
+        count   = 2
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        size    = "10 packets"
+        start   = ["0 s", "4560 h"]
+        "#);
+    assert!(summary.flows.iter().all(|flow| flow.completion_s.is_some()));
+}
+
 /// Athuraliya et al., Hollot et al.: the queue settles at the target and the link is full, whatever the number of flows.
 /// The network of the example of Hollot et al.: 15 Mbit/s, 3750 packets per second, round trips of up to 240 ms, a target
 /// of 200 packets in a buffer of 800.

@@ -272,7 +272,8 @@ impl Gate {
             return;
         }
         let count = (now - self.next_tick).0 / self.period.0 + 1;
-        self.next_tick += self.period * count;
+        // The next look may lie beyond the end of time.
+        self.next_tick = Time(self.next_tick.0.saturating_add(self.period.0.saturating_mul(count)));
         if let Some(policy) = &mut self.policy {
             policy.on_ticks(count, self.backlog);
         }
