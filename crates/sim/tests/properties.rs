@@ -97,6 +97,7 @@ proptest! {
         for flow in &recording.summary.flows {
             prop_assert!(flow.goodput_bit_s >= 0.0 && (flow.window_mean.is_nan() || flow.window_mean >= 1.0), "{text}");
             prop_assert!((0.0..=1.0).contains(&flow.retransmit_rate), "{text}");
+            prop_assert!((0.0..=1.0).contains(&flow.drop_rate), "{text}");
             prop_assert!(flow.completion_s.is_none_or(|done| done >= flow.rtt_s / 2.0), "{text}");
         }
         // Links count acknowledgments too.
