@@ -69,8 +69,8 @@ impl Bursts {
 
     /// Can a duplicate acknowledgment tell of a loss? Not if what caused it left before the restart, or is a copy of what
     /// was there. In a burst segments leave in order: what left after the first one that is missing lies above it, and so
-    /// does what left after the last copy. A sender with a window has other rules.
+    /// does what left after the last copy.
     pub(crate) fn minds(&self, duplicate: &Packet) -> bool {
-        !self.are_sent || duplicate.sent > self.sent_again.min(self.first_sent)
+        duplicate.sent > self.sent_again.min(self.first_sent)
     }
 }

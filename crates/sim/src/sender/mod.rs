@@ -161,9 +161,13 @@ impl Sender {
         let rtt = now - ack.sent;
         if ack.number > from {
             acked = self.scoreboard.advance(from, ack.number);
+            if self.counts_duplicates && matches!(self.state, State::GoBack { .. }) {
+                // Much of it arrived before the time-out, and nobody said so then (RFC 3465, section 2.3).
+                acked = acked.min(1);
+            }
             self.unacknowledged = ack.number;
             round_starts = self.on_progress(now, rtt, ack.number - from);
-        } else if self.counts_duplicates && from < self.next && self.bursts.minds(ack) {
+        } else if self.counts_duplicates && from < self.next && self.minds(ack) {
             third_duplicate = self.duplicates.see();
         }
         if let Some(blocks) = blocks {
@@ -260,6 +264,15 @@ impl Sender {
             }
         }
         round_starts
+    }
+
+    /// Can this duplicate tell of a loss?
+    fn minds(&self, duplicate: &Packet) -> bool {
+        if self.bursts.are_sent() {
+            self.bursts.minds(duplicate)
+        } else {
+            !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
+        }
     }
 
     fn loss_begins(&self, third_duplicate: bool) -> bool {
@@ -419,6 +432,9 @@ impl Sender {
     fn send_again(&mut self, segment: u64, now: Time) -> Packet {
         self.measured.retransmitted();
         self.bursts.sent_again(now, segment == self.unacknowledged);
+        if matches!(self.state, State::GoBack { .. }) {
+            self.duplicates.copied(now);
+        }
         self.leave(segment, self.again_flags, now)
     }
 

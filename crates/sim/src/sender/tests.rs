@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use longfat_control::{Pacing, Sending, Start};
 use longfat_units::{Segments, Span, Time};
 
-use super::{Sender, Settings};
+use super::{Sender, Settings, State};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
@@ -311,6 +311,40 @@ fn one_loss_is_the_same_to_all_three() {
     assert_eq!(repaired(Recovery::Sack), [(100, 3)]);
     assert_eq!(repaired(Recovery::NewReno), [(100, 3)]);
     assert_eq!(repaired(Recovery::Reno), [(100, 3)]);
+}
+
+#[test]
+fn after_a_time_out_copies_of_what_arrived_tell_nothing() {
+    // RFC 6582, section 4: 0 is lost twice, so that only the timer is left, and more of the window is missing. In slow
+    // start the sender sends again what lies between, and every copy of what the receiver has is answered by a duplicate.
+    // They lift no window and find no loss. 150 is new data and lost: what leaves after it tells.
+    for recovery in [Recovery::NewReno, Recovery::Reno] {
+        let lost = [0, 0, 8, 9, 10, 11, 24, 25, 26, 32, 150];
+        let mut dialogue = Dialogue::with(recovery, 40.0, 200, &lost);
+        dialogue.run(Span::from_millis(300));
+        assert_eq!(dialogue.sender.measured().timeouts, 0);
+        let before = dialogue.log.len();
+        for millis in 301..10_000 {
+            dialogue.run(Span::from_millis(millis));
+            let (flight, window) = (dialogue.sender.in_flight(), dialogue.sender.allowed);
+            let recovering = matches!(dialogue.sender.state, State::Recovery { .. });
+            // Two more by limited transmit.
+            assert!(
+                recovering || millis < 1000 || flight <= window + 2,
+                "{flight} in flight, window {window}"
+            );
+        }
+        let mut again: Vec<u64> =
+            dialogue.log[before..].iter().filter(|sent| sent.2).map(|sent| sent.1).collect();
+        assert!(again.is_sorted(), "{again:?}");
+        assert_eq!(again.last(), Some(&150));
+        let count = again.len();
+        again.dedup();
+        assert_eq!(again.len(), count, "{recovery:?} sends a segment twice after the time-out");
+        assert!(dialogue.sender.is_done());
+        assert_eq!(dialogue.sender.measured().timeouts, 1, "{recovery:?}");
+        assert_eq!(dialogue.sender.measured().congestion_events, 2, "{recovery:?}");
+    }
 }
 
 #[test]
