@@ -1,0 +1,109 @@
+"""How Table I depends on the length of the run, with trains and with pacing.
+
+In trains one packet per round trip finds the virtual queue empty and the slope is 2 below the threshold.
+Paced, every packet does, the window doubles each round trip, and no length of the run gives the table.
+"""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from setting import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
+
+FIGURE = Experiment(
+    id="run-length",
+    title="Table I against the length of the run: in trains, and paced",
+    question="Which run length gives the table, and does pacing leave it one?",
+    by=("products",),
+)
+COLOURS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B")
+SENDING = ("trains", "paced")
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """40 ms up to three products, 200 ms to one.
+
+    Paced slow start would run to the end of the path: it ends at 100 packets.
+    """
+    small = 5 if scale == "quick" else 1
+    for threshold in (None, *THRESHOLDS):
+        yield lone(scale, 40, threshold, length_s=600, sending="trains")
+        paced = {"flow.lone.pacing": "spread", "flow.lone.initial_threshold": 100 / small}
+        yield lone(scale, 40, threshold, length_s=600, sending="paced", set=paced)
+        yield lone(scale, 200, threshold, sending="trains")
+
+
+def measure(run: Measured) -> list[Row]:
+    """What was delivered until each time."""
+    return delivered(run)
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """A lone flow has no chance in it."""
+    answers: dict[str, Answer] = {}
+    for rtt in TABLE:
+        length, found = improvements(rows, rtt_ms=rtt, sending="trains")
+        far = length >= 0.7
+        miss = misses(found[far], rtt)
+        answers[f"run-length/{rtt}ms/best"] = float(miss.min())
+        answers[f"run-length/{rtt}ms/where"] = float(length[far][miss.argmin()])
+    length, found = improvements(rows, rtt_ms=40, sending="trains")
+    highest = found[length >= 0.8, -1]
+    answers["run-length/40ms/swing"] = float(highest.max() - highest.min())
+    length, found = improvements(rows, rtt_ms=40, sending="paced")
+    answers["run-length/paced"] = float(misses(found[length >= 0.7], 40).min())
+    for sending in SENDING:
+        line = at(rows, rtt_ms=40, sending=sending, threshold=0.5)
+        reached = line.filter(pl.col("window") > 0.475)["products"].min()
+        answers[f"run-length/reach/{sending}"] = float(str(reached))
+    return answers
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Improvement over length for 40 ms in trains and paced, and for 200 ms."""
+    figure, axes = plots.grid(1, 3, width=14, height=5.8, sharey=True)
+    figure.subplots_adjust(top=0.72)
+    panels = (
+        (40, "trains", "40 ms, in trains"),
+        (40, "paced", "40 ms, paced"),
+        (200, "trains", "200 ms, in trains"),
+    )
+    for panel, (rtt, sending, title) in zip(axes[0], panels, strict=True):
+        length, found = improvements(rows, rtt_ms=rtt, sending=sending)
+        far = length >= 0.1
+        fitted = LENGTH_S[rtt] / product_s(rtt)
+        for column, (threshold, colour) in enumerate(zip(THRESHOLDS, COLOURS, strict=True)):
+            panel.plot(
+                length[far],
+                100 * found[far, column],
+                color=colour,
+                linewidth=1.8,
+                label=f"threshold {100 * threshold:.0f} %",
+            )
+            panel.plot(
+                fitted,
+                100 * TABLE[rtt][column],
+                "o",
+                color=colour,
+                markeredgecolor="#222222",
+                markersize=7,
+                zorder=5,
+            )
+        miss = misses(found[length >= 0.7], rtt)
+        panel.axvline(fitted, color="#9a9a9a", linestyle=(0, (2, 2)), linewidth=1, zorder=1)
+        panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
+        panel.annotate(
+            f"the table is missed by\n{100 * miss.min():.1f} points at the best length",
+            (0.97, 0.95) if rtt == 40 else (0.04, 0.04),
+            xycoords="axes fraction",
+            ha="right" if rtt == 40 else "left",
+            va="top" if rtt == 40 else "bottom",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 2},
+            fontsize=10,
+        )
+        panel.set(xlabel="length of the run (rate × round trip²)", ylim=(0, 80))
+    axes[0, 0].set_ylabel("more throughput (%)")
+    plots.legend(figure, axes[0, 0])
+    return figure
