@@ -1,4 +1,4 @@
-"""Beyond the paper: CW-HSTCP with RED, its future work, and η from another round trip."""
+"""Beyond the paper: CW-HSTCP with RED, AVQ and PI, its future work, and η from another round trip."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,15 +15,14 @@ from longfat.paper import (
     Row,
     Scale,
     across,
-    at,
     per_seed,
     plots,
 )
-from setting import RED, THREE, cw, dumbbell, shares
+from setting import PI, RED, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="red",
-    title="CW-HSTCP with RED, and with other round trips in η",
+    title="CW-HSTCP with RED, AVQ and PI, and with other round trips in η",
     question="What does active queue management add, and which c and round trip are best for it?",
 )
 MEAN_C = 1000 * len(THREE) / sum(THREE)
@@ -34,13 +33,27 @@ LAWS: dict[str, tuple[str, str | dict[str, Any]]] = {
     "mean": (f"c = {MEAN_C:.1f} /s, 1 over\nthe mean round trip", cw(round(MEAN_C, 3))),
 }
 
+QUEUES = {"DropTail": (-0.24, "o"), "RED": (-0.08, "s"), "AVQ": (0.08, "^"), "PI": (0.24, "D")}
+"""Where each stands beside the others, and its marker."""
+
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Each law with DropTail and with RED."""
-    for queue in ("DropTail", "RED"):
-        change = {} if queue == "DropTail" else {"link.bottleneck.queue": RED}
-        for law, (_, control) in LAWS.items():
-            yield dumbbell(scale, control, set=change, law=law, queue=queue)
+    """Each law with each queue at the quick scale; at the full one those that claims need."""
+    queues: dict[str, object] = {
+        "DropTail": "drop-tail",
+        "RED": RED,
+        "AVQ": "avq",
+        "PI": PI,
+    }
+    for queue, kind in queues.items():
+        laws = list(LAWS) if queue in ("DropTail", "RED") else ["hstcp", "smoothed"]
+        if scale == "full":
+            laws = {"DropTail": ["hstcp", "smoothed"], "RED": ["hstcp", "smoothed", "mean"]}.get(
+                queue, ["smoothed"]
+            )
+        for law in laws:
+            change = {} if queue == "DropTail" else {"link.bottleneck.queue": kind}
+            yield dumbbell(scale, LAWS[law][1], set=change, law=law, queue=queue)
 
 
 def measure(run: Measured) -> Row:
@@ -56,6 +69,8 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "red/cw/fairer": per_seed(queue, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/cw/index": per_seed(rows, "jain", law="smoothed", queue="RED"),
         "red/cw/hstcp": per_seed(law, pl.col("smoothed") - pl.col("hstcp"), queue="RED"),
+        "red/avq": per_seed(queue, pl.col("AVQ") - pl.col("DropTail"), law="smoothed"),
+        "red/pi": per_seed(queue, pl.col("PI") - pl.col("DropTail"), law="smoothed"),
         "red/mean-rtt": per_seed(law, (pl.col("mean") - pl.col("smoothed")).abs(), queue="RED"),
     }
 
@@ -66,20 +81,22 @@ def draw(rows: pl.DataFrame) -> Figure:
     for panel, column, label, factor in zip(
         axes[0], ("jain", "utilisation"), ("Jain's index", "link used (%)"), (1, 100), strict=True
     ):
-        for queue, shift in (("DropTail", -0.12), ("RED", 0.12)):
+        for queue, (shift, shape) in QUEUES.items():
             for place, law in enumerate(LAWS):
-                mean, half = mean_and_half(at(rows, law=law, queue=queue)[column].to_list())
+                found = rows.filter(pl.col("law") == law, pl.col("queue") == queue)
+                if found.is_empty():
+                    continue
+                mean, half = mean_and_half(found[column].to_list())
                 control = "hstcp" if law == "hstcp" else "cw-hstcp"
                 colour = plots.colour(control)
                 panel.errorbar(
                     place + shift, factor * mean, yerr=factor * half, color=colour,
-                    marker=plots.marker(control), markersize=9, capsize=4,
-                    markerfacecolor=colour if queue == "RED" else "white",
+                    marker=shape, markersize=9, capsize=4,
+                    markerfacecolor="white" if queue == "DropTail" else colour,
+                    label=queue if law == "smoothed" else None,
                 )  # fmt: skip
         panel.set_xticks(range(len(LAWS)), [name for name, _ in LAWS.values()])
         panel.set(ylabel=label, ylim=(0, 1.05 * factor), xlim=(-0.5, 3.5))
         panel.tick_params(axis="x", labelsize=9)
-    axes[0, 0].annotate(
-        "hollow: DropTail\nfilled: RED", (0.03, 0.05), xycoords="axes fraction", fontsize=10
-    )
+    plots.legend(figure, axes[0, 0])
     return figure

@@ -38,10 +38,10 @@ def points(scale: Scale) -> Iterator[Point]:
                     "link.bottleneck.buffer": f"{delay} ms",
                     "flow.fast.access": f"{ACCESS * rate} Mbit/s",
                 }
-                if scale == "quick" and rate == 1000:
+                if scale == "quick" and rate > RATES[0]:
                     continue
                 yield dumbbell(
-                    scale, law, seeds=1 if scale == "quick" else 5, set=changes,
+                    scale, law, seeds=3, set=changes,
                     control=control, rate=rate, delay=delay,
                 )  # fmt: skip
 

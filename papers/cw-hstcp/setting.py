@@ -8,8 +8,11 @@ import polars as pl
 from longfat import fairness
 from longfat.paper import Measured, Point, Row, Scale
 
-QUICK_RATE, FULL_RATE = 250, 1000
+QUICK_RATE, FULL_RATE = 100, 1000
 """Rate of the bottleneck in Mbit/s."""
+
+STANDARD = {"quick": (3, 4), "full": (5, 8)}
+"""Long standard flows and load of the web in percent: with c = 10 their share is about that of Table 3."""
 
 ACCESS = 10
 """Rate of a sender's own link over that of the bottleneck."""
@@ -22,6 +25,9 @@ STCP = (120, 160, 240)
 
 RED: dict[str, Any] = {"kind": "red", "min": "0.1667 buffer", "max": "0.5 buffer"}
 """RED within the buffer of the paper: gentle ends at the buffer, and max is three times min."""
+
+PI: dict[str, Any] = {"kind": "pi", "target": "0.3333 buffer"}
+"""PI that holds the queue in the middle between the thresholds of RED."""
 
 BACKGROUND = ("background", "web")
 SCALES = (1, 2, 5, 10, 20, 50)
@@ -45,7 +51,10 @@ def dumbbell(
 ) -> Point:
     """One flow of the controller for each round trip, and the background."""
     rate = QUICK_RATE if scale == "quick" else FULL_RATE
+    long, web = STANDARD[scale]
     changes: dict[str, Any] = {
+        "flow.background.count": long,
+        "traffic.web.arrivals": {"load": f"{web} %"},
         "link.bottleneck.rate": f"{rate} Mbit/s",
         "flow.fast.access": f"{ACCESS * rate} Mbit/s",
         "flow.fast.control": dict(control) if isinstance(control, Mapping) else control,
@@ -56,7 +65,7 @@ def dumbbell(
         "dumbbell.toml",
         set=changes | dict(set or {}),
         labels=labels,
-        seeds=seeds or (3 if scale == "quick" else 5),
+        seeds=seeds or 5,
         tables=("flow_series",),
     )
 

@@ -19,7 +19,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import THREE, cw, dumbbell, shares
+from setting import FIVE_CW, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="table-3",
@@ -63,6 +63,8 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     background = across(rows, "c", "background", keep=[])
     worst = max(abs(sum(row[:4]) - row[4]) for row in PAPER.values())
     true = {c: fairness.jain(row[:3]) or 0.0 for c, row in PAPER.items()}
+    for rtts in (THREE, FIVE_CW):
+        answers[f"table-3/equal-windows/{len(rtts)}"] = fairness.jain(1 / rtt for rtt in rtts)
     answers |= {
         "table-3/column": worst,
         "table-3/column/best": true[10] - max(true[5], true[20]),
