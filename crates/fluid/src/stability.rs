@@ -57,16 +57,27 @@ pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability
 /// The largest and smallest factors that are looked at.
 const FARTHEST: f64 = 16384.0;
 /// The margin is found to this part of itself.
-const PRECISE: f64 = 1e-4;
-/// A disturbance that a loop passes on by less than this part cannot keep itself alive; some room for many links.
+const PRECISE: f64 = 1e-3;
+/// A disturbance that comes back as less than this part of itself is on its way to nothing.
 const FAINT: f64 = 0.3;
-/// Turns are counted from angles smaller than this.
+/// So much may angles differ from what their rates lead to expect: far less than a turn.
 const SMALL_ANGLE: f64 = 0.5;
 
-/// Half turns, in radians, after which a loop counts as unstable.
+/// Turns the wrong way, in radians, after which a network counts as unstable.
 const MANY_TURNS: f64 = 40.0;
 
 type Number = Complex<f64>;
+
+/// f at one frequency.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    frequency: f64,
+    direction: Number,
+    /// The largest of |G|'s sums over a row.
+    gain: f64,
+    /// Radians per unit of frequency.
+    rate: f64,
+}
 
 /// The network near its equilibrium.
 #[derive(Debug)]
@@ -165,50 +176,80 @@ impl Linear {
 
     /// How many solutions of the linear equations grow, with delays times `delay`.
     fn unstable_modes(&self, delay: f64) -> u64 {
-        let mut turned = 0.0;
-        let mut frequency = 0.0;
-        let mut value = self.characteristic(0.0, delay).0;
         let slowest = self.slowest();
         // Far enough apart for the slow, near enough together for the delays.
         let stride = |frequency: f64| {
-            let relative = 0.1 * frequency.max(slowest);
-            let delays = 0.25 / (delay * self.longest_round_trip).max(f64::MIN_POSITIVE);
-            relative.min(delays)
+            let delays = 0.5 / (delay * self.longest_round_trip).max(f64::MIN_POSITIVE);
+            (0.5 * frequency.max(slowest)).min(delays)
         };
+        let mut turned = 0.0;
+        let mut here = self.place(0.0, delay);
+        let hopeless = -(MANY_TURNS + std::f64::consts::TAU * self.links.len() as f64);
         loop {
-            let next = frequency + stride(frequency);
-            let (next_value, gain) = self.characteristic(next, delay);
-            turned += self.turn((frequency, value), (next, next_value), delay, 0);
-            (frequency, value) = (next, next_value);
-            // Beyond every corner of every flow and link, nothing turns any more. And what has turned so often the
-            // wrong way will not turn back: how many modes grow no longer matters.
-            if turned < -MANY_TURNS {
+            let next = self.place(here.frequency + stride(here.frequency), delay);
+            turned += self.turn(&here, &next, delay, 0);
+            here = next;
+            // Beyond every corner of every flow and link loops are faint and stay so.
+            if here.gain < FAINT && here.frequency > self.fastest() {
+                turned -= self.rest_of_the_way(here.frequency, delay);
                 break;
             }
-            if gain < FAINT && frequency > self.fastest() {
+            // Stable loops turn by less than half a turn each, and back. What has turned as often as this will not turn
+            // back; how many modes grow no longer matters.
+            if turned < hopeless {
                 break;
             }
         }
-        // What is left of the way to infinity, where f is 1.
-        turned -= angle(value);
         let own: f64 =
             self.flows.iter().map(|flow| flow.count * f64::from(flow.own_unstable())).sum();
         (own - turned / std::f64::consts::PI).round().max(0.0) as u64
     }
 
-    /// The angle by which f turns from one frequency to another, cut until the pieces are small.
-    fn turn(&self, from: (f64, Number), to: (f64, Number), delay: f64, depth: u32) -> f64 {
-        let whole = angle(to.1 / from.1);
-        let middle = f64::midpoint(from.0, to.0);
-        if depth > 40 || middle <= from.0 || middle >= to.0 {
+    /// f at a frequency, and how fast it turns there.
+    fn place(&self, frequency: f64, delay: f64) -> Place {
+        let (direction, gain) = self.characteristic(frequency, delay);
+        let by = 1e-5 * frequency.max(1e-3 * self.slowest());
+        let (beyond, _) = self.characteristic(frequency + by, delay);
+        Place { frequency, direction, gain, rate: angle(beyond / direction) / by }
+    }
+
+    /// The angle by which f turns from one place to another. With many loops it may be many times round: the rates at
+    /// the ends and in the middle say how often, and where they do not agree the way is cut in halves.
+    fn turn(&self, from: &Place, to: &Place, delay: f64, depth: u32) -> f64 {
+        let middle = self.place(f64::midpoint(from.frequency, to.frequency), delay);
+        let coarse = expected(from, to);
+        let fine = expected(from, &middle) + expected(&middle, to);
+        let seen = angle(to.direction / from.direction);
+        let whole = seen + std::f64::consts::TAU * ((fine - seen) / std::f64::consts::TAU).round();
+        let cut =
+            depth < 40 && middle.frequency > from.frequency && middle.frequency < to.frequency;
+        if !cut || ((fine - coarse).abs() < SMALL_ANGLE && (whole - fine).abs() < SMALL_ANGLE) {
             return whole;
         }
-        let between = (middle, self.characteristic(middle, delay).0);
-        let halves = [angle(between.1 / from.1), angle(to.1 / between.1)];
-        if halves.iter().all(|half| half.abs() < SMALL_ANGLE) && whole.abs() < 2.0 * SMALL_ANGLE {
-            return halves[0] + halves[1];
+        self.turn(from, &middle, delay, depth + 1) + self.turn(&middle, to, delay, depth + 1)
+    }
+
+    /// The angle of f where all loops are faint, on the branch that ends in 0: that of ln det(I + G) = tr ln(I + G).
+    fn rest_of_the_way(&self, frequency: f64, delay: f64) -> f64 {
+        let s = Number::new(0.0, frequency);
+        let count = self.links.len();
+        let mut returned = self.returned(s, delay);
+        let mut cancelled = 0.0;
+        for (column, link) in self.links.iter().enumerate() {
+            let cancels = link.cancels(s);
+            cancelled += angle(cancels);
+            for row in 0..count {
+                returned[(row, column)] /= cancels;
+            }
         }
-        self.turn(from, between, delay, depth + 1) + self.turn(between, to, delay, depth + 1)
+        let mut power = returned.clone();
+        let mut logarithm = 0.0;
+        for order in 1..=20 {
+            let sign = if order % 2 == 1 { 1.0 } else { -1.0 };
+            logarithm += sign * power.trace().im / f64::from(order);
+            power = &power * &returned;
+        }
+        logarithm + cancelled
     }
 
     /// The slowest rate of change that matters, per second.
@@ -216,24 +257,34 @@ impl Linear {
         let own = self.flows.iter().flat_map(|flow| [flow.window.abs(), flow.memory]);
         let links = self.links.iter().map(|link| link.averaged.1);
         let all = own.chain(links).chain([1.0 / self.longest_round_trip.max(1e-12)]);
-        1e-3 * all.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min)
+        let slowest = all.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
+        // Slower than a thousand million round trips is rounding.
+        1e-3 * slowest.max(1e-9 / self.longest_round_trip.max(1e-12))
     }
 
     /// The fastest corner of any flow or link, per second, with room to spare.
     fn fastest(&self) -> f64 {
         let flows = self.flows.iter().map(LinearFlow::corner);
         let links = self.links.iter().map(|link| link.averaged.1);
-        100.0 * flows.chain(links).fold(1.0, f64::max)
+        10.0 * flows.chain(links).fold(1.0, f64::max)
     }
 
-    /// f at s = jω, and the largest of |G|'s sums over a row.
+    /// G(s), its columns times what cancels the poles at 0.
+    fn returned(&self, s: Number, delay: f64) -> DMatrix<Number> {
+        let count = self.links.len();
+        let mut returned = DMatrix::zeros(count, count);
+        let responses: Vec<_> = self.links.iter().map(|link| link.response(s)).collect();
+        for flow in &self.flows {
+            flow.add(s, delay, &responses, &mut returned);
+        }
+        returned
+    }
+
+    /// f at s = jω, divided by its modulus, and the largest of |G|'s sums over a row.
     fn characteristic(&self, frequency: f64, delay: f64) -> (Number, f64) {
         let s = Number::new(0.0, frequency);
         let count = self.links.len();
-        let mut returned = DMatrix::<Number>::zeros(count, count);
-        for flow in &self.flows {
-            flow.add(s, delay, &self.links, &mut returned);
-        }
+        let mut returned = self.returned(s, delay);
         let mut gain = 0.0_f64;
         if frequency > 0.0 {
             for row in 0..count {
@@ -249,8 +300,7 @@ impl Linear {
         for (index, link) in self.links.iter().enumerate() {
             returned[(index, index)] += link.cancels(s);
         }
-        let determinant = if count == 0 { Number::new(1.0, 0.0) } else { returned.determinant() };
-        (determinant, gain)
+        (direction(returned), gain)
     }
 }
 
@@ -301,26 +351,54 @@ impl LinearFlow {
         }
     }
 
-    /// Adds what these flows return to each link of their route.
-    fn add(&self, s: Number, delay: f64, links: &[LinearLink], returned: &mut DMatrix<Number>) {
-        let window = (s + self.memory) / self.own(s);
+    /// Adds what these flows return to each link of their route; `responses` are those of the links.
+    fn add(
+        &self,
+        s: Number,
+        delay: f64,
+        responses: &[(Number, Number)],
+        returned: &mut DMatrix<Number>,
+    ) {
+        let window = (s + self.memory) / (self.own(s) * self.round_trip);
         let load = self.count * self.bits;
+        let late = delayed(s, delay * self.round_trip);
         for &(column, column_lag, answer) in &self.hops {
-            let (price, queue) = links[column].response(s);
-            let late = delayed(s, delay * (self.round_trip - column_lag));
-            let grown = price * late * answer + queue * self.stretch;
+            let (price, queue) = responses[column];
+            // What is met a lag after the first link is known that much sooner after it was met.
+            let grown = price * late * delayed(s, -delay * column_lag) * answer;
             // Less acknowledged per second while the queues stretch the round trip.
-            let change = window * grown / self.round_trip - queue * (self.rate / self.round_trip);
+            let stretched = queue * (self.rate / self.round_trip);
+            let change = (window * (grown + queue * self.stretch) - stretched) * load;
             for &(row, row_lag, _) in &self.hops {
-                returned[(row, column)] -= change * delayed(s, delay * row_lag) * load;
+                returned[(row, column)] -= change * delayed(s, delay * row_lag);
             }
         }
     }
 }
 
+/// The angle between two places by the rates at both.
+fn expected(from: &Place, to: &Place) -> f64 {
+    f64::midpoint(from.rate, to.rate) * (to.frequency - from.frequency)
+}
+
 /// exp(-s t) on the imaginary axis.
 fn delayed(s: Number, t: f64) -> Number {
+    if t == 0.0 {
+        return Number::new(1.0, 0.0);
+    }
     Number::new(math::cos(s.im * t), -math::sin(s.im * t))
+}
+
+/// The determinant divided by its modulus: that of a hundred strong loops would overflow, and only its angle counts.
+fn direction(matrix: DMatrix<Number>) -> Number {
+    if matrix.is_empty() {
+        return Number::new(1.0, 0.0);
+    }
+    let factors = matrix.lu();
+    let sign: f64 = factors.p().determinant();
+    let diagonal = factors.u().diagonal();
+    let one = Number::new(sign, 0.0);
+    diagonal.iter().filter(|z| modulus(**z) > 0.0).fold(one, |product, z| product * z / modulus(*z))
 }
 
 fn modulus(z: Number) -> f64 {

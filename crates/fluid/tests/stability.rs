@@ -81,6 +81,37 @@ fn the_red_of_hollot_and_others_is_stable() {
     assert_near(margin.expect("delays matter"), 128.0, 0.02, "the margin");
 }
 
+/// Links that have nothing to do with each other are as stable as each: the angles of all loops add up to many turns,
+/// and overflow no number.
+fn copies_have_the_boundary_of_one(count: usize) {
+    for window in [3.0, 500.0] {
+        let one = judged(&hayes(window), 1.0);
+        let mut many = hayes(window);
+        for index in 1..count {
+            let Network { links, flows, .. } = hayes(window);
+            many.links.extend(links);
+            many.flows.extend(flows);
+            many.flows[index].route = vec![index];
+        }
+        let all = judged(&many, 1.0);
+        assert_eq!(all.stable, one.stable, "window {window}");
+        let [all, one] = [all, one].map(|judged| judged.margin.expect("delays matter"));
+        assert_near(all, one, 2e-3, &format!("window {window}"));
+    }
+}
+
+#[test]
+fn thirty_loops_have_the_boundary_of_one() {
+    copies_have_the_boundary_of_one(30);
+}
+
+/// The determinant itself would be beyond the largest number.
+#[test]
+#[ignore = "takes most of a minute"]
+fn a_hundred_and_twenty_loops_have_the_boundary_of_one() {
+    copies_have_the_boundary_of_one(120);
+}
+
 /// Flows of different round trips on two links: settling or swinging, as the judgement says.
 #[test]
 fn two_links_and_three_round_trips_agree_with_the_equations() {
