@@ -1,0 +1,77 @@
+"""Section III: the lower bound on the marking probability, measured where RED holds the flow."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
+from setting import fiber, single
+
+FIGURE = Experiment(
+    id="bound",
+    title="Marks per packet on 100 Mbit/s, against alpha",
+    question="Is the marking probability never below alpha?",
+)
+RED = {"kind": "red", "min": "0.1 bdp", "max": "2 bdp", "max_p": 0.05}
+JUDGED = 1e-3
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Values of alpha; a reaction to every mark, and one per window. Enough buffer that nothing is dropped."""
+    for alpha in (3e-4, 1e-3, 3e-3):
+        for reaction in ("every mark", "per window"):
+            scenario = single(
+                fiber(alpha, per_mark=reaction == "every mark"),
+                queue=RED,
+                loss=0.0,
+                duration_s=100 if scale == "quick" else 1000,
+                warmup_s=20,
+                initial_threshold=800,
+            )
+            scenario["link"]["bottleneck"]["buffer"] = "4 bdp"
+            yield Point(scenario, labels={"alpha": alpha, "reaction": reaction}, seeds=5)
+
+
+def measure(run: Measured) -> Row:
+    """Reductions per packet, and what theory expects."""
+    (flow,) = run.flows()
+    window, alpha = flow["window_mean"], run.labels["alpha"]
+    p = flow["congestion_events"] / run.link()["arrived"]
+    fluid = alpha + 2 / window**2
+    return {
+        "p": p,
+        "window": window,
+        "over_alpha": p / alpha,
+        "over_fluid": p / fluid,
+        "over_answering": p / (fluid / (1 + alpha * window)),
+        "marks_over_alpha": run.link()["mark_rate"] / alpha,
+    }
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """At one alpha."""
+    return {
+        "bound/per-mark": per_seed(rows, "over_fluid", alpha=JUDGED, reaction="every mark"),
+        "bound/per-window": per_seed(rows, "over_alpha", alpha=JUDGED, reaction="per window"),
+        "bound/answering": per_seed(rows, "over_answering", alpha=JUDGED, reaction="per window"),
+    }
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Over alpha, which is the line at 1."""
+    figure, axes = plots.grid(1, 1, height=5.2)
+    panel = axes[0, 0]
+    plots.over(panel, rows, x="alpha", y="over_alpha", by="reaction", log=True)
+    alphas = sorted(rows["alpha"].unique())
+    panel.set_xticks(alphas, [f"{alpha:g}" for alpha in alphas])
+    panel.axhline(1, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
+    law = at(rows, reaction="per window").group_by("alpha").agg(pl.col("window").mean())
+    law = law.sort("alpha")
+    panel.plot(
+        law["alpha"], 1 / (1 + law["alpha"] * law["window"]), color="#222222",
+        linestyle=(0, (2, 2)), label="1/(1 + alpha w)",
+    )  # fmt: skip
+    panel.set(xlabel="alpha", ylabel="reductions per packet, over alpha", ylim=(0, 1.3))
+    plots.legend(figure, panel)
+    return figure

@@ -1,0 +1,109 @@
+"""Fluid against packets: mean windows under independent losses, and what the mean field misses."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import polars as pl
+from matplotlib.figure import Figure
+
+import longfat
+from longfat.paper import (
+    Answer,
+    Computation,
+    Experiment,
+    Measured,
+    Point,
+    Row,
+    Scale,
+    across,
+    per_seed,
+    plots,
+)
+from setting import single
+
+FIGURE = Experiment(
+    id="jumps",
+    title="Mean windows of the two fluid readings, over that of packets",
+    question="How far can the fluid be trusted under random losses?",
+)
+CONTROLS = ("reno", "hstcp", "stcp", "exp")
+LOSSES = {"quick": (1e-3,), "full": (1e-3, 1e-4)}
+MODELS = ("packets", "hybrid", "mean-field")
+SEEDS = 10
+
+
+def scenario(control: str, loss: float) -> dict[str, object]:
+    """A link that never fills, long enough for a thousand losses."""
+    window = {"reno": 41, "hstcp": 44, "stcp": 76, "exp": 80}[control] * (1e-3 / loss) ** 0.9
+    duration = 1500 / loss / window * 0.1
+    return single(
+        control,
+        rate_bit_s=1e10,
+        loss=loss,
+        duration_s=round(duration),
+        warmup_s=round(duration / 6),
+    )
+
+
+def points(scale: Scale) -> Iterator[Point | Computation]:
+    """Packets, and both readings of the laws; the mean field has no chance in it."""
+    for loss in LOSSES[scale]:
+        for control in CONTROLS:
+            source = scenario(control, loss)
+            labels = {"control": control, "loss": loss}
+            yield Point(source, labels={**labels, "model": "packets"}, seeds=SEEDS)
+            for model in ("hybrid", "mean-field"):
+                yield Computation(
+                    {**labels, "model": model}, window, {"source": source, "model": model},
+                    seeds=SEEDS,
+                )  # fmt: skip
+
+
+def window(source: dict[str, object], model: Literal["hybrid", "mean-field"], seed: int) -> float:
+    """The mean window of the fluid."""
+    found = longfat.fluid(source, seed=seed, model=model, price="loss")
+    return float(found.summary["flows"][0]["window_mean"])
+
+
+def measure(run: Measured) -> Row:
+    """The mean window."""
+    return {"window": run.flows()[0]["window_mean"] if run.summary else run.value}
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Hybrid over packets; Reno's constant."""
+    wide = across(rows, "model", "window", keep=["control", "loss"], loss=1e-3)
+    answers: dict[str, Answer] = {
+        f"jumps/{control}": per_seed(wide, pl.col("hybrid") / pl.col("packets"), control=control)
+        for control in CONTROLS
+    }
+    answers["jumps/reno/theory"] = per_seed(
+        wide, pl.col("packets") * pl.col("loss").sqrt(), control="reno"
+    )
+    return answers
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """A group for each controller, at the loss that all scales have."""
+    figure, axes = plots.grid(1, 1, height=5.2)
+    panel = axes[0, 0]
+    losses = sorted(rows["loss"].unique(), reverse=True)
+    places = {(c, p): 2 * i + 0.8 * j for i, c in enumerate(CONTROLS) for j, p in enumerate(losses)}
+    wide = across(rows, "model", "window", keep=["control", "loss"])
+    for model, sign, tint in (("hybrid", "o", "#0072B2"), ("mean-field", "s", "#D55E00")):
+        ratios = wide.with_columns((pl.col(model) / pl.col("packets")).alias("ratio"))
+        for index, ((control, loss), place) in enumerate(places.items()):
+            values = per_seed(ratios, "ratio", control=control, loss=loss)
+            known = [value for value in values if value is not None]
+            middle = sum(known) / len(known)
+            panel.plot([place] * len(known), known, sign, color=tint, alpha=0.3, markersize=4)
+            panel.plot(
+                place, middle, sign, color=tint, markersize=9, label=model if index == 0 else None
+            )
+    panel.axhspan(0.95, 1.05, color="#f0efe6", linewidth=0, zorder=0)
+    panel.axhline(1, color="#6b6b6b", linewidth=1)
+    names = [f"{plots.name(c)}\np = {p:g}" for c, p in places]
+    panel.set_xticks(list(places.values()), names)
+    panel.set(ylabel="mean window over that of packets", ylim=(0.8, 1.5))
+    plots.legend(figure, panel)
+    return figure
