@@ -1,7 +1,7 @@
 """Figure 1: the fibre holds TCP below 50, the modified flow takes the link. Fluid, and the same in packets.
 
-A sender that reacts once per window gains nothing while it repairs: in packets the flow grows half as fast, and a lost
-retransmission costs it the window.
+A sender that reacts once per window gains nothing while it repairs: in packets the flow
+grows half as fast, and a lost retransmission costs it the window.
 """
 
 from collections.abc import Iterator
