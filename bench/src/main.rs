@@ -1,11 +1,12 @@
 //! Runs scenario files one after the other and tells how fast each went: engine time, one core.
 //!
 //! ```text
-//! cargo run --release -p longfat-bench -- bench/scenarios/*.toml [--repeat N] [--seconds S]
+//! cargo run --release -p longfat-bench -- bench/scenarios/*.toml [--repeat N] [--set KEY=VALUE].. [--results]
 //! ```
 //!
-//! `--seconds` cuts every scenario to the first S seconds of simulated time. Under `valgrind --tool=callgrind` two
-//! runs of different length give the instructions per packet; `bench/instructions` does that.
+//! `--set` changes fields of every scenario, as `longfat run` does. Under `valgrind --tool=callgrind` two runs of
+//! different length give the instructions per packet; `bench/instructions` does that. `--results` prints what came out
+//! instead, one line of JSON per scenario: an optimisation leaves every byte of it as it is.
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ fn run() -> Result<(), String> {
     let mut files = Vec::new();
     let mut repeat = 3;
     let mut overrides = Vec::new();
+    let mut results = false;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -41,21 +43,30 @@ fn run() -> Result<(), String> {
             "--repeat" => {
                 repeat = value()?.parse().map_err(|_| "--repeat needs a count".to_owned())?;
             }
-            "--seconds" => overrides.push(format!("duration=\"{} s\"", value()?)),
+            "--set" => overrides.push(value()?),
+            "--results" => results = true,
             _ => files.push(argument),
         }
     }
     if files.is_empty() {
         return Err("name one or more scenario files".to_owned());
     }
+    let read = |file: &String| {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        Scenario::read(&text, file, &overrides, None).map_err(|error| error.to_string())
+    };
+    if results {
+        for file in &files {
+            println!("{}", outcome(&read(file)?)?);
+        }
+        return Ok(());
+    }
     println!(
         "{:28} {:>12} {:>10} {:>12} {:>10}",
         "scenario", "packets", "events", "M packets/s", "× real"
     );
     for file in &files {
-        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-        let scenario =
-            Scenario::read(&text, file, &overrides, None).map_err(|error| error.to_string())?;
+        let scenario = read(file)?;
         let mut timings: Vec<Timing> = (0..repeat).map(|_| time(&scenario)).collect();
         timings.sort_by(|a, b| a.wall.total_cmp(&b.wall));
         let Some(Timing { work, wall, simulated }) = timings.get(timings.len() / 2) else {
@@ -72,6 +83,15 @@ fn run() -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+/// What came out, as JSON. How many events it took may change.
+fn outcome(scenario: &Scenario) -> Result<String, String> {
+    let mut simulation = Simulation::new(scenario, false);
+    while simulation.advance(1_000_000) {}
+    let mut summary = simulation.finish().summary;
+    summary.engine.events = 0;
+    serde_json::to_string(&summary).map_err(|error| error.to_string())
 }
 
 fn time(scenario: &Scenario) -> Timing {
