@@ -42,6 +42,8 @@ pub(crate) struct Wheel {
     /// Tick of the earliest event in the wheel; `u64::MAX` while the wheel is empty.
     earliest: u64,
     far: BinaryHeap<Reverse<(Time, u32)>>,
+    /// From this tick on the first of `far` is near enough to be taken into the wheel.
+    far_comes_near: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +66,7 @@ impl Wheel {
             current: 0,
             earliest: u64::MAX,
             far: BinaryHeap::new(),
+            far_comes_near: u64::MAX,
         }
     }
 
@@ -91,7 +94,7 @@ impl Wheel {
         if next == NONE {
             self.vacate(bucket);
         }
-        if !self.far.is_empty() {
+        if self.current >= self.far_comes_near {
             self.fetch_far();
         }
         Some((time, slot as usize))
@@ -116,12 +119,25 @@ impl Wheel {
         let tick = time.0 >> self.shift;
         debug_assert!(tick >= self.current, "an event is scheduled in the past");
         if tick - self.current >= self.first.len() as u64 {
-            self.far.push(Reverse((time, slot as u32)));
+            self.put_off(slot as u32, time);
             return;
         }
         self.hang(slot as u32, time, tick);
     }
 
+    #[cold]
+    fn put_off(&mut self, slot: u32, time: Time) {
+        self.far.push(Reverse((time, slot)));
+        self.look_far();
+    }
+
+    fn look_far(&mut self) {
+        self.far_comes_near = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| {
+            (time.0 >> self.shift).saturating_sub(self.first.len() as u64 - 1)
+        });
+    }
+
+    #[inline]
     fn bucket(&self, tick: u64) -> usize {
         tick as usize & (self.first.len() - 1)
     }
@@ -131,17 +147,24 @@ impl Wheel {
     fn hang(&mut self, slot: u32, time: Time, tick: u64) {
         let bucket = self.bucket(tick);
         self.earliest = self.earliest.min(tick);
-        let first = self.first[bucket];
-        if first == NONE {
-            let word = &mut self.occupied[bucket / WORD as usize];
-            if *word == 0 {
-                self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
-            }
-            *word |= 1 << (bucket as u64 % WORD);
+        // Whether the bucket was empty cannot be foreseen: setting bits that are set already costs less than asking.
+        self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
+        self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
+        let first = &mut self.first[bucket];
+        if *first == NONE {
+            *first = slot;
+            self.links[slot as usize] = Link { time, next: NONE };
+        } else {
+            self.hang_among(bucket, slot, time);
         }
+    }
+
+    /// Puts an event into a bucket that is not empty.
+    fn hang_among(&mut self, bucket: usize, slot: u32, time: Time) {
         let comes_first =
             |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);
-        if first == NONE || !comes_first(first, &self.links) {
+        let first = self.first[bucket];
+        if !comes_first(first, &self.links) {
             self.first[bucket] = slot;
             self.links[slot as usize] = Link { time, next: first };
             return;
@@ -204,15 +227,17 @@ impl Wheel {
     }
 
     /// Takes into the wheel what has come near.
+    #[cold]
     fn fetch_far(&mut self) {
         while let Some(&Reverse((time, slot))) = self.far.peek() {
             let tick = time.0 >> self.shift;
             if tick - self.current >= self.first.len() as u64 {
-                return;
+                break;
             }
             self.far.pop();
             self.hang(slot, time, tick);
         }
+        self.look_far();
     }
 }
 
