@@ -193,10 +193,10 @@ impl Flow {
         }
     }
 
-    /// The way that this packet takes.
+    /// The way of data or of acknowledgments.
     #[inline]
-    pub(crate) fn way(&self, packet: &Packet) -> &Way {
-        if packet.is_ack() { &self.back } else { &self.out }
+    pub(crate) fn way(&self, ack: bool) -> &Way {
+        if ack { &self.back } else { &self.out }
     }
 
     /// The flow starts now.

@@ -23,8 +23,7 @@ pub(crate) struct Network {
     /// Places of short flows that are over.
     free: Vec<u32>,
     pub(crate) traffic: Vec<Traffic>,
-    /// What each slot of the wheel stands for; pipes are indexed by slot.
-    pub(crate) slots: Vec<Slot>,
+    /// For each slot of the wheel, what it stands for and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
     wires: Vec<usize>,
@@ -51,15 +50,14 @@ impl Network {
     }
 
     fn add_slot(&mut self, slot: Slot) -> usize {
-        self.slots.push(slot);
-        self.pipes.push(Pipe::default());
-        self.slots.len() - 1
+        self.pipes.push(Pipe::new(slot));
+        self.pipes.len() - 1
     }
 
     fn add_flow_slots(&mut self, route: &Route, flow: u32) -> Slots {
         Slots {
-            out: self.add_slot(Slot::Outbound(route.out[0] as u32)),
-            back: self.add_slot(Slot::Outbound(route.back[0] as u32)),
+            out: self.add_slot(Slot::Out(route.out[0] as u32)),
+            back: self.add_slot(Slot::Back(route.back[0] as u32)),
             home: self.add_slot(Slot::Home),
             pace: self.add_slot(Slot::Pace(flow)),
         }
@@ -82,8 +80,8 @@ impl Network {
         let route = self.traffic[group].route.clone();
         if let Some(index) = self.free.pop() {
             let slots = self.flows[index as usize].slots;
-            self.slots[slots.out] = Slot::Outbound(route.out[0] as u32);
-            self.slots[slots.back] = Slot::Outbound(route.back[0] as u32);
+            self.pipes[slots.out].end = Slot::Out(route.out[0] as u32);
+            self.pipes[slots.back].end = Slot::Back(route.back[0] as u32);
             self.flows[index as usize] = self.traffic[group].arrive(index, slots, now);
             return index;
         }
@@ -133,7 +131,6 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         long: 0,
         free: Vec::new(),
         traffic: Vec::new(),
-        slots: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),

@@ -58,9 +58,17 @@ pub struct Fates {
 }
 
 /// A wire of constant delay: packets with the time at which each reaches the end, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pipe {
     packets: Ring<(Time, Packet)>,
+    /// What happens at its end.
+    pub(crate) end: Slot,
+}
+
+impl Pipe {
+    pub(crate) fn new(end: Slot) -> Self {
+        Self { packets: Ring::default(), end }
+    }
 }
 
 /// What happens in a slot of the wheel.
@@ -70,8 +78,10 @@ pub(crate) enum Slot {
     Departure(u32),
     /// A packet reaches the next link of its way.
     Wire,
-    /// A packet reaches the first link of its way, this one.
-    Outbound(u32),
+    /// Data reaches the first link of its way, this one.
+    Out(u32),
+    /// An acknowledgment reaches the first link of its way, this one.
+    Back(u32),
     /// An acknowledgment reaches its sender.
     Home,
     /// Pacing lets a flow send.
@@ -107,7 +117,7 @@ impl Simulation {
             FlowSeries::new(network.long)
         });
         Self {
-            heads: Wheel::new(network.slots.len(), network.gap),
+            heads: Wheel::new(network.pipes.len(), network.gap),
             timers,
             slab: sack::Slab::new(),
             now: Time::ZERO,
@@ -191,29 +201,26 @@ impl Simulation {
     }
 
     fn handle(&mut self, slot: usize) {
-        match self.network.slots[slot] {
-            Slot::Outbound(link) => {
+        match self.network.pipes[slot].end {
+            Slot::Out(link) => {
+                let packet = self.take(slot);
+                self.reach_link::<false>(link as usize, packet);
+            }
+            Slot::Back(link) => {
                 let packet = self.take(slot);
                 if packet.flags.has(Flags::DESTROYED) {
-                    return self.lose(&packet);
+                    return self.lose(packet);
                 }
-                self.reach_link(link as usize, packet);
+                self.reach_link::<true>(link as usize, packet);
             }
             Slot::Home => {
                 let packet = self.take(slot);
                 if packet.flags.has(Flags::DESTROYED) {
-                    return self.lose(&packet);
+                    return self.lose(packet);
                 }
                 self.reach_sender(packet);
             }
-            Slot::Wire => {
-                let packet = self.take(slot);
-                if packet.flags.has(Flags::DESTROYED) {
-                    return self.lose(&packet);
-                }
-                let way = self.network.flows[packet.flow as usize].way(&packet);
-                self.reach_link(way.links[packet.hop as usize], packet);
-            }
+            Slot::Wire => self.go_on(slot),
             Slot::Departure(link) => self.depart(slot, link as usize),
             Slot::Pace(flow) => {
                 self.network.flows[flow as usize].pace_set = false;
@@ -223,8 +230,25 @@ impl Simulation {
         }
     }
 
+    /// A packet reaches the next link of its way.
+    #[inline(never)]
+    fn go_on(&mut self, slot: usize) {
+        let packet = self.take(slot);
+        if packet.flags.has(Flags::DESTROYED) {
+            return self.lose(packet);
+        }
+        let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
+        let link = way.links[packet.hop as usize];
+        if packet.is_ack() {
+            self.reach_link::<true>(link, packet);
+        } else {
+            self.reach_link::<false>(link, packet);
+        }
+    }
+
     /// Takes the packet at the end of a pipe.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
     fn take(&mut self, slot: usize) -> Packet {
         let packets = &mut self.network.pipes[slot].packets;
         let (_, packet) = packets.take().expect("a scheduled pipe holds a packet");
@@ -235,7 +259,8 @@ impl Simulation {
     }
 
     /// Puts a packet into a pipe that it will leave at `time`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
         let packets = &mut self.network.pipes[slot].packets;
         debug_assert!(
@@ -248,19 +273,20 @@ impl Simulation {
         packets.put((time, packet));
     }
 
-    /// A packet reaches a link.
-    #[inline]
-    fn reach_link(&mut self, link: usize, mut packet: Packet) {
+    /// Data or an acknowledgment reaches a link.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    fn reach_link<const ACK: bool>(&mut self, link: usize, mut packet: Packet) {
         match self.network.links[link].arrive(self.now, &mut packet) {
-            Arrived::Through(time) => self.cross(link, time, packet),
+            Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
             Arrived::Waits(None) => {}
             Arrived::Waits(Some(departure)) => {
                 self.heads.add(self.network.departure_slot(link), departure);
             }
-            Arrived::Dropped => self.discard(&packet),
+            Arrived::Dropped => self.discard(packet),
             Arrived::PushedOut => {
                 while let Some(packet) = self.network.links[link].take_pushed_out() {
-                    self.discard(&packet);
+                    self.discard(packet);
                 }
             }
             Arrived::Corrupted(time) => self.corrupt(link, time, packet),
@@ -276,7 +302,16 @@ impl Simulation {
         if departed.corrupted {
             self.corrupt(link, departed.arrives, departed.packet);
         } else {
-            self.cross(link, departed.arrives, departed.packet);
+            self.cross_either(link, departed.arrives, departed.packet);
+        }
+    }
+
+    #[inline(never)]
+    fn cross_either(&mut self, link: usize, time: Time, packet: Packet) {
+        if packet.is_ack() {
+            self.cross::<true>(link, time, packet);
+        } else {
+            self.cross::<false>(link, time, packet);
         }
     }
 
@@ -286,18 +321,20 @@ impl Simulation {
     fn corrupt(&mut self, link: usize, time: Time, mut packet: Packet) {
         self.fates.corrupted += u64::from(!packet.is_ack());
         packet.flags = packet.flags.with(Flags::DESTROYED);
-        self.cross(link, time, packet);
+        self.cross_either(link, time, packet);
     }
 
     /// A queue has dropped a packet.
-    fn discard(&mut self, packet: &Packet) {
+    #[cold]
+    fn discard(&mut self, packet: Packet) {
         self.fates.dropped += u64::from(!packet.is_ack());
-        self.network.note_drop(packet, self.now);
+        self.network.note_drop(&packet, self.now);
         self.lose(packet);
     }
 
     /// A packet is no more.
-    fn lose(&mut self, packet: &Packet) {
+    #[cold]
+    fn lose(&mut self, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.in_transit -= 1;
         self.slab.release(packet.blocks());
@@ -328,23 +365,25 @@ impl Simulation {
             self.timers.add(next, Timer::Arrival(group));
         }
         let flow = self.network.add_short(group as usize, now);
-        self.heads.grow(self.network.slots.len());
+        self.heads.grow(self.network.pipes.len());
         self.network.flows[flow as usize].begin(now);
         self.send(flow as usize);
     }
 
     /// A packet will be at the far end of a link at `time`.
-    #[inline]
-    fn cross(&mut self, link: usize, time: Time, mut packet: Packet) {
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    fn cross<const ACK: bool>(&mut self, link: usize, time: Time, mut packet: Packet) {
+        debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let flow = &mut self.network.flows[packet.flow as usize];
-        let way = flow.way(&packet);
+        let way = flow.way(ACK);
         if (packet.hop as usize) < way.links.len() {
             let wire = self.network.wire_slot(link);
             return self.put(wire, time, packet);
         }
         let time = time + way.after;
-        if packet.is_ack() {
+        if ACK {
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }

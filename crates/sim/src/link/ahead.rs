@@ -7,9 +7,17 @@ use crate::packet::Packet;
 use crate::ring::Ring;
 
 /// Departures to come: the packet in service first, then those that wait.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ahead {
     departures: Ring<Departure>,
+    /// The first of them; never if there is none.
+    next: Time,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self { departures: Ring::default(), next: Time::NEVER }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +29,7 @@ struct Departure {
 impl Ahead {
     #[expect(
         clippy::inline_always,
-        reason = "twice in the program, and once on the way of every packet"
+        reason = "few times in the program, and once on the way of every packet"
     )]
     #[inline(always)]
     pub(super) fn arrive(
@@ -34,12 +42,14 @@ impl Ahead {
     ) -> Arrived {
         self.settle(now, gate);
         let idle_since = transmitter.idle_since(now);
-        if !gate.admit(now, packet, idle_since) {
+        if !gate.admits(now, packet, idle_since) {
             return Arrived::Dropped;
         }
         let at = transmitter.send(now, packet.bytes);
         if idle_since.is_none() {
             gate.enter(now, packet.size());
+        } else {
+            self.next = at;
         }
         self.departures.put(Departure { at, bytes: packet.bytes });
         if transmitter.corruption.happens() {
@@ -54,22 +64,21 @@ impl Ahead {
     pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
         while gate.next_tick <= now {
             self.settle(Time(gate.next_tick.0 - 1), gate);
-            let changes = self.departures.first().map_or(Time::NEVER, |departure| departure.at);
-            gate.tick(changes.min(now));
+            gate.tick(self.next.min(now));
         }
     }
 
     /// Plays the departures up to `now`.
     #[inline]
     pub(super) fn settle(&mut self, now: Time, gate: &mut Gate) {
-        while let Some(&Departure { at, bytes }) = self.departures.first() {
-            if at > now {
-                break;
-            }
-            self.departures.take();
+        while self.next <= now {
+            let Some(Departure { at, bytes }) = self.departures.take() else { return };
             gate.gauge.departed(at, bytes);
-            if let Some(next) = self.departures.first() {
-                gate.leave(at, Bytes(u64::from(next.bytes)));
+            if let Some(&Departure { at: then, bytes }) = self.departures.first() {
+                self.next = then;
+                gate.leave(at, Bytes(u64::from(bytes)));
+            } else {
+                self.next = Time::NEVER;
             }
         }
     }

@@ -132,13 +132,20 @@ impl Link {
     }
 
     /// A packet arrives; a mark may be written into it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet) -> Arrived {
         match &mut self.server {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
-            Server::Attended(_) | Server::Stepwise(_) => self.attend(now, packet),
+            Server::Attended(_) | Server::Stepwise(_) => {
+                // A copy has an address, so that the packet itself needs none.
+                let mut copy = *packet;
+                let arrived = self.attend(now, &mut copy);
+                packet.flags = copy.flags;
+                arrived
+            }
         }
     }
 
@@ -236,26 +243,45 @@ struct Gate {
 impl Gate {
     /// Does the packet get in? Writes the mark if there is one.
     #[inline]
-    fn admit(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
+    fn admits(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
+        let ecn_capable = packet.flags.has(Flags::ECN_CAPABLE);
+        match self.judge(now, packet.size(), ecn_capable, idle_since) {
+            Verdict::Keep => true,
+            Verdict::Mark => {
+                packet.flags = packet.flags.with(Flags::CONGESTION);
+                true
+            }
+            Verdict::Drop => false,
+        }
+    }
+
+    /// What becomes of a packet. Told no more than it needs, so that the packet itself can stay in registers.
+    fn judge(
+        &mut self,
+        now: Time,
+        bytes: Bytes,
+        ecn_capable: bool,
+        idle_since: Option<Time>,
+    ) -> Verdict {
         self.gauge.arrived(now);
-        if idle_since.is_none() && !self.capacity.admits(self.backlog, packet.size()) {
+        let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
+        if idle_since.is_none() && !self.capacity.admits(self.backlog, bytes) {
             if let Some(policy) = &mut self.policy {
-                policy.on_overflow(&arrival(now, packet, self.backlog, idle_since));
+                policy.on_overflow(&arrival);
             }
             self.gauge.dropped();
-            return false;
+            return Verdict::Drop;
         }
-        let Some(policy) = &mut self.policy else { return true };
-        match policy.on_arrival(&arrival(now, packet, self.backlog, idle_since), &mut self.chance) {
-            Verdict::Keep => true,
-            Verdict::Mark if packet.flags.has(Flags::ECN_CAPABLE) => {
-                packet.flags = packet.flags.with(Flags::CONGESTION);
+        let Some(policy) = &mut self.policy else { return Verdict::Keep };
+        match policy.on_arrival(&arrival, &mut self.chance) {
+            Verdict::Keep => Verdict::Keep,
+            Verdict::Mark if ecn_capable => {
                 self.gauge.marked();
-                true
+                Verdict::Mark
             }
             Verdict::Mark | Verdict::Drop => {
                 self.gauge.dropped();
-                false
+                Verdict::Drop
             }
         }
     }
@@ -294,11 +320,6 @@ impl Gate {
         self.backlog.bytes = Bytes(self.backlog.bytes.0 - bytes.0);
         self.gauge.queue(now, self.backlog);
     }
-}
-
-fn arrival(now: Time, packet: &Packet, backlog: Backlog, idle_since: Option<Time>) -> Arrival {
-    let ecn_capable = packet.flags.has(Flags::ECN_CAPABLE);
-    Arrival { now, bytes: packet.size(), ecn_capable, backlog, idle_since }
 }
 
 /// Sends one packet after the other, at the exact rate.

@@ -69,7 +69,7 @@ impl Stepwise {
             push_out(waiting, now, *packet, gate, &mut self.pushed_out);
             return Arrived::PushedOut;
         }
-        if !gate.admit(now, packet, idle_since) {
+        if !gate.admits(now, packet, idle_since) {
             return Arrived::Dropped;
         }
         if self.in_service.is_some() {
