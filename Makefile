@@ -35,6 +35,7 @@ test-long: build
 	cargo test --workspace --locked -- --ignored
 	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test properties
 	$(BIN)/python -m pytest -m long
+	bench/instructions --check
 
 # The whole packet path on a quiet machine: median of five runs each, then criterion's statistics of short ones.
 bench:
