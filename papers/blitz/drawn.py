@@ -1,0 +1,87 @@
+"""What the pictures share: power against the rate of arrivals, with the yardstick."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from longfat.paper import at, plots
+from setting import NETWORKS, yardstick
+
+DASHES = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
+MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
+FAINT = "#6b6b6b"
+LETTERS = {"reno": "TCP", "blitz": "Blitz", "sized-start": "sized", "reno-2": "IW2", "reno-10": "IW10"}
+
+
+def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
+    """Power against arrivals of one network: a line for each bottleneck and controller, dotted the yardstick."""
+    net = NETWORKS[network]
+    here = at(rows, network=network).filter(pl.col("load") > 0)
+    for control in ("reno", "blitz"):
+        for share in sorted(here["share"].unique().to_list()):
+            line = at(here, control=control, share=share).group_by("load").agg(pl.col("power").mean())
+            line = line.sort("load")
+            loads = np.asarray(line["load"])
+            rate = loads / net.service_s(share)
+            panel.plot(
+                rate, line["power"], color=plots.colour(control), linestyle=DASHES[share],
+                marker=MARKERS[share], markersize=4.2, linewidth=1.5,
+            )  # fmt: skip
+            measuring = yardstick(rows, network, share, control)
+            fine = np.geomspace(loads.min(), 0.985, 200)
+            panel.plot(
+                fine / net.service_s(share),
+                [measuring.power_bit_s2(load) / 1e6 for load in fine],
+                color=plots.colour(control), linewidth=0.9, linestyle=(0, (1, 1.5)), alpha=0.8,
+            )  # fmt: skip
+    panel.set(xscale="log", yscale="log", xlabel="arrivals per second")
+    panel.set_title(net.name, loc="left", fontsize=12, fontweight="bold")
+
+
+def key(figure: Figure, network: str, second: str | None = None) -> None:
+    """What colours, lines and markers mean, below the title."""
+    handles = [
+        Line2D([], [], color=plots.colour(c), linewidth=2.4, label=plots.name(c))
+        for c in ("blitz", "reno")
+    ]
+    for share, text in ((1.0, "bottleneck as fast as the network"), (0.6, "3/5"), (0.2, "1/5")):
+        handles.append(
+            Line2D([], [], color="#444444", linestyle=DASHES[share], marker=MARKERS[share],
+                   markersize=4.2, label=text)
+        )  # fmt: skip
+    handles.append(
+        Line2D([], [], color="#444444", linewidth=0.9, linestyle=(0, (1, 1.5)), label="processor sharing")
+    )
+    keyed(figure, handles)
+
+
+def keyed(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """A legend in one row below the title."""
+    height = figure.get_figheight()
+    figure.legend(
+        handles=list(handles), loc="center left", ncols=len(handles), frameon=False, fontsize=10,
+        bbox_to_anchor=(figure.subplotpars.left - 0.008, 1 - 1.03 / height),
+        handlelength=2.2, columnspacing=1.5,
+    )  # fmt: skip
+
+
+def pair(rows: pl.DataFrame, networks: Sequence[str]) -> Figure:
+    """Two networks side by side, with one scale."""
+    figure, axes = plots.grid(1, len(networks), sharey=True, width=13, height=6.4)
+    for panel, network in zip(axes[0], networks, strict=True):
+        powers(panel, rows, network)
+    axes[0, 0].set_ylabel("power (Mbit/s per s)")
+    key(figure, networks[0])
+    return figure
+
+
+def note(panel: Axes, text: str, place: tuple[float, float] = (0.03, 0.04), **other: str) -> None:
+    """A faint remark inside a panel."""
+    looks: Mapping[str, str] = {"ha": "left", "va": "bottom"} | other
+    panel.annotate(
+        text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=looks["ha"], va=looks["va"]
+    )  # type: ignore[call-overload]

@@ -1,0 +1,68 @@
+"""Figure 4: power in the reference network and at 1 Gbit/s."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+import drawn
+import setting
+from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
+from setting import SHARES, at_each_load, best, gaps
+
+FIGURE = Experiment(
+    id="figure-4",
+    title="Bursts have ten times the power of TCP, and more at 1 Gbit/s",
+    question="How much more power has Blitz, and does it scale with bandwidth?",
+)
+measure = setting.measure
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Both networks."""
+    return setting.sweep(scale, ("reference", "faster"))
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Largest powers, and their ratios."""
+    gap, top = gaps(rows), best(rows)
+    before, after = at(gap, network="reference"), at(gap, network="faster")
+    low = at_each_load(at(rows, network="reference")).filter(pl.col("load") <= 0.9)
+    found: dict[str, Answer] = {
+        "figure-4/all-bottlenecks": per_seed(low, pl.col("gap").min()),
+        "figure-4/gap-grows": steps(before, "gap"),
+        "figure-4/faster/gap-grows": steps(after, "gap"),
+        "figure-4/90-above-150": per_seed(
+            before,
+            pl.col("blitz").filter(pl.col("share") == 0.6).first()
+            - pl.col("reno").filter(pl.col("share") == 1.0).first(),
+        ),
+    }
+    for control in ("blitz", "reno"):
+        found[f"figure-4/grows/{control}"] = steps(before, control)
+    for share, slow, fast in zip(SHARES, (30, 90, 150), (200, 600, 1000), strict=True):
+        found[f"figure-4/gap/{slow}"] = per_seed(before, "gap", share=share)
+        for control in ("blitz", "reno"):
+            rise = across(at(top, control=control, share=share), "network", "best", keep=[])
+            found[f"figure-4/faster/{control}/{fast}"] = per_seed(
+                rise, pl.col("faster") - pl.col("reference")
+            )
+        wide = across(at(gap, share=share), "network", "gap", keep=[])
+        found[f"figure-4/faster/times/{fast}"] = per_seed(
+            wide, 10 ** (pl.col("faster") - pl.col("reference"))
+        )
+    wide = across(gap, "network", "gap", keep=["share"])
+    found["figure-4/faster/wider"] = per_seed(
+        wide, (pl.col("faster") - pl.col("reference")).min()
+    )
+    return found
+
+
+def steps(rows: pl.DataFrame, column: str) -> Answer:
+    """The smallest step from a bottleneck to the next."""
+    return per_seed(rows.sort("share"), pl.col(column).diff().min())
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Power against arrivals."""
+    return drawn.pair(rows, ("reference", "faster"))

@@ -1,0 +1,54 @@
+"""Figure 6: files of 1 MB."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+import drawn
+import setting
+from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
+from setting import SHARES, at_each_load, best, gaps
+
+FIGURE = Experiment(
+    id="figure-6",
+    title="Large files: TCP has time to find its rate",
+    question="What is left of Blitz's advantage when files are ten times as large?",
+)
+measure = setting.measure
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Both networks, and files of 100 kB to compare with."""
+    return setting.sweep(scale, ("reference", "large", "large-faster"))
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Largest powers, and those at the fewest arrivals."""
+    gap, top = gaps(rows), best(rows)
+    wide = across(gap, "network", "gap", keep=["share"])
+    each = at_each_load(at(rows, network="large"))
+    few = at(each, load=float(each["load"].min()))  # type: ignore[arg-type]
+    slow = at(rows, network="large", control="reno", share=0.2)
+    full = pl.col("power").filter(pl.col("load") == 1.0).first()
+    found: dict[str, Answer] = {
+        "figure-6/narrower": per_seed(wide, (pl.col("reference") - pl.col("large")).min()),
+        "figure-6/low-load": per_seed(few, "gap", share=0.2),
+        "figure-6/low-load/150": per_seed(few, "gap", share=1.0),
+        "figure-6/deteriorates": per_seed(slow, (full / pl.col("power").max()).log10()),
+        "figure-6/faster/wider": per_seed(wide, (pl.col("large-faster") - pl.col("large")).min()),
+    }
+    fall = pl.col("reference") - pl.col("large")
+    blitz, reno = (
+        across(at(top, control=control), "network", "best", keep=["share"])
+        for control in ("blitz", "reno")
+    )
+    found["figure-6/falls/blitz"] = per_seed(blitz, fall.min())
+    for share, rate in zip(SHARES, (30, 90, 150), strict=True):
+        found[f"figure-6/falls/reno/{rate}"] = per_seed(reno, fall, share=share)
+    return found
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Power against arrivals."""
+    return drawn.pair(rows, ("large", "large-faster"))

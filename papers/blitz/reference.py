@@ -1,0 +1,60 @@
+"""Utilisation and fairness in the reference network, which the paper's long version has and this one mentions."""
+
+from collections.abc import Iterator
+
+import polars as pl
+from matplotlib.figure import Figure
+
+import setting
+from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
+
+FIGURE = Experiment(
+    id="reference",
+    title="Use of the bottleneck and fairness in the reference network",
+    question="Does Blitz use the bottleneck well, and fairly?",
+)
+measure = setting.measure
+COLUMNS = {
+    "utilisation": "utilisation (%)",
+    "carried": "completed per arrival (%)",
+    "jain": "Jain's index of rates (%)",
+    "sent_again": "packets sent again (%)",
+}
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """The reference network."""
+    return setting.sweep(scale, ("reference",))
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The worst bottleneck at the highest load that the network can carry."""
+    high = at(rows, load=0.9)
+    blitz = at(high, control="blitz")
+    jain = across(high, "control", "jain", keep=["share"])
+    return {
+        "reference/utilisation": per_seed(blitz, pl.col("utilisation").min()),
+        "reference/goodput": per_seed(blitz, pl.col("carried").min()),
+        "reference/fairness": per_seed(blitz, pl.col("jain").min()),
+        "reference/fairness/reno": per_seed(jain, (pl.col("blitz") - pl.col("reno")).min()),
+        "reference/duplicates": per_seed(rows, pl.col("sent_again").max(), control="blitz", load=0.6),
+    }
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Each over the load: means over the seeds, a column for each bottleneck."""
+    figure, axes = plots.grid(4, 3, sharex=True, sharey="row", width=12, height=11)
+    loaded = rows.filter(pl.col("load") > 0)
+    for column, share in enumerate(setting.SHARES):
+        for row, (what, name) in enumerate(COLUMNS.items()):
+            panel = axes[row, column]
+            plots.over(panel, loaded, x="load", y=what, percent=True, share=share)
+            panel.set(xlim=(0, None), ylim=(0, None if what == "sent_again" else 105))
+            if column == 0:
+                panel.set_ylabel(name)
+        axes[0, column].set_title(
+            f"bottleneck {150 * share:g} Mbit/s", loc="left", fontsize=12, fontweight="bold"
+        )
+        axes[3, column].set_xlabel("load: arrivals over capacity")
+    plots.legend(figure, axes[0, 0])
+    return figure

@@ -1,0 +1,137 @@
+"""Section 3 taken further: an initial window made from file over bandwidth-delay product, and what it costs others."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+import setting
+from drawn import keyed
+from longfat._statistics import estimate
+from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, at, per_seed, plots
+from matplotlib.lines import Line2D
+from setting import ALONE, NETWORKS, best
+
+FIGURE = Experiment(
+    id="sized-start",
+    title="A first window sized by the file: most of the power, without switches",
+    question="What does an initial window made from size over bandwidth-delay product give, and what does it cost?",
+    by=("kind", "network", "share", "control", "load"),
+)
+NETS = ("reference", "faster", "slower", "large", "small")
+SHARES = (0.2, 1.0)
+LOADS: dict[Scale, tuple[float, ...]] = {
+    "quick": (0.02, 0.4, 0.6, 0.8, 0.9, 1.3),
+    "full": (0.02, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.3),
+}
+CONTROLS: dict[str, tuple[str, dict[str, Any]]] = {
+    "reno-2": ("reno", {"traffic.files.initial_window": 2}),
+    "reno-10": ("reno", {"traffic.files.initial_window": 10}),
+    "sized-start": ("sized-start", {}),
+    "blitz": ("blitz", {}),
+}
+SHARED = ("reno", "reno-2", "reno-10", "sized-start")
+LOOKS = {
+    "reno": ("TCP", plots.colour("reno"), "o"),
+    "reno-2": ("TCP, window 2", "#9a9a9a", "o"),
+    "reno-10": ("TCP, window 10", "#B8860B", "s"),
+    "sized-start": ("sized start", plots.colour("sized-start"), "h"),
+    "blitz": ("Blitz with pushout", plots.colour("blitz"), "*"),
+}
+
+
+def points(scale: Scale) -> Iterator[Point]:
+    """Power of each alone; and each beside standard transfers."""
+    for each in setting.sweep(scale, NETS, CONTROLS, SHARES, LOADS[scale]):
+        if each.labels["load"] != ALONE:
+            yield each
+    for share in SHARES:
+        for label in SHARED:
+            control, changes = CONTROLS.get(label, (label, {}))
+            yield Point(
+                "shared.toml",
+                set={
+                    "traffic.files.control": control,
+                    "link.bottleneck.rate": f"{round(share * 150)} Mbit/s",
+                    "duration": f"{(6 if scale == 'quick' else 20) / share} s",
+                }
+                | changes,
+                labels={"network": "shared", "share": share, "control": label, "load": 0.6},
+                seeds=setting.TRANSFERS[scale][0],
+            )
+
+
+def measure(run: Measured) -> Row:
+    """Power; or what the standard transfers took and lost."""
+    if run.labels["network"] != "shared":
+        return {"kind": "power", "others_s": None, "others_lost": None} | setting.measure(run)
+    others = run.summary["traffic"]["others"]
+    return {
+        "kind": "shared",
+        "others_s": others["completion_s"]["mean"],
+        "others_lost": others["drop_rate"],
+        "power": None,
+        "drop_rate": run.summary["traffic"]["files"]["drop_rate"],
+    }
+
+
+def claims(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Powers against each other; loss; and what others took."""
+    powers = at(rows, kind="power")
+    wide = across(best(powers), "control", "best", keep=["network", "share"])
+    full = at(wide, share=1.0)
+    gained = pl.col("sized-start")
+    took = across(at(rows, kind="shared"), "control", "others_s", keep=["share"])
+    found: dict[str, Answer] = {
+        f"sized-start/gap/{network}": per_seed(full, gained - pl.col("blitz"), network=network)
+        for network in ("reference", "faster", "small")
+    }
+    for control in ("reno-2", "reno-10"):
+        found[f"sized-start/above/{control}"] = per_seed(full, (gained - pl.col(control)).min())
+    found["sized-start/loss"] = per_seed(
+        powers, pl.col("drop_rate").max(), control="sized-start", share=1.0, load=0.6
+    )
+    longer = gained / pl.col("reno")
+    found["sized-start/others"] = per_seed(took, longer, share=1.0)
+    found["sized-start/others/bottleneck"] = per_seed(took, longer, share=0.2)
+    return found
+
+
+def draw(rows: pl.DataFrame) -> Figure:
+    """Power over the load in five networks, and what others take."""
+    figure, axes = plots.grid(3, 4, width=15, height=11.5)
+    powers = at(rows, kind="power")
+    cells = [(network, share) for network in NETS for share in SHARES]
+    for panel, (network, share) in zip(axes.flat, cells, strict=False):
+        for control in CONTROLS:
+            line = at(powers, network=network, share=share, control=control)
+            mean = line.group_by("load").agg(pl.col("power").mean()).sort("load")
+            _, colour, look = LOOKS[control]
+            panel.plot(mean["load"], mean["power"], color=colour, marker=look, markersize=4.5,
+                       linewidth=1.4)  # fmt: skip
+        net = NETWORKS[network]
+        panel.set_title(f"{net.name}\nbottleneck {share * net.rate:g} Mbit/s", loc="left", fontsize=10)
+        panel.set(yscale="log", xlim=(0, None))
+    for row in range(3):
+        axes[row, 0].set_ylabel("power (Mbit/s per s)")
+    for panel, what, factor, name in (
+        (axes[2, 2], "others_s", 1e3, "others: completion (ms)"),
+        (axes[2, 3], "others_lost", 100.0, "others: packets lost (%)"),
+    ):
+        for index, control in enumerate(SHARED):
+            for place, share in enumerate(SHARES):
+                values = at(rows, kind="shared", control=control, share=share)[what].to_list()
+                known = estimate([factor * value for value in values])
+                panel.bar(place + 0.2 * (index - 1.5), known.mean or 0.0, 0.18,
+                          yerr=known.half_width, color=LOOKS[control][1],
+                          error_kw={"elinewidth": 1.0, "capsize": 2})  # fmt: skip
+        panel.set_xticks(range(2), ["30 Mbit/s", "150 Mbit/s"])
+        panel.set_title(f"beside TCP, load 0.6\n{name}", loc="left", fontsize=10)
+        panel.grid(visible=False, axis="x")
+    for panel in axes[1:, :].flat:
+        if panel not in (axes[2, 2], axes[2, 3]):
+            panel.set_xlabel("load")
+    figure.subplots_adjust(hspace=0.5, wspace=0.3)
+    keyed(figure, [Line2D([], [], color=c, marker=m, label=t) for t, c, m in LOOKS.values()])
+    return figure
