@@ -1,6 +1,7 @@
 """What the pictures share: power against the rate of arrivals, with the yardstick."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,19 +12,20 @@ from matplotlib.lines import Line2D
 from longfat.paper import at, plots
 from setting import NETWORKS, yardstick
 
-DASHES = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
+DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
 MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
 FAINT = "#6b6b6b"
-LETTERS = {"reno": "TCP", "blitz": "Blitz", "sized-start": "sized", "reno-2": "IW2", "reno-10": "IW10"}
 
 
 def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
-    """Power against arrivals of one network: a line for each bottleneck and controller, dotted the yardstick."""
+    """Power against arrivals: a line for each bottleneck and controller, dotted the yardstick."""
     net = NETWORKS[network]
     here = at(rows, network=network).filter(pl.col("load") > 0)
     for control in ("reno", "blitz"):
         for share in sorted(here["share"].unique().to_list()):
-            line = at(here, control=control, share=share).group_by("load").agg(pl.col("power").mean())
+            line = (
+                at(here, control=control, share=share).group_by("load").agg(pl.col("power").mean())
+            )
             line = line.sort("load")
             loads = np.asarray(line["load"])
             rate = loads / net.service_s(share)
@@ -36,13 +38,28 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
             panel.plot(
                 fine / net.service_s(share),
                 [measuring.power_bit_s2(load) / 1e6 for load in fine],
-                color=plots.colour(control), linewidth=0.9, linestyle=(0, (1, 1.5)), alpha=0.8,
+                color=plots.colour(control), linewidth=1.1, linestyle=(0, (1, 1.2)),
             )  # fmt: skip
     panel.set(xscale="log", yscale="log", xlabel="arrivals per second")
     panel.set_title(net.name, loc="left", fontsize=12, fontweight="bold")
 
 
-def key(figure: Figure, network: str, second: str | None = None) -> None:
+def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labels: object) -> None:
+    """Means over the load, a line for each controller, and from the least seed to the largest."""
+    for control in ("reno", "blitz"):
+        line = at(rows, control=control, **labels).group_by("load").agg(
+            pl.col(y).mean(), pl.col(y).min().alias("least"), pl.col(y).max().alias("most")
+        ).sort("load")  # fmt: skip
+        colour = plots.colour(control)
+        panel.fill_between(
+            line["load"].to_list(), (factor * line["least"]).to_list(),
+            (factor * line["most"]).to_list(), color=colour, alpha=0.18, linewidth=0,
+        )  # fmt: skip
+        panel.plot(line["load"], factor * line[y], color=colour, marker=plots.marker(control),
+                   markersize=4.5, linewidth=1.6, label=plots.name(control))  # fmt: skip
+
+
+def key(figure: Figure) -> None:
     """What colours, lines and markers mean, below the title."""
     handles = [
         Line2D([], [], color=plots.colour(c), linewidth=2.4, label=plots.name(c))
@@ -54,7 +71,14 @@ def key(figure: Figure, network: str, second: str | None = None) -> None:
                    markersize=4.2, label=text)
         )  # fmt: skip
     handles.append(
-        Line2D([], [], color="#444444", linewidth=0.9, linestyle=(0, (1, 1.5)), label="processor sharing")
+        Line2D(
+            [],
+            [],
+            color="#444444",
+            linewidth=0.9,
+            linestyle=(0, (1, 1.5)),
+            label="processor sharing",
+        )
     )
     keyed(figure, handles)
 
@@ -71,11 +95,12 @@ def keyed(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 def pair(rows: pl.DataFrame, networks: Sequence[str]) -> Figure:
     """Two networks side by side, with one scale."""
-    figure, axes = plots.grid(1, len(networks), sharey=True, width=13, height=6.4)
+    figure, axes = plots.grid(1, len(networks), sharey=True, width=13, height=6.6)
+    figure.subplots_adjust(top=0.76)
     for panel, network in zip(axes[0], networks, strict=True):
         powers(panel, rows, network)
     axes[0, 0].set_ylabel("power (Mbit/s per s)")
-    key(figure, networks[0])
+    key(figure)
     return figure
 
 
@@ -83,5 +108,11 @@ def note(panel: Axes, text: str, place: tuple[float, float] = (0.03, 0.04), **ot
     """A faint remark inside a panel."""
     looks: Mapping[str, str] = {"ha": "left", "va": "bottom"} | other
     panel.annotate(
-        text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=looks["ha"], va=looks["va"]
-    )  # type: ignore[call-overload]
+        text,
+        place,
+        xycoords="axes fraction",
+        fontsize=9,
+        color=FAINT,
+        ha=looks["ha"],
+        va=looks["va"],
+    )

@@ -12,7 +12,7 @@ FIGURE = Experiment(
     id="figure-1",
     title="A file of 200 packets: many rounds, or one burst and what it lost",
     question="What do the streams of TCP and of Blitz look like?",
-    by=("control", "rate", "time_s"),
+    by=("time_s",),
 )
 SLOW = {
     "link.bottleneck.rate": "3 Mbit/s",
@@ -68,13 +68,16 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """Packets that have arrived over time, and those sent again."""
     figure, axes = plots.grid(1, 2, sharey=True, width=13, height=5.8)
+    figure.subplots_adjust(top=0.74)
     texts = {150: "150 Mbit/s: nothing is lost", 15: "15 into 3 Mbit/s: the burst overflows 112"}
     for panel, rate in zip(axes[0], (150, 15), strict=True):
         for control in ("reno", "blitz"):
             line = at(rows, control=control, rate=rate)
             time = 1e3 * line["time_s"]
             colour = plots.colour(control)
-            panel.plot(time, line["arrived"], color=colour, linewidth=1.9, label=plots.name(control))
+            panel.plot(
+                time, line["arrived"], color=colour, linewidth=1.9, label=plots.name(control)
+            )
             if line["again"].max():
                 panel.plot(time, line["again"], color=colour, linewidth=1.2, linestyle=":")
                 panel.annotate(

@@ -56,14 +56,14 @@ def draw(rows: pl.DataFrame) -> Figure:
             (1e3 * line["response_s"], [1e3 * ideal.response_s(load) for load in fine]),
             (line["power"], [ideal.power_bit_s2(load) / 1e6 for load in fine]),
         )
-        knee = float(line["load"][line["power"].arg_max()])  # type: ignore[index, arg-type]
+        knee = float(line["load"][line["power"].arg_max()])  # type: ignore[index]
         for panel, (values, theory) in zip(axes[0], curves, strict=True):
             panel.plot(fine, theory, color=colour, linewidth=1.0, linestyle=":")
             panel.plot(line["load"], values, color=colour, marker=plots.marker(control),
                        markersize=5, linewidth=1.6, label=plots.name(control))  # fmt: skip
             panel.axvline(knee, color=colour, linewidth=0.8, alpha=0.5)
         axes[0, 2].annotate(
-            f"knee {knee:g}", (knee, line["power"].max()), xytext=(-4, 6),  # type: ignore[arg-type]
+            f"knee {knee:g}", (knee, line["power"].max()), xytext=(-4, 6),
             textcoords="offset points", ha="right", color=colour, fontsize=10,
         )  # fmt: skip
     for panel, name in zip(

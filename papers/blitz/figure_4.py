@@ -52,9 +52,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
             wide, 10 ** (pl.col("faster") - pl.col("reference"))
         )
     wide = across(gap, "network", "gap", keep=["share"])
-    found["figure-4/faster/wider"] = per_seed(
-        wide, (pl.col("faster") - pl.col("reference")).min()
-    )
+    found["figure-4/faster/wider"] = per_seed(wide, (pl.col("faster") - pl.col("reference")).min())
     return found
 
 

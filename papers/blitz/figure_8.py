@@ -25,7 +25,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """What each gains from the slowest bottleneck to the fastest."""
-    power = best(rows).with_columns(10 ** pl.col("best"))
+    power = best(rows).with_columns((10.0 ** pl.col("best")).alias("best"))
     wide = across(power, "control", "best", keep=["share"]).sort("share")
     gain = {c: pl.col(c).last() - pl.col(c).first() for c in ("blitz", "reno")}
     return {"figure-8/scales": per_seed(wide, gain["blitz"] / gain["reno"])}
@@ -49,7 +49,8 @@ def draw(rows: pl.DataFrame) -> Figure:
             panel.hlines(ideal, x - 0.17, x + 0.17, color="#222222", linewidth=1.8, linestyle=":",
                          label="processor sharing" if place + index == 0 else None)  # fmt: skip
             panel.annotate(
-                f"{known.mean:.1f}", (x, max(known.mean or 0.0, ideal)), xytext=(0, 6),
+                f"{known.mean:.1f}", (x, max((known.mean or 0.0) + (known.half_width or 0.0), ideal)),
+                xytext=(0, 6),
                 textcoords="offset points", ha="center", fontsize=10,
             )  # fmt: skip
     panel.set_xticks(range(3), [f"{round(s * NETWORKS['faster'].rate)} Mbit/s" for s in SHARES])

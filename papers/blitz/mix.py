@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+import drawn
 import setting
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
 from setting import ALONE, CONTROLS, gaps
@@ -54,7 +55,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """Power over the load, and slowdown by size."""
     figure, axes = plots.grid(1, 2, width=12.5, height=5.6)
-    plots.over(axes[0, 0], rows, x="load", y="power")
+    drawn.over(axes[0, 0], rows, "power")
     axes[0, 0].set(yscale="log", xlabel="load: arrivals over capacity",
                    ylabel="power (Mbit/s per s)")  # fmt: skip
     panel = axes[0, 1]

@@ -55,7 +55,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     for (network, about), look in zip(NETWORKS.items(), looks, strict=True):
         where = [trips(network, share) for share in SHARES]
         found = [float(at(gap, network=network, share=s)["gap"].mean()) for s in SHARES]  # type: ignore[arg-type]
-        (line,) = panel.plot(where, found, marker=look, markersize=8, linewidth=1.0, label=about.name)
+        (line,) = panel.plot(
+            where, found, marker=look, markersize=8, linewidth=1.0, label=about.name
+        )
         ideal = [
             yardstick(rows, network, s, "blitz").best_power_bit_s2
             / yardstick(rows, network, s, "reno").best_power_bit_s2
@@ -66,7 +68,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.axhline(0, color="#888888", linewidth=0.8)
     panel.set(xscale="log", xlabel="round trips that a file fills: size / (bottleneck x D)",
               ylabel="largest power, Blitz over TCP (decades)")  # fmt: skip
-    panel.annotate("hollow: processor sharing", (0.02, 0.03), xycoords="axes fraction", fontsize=9,
-                   color="#6b6b6b")  # fmt: skip
-    panel.legend(frameon=False, fontsize=9, loc="upper right")
+    panel.annotate("hollow: processor sharing", (0.98, 0.95), xycoords="axes fraction", fontsize=9,
+                   color="#6b6b6b", ha="right")  # fmt: skip
+    panel.legend(frameon=False, fontsize=9, loc="lower left")
     return figure

@@ -1,10 +1,11 @@
-"""Utilisation and fairness in the reference network, which the paper's long version has and this one mentions."""
+"""Utilisation and fairness in the reference network, which the paper mentions."""
 
 from collections.abc import Iterator
 
 import polars as pl
 from matplotlib.figure import Figure
 
+import drawn
 import setting
 from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
 
@@ -37,18 +38,21 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "reference/goodput": per_seed(blitz, pl.col("carried").min()),
         "reference/fairness": per_seed(blitz, pl.col("jain").min()),
         "reference/fairness/reno": per_seed(jain, (pl.col("blitz") - pl.col("reno")).min()),
-        "reference/duplicates": per_seed(rows, pl.col("sent_again").max(), control="blitz", load=0.6),
+        "reference/duplicates": per_seed(
+            rows, pl.col("sent_again").max(), control="blitz", load=0.6
+        ),
     }
 
 
 def draw(rows: pl.DataFrame) -> Figure:
     """Each over the load: means over the seeds, a column for each bottleneck."""
     figure, axes = plots.grid(4, 3, sharex=True, sharey="row", width=12, height=11)
+    figure.subplots_adjust(top=0.86)
     loaded = rows.filter(pl.col("load") > 0)
     for column, share in enumerate(setting.SHARES):
         for row, (what, name) in enumerate(COLUMNS.items()):
             panel = axes[row, column]
-            plots.over(panel, loaded, x="load", y=what, percent=True, share=share)
+            drawn.over(panel, loaded, what, factor=100.0, share=share)
             panel.set(xlim=(0, None), ylim=(0, None if what == "sent_again" else 105))
             if column == 0:
                 panel.set_ylabel(name)

@@ -24,7 +24,15 @@ def points(_scale: Scale) -> Iterator[Point]:
     """Twelve transfers in 600 s, of either controller, in every network."""
     for network, share in CASES:
         for control in CONTROLS:
-            yield point(network, share, control, ALONE, 12, seeds=1, set=WHOLE if network == "slower" else {})
+            yield point(
+                network,
+                share,
+                control,
+                ALONE,
+                12,
+                seeds=1,
+                set=WHOLE if network == "slower" else {},
+            )
 
 
 def measure(run: Measured) -> Row:
