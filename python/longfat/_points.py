@@ -10,6 +10,7 @@ Nothing here knows of papers, claims or pictures.
 from __future__ import annotations
 
 import json
+import math
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -408,20 +409,38 @@ def _place(error: Exception, function: Callable[..., object]) -> traceback.Frame
 
 
 def estimate_s(scenario: _longfat.Scenario) -> float:
-    """About how long a simulation takes on one core, as if every direction that data cross were full."""
+    """About how long a simulation takes on one core.
+
+    As if every direction that data cross were full; or, where only a counted number of short flows of one size
+    cross, carried no more than theirs.
+    """
     content = json.loads(scenario.to_json())
     packets: dict[tuple[str, bool], int] = {}
+    offered: dict[tuple[str, bool], float] = {}
     for group in [*content.get("flow", []), *content.get("traffic", [])]:
         size = _longfat.quantity("size", group["packet"])
         for link in group["path"]:
             crossed = (link, group["reverse"])
             packets[crossed] = min(size, packets.get(crossed, size))
+            offered[crossed] = offered.get(crossed, 0.0) + _offered(group, size)
     total = 0.0
-    for (name, reverse), size in packets.items():
+    for crossed, size in packets.items():
+        name, reverse = crossed
         link = content["link"][name]
         rate = (link.get("reverse") or {}).get("rate", link["rate"]) if reverse else link["rate"]
-        total += _longfat.quantity("rate", rate) * scenario.duration_s / (8 * size)
+        full = _longfat.quantity("rate", rate) * scenario.duration_s / (8 * size)
+        total += min(full, offered[crossed])
     return max(_LEAST_S, total / PACKETS_PER_S)
+
+
+def _offered(group: Mapping[str, Any], packet: int) -> float:
+    """The packets of a counted number of short flows of one size; otherwise infinite."""
+    count, size = group.get("count"), group.get("size")
+    if "arrivals" not in group or not isinstance(count, int) or not isinstance(size, str):
+        return math.inf
+    number, unit = size.split()
+    each = float(number) if unit == "packets" else _longfat.quantity("size", size) / packet
+    return count * each
 
 
 def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], Spent]]) -> Rows:

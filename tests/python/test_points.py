@@ -73,6 +73,29 @@ def test_the_estimate_counts_every_direction_that_data_cross() -> None:
     assert both == pytest.approx(2 * one)
 
 
+def test_the_estimate_counts_short_flows_that_are_counted() -> None:
+    # 300 transfers of 100 kB in packets of 500 B are 60,000 packets, however long the scenario may last.
+    files = """\
+duration = "20000 s"
+
+[link.bottleneck]
+rate = "1 Gbit/s"
+delay = "1 ms"
+buffer = "100 packets"
+
+[[traffic]]
+name = "files"
+control = "reno"
+path = ["bottleneck"]
+rtt = "30 ms"
+packet = "500 B"
+arrivals = { poisson = "0.02 /s" }
+count = 300
+size = "100 kB"
+"""
+    assert estimate_s(read(files)[0]) == pytest.approx(60_000 / 3e6)
+
+
 def test_rows_come_in_the_order_of_the_points_whatever_they_cost() -> None:
     Path("link.toml").write_text(SMALL, "utf-8")
     points = [
