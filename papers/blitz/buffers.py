@@ -75,6 +75,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """The largest power over the buffer."""
     figure, axes = plots.grid(1, 2, sharey=True, width=12, height=5.6)
+    figure.subplots_adjust(top=0.74)
     tops = at(rows, network="aurora").group_by("share", "control", "times", "seed").agg(
         pl.col("power").max()
     )  # fmt: skip

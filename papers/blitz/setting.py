@@ -24,7 +24,7 @@ LOADS: dict[Scale, tuple[float, ...]] = {
 }
 """What arrives, over what the bottleneck carries: the arrival rates."""
 
-TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (3, 150), "full": (5, 400)}
+TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (2, 150), "full": (5, 400)}
 """Seeds, and the least number of arrivals for each of them."""
 
 LASTING: dict[Scale, int] = {"quick": 6, "full": 12}
