@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from longfat.paper import at, plots
+from longfat.power import ProcessorSharing
 from setting import NETWORKS, yardstick
 
 DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
@@ -42,6 +43,12 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
             )  # fmt: skip
     panel.set(xscale="log", yscale="log", xlabel="arrivals per second")
     panel.set_title(net.name, loc="left", fontsize=12, fontweight="bold")
+
+
+def ideal(panel: Axes, shared: ProcessorSharing, looks: Mapping[str, Any]) -> None:
+    """The power of processor sharing over the load."""
+    loads = np.linspace(0.01, 0.985, 200)
+    panel.plot(loads, [shared.power_bit_s2(load) / 1e6 for load in loads], **looks)
 
 
 def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labels: object) -> None:

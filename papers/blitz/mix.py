@@ -56,6 +56,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     """Power over the load, and slowdown by size."""
     figure, axes = plots.grid(1, 2, width=12.5, height=5.6)
     drawn.over(axes[0, 0], rows, "power")
+    shared = {"color": plots.colour("blitz"), "linewidth": 1.0, "linestyle": (0, (1, 1.2)),
+              "label": "lone bursts, processor sharing"}  # fmt: skip
+    drawn.ideal(axes[0, 0], setting.lone_burst("reference", 1.0), shared)
     axes[0, 0].set(yscale="log", xlabel="load: arrivals over capacity",
                    ylabel="power (Mbit/s per s)")  # fmt: skip
     panel = axes[0, 1]

@@ -70,5 +70,5 @@ def draw(rows: pl.DataFrame) -> Figure:
               ylabel="largest power, Blitz over TCP (decades)")  # fmt: skip
     panel.annotate("hollow: processor sharing", (0.98, 0.95), xycoords="axes fraction", fontsize=9,
                    color="#6b6b6b", ha="right")  # fmt: skip
-    panel.legend(framealpha=1.0, edgecolor="none", fontsize=9, loc="lower left")
+    panel.legend(frameon=True, framealpha=1.0, edgecolor="none", fontsize=9, loc="lower left")
     return figure

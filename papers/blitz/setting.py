@@ -201,3 +201,10 @@ def yardstick(
     alone = at(rows, network=network, share=share, control=control, load=ALONE)["response_s"]
     net = NETWORKS[network]
     return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, float(alone[0]))
+
+
+def lone_burst(network: str, share: float) -> power.ProcessorSharing:
+    """Processor sharing of transfers that take alone what a burst without loss takes by theory."""
+    net = NETWORKS[network]
+    alone = net.blitz_alone_s(share)
+    return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, alone)

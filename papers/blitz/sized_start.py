@@ -7,8 +7,8 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+import drawn
 import setting
-from drawn import keyed
 from longfat._statistics import estimate
 from longfat.paper import (
     Answer,
@@ -44,6 +44,11 @@ CONTROLS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 LOSSY = ("reference", "slower", "large")
 SHARED = ("reno", "reno-2", "reno-10", "sized-start")
+SHARED_LOOK: dict[str, Any] = {
+    "color": plots.colour("blitz"),
+    "linewidth": 1.0,
+    "linestyle": (0, (1, 1.2)),
+}
 LOOKS = {
     "reno": ("TCP", plots.colour("reno"), "o"),
     "reno-2": ("TCP, window 2", "#9a9a9a", "o"),
@@ -123,6 +128,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             panel.plot(mean["load"], mean["power"], color=colour, marker=look, markersize=4.5,
                        linewidth=1.4)  # fmt: skip
         net = NETWORKS[network]
+        drawn.ideal(panel, setting.lone_burst(network, share), SHARED_LOOK)
         panel.set_title(
             f"{net.name}\nbottleneck {share * net.rate:g} Mbit/s", loc="left", fontsize=10
         )
@@ -153,5 +159,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         if panel not in (axes[2, 2], axes[2, 3]):
             panel.set_xlabel("load")
     figure.subplots_adjust(top=0.84, hspace=0.5, wspace=0.32, left=0.07)
-    keyed(figure, [Line2D([], [], color=c, marker=m, label=t) for t, c, m in LOOKS.values()])
+    handles = [Line2D([], [], color=c, marker=m, label=t) for t, c, m in LOOKS.values()]
+    about = "lone bursts, processor sharing"
+    drawn.keyed(figure, [*handles, Line2D([], [], **SHARED_LOOK, label=about)])
     return figure
