@@ -43,7 +43,7 @@ def points(scale: Scale) -> Iterator[Point]:
         )  # fmt: skip
         scenario["link"]["bottleneck"]["anti_ecn"] = {"threshold": 0.9}
         yield Point(
-            scenario, labels={"control": name}, seeds=5 if scale == "quick" else 20,
+            scenario, labels={"control": name}, seeds=5 if scale == "quick" else 10,
             tables=("flow_series",),
         )  # fmt: skip
 

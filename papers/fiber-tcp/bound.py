@@ -25,7 +25,7 @@ def points(scale: Scale) -> Iterator[Point]:
                 fiber(alpha, per_mark=reaction == "every mark"),
                 queue=RED,
                 loss=0.0,
-                duration_s=100 if scale == "quick" else 1000,
+                duration_s=100 if scale == "quick" else 200,
                 warmup_s=20,
                 initial_threshold=800,
             )

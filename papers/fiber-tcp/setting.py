@@ -98,12 +98,11 @@ def solved(scenario: dict[str, Any]) -> list[Row]:
 
 def sections(scale: str, rate_bit_s: float) -> list[Point]:
     """The points of Figures 3 to 5: TCP and the modified controller, both queues."""
-    long = 1 if scale == "quick" else 5
     return [
         Point(
-            single(law, rate_bit_s=rate_bit_s, queue=QUEUES[queue], duration_s=400 * long),
+            single(law, rate_bit_s=rate_bit_s, queue=QUEUES[queue], duration_s=400),
             labels={"control": control, "queue": queue},
-            seeds=5 if scale == "quick" else 10,
+            seeds=5 if scale == "quick" else 15,
             tables=("flow_series", "link_series"),
         )
         for queue in QUEUES
