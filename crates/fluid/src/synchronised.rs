@@ -19,7 +19,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
 use crate::network::{FluidError, Network};
 use crate::plan::{FLOOR, Plan, Point};
-use crate::trajectory::{Sampling, Trajectory};
+use crate::trajectory::{Mean, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The price of the link is not asked for: its buffer is. Rows of
 /// the trajectory are evenly spaced, and two more stand at each loss: before, and after.
@@ -35,7 +35,7 @@ pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, Fluid
     while run.t < run.end {
         run.advance()?;
     }
-    Ok(run.trajectory)
+    Ok(run.finish())
 }
 
 /// The least that a window falls to (RFC 5681, equation 4).
@@ -137,6 +137,8 @@ struct Run<'a> {
     scratch: Vec<f64>,
     sampling: Sampling,
     trajectory: Trajectory,
+    windows: Vec<Mean>,
+    rates: Vec<Mean>,
     steps: u64,
 }
 
@@ -166,6 +168,8 @@ impl<'a> Run<'a> {
             scratch: vec![0.0; size],
             sampling: Sampling::new(sample.seconds(), end),
             trajectory: Trajectory::new(flows, 1),
+            windows: vec![Mean::default(); flows],
+            rates: vec![Mean::default(); flows],
             steps: 0,
         };
         run.begin_and_end();
@@ -236,6 +240,7 @@ impl<'a> Run<'a> {
             let y = self.within((t - self.t) / length);
             self.write(t, &y);
         }
+        self.average(length, theta);
         self.y = if event.is_some() { self.within(theta) } else { self.step.end.clone() };
         self.t = end;
         let queue = self.common.queue_at();
@@ -259,6 +264,34 @@ impl<'a> Run<'a> {
         } else {
             self.step.taken();
         }
+    }
+
+    /// Adds the part of the step up to `theta` that is measured to the means, by Simpson's rule.
+    fn average(&mut self, length: f64, theta: f64) {
+        let from = ((self.common.network.warmup.seconds() - self.t) / length).max(0.0);
+        if from >= theta {
+            return;
+        }
+        let time = (theta - from) * length;
+        for (at, weight) in [(from, 1.0), (f64::midpoint(from, theta), 4.0), (theta, 1.0)] {
+            let y = self.within(at);
+            for flow in 0..self.common.plan.flows.len() {
+                if self.common.active[flow] {
+                    let part = weight / 6.0 * time;
+                    let bits = self.common.plan.flows[flow].bits;
+                    self.windows[flow].add(part * y[flow], part);
+                    self.rates[flow].add(part * bits * self.common.rate(flow, &y), part);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Trajectory {
+        for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
+            path.window_mean = self.windows[flow].value();
+            path.rate_mean = self.rates[flow].value();
+        }
+        self.trajectory
     }
 
     /// Where in the step the link loses (`None`) or a flow leaves slow start, whatever comes first.

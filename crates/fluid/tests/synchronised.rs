@@ -3,7 +3,7 @@
 mod support;
 
 use longfat_fluid::{FluidError, Network, Price, Trajectory, synchronised};
-use longfat_units::{Segments, Span};
+use longfat_units::{Bytes, Rate, Segments, Span};
 use support::{assert_near, flow, law, link, single};
 
 /// Two flows of a law with 800 and 100 segments on a link of 1000 per round trip of 0.1 s, without a buffer.
@@ -64,19 +64,25 @@ fn fiber_windows_drift_apart() {
     assert!(large / small > 20.0, "{large} and {small}");
 }
 
-/// Without a buffer one Reno flow uses three quarters of a link; with a buffer of one round trip it fills it.
+/// Without a buffer one Reno flow uses three quarters of a link; with a buffer of one round trip it fills it. Its
+/// window of 100 to 200 then grows ever slower, with the queue: its mean is 100 ∫w²/∫w = 1400/9.
 #[test]
 fn a_lone_sawtooth_uses_what_its_buffer_allows() {
-    for (buffer, used) in [(0.0, 0.75), (0.1, 1.0)] {
+    for (buffer, used, window) in [(0.0, 0.75, 75.0), (0.1, 1.0, 1400.0 / 9.0)] {
         let mut link = link(1000.0, Price::Overflow);
         link.buffer = Some(Span::from_seconds_f64(buffer));
-        let network: Network =
+        let capacity = link.rate.0 as f64;
+        let mut network: Network =
             single(link, vec![flow(law("reno", &[]), Span::from_millis(100))], 1000.0);
+        network.warmup = Span::from_seconds(500);
         let path = synchronised(&network, Span::from_millis(100)).expect("it can be solved");
         let late: Vec<f64> =
             path.links[0].load.iter().skip(path.t.len() / 2).map(|load| load.min(1.0)).collect();
         let mean = late.iter().sum::<f64>() / late.len() as f64;
         assert_near(mean, used, 0.01, &format!("load with a buffer of {buffer} s"));
+        let flow = &path.flows[0];
+        assert_near(flow.rate_mean / capacity, used, 0.01, "mean rate over the capacity");
+        assert_near(flow.window_mean / window, 1.0, 0.01, "mean window over that of theory");
         assert!(path.links[0].queue.iter().all(|&queue| queue <= buffer));
     }
 }
@@ -91,4 +97,21 @@ fn it_knows_one_link_only() {
     network.links.push(link(100.0, Price::Overflow));
     let refused = synchronised(&network, Span::from_seconds(1)).expect_err("two links");
     assert_eq!(refused, FluidError::NotOneLink("2 links".into()));
+}
+
+/// Section I of Kavak and Kunniyur: 100 ms, 1500 bytes. A sawtooth up to √(8/(3p)) segments loses one of 1/p packets: at
+/// 1e-9 equation (1) gives 4.648 Gbit/s. The link of 100 Gbit/s without corruption gives 75.
+#[test]
+fn the_sawtooth_has_the_rates_of_section_one() {
+    for (top, gigabits) in [(51_640.0, 4.648), (1e11 / 120_000.0, 75.0)] {
+        let mut flow = flow(law("reno", &[]), Span::from_millis(100));
+        flow.packet = Bytes(1500);
+        flow.initial_window = Segments(top / 2.0);
+        let mut link = link(1.0, Price::Overflow);
+        link.rate = Rate((top * 120_000.0) as u64);
+        // Two teeth: each adds half of the top, a segment per round trip.
+        let network = single(link, vec![flow], top * 0.1);
+        let path = synchronised(&network, Span::from_seconds(100)).expect("it can be solved");
+        assert_near(path.flows[0].rate_mean / 1e9, gigabits, 1e-3 * gigabits, "Gbit/s");
+    }
 }
