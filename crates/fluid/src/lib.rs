@@ -16,6 +16,7 @@ mod demand;
 mod dormand_prince;
 mod equilibrium;
 mod history;
+mod linear;
 mod model;
 mod network;
 mod plan;

@@ -1,0 +1,231 @@
+//! Flows and links near the equilibrium: what each makes of a small disturbance.
+
+use longfat_control::Cause;
+use longfat_units::math;
+use nalgebra::{Complex, DMatrix};
+
+use crate::demand::Chances;
+use crate::equilibrium::{Equilibrium, FlowRest};
+use crate::network::Price;
+use crate::plan::{FLOOR, FlowPlan, LinkPlan, Plan, Point};
+
+pub(crate) type Number = Complex<f64>;
+
+/// A link that charges, or whose queue moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinearLink {
+    /// Price per load, at once.
+    direct: f64,
+    /// Price per load and time.
+    adapting: f64,
+    /// Queue in seconds per load and time.
+    queueing: f64,
+    /// Price per second of averaged queue, and how fast the average follows.
+    pub(crate) averaged: (f64, f64),
+}
+
+/// Flows that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LinearFlow {
+    pub(crate) count: f64,
+    /// Links of its route that charge or queue: index, lag, and the change of growth per price, in segments/s.
+    hops: Vec<(usize, f64, f64)>,
+    bits: f64,
+    rate: f64,
+    pub(crate) round_trip: f64,
+    /// Growth per window, per epoch window, per second of round trip; the epoch window's own per window and memory.
+    pub(crate) window: f64,
+    epoch: f64,
+    stretch: f64,
+    coupling: f64,
+    pub(crate) memory: f64,
+}
+
+impl LinearLink {
+    fn integrates(&self) -> bool {
+        self.adapting != 0.0 || self.queueing != 0.0
+    }
+
+    /// s/(s + 1) where the link integrates: it cancels the pole at 0.
+    pub(crate) fn cancels(&self, s: Number) -> Number {
+        if self.integrates() { s / (s + 1.0) } else { Number::new(1.0, 0.0) }
+    }
+
+    /// Price and queue per load, times what `cancels`.
+    pub(crate) fn response(&self, s: Number) -> (Number, Number) {
+        if !self.integrates() {
+            return (Number::new(self.direct, 0.0), Number::new(0.0, 0.0));
+        }
+        let over = Number::new(1.0, 0.0) / (s + 1.0);
+        let queue = over * self.queueing;
+        let (slope, memory) = self.averaged;
+        let averaged =
+            if slope == 0.0 { queue * 0.0 } else { queue * (slope * memory) / (s + memory) };
+        ((s * self.direct + self.adapting) * over + averaged, queue)
+    }
+}
+
+impl LinearFlow {
+    /// Are these the same but for their count?
+    pub(crate) fn alike(&self, other: &Self) -> bool {
+        Self { count: other.count, ..self.clone() } == *other
+    }
+
+    /// χ(s) = (s - window)(s + memory) - epoch · coupling.
+    fn own(&self, s: Number) -> Number {
+        (s - self.window) * (s + self.memory) - self.epoch * self.coupling
+    }
+
+    /// The fastest of its own rates, per second.
+    pub(crate) fn corner(&self) -> f64 {
+        self.window.abs() + self.memory + math::sqrt((self.epoch * self.coupling).abs())
+    }
+
+    /// How many zeros of χ lie to the right: s² + (memory - window) s - (window · memory + epoch · coupling).
+    pub(crate) fn own_unstable(&self) -> u32 {
+        let constant = -(self.window * self.memory + self.epoch * self.coupling);
+        if constant < 0.0 {
+            1
+        } else if self.memory < self.window {
+            2
+        } else {
+            0
+        }
+    }
+
+    /// Adds what these flows return to each link of their route; `responses` are those of the links.
+    pub(crate) fn add(
+        &self,
+        s: Number,
+        delay: f64,
+        responses: &[(Number, Number)],
+        returned: &mut DMatrix<Number>,
+    ) {
+        let window = (s + self.memory) / (self.own(s) * self.round_trip);
+        let load = self.count * self.bits;
+        let late = delayed(s, delay * self.round_trip);
+        for &(column, column_lag, answer) in &self.hops {
+            let (price, queue) = responses[column];
+            // What is met a lag after the first link is known that much sooner after it was met.
+            let grown = price * late * delayed(s, -delay * column_lag) * answer;
+            // Less acknowledged per second while the queues stretch the round trip.
+            let stretched = queue * (self.rate / self.round_trip);
+            let change = (window * (grown + queue * self.stretch) - stretched) * load;
+            for &(row, row_lag, _) in &self.hops {
+                returned[(row, column)] -= change * delayed(s, delay * row_lag);
+            }
+        }
+    }
+}
+
+/// exp(-s t) on the imaginary axis.
+fn delayed(s: Number, t: f64) -> Number {
+    if t == 0.0 {
+        return Number::new(1.0, 0.0);
+    }
+    Number::new(math::cos(s.im * t), -math::sin(s.im * t))
+}
+
+/// A link near its equilibrium; `None` if it has capacity to spare.
+pub(crate) fn linear_link(
+    link: &LinkPlan,
+    price: f64,
+    load: f64,
+    queue: f64,
+) -> Option<LinearLink> {
+    let bits = load * link.capacity;
+    let overflow = |before: f64| LinearLink {
+        direct: (1.0 - before) * link.capacity / (bits * bits),
+        ..LinearLink::default()
+    };
+    let queueing = 1.0 / link.capacity;
+    match link.price {
+        Price::Loss => None,
+        Price::Avq { adaptation, .. } => (price > 0.0).then(|| LinearLink {
+            direct: (1.0 - price) / bits,
+            adapting: adaptation / bits,
+            ..LinearLink::default()
+        }),
+        Price::Overflow if price > 0.0 => Some(overflow(0.0)),
+        Price::Red(red) if load > 1.0 + 1e-9 => Some(overflow(red.probability(queue).0)),
+        Price::Overflow => (queue > 0.0).then(|| LinearLink { queueing, ..LinearLink::default() }),
+        Price::Red(red) => (queue > 0.0).then(|| LinearLink {
+            queueing,
+            averaged: (red.probability(queue).1, red.averaging),
+            ..LinearLink::default()
+        }),
+    }
+}
+
+pub(crate) fn linear_flow(
+    plan: &Plan<'_>,
+    flow: &FlowPlan<'_>,
+    state: &FlowRest,
+    rest: &Equilibrium,
+    index: &[Option<usize>],
+) -> LinearFlow {
+    let mut chances = Chances { marks: 0.0, losses: flow.loss };
+    for &(link, _) in &flow.hops {
+        let price = rest.links[link].price;
+        if plan.links[link].marks() {
+            chances.marks += price;
+        } else {
+            chances.losses += price;
+        }
+    }
+    let rate = state.window / state.round_trip;
+    let point = flow.balanced(state.window, state.round_trip, chances);
+    // Windows at a bound do not answer.
+    let bound =
+        state.window <= FLOOR * (1.0 + 1e-9) || state.window >= flow.max_window * (1.0 - 1e-9);
+    let answers = if bound { 0.0 } else { 1.0 };
+    let growth = |point: &Point| flow.net_gain(point, chances);
+    let slope = |by: f64, moved: &dyn Fn(f64) -> Point| {
+        (growth(&moved(by)) - growth(&moved(-by))) / (2.0 * by)
+    };
+    let by = 1e-6;
+    let w = by * point.window;
+    let at_window = |change: f64| Point { window: point.window + change, ..point };
+    let at_epoch = |change: f64| Point { epoch_window: point.epoch_window + change, ..point };
+    let at_rtt = |change: f64| Point { rtt: point.rtt + change, ..point };
+    let left = |point: &Point| flow.kept(point, chances);
+    let events = rate * (chances.marks + chances.losses);
+    let hops = flow.hops.iter().filter_map(|&(link, lag)| {
+        let cause = if plan.links[link].marks() { Cause::Mark } else { Cause::Loss };
+        let share = flow.law().give_up(&flow.operating(&point), cause);
+        index[link].map(|at| (at, lag, -answers * rate * share * point.window))
+    });
+    LinearFlow {
+        count: 1.0,
+        hops: hops.collect(),
+        bits: flow.bits,
+        rate,
+        round_trip: state.round_trip,
+        window: if bound { -1.0 / state.round_trip } else { rate * slope(w, &at_window) },
+        epoch: answers * rate * slope(w, &at_epoch),
+        stretch: answers * rate * slope(by * point.rtt, &at_rtt),
+        coupling: events * (left(&at_window(w)) - left(&at_window(-w))) / (2.0 * w),
+        memory: events.max(1e-9),
+    }
+}
+
+impl FlowPlan<'_> {
+    /// What a packet brings less what it takes, in segments.
+    fn net_gain(&self, point: &Point, chances: Chances) -> f64 {
+        let at = self.operating(point);
+        let taken = |cause: Cause, probability: f64| {
+            if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }
+        };
+        let share = taken(Cause::Mark, chances.marks) + taken(Cause::Loss, chances.losses);
+        self.gain(&at) - share * point.window
+    }
+
+    /// What an event leaves of the window, on average.
+    fn kept(&self, point: &Point, chances: Chances) -> f64 {
+        let at = self.operating(point);
+        let total = (chances.marks + chances.losses).max(f64::MIN_POSITIVE);
+        let marks = chances.marks / total * self.law().give_up(&at, Cause::Mark);
+        let losses = chances.losses / total * self.law().give_up(&at, Cause::Loss);
+        point.window * (1.0 - marks - losses)
+    }
+}
