@@ -40,7 +40,7 @@ def scenario(control: str, loss: float) -> dict[str, object]:
     ) ** 0.9
     duration = (1500 if loss == 1e-3 else 500) / loss / window * 0.1
     return single(
-        fiber(2e-4) if control == "fiber" else control,
+        fiber(loss / 5) if control == "fiber" else control,
         rate_bit_s=1e10,
         loss=loss,
         duration_s=round(duration),
