@@ -38,7 +38,7 @@ def points(scale: Scale) -> Iterator[Point]:
             "lone.toml",
             set=dict(point.set) | changes,
             labels={"sending": "TCP" if threshold is None else "AntiECN"},
-            seeds=10 if scale == "quick" else 3,
+            seeds=20 if scale == "full" else 10,
             tables=("flow_series", "link_series"),
         )
 

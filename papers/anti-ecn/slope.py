@@ -36,7 +36,16 @@ def flow(control: str, **more: object) -> dict[str, Any]:
     return {"name": "it", "control": control, "path": ["bottleneck"], "rtt": "40 ms"} | more
 
 
-def ramp(control: str, threshold: float, buffer: int, *, start: float, seconds: float) -> Point:
+def ramp(
+    control: str,
+    threshold: float,
+    buffer: int,
+    *,
+    start: float,
+    seconds: float,
+    sample: str = "200 ms",
+    **more: object,
+) -> Point:
     """A lone flow whose slow start ends at `start`, on a link that never marks congestion."""
     link: dict[str, Any] = {"rate": "1 Gbit/s", "delay": "10 ms", "buffer": "1 bdp"}
     if threshold:
@@ -44,9 +53,9 @@ def ramp(control: str, threshold: float, buffer: int, *, start: float, seconds: 
     return Point(
         {
             "duration": f"{seconds:g} s",
-            "sample": "200 ms",
+            "sample": sample,
             "link": {"bottleneck": link},
-            "flow": [flow(control, packet="1000 B", initial_threshold=start)],
+            "flow": [flow(control, packet="1000 B", initial_threshold=start, **more)],
         },
         labels={"control": control, "threshold": threshold, "buffer": buffer, "asked": 0.0},
         seeds=1,
