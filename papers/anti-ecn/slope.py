@@ -161,6 +161,6 @@ def draw(rows: pl.DataFrame) -> Figure:
                     textcoords="offset points", ha="right", va="bottom", color=colour,
                 )  # fmt: skip
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
-        panel.set(xlabel="time (s)", ylim=(0, 5600), xlim=(-18, 165))
+        panel.set(xlabel="time (s)", ylim=(0, 5600), xlim=(-30, 165))
     axes[0, 0].set_ylabel("window (packets)")
     return figure
