@@ -47,7 +47,7 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
 
 def ideal(panel: Axes, shared: ProcessorSharing, looks: Mapping[str, Any]) -> None:
     """The power of processor sharing over the load."""
-    loads = np.linspace(0.01, 0.985, 200)
+    loads = np.linspace(0.02, 0.98, 49)
     panel.plot(loads, [shared.power_bit_s2(load) / 1e6 for load in loads], **looks)
 
 
