@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 import drawn
 import setting
@@ -133,6 +134,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             f"{net.name}\nbottleneck {share * net.rate:g} Mbit/s", loc="left", fontsize=10
         )
         panel.set(yscale="log", xlim=(0, None))
+        panel.yaxis.set_minor_formatter(NullFormatter())
     for row in range(3):
         axes[row, 0].set_ylabel("power (Mbit/s per s)")
     panel = axes[2, 2]
