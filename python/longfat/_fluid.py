@@ -301,6 +301,34 @@ class Fluid:
             plot.save(figure, path)
         return figure
 
+    def phase_plane(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fair: float | None = None,
+    ) -> Figure:
+        """Draws the windows of two flows against each other (Chiu and Jain 1989).
+
+        Trajectory, efficiency line (the two fill the link, the queue is empty) and fairness line.
+
+        Args:
+            path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
+            fair: Slope of the fairness line, the second window over the first. By default that of equal rates,
+                the ratio of the round trips; 1 is for equal windows.
+
+        Returns:
+            The figure, which notebooks show.
+
+        Raises:
+            ValueError: There are not two flows on one link, or it was not solved in time.
+        """
+        from longfat import plot
+
+        figure = plot.phase_plane(self, fair=fair)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
     def save(
         self,
         folder: str | os.PathLike[str] | None = None,

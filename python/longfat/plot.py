@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longfat._comparison import Contender, Setup
     from longfat._fluid import Fluid
 
-__all__ = ["comparison", "fluid", "run", "save"]
+__all__ = ["comparison", "fluid", "phase_plane", "run", "save"]
 
 FEW = 6
 """So many flows get a colour each; more of them are drawn thin, with their mean on top."""
@@ -134,6 +134,56 @@ def fluid(solved: Fluid, packets: Run | None = None) -> Figure:
     """
     with style.applied():
         return _fluid(solved, packets)
+
+
+def phase_plane(solved: Fluid, *, fair: float | None = None) -> Figure:
+    """Draws the windows of two flows of one link against each other (Chiu and Jain 1989).
+
+    Args:
+        solved: A solution in time of two flows, as `longfat.synchronised` gives it.
+        fair: Slope of the fairness line, second window over first; by default that of equal rates.
+
+    Returns:
+        A figure of one panel: trajectory, efficiency line (link full, queue empty), fairness line.
+
+    Raises:
+        ValueError: There are not two flows on one link, or it was not solved in time.
+    """
+    flows, links = solved.flow_series.to_polars(), solved.link_series.to_polars()
+    found = solved.summary["flows"]
+    if len(found) != 2 or len(solved.summary["links"]) != 1:  # noqa: PLR2004 - a plane
+        message = f"a phase plane is of two flows on one link: there are {len(found)} flows"
+        raise ValueError(message)
+    (one, two) = ([flow["window"], flow["rtt_s"]] for flow in found)
+    rate = flows.filter(pl.col("time_s") == 0)["rate_bit_s"].to_list()
+    capacity = sum(rate) / links["load"][0]
+    full = [capacity * window[0] / own for (window, _), own in zip((one, two), rate, strict=True)]
+    slope = two[1] / one[1] if fair is None else fair
+    with style.applied():
+        figure = style.figure(10, 10, head=1.15)
+        panel = figure.subplots()
+        panel.plot([0, full[0]], [full[1], 0], "-", color="#6b6b6b", label="efficiency: link full")
+        end = 1 / (1 / full[0] + slope / full[1])
+        name = "equal rates" if fair is None else f"w₂ = {fair:g} w₁"
+        panel.plot(
+            [0, 1.15 * end],
+            [0, 1.15 * slope * end],
+            "--",
+            color="#6b6b6b",
+            label=f"fairness: {name}",
+        )
+        panel.plot(one[0], two[0], color=style.COLOURS[0], linewidth=1.1, label="trajectory")
+        panel.plot(one[0][:1], two[0][:1], "o", color="white", markeredgecolor=style.COLOURS[0])
+        panel.plot(one[0][-1:], two[0][-1:], "o", color=style.COLOURS[0])
+        panel.annotate("start", (one[0][0], two[0][0]), (8, -4), textcoords="offset points")
+        panel.annotate("end", (one[0][-1], two[0][-1]), (8, -4), textcoords="offset points")
+        for axis, place in (("x", 0), ("y", 1)):
+            flow = found[place]
+            text = f"window of {flow['name']}, {flow['rtt_s'] * 1e3:g} ms (segments)"
+            panel.set(**{f"{axis}label": text, f"{axis}lim": (0, None)})
+        panel.legend(loc="upper right")
+        style.title(figure, "Phase plane", f"{found[0]['control']} and {found[1]['control']}")
+    return figure
 
 
 def _fluid(solved: Fluid, packets: Run | None) -> Figure:

@@ -275,3 +275,25 @@ def test_flows_that_lose_together() -> None:
     assert shares["stcp"] == pytest.approx(8, rel=1e-2)
     with pytest.raises(ValueError, match="one round trip for each"):
         longfat.synchronised(["reno"], rate="1 Gbit/s", rtt="10 ms", window=[1, 2], duration="10 s")
+
+
+def test_the_phase_plane_has_both_lines() -> None:
+    """500 Mbit/s in packets of 1000 B is 62,500 a second: 10,000 in 160 ms, 5,000 in 80 ms."""
+    solved = longfat.synchronised(
+        ["hstcp", "stcp"],
+        rate="500 Mbit/s",
+        rtt=["160 ms", "80 ms"],
+        window=[3000, 600],
+        duration="20 s",
+        packet="1000 B",
+    )
+    efficiency, fairness, path, *_ = solved.phase_plane("plane.png").axes[0].lines
+    assert list(efficiency.get_xdata()) == pytest.approx([0, 10_000])
+    assert list(efficiency.get_ydata()) == pytest.approx([5_000, 0])
+    assert fairness.get_ydata()[1] / fairness.get_xdata()[1] == pytest.approx(0.5)
+    assert (path.get_xdata()[0], path.get_ydata()[0]) == (3000, 600)
+    equal = solved.phase_plane(fair=1).axes[0].lines[1]
+    assert list(equal.get_xdata()) == pytest.approx(list(equal.get_ydata()))
+    lone = longfat.synchronised("reno", rate="1 Mbit/s", rtt="10 ms", window=[2], duration="1 s")
+    with pytest.raises(ValueError, match="two flows on one link: there are 1 flows"):
+        lone.phase_plane()
