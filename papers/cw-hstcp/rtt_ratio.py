@@ -34,7 +34,7 @@ SHOWN = {
 """Controllers, in the order of what is expected of them, and the exponents."""
 
 
-def points(scale: Scale) -> Iterator[Point]:
+def points(_: Scale) -> Iterator[Point]:
     """Each controller at each ratio."""
     for control in SHOWN:
         for ratio in RATIOS:
@@ -46,7 +46,7 @@ def points(scale: Scale) -> Iterator[Point]:
                     "duration": "110 s",
                 },
                 labels={"control": control, "ratio": ratio},
-                seeds=3 if scale == "quick" else 5,
+                seeds=3,
             )
 
 

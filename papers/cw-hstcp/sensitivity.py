@@ -38,10 +38,10 @@ def points(scale: Scale) -> Iterator[Point]:
                     "link.bottleneck.buffer": f"{delay} ms",
                     "flow.fast.access": f"{ACCESS * rate} Mbit/s",
                 }
-                if scale == "quick" and rate > RATES[0]:
+                if rate > RATES[0] and (scale == "quick" or delay != 25):
                     continue
                 yield dumbbell(
-                    scale, law, seeds=3, set=changes,
+                    "quick" if rate == RATES[0] else "full", law, seeds=3, set=changes,
                     control=control, rate=rate, delay=delay,
                 )  # fmt: skip
 
