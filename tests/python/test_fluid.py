@@ -287,13 +287,15 @@ def test_the_phase_plane_has_both_lines() -> None:
         duration="20 s",
         packet="1000 B",
     )
-    efficiency, fairness, path, *_ = solved.phase_plane("plane.png").axes[0].lines
-    assert list(efficiency.get_xdata()) == pytest.approx([0, 10_000])
-    assert list(efficiency.get_ydata()) == pytest.approx([5_000, 0])
-    assert fairness.get_ydata()[1] / fairness.get_xdata()[1] == pytest.approx(0.5)
-    assert (path.get_xdata()[0], path.get_ydata()[0]) == (3000, 600)
-    equal = solved.phase_plane(fair=1).axes[0].lines[1]
-    assert list(equal.get_xdata()) == pytest.approx(list(equal.get_ydata()))
+    lines = [
+        np.asarray(line.get_xydata()) for line in solved.phase_plane("plane.png").axes[0].lines
+    ]
+    efficiency, fairness, path = lines[:3]
+    assert efficiency.ravel().tolist() == pytest.approx([0, 5_000, 10_000, 0])
+    assert fairness[1, 1] / fairness[1, 0] == pytest.approx(0.5)
+    assert path[0].tolist() == [3000, 600]
+    equal = np.asarray(solved.phase_plane(fair=1).axes[0].lines[1].get_xydata())
+    assert equal[1, 0] == pytest.approx(equal[1, 1])
     lone = longfat.synchronised("reno", rate="1 Mbit/s", rtt="10 ms", window=[2], duration="1 s")
     with pytest.raises(ValueError, match="two flows on one link: there are 1 flows"):
         lone.phase_plane()
