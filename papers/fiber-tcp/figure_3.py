@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import QUEUES, outcome, sections
+from longfat.paper import Answer, Experiment, Point, Scale, at, per_seed
+from setting import sections
+from windows import drawn, windows
 
 FIGURE = Experiment(
     id="figure-3",
@@ -15,6 +16,7 @@ FIGURE = Experiment(
     by=("time_s",),
 )
 RATE = 1e8
+PRODUCT = RATE * 0.1 / 12_000
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -22,40 +24,18 @@ def points(scale: Scale) -> Iterator[Point]:
     yield from sections(scale, RATE)
 
 
-def measure(run: Measured) -> list[Row]:
-    """The averages, at time -1, and the window of the first 400 s of the first seed every second."""
-    rows: list[Row] = [{"time_s": -1.0, **outcome(run)}]
-    if run.seed == 1:
-        series = run.table("flow_series").filter(pl.col("time_s") <= 400)
-        rows += [
-            {"time_s": time, "window": window}
-            for time, window in zip(series["time_s"], series["window"], strict=True)
-        ]
-    return rows
+measure = windows
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """TCP's mean window, drop-tail."""
     means = at(rows, time_s=-1.0, control="reno", queue="drop-tail")
     return {
-        "figure-3/tcp/held": per_seed(means, pl.col("window") * 12_000 / (RATE * 0.1)),
+        "figure-3/tcp/held": per_seed(means, pl.col("window") / PRODUCT),
         "figure-3/tcp/above-100": per_seed(means, "window"),
     }
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The windows of one seed; the dashed line is what the path holds."""
-    figure, axes = plots.grid(1, 2, sharey=True, height=5.2)
-    for panel, queue in zip(axes[0], QUEUES, strict=True):
-        for control in ("fiber", "reno"):
-            line = at(rows, queue=queue, control=control, seed=1).filter(pl.col("time_s") >= 0)
-            plots.series(
-                panel, line["time_s"], line["window"], color=plots.colour(control),
-                label=plots.name(control), linewidth=1.5,
-            )  # fmt: skip
-        panel.axhline(RATE * 0.1 / 12_000, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
-        panel.annotate(queue, (0.98, 0.04), xycoords="axes fraction", ha="right", fontweight="bold")
-        panel.set(xlabel="time (s)", xlim=(0, 400))
-    axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
-    plots.legend(figure, axes[0, 0])
-    return figure
+    """The windows of one seed."""
+    return drawn(rows, PRODUCT)
