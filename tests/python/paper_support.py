@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from support import SMALL
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -92,23 +94,6 @@ why = "To have intervals."
 shown_by = "figure-1"
 """
 
-SCENARIO = """\
-duration = "4 s"
-warmup = "1 s"
-
-[link.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-name = "forward"
-control = "reno"
-count = 2
-path = ["bottleneck"]
-rtt = "20 ms"
-start = { uniform = ["0 s", "100 ms"] }
-"""
-
 FIGURE = """\
 from longfat.paper import Experiment, Point, Untestable, per_seed, plots
 
@@ -181,7 +166,7 @@ def make_room(papers: Path, slug: str = "links") -> Path:
     files = {
         "claims.toml": CLAIMS,
         "deviations.toml": DEVIATIONS,
-        "link.toml": SCENARIO,
+        "link.toml": SMALL,
         "figure_1.py": FIGURE,
         "theory.py": THEORY,
         "shared.py": "THREE = 3\n",
