@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat._folder import RUN, TABLES, ResultFolder
-from longfat._scenario import Changes, Source, read
+from longfat._scenario import Changes, Resolved, Source, read
 from longfat._table import Table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run(
     return Run(scenario, _longfat.simulate(scenario, record=record, progress=progress), name)
 
 
-class Run:
+class Run(Resolved):
     """A finished run: averages, tables, pictures.
 
     Attributes:
@@ -65,30 +65,14 @@ class Run:
         self, scenario: _longfat.Scenario, recording: _longfat.Recording, name: str
     ) -> None:
         """Wraps what the engine recorded; use `longfat.run` to get one."""
-        self._scenario = scenario
+        super().__init__(scenario, name)
         self._recording = recording
-        self.name = name
 
     def __repr__(self) -> str:
         """The name, the seed and the size, in one line."""
         summary = self.summary
         packets = summary["engine"]["data_packets"]
         return f"<Run {self.name}: seed {summary['seed']}, {packets:,} data packets>"
-
-    @property
-    def scenario(self) -> str:
-        """The scenario as resolved, every default filled in: a TOML file that gives the same run again."""
-        return self._scenario.to_toml()
-
-    @property
-    def duration_s(self) -> float:
-        """Simulated time in seconds."""
-        return self._scenario.duration_s
-
-    @property
-    def warmup_s(self) -> float:
-        """How much of the beginning every average leaves out, in seconds."""
-        return self._scenario.warmup_s
 
     @cached_property
     def summary(self) -> dict[str, Any]:

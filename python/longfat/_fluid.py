@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from longfat import _longfat
 from longfat._folder import FLUID, FLUID_TABLES, ResultFolder
 from longfat._longfat import FluidError
-from longfat._scenario import Changes, Source, read
+from longfat._scenario import Changes, Resolved, Source, read
 from longfat._table import Table
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _refuse_unknown(what: str, asked: str, known: Sequence[str]) -> None:
         raise ValueError(message)
 
 
-class Fluid:
+class Fluid(Resolved):
     """What the fluid model has found: series, averages, an equilibrium.
 
     Attributes:
@@ -196,30 +196,14 @@ class Fluid:
         options: dict[str, Any],
     ) -> None:
         """Wraps what the engine found; use `longfat.fluid` to get one."""
-        self._scenario = scenario
+        super().__init__(scenario, name)
         self._path = path
         self._rest = rest
-        self.name = name
         self.options = options
 
     def __repr__(self) -> str:
         """The name and the model, in one line."""
         return f"<Fluid {self.name}: {self.options['model']}, price {self.options['price']}>"
-
-    @property
-    def scenario(self) -> str:
-        """The scenario as resolved: a TOML file that gives the same solution again."""
-        return self._scenario.to_toml()
-
-    @property
-    def duration_s(self) -> float:
-        """The end of the solution, in seconds."""
-        return self._scenario.duration_s
-
-    @property
-    def warmup_s(self) -> float:
-        """How much of the beginning every average leaves out, in seconds."""
-        return self._scenario.warmup_s
 
     @property
     def integrated(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.cli._console import console, refuse_missing, table
+from longfat.cli._options import of_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,15 +29,7 @@ Row = dict[str, Any]
 
 
 @click.command("fluid")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Replace the seed of the file.")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
-)
+@of_scenario
 @click.option(
     "--model",
     type=click.Choice(["mean-field", "hybrid", "synchronised"]),

@@ -7,22 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.cli._options import of_scenario
+
 if TYPE_CHECKING:
     from longfat._longfat import Scenario
 
-_LARGEST_SEED = 2**63 - 1
-
 
 @click.command("run")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(0, _LARGEST_SEED), help="Replace the seed of the file.")
-@click.option(
-    "--set",
-    "changes",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
-)
+@of_scenario
 @click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-SEED].")
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 @click.option("--plot", is_flag=True, help="Also draw run.png and run.svg.")
