@@ -139,6 +139,11 @@ class Sweep:
     measure: Callable[[Measured], Row | list[Row]]
     folder: Path = field(default_factory=Path)
 
+    @property
+    def seed_counts(self) -> list[int]:
+        """How many seeds each point has; a computation without chance is left out."""
+        return [len(_seeds(point.seeds)) for point in self.points if point.seeds is not None]
+
 
 @dataclass(frozen=True)
 class Spent:

@@ -10,14 +10,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from longfat import cli
 from longfat._errors import RoomError
 from longfat._points import Plan, Sweep
 from longfat.paper._claims import read_claims, read_deviations
 from longfat.paper._commit import readme, write_readme
-from longfat.paper._room import Room, rooms
-from longfat.paper.plots import envelope
+from longfat.paper._room import Experiment, Room, rooms
+from longfat.paper.plots import envelope, head
 from paper_support import CLAIMS, FIGURE, make_room
 from support import ENDLESS, Command, Finished
 
@@ -359,6 +360,21 @@ def test_the_envelope_keeps_the_extremes() -> None:
     kept = envelope(values, 400)
     assert len(kept) <= 402
     assert {0, 99, 54_321, 99_999} <= set(kept.tolist())
+
+
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        ([], "link · Figure 2 · quick scale"),
+        ([1, 1], "link · Figure 2 · quick scale · 1 seed"),
+        ([5, 5], "link · Figure 2 · quick scale · mean of 5 seeds with its 95 % interval"),
+        ([5, 60], "link · Figure 2 · quick scale · mean of 5 to 60 seeds with its 95 % interval"),
+    ],
+)
+def test_a_picture_tells_its_seeds(seeds: list[int], told: str) -> None:
+    figure = Figure()
+    head(figure, Experiment("figure-2", "Title", "Question?"), "link", "quick", seeds)
+    assert [text.get_text() for text in figure.texts] == ["Title", told]
 
 
 def test_the_made_up_room_is_right(room: Path) -> None:

@@ -132,9 +132,9 @@ class Remaking:
             if figure in (None, module.about.id)
         ]
         self._rooms = rooms
-        sweeps = [_sweep(room, module, scale) for room, module in self._chosen]
+        self._sweeps = [_sweep(room, module, scale) for room, module in self._chosen]
         try:
-            self.plan = Plan(sweeps, cache=cache, fresh=fresh)
+            self.plan = Plan(self._sweeps, cache=cache, fresh=fresh)
         except LabelError as error:
             raise RoomError(str(error)) from error
 
@@ -150,14 +150,14 @@ class Remaking:
         """
         rows = self.plan.run(workers=workers, progress=progress)
         made: dict[str, list[FigureResult]] = {room.slug: [] for room in self._rooms}
-        for (room, module), measured in zip(self._chosen, rows, strict=True):
-            made[room.slug].append(self._finish(room, module, measured))
+        for (room, module), sweep, measured in zip(self._chosen, self._sweeps, rows, strict=True):
+            made[room.slug].append(self._finish(room, module, sweep, measured))
         return [
             Remade(room, self.scale, made[room.slug], self._loose(room), self.plan.spent)
             for room in self._rooms
         ]
 
-    def _finish(self, room: Room, module: Module, rows: Rows) -> FigureResult:
+    def _finish(self, room: Room, module: Module, sweep: Sweep, rows: Rows) -> FigureResult:
         wanted = [claim for claim in room.claims if claim.figure == module.about.id]
         answers = dict(_call(module, "claims", rows))
         _check_answers(module, wanted, answers, self.scale)
@@ -168,7 +168,7 @@ class Remaking:
         parts = drawn if isinstance(drawn, Mapping) else {"": drawn}
         pictures = {}
         for name, picture in parts.items():
-            plots.head(picture, module.about, room.slug, self.scale, _seeds(rows))
+            plots.head(picture, module.about, room.slug, self.scale, sweep.seed_counts)
             pictures[f"{module.about.id}-{name}".rstrip("-")] = picture
         return FigureResult(module, rows, verdicts, pictures)
 
@@ -218,10 +218,6 @@ def _check_answers(
         if claim.id not in answers and scale not in claim.untestable:
             message = f"{module.path}: it does not answer its claim `{claim.id}`"
             raise RoomError(message)
-
-
-def _seeds(rows: Rows) -> int:
-    return int(rows.frame["seed"].drop_nulls().n_unique()) if rows.frame.height else 0
 
 
 def _save(picture: Figure, folder: Path, stem: str) -> list[str]:

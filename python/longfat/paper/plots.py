@@ -263,16 +263,18 @@ def kind_of(figure: str) -> str | None:
     return f"{kind.capitalize()} {number}" if kind in ("figure", "table") else None
 
 
-def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: int) -> None:
-    """Titles of a picture: what it shows; which paper, figure, scale and seeds."""
+def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: Sequence[int]) -> None:
+    """Titles of a picture: what it shows; which paper, figure and scale; how many seeds its points have."""
     parts = [
         slug,
         *([] if kind_of(about.id) is None else [str(kind_of(about.id))]),
         f"{scale} scale",
     ]
-    if seeds == 1:
+    fewest, most = min(seeds, default=0), max(seeds, default=0)
+    if most == 1:
         parts.append("1 seed")
-    elif seeds:
-        parts.append(f"mean of {plural(seeds, 'seed')} with its 95 % interval")
+    elif most:
+        number = plural(most, "seed") if fewest == most else f"{fewest} to {plural(most, 'seed')}"
+        parts.append(f"mean of {number} with its 95 % interval")
     with style.applied():
         style.title(figure, about.title, " · ".join(parts))
