@@ -21,6 +21,7 @@
 //! ```
 
 use longfat_control::{Cause, Phase};
+use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
@@ -310,6 +311,37 @@ impl<'a> Model<'a> {
             growth = growth.max(0.0);
         }
         [growth, epoch, 0.0]
+    }
+
+    /// The shortest delay that anything is read with.
+    pub(crate) fn shortest_lag(&self) -> f64 {
+        if self.delay == 0.0 {
+            return f64::INFINITY;
+        }
+        let flows = self.plan.flows.iter();
+        let lags =
+            flows.flat_map(|flow| flow.hops.iter().flat_map(|&(_, lag)| [lag, flow.rtt - lag]));
+        lags.filter(|&lag| lag > 0.0)
+            .fold(f64::INFINITY, |shortest, lag| shortest.min(self.delay * lag))
+    }
+
+    /// Every instant at which something begins or ends, the first one last: starts and stops, and when they are first
+    /// heard of.
+    pub(crate) fn breaks(&self) -> Vec<f64> {
+        let mut breaks = vec![self.network.warmup.seconds()];
+        for flow in &self.plan.flows {
+            for at in [flow.start, flow.stop] {
+                breaks.extend([at, at + self.delay * flow.rtt]);
+            }
+        }
+        for load in &self.network.loads {
+            breaks.push(load.start.seconds());
+            breaks.extend(load.stop.map(Span::seconds));
+        }
+        breaks.retain(|at| at.is_finite() && *at > 0.0);
+        breaks.sort_by(|one, other| other.total_cmp(one));
+        breaks.dedup();
+        breaks
     }
 }
 

@@ -9,7 +9,7 @@ use crate::history::SAMPLES;
 use crate::model::{Model, Reading};
 use crate::network::{FluidError, Network};
 use crate::plan::{FLOOR, has_queue};
-use crate::trajectory::{Mean, Sampling, Trajectory};
+use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,8 +97,7 @@ struct Run<'a> {
     streams: Vec<Stream>,
     sampling: Sampling,
     measured_from: f64,
-    windows: Vec<Mean>,
-    rates: Vec<Mean>,
+    means: Means,
     trajectory: Trajectory,
     links: Vec<[f64; 5]>,
     scratch: Vec<f64>,
@@ -120,7 +119,7 @@ impl<'a> Run<'a> {
         let end = network.duration.seconds();
         let shortest_trip =
             model.plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
-        let longest = shortest_lag(&model).min(end / 50.0);
+        let longest = model.shortest_lag().min(end / 50.0);
         let flows = model.plan.flows.len();
         let streams =
             network.flows.iter().map(|flow| Stream::new(network.seed, &flow.name)).collect();
@@ -134,12 +133,11 @@ impl<'a> Run<'a> {
             shortest: 2e-6 * shortest_trip.min(end),
             finest: 1e-3 * how.delay * shortest_trip,
             quartics: Vec::new(),
-            breaks: breaks(&model, network),
+            breaks: model.breaks(),
             streams,
             sampling: Sampling::new(how.sample.seconds(), end),
             measured_from: network.warmup.seconds(),
-            windows: vec![Mean::default(); flows],
-            rates: vec![Mean::default(); flows],
+            means: Means::new(flows),
             trajectory: Trajectory::new(flows, network.links.len()),
             links: Vec::new(),
             scratch: vec![0.0; model.size],
@@ -414,7 +412,7 @@ impl<'a> Run<'a> {
                 let window = &self.quartics[flow];
                 let integral =
                     quartic_integral(window, theta(end)) - quartic_integral(window, theta(from));
-                self.windows[flow].add(integral * length, end - from);
+                self.means.windows[flow].add(integral * length, end - from);
             }
         }
         for (share, weight) in SAMPLES.into_iter().zip(BOOLE) {
@@ -422,12 +420,12 @@ impl<'a> Run<'a> {
             for (value, coefficients) in self.scratch.iter_mut().zip(&self.quartics) {
                 *value = quartic(coefficients, t);
             }
-            for flow in 0..self.rates.len() {
+            for flow in 0..self.means.rates.len() {
                 if self.model.stands[flow].active {
                     let bits = self.model.plan.flows[flow].bits;
                     let rate = self.model.rate(flow, &self.scratch) * bits;
                     let time = weight * (end - from);
-                    self.rates[flow].add(rate * time, time);
+                    self.means.rates[flow].add(rate * time, time);
                 }
             }
         }
@@ -466,10 +464,7 @@ impl<'a> Run<'a> {
     }
 
     fn finish(mut self) -> Trajectory {
-        for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
-            path.window_mean = self.windows[flow].value();
-            path.rate_mean = self.rates[flow].value();
-        }
+        self.means.finish(&mut self.trajectory);
         self.trajectory
     }
 }
@@ -486,38 +481,4 @@ fn crossing(coefficients: &[f64; 5], goal: f64) -> f64 {
         }
     }
     high
-}
-
-/// The shortest delay that anything is read with.
-fn shortest_lag(model: &Model<'_>) -> f64 {
-    let mut shortest = f64::INFINITY;
-    for flow in &model.plan.flows {
-        for &(_, lag) in &flow.hops {
-            for each in [lag, flow.rtt - lag] {
-                if each > 0.0 {
-                    shortest = shortest.min(model.delay * each);
-                }
-            }
-        }
-    }
-    if model.delay == 0.0 { f64::INFINITY } else { shortest }
-}
-
-/// Every instant at which something begins or ends, the first one last: starts and stops, and when they are first
-/// heard of.
-fn breaks(model: &Model<'_>, network: &Network) -> Vec<f64> {
-    let mut breaks = vec![network.warmup.seconds()];
-    for flow in &model.plan.flows {
-        for at in [flow.start, flow.stop] {
-            breaks.extend([at, at + model.delay * flow.rtt]);
-        }
-    }
-    for load in &network.loads {
-        breaks.push(load.start.seconds());
-        breaks.extend(load.stop.map(Span::seconds));
-    }
-    breaks.retain(|at| at.is_finite() && *at > 0.0);
-    breaks.sort_by(|one, other| other.total_cmp(one));
-    breaks.dedup();
-    breaks
 }

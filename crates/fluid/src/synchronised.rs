@@ -19,7 +19,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
 use crate::network::{FluidError, Network};
 use crate::plan::{FLOOR, Plan, Point};
-use crate::trajectory::{Mean, Sampling, Trajectory};
+use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The price of the link is not asked for: its buffer is. Rows of
 /// the trajectory are evenly spaced, and two more stand at each loss: before, and after.
@@ -137,8 +137,7 @@ struct Run<'a> {
     scratch: Vec<f64>,
     sampling: Sampling,
     trajectory: Trajectory,
-    windows: Vec<Mean>,
-    rates: Vec<Mean>,
+    means: Means,
     steps: u64,
 }
 
@@ -168,8 +167,7 @@ impl<'a> Run<'a> {
             scratch: vec![0.0; size],
             sampling: Sampling::new(sample.seconds(), end),
             trajectory: Trajectory::new(flows, 1),
-            windows: vec![Mean::default(); flows],
-            rates: vec![Mean::default(); flows],
+            means: Means::new(flows),
             steps: 0,
         };
         run.begin_and_end();
@@ -279,18 +277,15 @@ impl<'a> Run<'a> {
                 if self.common.active[flow] {
                     let part = weight / 6.0 * time;
                     let bits = self.common.plan.flows[flow].bits;
-                    self.windows[flow].add(part * y[flow], part);
-                    self.rates[flow].add(part * bits * self.common.rate(flow, &y), part);
+                    self.means.windows[flow].add(part * y[flow], part);
+                    self.means.rates[flow].add(part * bits * self.common.rate(flow, &y), part);
                 }
             }
         }
     }
 
     fn finish(mut self) -> Trajectory {
-        for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
-            path.window_mean = self.windows[flow].value();
-            path.rate_mean = self.rates[flow].value();
-        }
+        self.means.finish(&mut self.trajectory);
         self.trajectory
     }
 

@@ -76,6 +76,27 @@ impl Sampling {
     }
 }
 
+/// The averages of each flow on their way.
+#[derive(Clone, Debug)]
+pub(crate) struct Means {
+    pub(crate) windows: Vec<Mean>,
+    pub(crate) rates: Vec<Mean>,
+}
+
+impl Means {
+    pub(crate) fn new(flows: usize) -> Self {
+        Self { windows: vec![Mean::default(); flows], rates: vec![Mean::default(); flows] }
+    }
+
+    /// Writes them into the trajectory.
+    pub(crate) fn finish(&self, trajectory: &mut Trajectory) {
+        for (flow, path) in trajectory.flows.iter_mut().enumerate() {
+            path.window_mean = self.windows[flow].value();
+            path.rate_mean = self.rates[flow].value();
+        }
+    }
+}
+
 /// Integral over time of a quantity of a flow, and for how long.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mean {
@@ -89,7 +110,7 @@ impl Mean {
         self.time += time;
     }
 
-    pub(crate) fn value(&self) -> f64 {
+    fn value(&self) -> f64 {
         if self.time > 0.0 { self.integral / self.time } else { 0.0 }
     }
 }
