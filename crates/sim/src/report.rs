@@ -7,7 +7,7 @@ use crate::flow::{Flow, Member, Negotiation};
 use crate::recording::{Column, Recording, Table};
 use crate::sender::Measured;
 use crate::simulation::Simulation;
-use crate::summary::{FlowSummary, LinkSummary, Summary, Work};
+use crate::summary::{FlowSummary, LinkSummary, Summary, Work, share};
 use crate::traffic::Transfer;
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
@@ -132,13 +132,6 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
-}
-
-/// A part of a whole; none of nothing. What was on its way before the measured interval may be dropped in it without
-/// being counted in the whole: at most all of it.
-pub(crate) fn share(part: u64, whole: u64) -> f64 {
-    let whole = whole.max(part);
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// Is AntiECN in use, if it is asked for?

@@ -95,3 +95,10 @@ pub struct Work {
     /// Events handled.
     pub events: u64,
 }
+
+/// A part of a whole; none of nothing. What was on its way before the measured interval may be dropped in it without
+/// being counted in the whole: at most all of it.
+pub(crate) fn share(part: u64, whole: u64) -> f64 {
+    let whole = whole.max(part);
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

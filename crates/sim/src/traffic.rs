@@ -12,8 +12,8 @@ use serde_json::json;
 use crate::chance::{self, Stream};
 use crate::flow::{Flow, Member, Negotiation, Plan, Route, Slots};
 use crate::receiver::Intervals;
-use crate::report::share;
 use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
+use crate::summary::share;
 
 /// Completion times are counted with three significant digits.
 const DIGITS: u8 = 3;

@@ -8,7 +8,7 @@ use longfat_units::{Bytes, Rate, Span, split};
 use super::error::{Problem, quoted};
 use super::fields::Field;
 use super::tree::Value;
-use super::value::{unit_problem, wait};
+use super::value::{plain_number, unit_problem, wait};
 
 /// What stands for a queue without end.
 pub(super) const UNLIMITED: &str = "unlimited";
@@ -143,12 +143,6 @@ fn repaired(number: &str, unit: &str) -> Option<String> {
     };
     plain_number(number)?;
     Some(format!("write \"{number} {unit}\""))
-}
-
-/// A finite number that is not negative.
-pub(super) fn plain_number(text: &str) -> Option<f64> {
-    let number: f64 = text.replace('_', "").parse().ok()?;
-    (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// `number` rounded up, where a hair above a whole number is that number: 0.07 × 100 is 7, though not in

@@ -6,9 +6,9 @@ use longfat_units::{Bytes, split};
 use super::Size;
 use super::error::{Problem, Problems, quoted};
 use super::fields::{Field, Fields};
-use super::lengths::{UNLIMITED, plain_number};
+use super::lengths::UNLIMITED;
 use super::tree::Value;
-use super::value::{NONE, number, quantity};
+use super::value::{NONE, number, plain_number, quantity};
 
 const ASKED: &str = "a size such as \"10 MB\" or \"1000 packets\"";
 const FAMILIES: &[&str] = &["pareto", "exponential", "lognormal", "uniform"];

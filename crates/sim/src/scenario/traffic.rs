@@ -6,12 +6,11 @@ use longfat_units::{Rate, Span, split};
 use super::error::{Problem, Problems};
 use super::fields::Field;
 use super::group::{Around, Common, Draft, Sort, refuse_late_start};
-use super::lengths::plain_number;
 use super::size::size;
 use super::spans::spans;
 use super::transport::with_transport;
 use super::tree::{Node, Value};
-use super::value::{count, frequency, quantity, unless_none, wait};
+use super::value::{count, frequency, plain_number, quantity, unless_none, wait};
 use super::{Size, Spans, TrafficGroup};
 
 pub(super) const TRAFFIC: Sort = Sort {

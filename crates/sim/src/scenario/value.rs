@@ -8,7 +8,6 @@ use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split}
 
 use super::error::{Place, Problem, did_you_mean, quoted};
 use super::fields::Field;
-use super::lengths::plain_number;
 use super::tree::{Node, Value};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -60,6 +59,12 @@ impl Quantity for Bytes {
     fn unit(_: &str, _: f64) -> &'static str {
         "B"
     }
+}
+
+/// A finite number that is not negative.
+pub(super) fn plain_number(text: &str) -> Option<f64> {
+    let number: f64 = text.replace('_', "").parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// A quantity with its unit.
