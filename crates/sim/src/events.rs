@@ -265,11 +265,20 @@ pub(crate) enum Timer {
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, Timer)>>,
     packets_first: Time,
+    /// When one looks at senders, or tells them something.
+    edges: BinaryHeap<Reverse<Time>>,
+}
+
+impl Timer {
+    /// Does it look at senders, or tell them something?
+    fn is_edge(self) -> bool {
+        matches!(self, Self::Warmup | Self::Sample | Self::Stop(_))
+    }
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), packets_first: Time::NEVER }
+        Self { heap: BinaryHeap::new(), packets_first: Time::NEVER, edges: BinaryHeap::new() }
     }
 }
 
@@ -285,8 +294,16 @@ impl Timers {
         self.heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }
 
+    /// When the next timer runs out that looks at senders or tells them something.
+    pub(crate) fn next_edge(&self) -> Time {
+        self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time)
+    }
+
     /// Adds a timer.
     pub(crate) fn add(&mut self, time: Time, timer: Timer) {
+        if timer.is_edge() {
+            self.edges.push(Reverse(time));
+        }
         self.heap.push(Reverse((time, timer)));
         self.look_ahead();
     }
@@ -294,6 +311,9 @@ impl Timers {
     /// Takes the next timer.
     pub(crate) fn pop(&mut self) -> Option<(Time, Timer)> {
         let next = self.heap.pop().map(|Reverse(entry)| entry);
+        if next.is_some_and(|(_, timer)| timer.is_edge()) {
+            self.edges.pop();
+        }
         self.look_ahead();
         next
     }

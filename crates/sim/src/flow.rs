@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longfat_control::{Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{self, Sender};
@@ -27,6 +27,8 @@ pub(crate) struct Flow {
     pub(crate) dropped: u64,
     /// Packets of this flow on their way, acknowledgments included.
     pub(crate) in_transit: u32,
+    /// Those of them that are in the last pipe, on their way to the sender.
+    pub(crate) homeward: u32,
     access: Option<Access>,
     pub(crate) member: Member,
     pub(crate) start: Time,
@@ -182,6 +184,7 @@ impl Flow {
             timer_at: Time::NEVER,
             dropped: 0,
             in_transit: 0,
+            homeward: 0,
             access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
             member: plan.member,
             start,
@@ -216,6 +219,15 @@ impl Flow {
                 access.free_at
             }
         }
+    }
+
+    /// May the sender be told now of an acknowledgment that will arrive at `time`? Not if something may come before:
+    /// another acknowledgment, a time-out, pacing. Nor if with it the flow may be over, which is to be known in time.
+    #[inline]
+    pub(crate) fn hears_early(&self, time: Time, ack: &Packet) -> bool {
+        !self.pace_set
+            && !ack.flags.has(Flags::DESTROYED)
+            && self.sender.as_ref().is_some_and(|sender| sender.hears_early(time, ack.number))
     }
 
     /// Is a finite flow over, with nothing of it left on the way?

@@ -1,8 +1,8 @@
 //! The event loop: packets through pipes and links, timers, and the two ends of each flow.
 //!
-//! A data packet costs three events: it reaches its link, its acknowledgment reaches the link on the way back, and
-//! the acknowledgment reaches the sender. A link that serves ahead knows on arrival when the packet will be at the
-//! far end, and a receiver is a function of its arrivals, so both answer without events of their own.
+//! A data packet costs two events: it reaches its link, and its acknowledgment reaches the link on the way back. A link
+//! that serves ahead knows on arrival when the packet will be at the far end. A receiver is a function of its arrivals,
+//! and so is a sender as long as no timer comes between, so both answer without events of their own.
 
 use longfat_units::{Span, Time};
 
@@ -28,6 +28,8 @@ pub struct Simulation {
     slab: sack::Slab,
     pub(crate) now: Time,
     pub(crate) end: Time,
+    /// How far ahead senders may be told at most.
+    early_until: Time,
     pub(crate) events: u64,
     pub(crate) series: Option<FlowSeries>,
     pub(crate) fates: Fates,
@@ -38,7 +40,7 @@ pub struct Simulation {
 pub struct Options {
     /// Keep the time series.
     pub record: bool,
-    /// Serve every link packet by packet, even where departures are known on arrival.
+    /// Serve every link packet by packet, even where departures are known on arrival, and tell senders nothing early.
     pub stepwise: bool,
 }
 
@@ -122,6 +124,7 @@ impl Simulation {
             slab: sack::Slab::new(),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
+            early_until: Time::ZERO + if options.stepwise { Span::ZERO } else { scenario.duration },
             events: 0,
             series,
             fates: Fates::default(),
@@ -213,18 +216,12 @@ impl Simulation {
                 }
                 self.reach_link::<true>(link as usize, packet);
             }
-            Slot::Home => {
-                let packet = self.take(slot);
-                if packet.flags.has(Flags::DESTROYED) {
-                    return self.lose(packet);
-                }
-                self.reach_sender(packet);
-            }
+            Slot::Home => self.come_home(slot),
             Slot::Wire => self.go_on(slot),
             Slot::Departure(link) => self.depart(slot, link as usize),
             Slot::Pace(flow) => {
                 self.network.flows[flow as usize].pace_set = false;
-                self.send(flow as usize);
+                self.send(flow as usize, self.now);
                 self.retire(flow as usize);
             }
         }
@@ -367,7 +364,7 @@ impl Simulation {
         let flow = self.network.add_short(group as usize, now);
         self.heads.grow(self.network.pipes.len());
         self.network.flows[flow as usize].begin(now);
-        self.send(flow as usize);
+        self.send(flow as usize, self.now);
     }
 
     /// A packet will be at the far end of a link at `time`.
@@ -376,6 +373,7 @@ impl Simulation {
     fn cross<const ACK: bool>(&mut self, link: usize, time: Time, mut packet: Packet) {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
+        let quiet = self.quiet();
         let flow = &mut self.network.flows[packet.flow as usize];
         let way = flow.way(ACK);
         if (packet.hop as usize) < way.links.len() {
@@ -384,6 +382,10 @@ impl Simulation {
         }
         let time = time + way.after;
         if ACK {
+            if flow.homeward == 0 && time <= quiet && flow.hears_early(time, &packet) {
+                return self.reach_sender(time, packet);
+            }
+            flow.homeward += 1;
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }
@@ -416,32 +418,59 @@ impl Simulation {
         }
     }
 
-    /// An acknowledgment reaches its sender.
+    /// An acknowledgment that was not told early reaches its sender. Those behind it may be told then.
+    #[inline(never)]
+    fn come_home(&mut self, slot: usize) {
+        let mut time = self.now;
+        let quiet = self.quiet();
+        loop {
+            let packets = &mut self.network.pipes[slot].packets;
+            let (_, packet) = packets.take().expect("a scheduled pipe holds a packet");
+            self.network.flows[packet.flow as usize].homeward -= 1;
+            if packet.flags.has(Flags::DESTROYED) {
+                self.lose(packet);
+            } else {
+                self.reach_sender(time, packet);
+            }
+            let Some(&(next, ack)) = self.network.pipes[slot].packets.first() else { return };
+            time = next;
+            if time > quiet || !self.network.flows[ack.flow as usize].hears_early(time, &ack) {
+                return self.heads.add(slot, time);
+            }
+        }
+    }
+
+    /// Until then a sender is a function of its acknowledgments and its own timers.
+    fn quiet(&self) -> Time {
+        self.timers.next_edge().min(self.early_until)
+    }
+
+    /// An acknowledgment reaches its sender at `time`, which may lie ahead.
     #[inline]
-    fn reach_sender(&mut self, ack: Packet) {
+    fn reach_sender(&mut self, time: Time, ack: Packet) {
         let index = ack.flow as usize;
         let flow = &mut self.network.flows[index];
         flow.in_transit -= 1;
         let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
         if ack.detail == sack::NONE {
-            sender.on_ack(self.now, &ack, None);
+            sender.on_ack(time, &ack, None);
         } else {
             let blocks = self.slab.take(ack.detail);
-            sender.on_ack(self.now, &ack, Some(&blocks));
+            sender.on_ack(time, &ack, Some(&blocks));
         }
-        self.send(index);
+        self.send(index, time);
         self.retire(index);
     }
 
     /// Lets a flow send what it may, and keeps its timers.
     #[inline]
-    fn send(&mut self, index: usize) {
+    fn send(&mut self, index: usize, now: Time) {
         loop {
             let flow = &mut self.network.flows[index];
-            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(self.now)) else {
+            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(now)) else {
                 break;
             };
-            let time = flow.leaves_access(self.now, &packet) + flow.out.before;
+            let time = flow.leaves_access(now, &packet) + flow.out.before;
             let slot = flow.slots.out;
             flow.in_transit += 1;
             self.put(slot, time, packet);
@@ -467,7 +496,7 @@ impl Simulation {
         match timer {
             Timer::Start(flow) => {
                 self.network.flows[flow as usize].begin(self.now);
-                self.send(flow as usize);
+                self.send(flow as usize, self.now);
             }
             Timer::Arrival(group) => self.arrive(group),
             Timer::Stop(flow) => {
@@ -511,7 +540,7 @@ impl Simulation {
             self.timers.add(flow.timer_at, Timer::Retransmission(index));
         }
         if due {
-            self.send(index as usize);
+            self.send(index as usize, self.now);
         }
     }
 

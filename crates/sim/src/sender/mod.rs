@@ -484,6 +484,12 @@ impl Sender {
         self.deadline
     }
 
+    /// Is what this acknowledgment will do at `time` known before?
+    #[inline]
+    pub(crate) fn hears_early(&self, time: Time, number: u64) -> bool {
+        time <= self.deadline && !self.pacer.is_on() && number.max(self.unacknowledged) < self.limit
+    }
+
     /// When pacing lets the next packet leave, if that is what it waits for.
     pub(crate) fn pace_deadline(&self) -> Option<Time> {
         (self.limited == Limited::Pacing).then(|| self.pacer.until())
