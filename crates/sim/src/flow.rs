@@ -9,6 +9,7 @@ use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{self, Sender};
+use crate::simulation::Slot;
 
 /// One flow: both ends, and the ways between them.
 #[derive(Debug)]
@@ -93,6 +94,11 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// What happens at the end of the first pipe of data, and of acknowledgments.
+    pub(crate) fn ends(&self) -> [Slot; 2] {
+        [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
+    }
+
     /// What AECN-SYN tells a flow under `control` on this path.
     pub(crate) fn negotiate(&self, control: &Choice) -> Negotiation {
         let law = longfat_control::find(control.kind).and_then(|controller| controller.law);

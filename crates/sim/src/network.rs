@@ -6,8 +6,9 @@ use longfat_units::{Bytes, Span, Time};
 use crate::chance::{self, Rare};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::link::{self, Gauge, Link, Marker};
-use crate::packet::Packet;
+use crate::packet::{ACK_BYTES, Packet};
 use crate::receiver::Intervals;
+use crate::ring::Ring;
 use crate::scenario::{Direction, FlowGroup, Scenario};
 use crate::simulation::{Options, Pipe, Slot};
 use crate::traffic::Traffic;
@@ -26,7 +27,9 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what it stands for and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
-    wires: Vec<usize>,
+    /// For each link, the packets on its wire that go on to another, with the time at which they get there, in order.
+    pub(crate) wires: Vec<Ring<(Time, Packet)>>,
+    wire_slots: Vec<usize>,
     /// When the measured interval begins.
     measured_from: Time,
     /// Mean time between events when every link is busy with its largest packets.
@@ -41,7 +44,7 @@ impl Network {
 
     /// The pipe from a link to the link after it.
     pub(crate) fn wire_slot(&self, link: usize) -> usize {
-        self.wires[link]
+        self.wire_slots[link]
     }
 
     /// The long flows.
@@ -49,17 +52,24 @@ impl Network {
         &self.flows[..self.long]
     }
 
-    fn add_slot(&mut self, slot: Slot) -> usize {
-        self.pipes.push(Pipe::new(slot));
+    /// Packets in the pipes of the flows and on wires.
+    pub(crate) fn piped(&self) -> impl Iterator<Item = Packet> {
+        let wired = self.wires.iter().flat_map(|wire| wire.iter().map(|(_, packet)| *packet));
+        self.pipes.iter().flat_map(Pipe::packets).chain(wired)
+    }
+
+    fn add_slot(&mut self, pipe: Pipe) -> usize {
+        self.pipes.push(pipe);
         self.pipes.len() - 1
     }
 
-    fn add_flow_slots(&mut self, route: &Route, flow: u32) -> Slots {
+    fn add_flow_slots(&mut self, route: &Route, flow: u32, packet: Bytes) -> Slots {
+        let [out, back] = route.ends();
         Slots {
-            out: self.add_slot(Slot::Out(route.out[0] as u32)),
-            back: self.add_slot(Slot::Back(route.back[0] as u32)),
-            home: self.add_slot(Slot::Home),
-            pace: self.add_slot(Slot::Pace(flow)),
+            out: self.add_slot(Pipe::new(out, flow, packet.0 as u32)),
+            back: self.add_slot(Pipe::new(back, flow, ACK_BYTES)),
+            home: self.add_slot(Pipe::new(Slot::Home, flow, ACK_BYTES)),
+            pace: self.add_slot(Pipe::new(Slot::Pace, flow, 0)),
         }
     }
 
@@ -78,15 +88,17 @@ impl Network {
     /// index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
         let route = self.traffic[group].route.clone();
+        let packet = self.traffic[group].packet();
         if let Some(index) = self.free.pop() {
             let slots = self.flows[index as usize].slots;
-            self.pipes[slots.out].end = Slot::Out(route.out[0] as u32);
-            self.pipes[slots.back].end = Slot::Back(route.back[0] as u32);
+            let [out, back] = route.ends();
+            self.pipes[slots.out].lead(out, packet.0 as u32);
+            self.pipes[slots.back].lead(back, ACK_BYTES);
             self.flows[index as usize] = self.traffic[group].arrive(index, slots, now);
             return index;
         }
         let index = self.flows.len() as u32;
-        let slots = self.add_flow_slots(&route, index);
+        let slots = self.add_flow_slots(&route, index, packet);
         self.flows.push(self.traffic[group].arrive(index, slots, now));
         index
     }
@@ -134,6 +146,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),
+        wire_slots: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
     };
@@ -146,15 +159,16 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     // Departures first, then wires, then the flows: at the same instant a transmitter is free before a packet asks.
     for link in 0..network.links.len() {
         let slot = if network.links[link].has_departures() {
-            network.add_slot(Slot::Departure(link as u32))
+            network.add_slot(Pipe::new(Slot::Departure(link as u32), u32::MAX, 0))
         } else {
             usize::MAX
         };
         network.departures.push(slot);
     }
-    for _ in 0..network.links.len() {
-        let slot = network.add_slot(Slot::Wire);
-        network.wires.push(slot);
+    for link in 0..network.links.len() {
+        let slot = network.add_slot(Pipe::new(Slot::Wire(link as u32), u32::MAX, 0));
+        network.wire_slots.push(slot);
+        network.wires.push(Ring::default());
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
         for index in 0..group.count {
@@ -221,7 +235,7 @@ fn add_flow(
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
     let route = network.route(&group.path, group.reverse);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(&route, flow);
+    let slots = network.add_flow_slots(&route, flow, group.transport.packet);
     network.flows.push(Flow::new(&Plan {
         flow,
         member: Member::Long(group_index, index),

@@ -27,6 +27,27 @@ pub(crate) struct Packet {
     pub(crate) flags: Flags,
 }
 
+/// A packet in a pipe of its own flow, which knows the rest: half a line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(crate) struct Record {
+    /// When it leaves the pipe.
+    pub(crate) time: Time,
+    number: u64,
+    sent: Time,
+    detail: u32,
+    pub(crate) flags: Flags,
+}
+
+impl Record {
+    /// The packet, which is of this flow and has this size.
+    #[inline]
+    pub(crate) fn packet(&self, flow: u32, bytes: u32) -> Packet {
+        let &Self { number, sent, detail, flags, .. } = self;
+        Packet { number, sent, flow, detail, bytes, hop: 0, flags }
+    }
+}
+
 /// Bits of the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
@@ -74,6 +95,13 @@ impl Flags {
 }
 
 impl Packet {
+    /// What a pipe of its flow keeps of it until `time`.
+    #[inline]
+    pub(crate) fn record(&self, time: Time) -> Record {
+        let &Self { number, sent, detail, flags, .. } = self;
+        Record { time, number, sent, detail, flags }
+    }
+
     pub(crate) fn is_ack(&self) -> bool {
         self.flags.has(Flags::ACK)
     }

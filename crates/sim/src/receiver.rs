@@ -158,22 +158,32 @@ impl Receiver {
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
         }
-        if self.delayed_ack && unbroken && !marked && self.pending.is_none() {
-            let ack = self.acknowledge(data, data.sent, data.flags, sack::NONE);
-            self.pending = Some((ack, at + DELAYED_ACK));
-            return None;
-        }
-        // The echoed time is that of the first segment the acknowledgment covers (RFC 7323, section 4.3). Room is where
-        // all that it covers found room.
-        let (sent, flags) = match self.pending.take() {
-            None => (data.sent, data.flags),
-            Some((first, _)) => (first.sent, data.flags.and(first.flags)),
+        let (sent, flags) = if self.delayed_ack {
+            self.delay(data, at, unbroken && !marked)?
+        } else {
+            (data.sent, data.flags)
         };
         let handle = self.selective_blocks(slab);
         Some(self.acknowledge(data, sent, flags, handle))
     }
 
+    /// Keeps the acknowledgment back if it `may` be, or tells of which time and flags the one that leaves is: the time is
+    /// that of the first segment it covers (RFC 7323, section 4.3), and room is where all that it covers found room.
+    #[inline(never)]
+    fn delay(&mut self, data: &Packet, at: Time, may: bool) -> Option<(Time, Flags)> {
+        match self.pending.take() {
+            Some((first, _)) => Some((first.sent, data.flags.and(first.flags))),
+            None if may => {
+                let ack = self.acknowledge(data, data.sent, data.flags, sack::NONE);
+                self.pending = Some((ack, at + DELAYED_ACK));
+                None
+            }
+            None => Some((data.sent, data.flags)),
+        }
+    }
+
     /// A segment out of order, or one that may close a gap.
+    #[inline(never)]
     fn reassemble(&mut self, number: u64, at: Time) {
         if number < self.expected || self.early.contains_reserved(self.expected, number) {
             self.received.again += 1;

@@ -10,7 +10,7 @@ use crate::events::{Timer, Timers, Wheel};
 use crate::flow::{Flow, Member};
 use crate::link::Arrived;
 use crate::network::{self, Network};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, Record};
 use crate::recording::{Recording, Table};
 use crate::ring::Ring;
 use crate::scenario::Scenario;
@@ -59,17 +59,28 @@ pub struct Fates {
     pub in_flight: u64,
 }
 
-/// A wire of constant delay: packets with the time at which each reaches the end, in order.
+/// A slot of the wheel: what happens in it, and the packets of a flow that are on their way there, in order.
 #[derive(Debug)]
 pub(crate) struct Pipe {
-    packets: Ring<(Time, Packet)>,
-    /// What happens at its end.
+    records: Ring<Record>,
     pub(crate) end: Slot,
+    /// Flow and size of the packets.
+    flow: u32,
+    bytes: u32,
 }
 
 impl Pipe {
-    pub(crate) fn new(end: Slot) -> Self {
-        Self { packets: Ring::default(), end }
+    pub(crate) fn new(end: Slot, flow: u32, bytes: u32) -> Self {
+        Self { records: Ring::default(), end, flow, bytes }
+    }
+
+    /// An empty pipe is used again.
+    pub(crate) fn lead(&mut self, end: Slot, bytes: u32) {
+        (self.end, self.bytes) = (end, bytes);
+    }
+
+    pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {
+        self.records.iter().map(|record| record.packet(self.flow, self.bytes))
     }
 }
 
@@ -78,8 +89,8 @@ impl Pipe {
 pub(crate) enum Slot {
     /// A packet leaves a link that is served packet by packet.
     Departure(u32),
-    /// A packet reaches the next link of its way.
-    Wire,
+    /// A packet has crossed this link and reaches the next one of its way.
+    Wire(u32),
     /// Data reaches the first link of its way, this one.
     Out(u32),
     /// An acknowledgment reaches the first link of its way, this one.
@@ -87,7 +98,7 @@ pub(crate) enum Slot {
     /// An acknowledgment reaches its sender.
     Home,
     /// Pacing lets a flow send.
-    Pace(u32),
+    Pace,
 }
 
 impl Simulation {
@@ -183,8 +194,7 @@ impl Simulation {
 
     /// What became of every data packet until now.
     pub fn fates(&self) -> Fates {
-        let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
-        let piped = piped.filter(|(_, packet)| packet.is_live_data()).count() as u64;
+        let piped = self.network.piped().filter(Packet::is_live_data).count() as u64;
         let links = self.network.links.iter();
         let inside = links.map(|link| link.inside(Packet::is_live_data)).sum::<usize>() as u64;
         let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
@@ -197,8 +207,7 @@ impl Simulation {
     #[doc(hidden)]
     pub fn blocks_kept(&self) -> (usize, usize) {
         let has_blocks = |packet: &Packet| packet.blocks() != sack::NONE;
-        let piped = self.network.pipes.iter().flat_map(|pipe| pipe.packets.iter());
-        let piped = piped.filter(|(_, packet)| has_blocks(packet)).count();
+        let piped = self.network.piped().filter(has_blocks).count();
         let inside: usize = self.network.links.iter().map(|link| link.inside(has_blocks)).sum();
         (self.slab.in_use(), piped + inside)
     }
@@ -217,9 +226,10 @@ impl Simulation {
                 self.reach_link::<true>(link as usize, packet);
             }
             Slot::Home => self.come_home(slot),
-            Slot::Wire => self.go_on(slot),
+            Slot::Wire(link) => self.go_on(slot, link as usize),
             Slot::Departure(link) => self.depart(slot, link as usize),
-            Slot::Pace(flow) => {
+            Slot::Pace => {
+                let flow = self.network.pipes[slot].flow;
                 self.network.flows[flow as usize].pace_set = false;
                 self.send(flow as usize, self.now);
                 self.retire(flow as usize);
@@ -229,8 +239,12 @@ impl Simulation {
 
     /// A packet reaches the next link of its way.
     #[inline(never)]
-    fn go_on(&mut self, slot: usize) {
-        let packet = self.take(slot);
+    fn go_on(&mut self, slot: usize, link: usize) {
+        let wire = &mut self.network.wires[link];
+        let (_, packet) = wire.take().expect("a scheduled wire holds a packet");
+        if let Some((next, _)) = wire.first() {
+            self.heads.add(slot, *next);
+        }
         if packet.flags.has(Flags::DESTROYED) {
             return self.lose(packet);
         }
@@ -247,27 +261,39 @@ impl Simulation {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn take(&mut self, slot: usize) -> Packet {
-        let packets = &mut self.network.pipes[slot].packets;
-        let (_, packet) = packets.take().expect("a scheduled pipe holds a packet");
-        if let Some((next, _)) = packets.first() {
-            self.heads.add(slot, *next);
+        let pipe = &mut self.network.pipes[slot];
+        let record = pipe.records.take().expect("a scheduled pipe holds a packet");
+        if let Some(next) = pipe.records.first() {
+            self.heads.add(slot, next.time);
         }
-        packet
+        record.packet(pipe.flow, pipe.bytes)
     }
 
-    /// Puts a packet into a pipe that it will leave at `time`.
+    /// Puts a packet into a pipe of its flow, which it will leave at `time`.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
-        let packets = &mut self.network.pipes[slot].packets;
+        let pipe = &mut self.network.pipes[slot];
+        debug_assert_eq!(pipe.flow, packet.flow, "a pipe is of one flow");
         debug_assert!(
-            packets.last().is_none_or(|(last, _)| *last <= time),
+            pipe.records.last().is_none_or(|last| last.time <= time),
             "a pipe keeps its order"
         );
-        if packets.is_empty() {
+        if pipe.records.is_empty() {
             self.heads.add(slot, time);
         }
-        packets.put((time, packet));
+        pipe.records.put(packet.record(time));
+    }
+
+    /// Puts a packet on the wire of a link, which it will leave at `time`.
+    fn put_on_wire(&mut self, link: usize, time: Time, packet: Packet) {
+        let slot = self.network.wire_slot(link);
+        let wire = &mut self.network.wires[link];
+        debug_assert!(wire.last().is_none_or(|(last, _)| *last <= time), "a wire keeps its order");
+        if wire.is_empty() {
+            self.heads.add(slot, time);
+        }
+        wire.put((time, packet));
     }
 
     /// Data or an acknowledgment reaches a link.
@@ -374,11 +400,10 @@ impl Simulation {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let quiet = self.quiet();
-        let flow = &mut self.network.flows[packet.flow as usize];
+        let mut flow = &mut self.network.flows[packet.flow as usize];
         let way = flow.way(ACK);
         if (packet.hop as usize) < way.links.len() {
-            let wire = self.network.wire_slot(link);
-            return self.put(wire, time, packet);
+            return self.put_on_wire(link, time, packet);
         }
         let time = time + way.after;
         if ACK {
@@ -391,10 +416,7 @@ impl Simulation {
         }
         let (slot, before) = (flow.slots.back, flow.back.before);
         if packet.flags.has(Flags::DESTROYED) {
-            if let Some((ack, until)) = flow.receiver.overdue(time) {
-                flow.in_transit += 1;
-                self.put(slot, until + before, ack);
-            }
+            self.put_overdue(packet.flow, time);
             return self.put(slot, time + before, packet);
         }
         if time > self.end {
@@ -402,19 +424,28 @@ impl Simulation {
             return;
         }
         self.fates.delivered += 1;
-        let overdue = flow.receiver.overdue(time);
-        let ack = flow.receiver.on_data(&packet, time, &mut self.slab);
-        let kept_back = if ack.is_none() { flow.receiver.delayed_until() } else { None };
-        flow.in_transit =
-            flow.in_transit + u32::from(overdue.is_some()) + u32::from(ack.is_some()) - 1;
-        if let Some((ack, until)) = overdue {
-            self.put(slot, until + before, ack);
+        if flow.receiver.delayed_until().is_some() {
+            self.put_overdue(packet.flow, time);
+            flow = &mut self.network.flows[packet.flow as usize];
         }
-        if let Some(ack) = ack {
+        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
             self.put(slot, time + before, ack);
+        } else {
+            flow.in_transit -= 1;
+            if let Some(until) = flow.receiver.delayed_until() {
+                self.timers.add(until, Timer::DelayedAck(packet.flow));
+            }
         }
-        if let Some(until) = kept_back {
-            self.timers.add(until, Timer::DelayedAck(packet.flow));
+    }
+
+    /// An acknowledgment that was kept back until `time` or before leaves.
+    #[inline(never)]
+    fn put_overdue(&mut self, flow: u32, time: Time) {
+        let flow = &mut self.network.flows[flow as usize];
+        if let Some((ack, until)) = flow.receiver.overdue(time) {
+            flow.in_transit += 1;
+            let (slot, before) = (flow.slots.back, flow.back.before);
+            self.put(slot, until + before, ack);
         }
     }
 
@@ -424,17 +455,20 @@ impl Simulation {
         let mut time = self.now;
         let quiet = self.quiet();
         loop {
-            let packets = &mut self.network.pipes[slot].packets;
-            let (_, packet) = packets.take().expect("a scheduled pipe holds a packet");
-            self.network.flows[packet.flow as usize].homeward -= 1;
+            let pipe = &mut self.network.pipes[slot];
+            let (flow, bytes) = (pipe.flow, pipe.bytes);
+            let record = pipe.records.take().expect("a scheduled pipe holds a packet");
+            let packet = record.packet(flow, bytes);
+            self.network.flows[flow as usize].homeward -= 1;
             if packet.flags.has(Flags::DESTROYED) {
                 self.lose(packet);
             } else {
                 self.reach_sender(time, packet);
             }
-            let Some(&(next, ack)) = self.network.pipes[slot].packets.first() else { return };
-            time = next;
-            if time > quiet || !self.network.flows[ack.flow as usize].hears_early(time, &ack) {
+            let Some(next) = self.network.pipes[slot].records.first() else { return };
+            let ack = next.packet(flow, bytes);
+            time = next.time;
+            if time > quiet || !self.network.flows[flow as usize].hears_early(time, &ack) {
                 return self.heads.add(slot, time);
             }
         }

@@ -236,6 +236,11 @@ impl Traffic {
         })
     }
 
+    /// The size of its data packets.
+    pub(crate) fn packet(&self) -> Bytes {
+        self.group.transport.packet
+    }
+
     /// A size in bytes.
     fn draw_size(&mut self) -> u64 {
         let stream = &mut self.sizes;

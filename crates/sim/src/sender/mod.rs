@@ -104,6 +104,13 @@ enum State {
     GoBack { point: u64 },
 }
 
+/// What leaves next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    New,
+    Again(u64),
+}
+
 impl Sender {
     pub(crate) fn new(settings: Settings, control: Box<dyn CongestionControl>, now: Time) -> Self {
         let round_trip = RoundTrip::new(settings.rto_min, settings.rto_tick);
@@ -355,13 +362,23 @@ impl Sender {
     /// The next packet that may leave now.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+        let (number, flags) = match self.choose(now)? {
+            Next::New => self.new_segment(),
+            Next::Again(segment) => (segment, self.again(segment, now)),
+        };
+        Some(self.leave(number, flags, now))
+    }
+
+    /// What may leave now.
+    #[inline]
+    fn choose(&mut self, now: Time) -> Option<Next> {
         if std::mem::take(&mut self.fast_retransmit) {
             let segment = match self.settings.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
             };
             if let Some(segment) = segment {
-                return Some(self.send_again(segment, now));
+                return Some(Next::Again(segment));
             }
         }
         if self.in_flight() >= self.allowed + self.duplicates.inflation() {
@@ -370,30 +387,30 @@ impl Sender {
             return None;
         }
         if self.pacer.holds(now) {
-            return self.poll_held(now);
+            return self.choose_held().map(Next::Again);
         }
         if let Some(segment) = self.next_repair() {
-            return Some(self.send_again(segment, now));
+            return Some(Next::Again(segment));
         }
         if self.next < self.limit {
-            return Some(self.send_new(now));
+            return Some(Next::New);
         }
         if let Some(segment) = self.next_speculative() {
-            return Some(self.send_again(segment, now));
+            return Some(Next::Again(segment));
         }
         self.limited = Limited::Application;
         None
     }
 
-    /// The next packet that may leave while pacing holds back new data.
+    /// What may leave while pacing holds back new data.
     #[cold]
-    fn poll_held(&mut self, now: Time) -> Option<Packet> {
+    fn choose_held(&mut self) -> Option<u64> {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
                 .next_repair()
                 .or_else(|| if self.next < self.limit { None } else { self.next_speculative() })
         {
-            return Some(self.send_again(segment, now));
+            return Some(segment);
         }
         self.limited = Limited::Pacing;
         None
@@ -418,24 +435,23 @@ impl Sender {
             .or_else(|| self.scoreboard.rescue(self.unacknowledged, self.next))
     }
 
-    fn send_new(&mut self, now: Time) -> Packet {
+    fn new_segment(&mut self) -> (u64, Flags) {
         let segment = self.next;
         self.next += 1;
-        let mut flags = self.new_flags;
-        if self.announce_reduction {
-            flags = flags.with(Flags::REDUCED);
-            self.announce_reduction = false;
+        if std::mem::take(&mut self.announce_reduction) {
+            return (segment, self.new_flags.with(Flags::REDUCED));
         }
-        self.leave(segment, flags, now)
+        (segment, self.new_flags)
     }
 
-    fn send_again(&mut self, segment: u64, now: Time) -> Packet {
+    #[inline(never)]
+    fn again(&mut self, segment: u64, now: Time) -> Flags {
         self.measured.retransmitted();
         self.bursts.sent_again(now, segment == self.unacknowledged);
         if matches!(self.state, State::GoBack { .. }) {
             self.duplicates.copied(now);
         }
-        self.leave(segment, self.again_flags, now)
+        self.again_flags
     }
 
     #[inline]
