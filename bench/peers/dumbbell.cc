@@ -6,7 +6,9 @@
 // has a host whose access link holds what the link leaves of its round trip, or a part of that; the other part is in
 // the access link of a host beyond the link, where there is one. Otherwise the receiver is at the router.
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +18,7 @@
 #include <sstream>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -125,15 +128,97 @@ struct Way {
     }
 };
 
+/// What a controller does in its own way, and may be told to do as longfat does.
+struct Own {
+    bool counted = true;  // grows by whole segments, after as many acknowledgments as it takes
+    bool credit = true;   // grows at the end of a recovery by all that the acknowledgment covers
+    bool table = true;    // HSTCP has the table of RFC 3649, and falls back to whole segments
+    bool All() const { return counted && credit && table; }
+};
+Own own;
+
+/// HSTCP by the formulas of RFC 3649, section 5: what it gives up, and its segments per round trip.
+double Cut(double window) {
+    const double share = std::log(window / 38) / std::log(83000.0 / 38);
+    return window <= 38 ? 0.5 : 0.5 + share * (0.1 - 0.5);
+}
+double Gain(double window) {
+    const double cut = Cut(window);
+    const double lossRate = 0.078 / std::pow(window, 1.2);
+    return window <= 38 ? 1 : window * window * lossRate * 2 * cut / (2 - cut);
+}
+
+/// A controller of ns-3, with what `own` says.
+template <class Base>
+class Told : public Base {
+public:
+    static TypeId GetTypeId() {
+        static TypeId id = TypeId("longfat::" + Base::GetTypeId().GetName())
+                               .template SetParent<Base>()
+                               .template AddConstructor<Told<Base>>();
+        return id;
+    }
+    void CongestionStateSet(Ptr<TcpSocketState> state,
+                            const TcpSocketState::TcpCongState_t next) override {
+        m_ends = state->m_congState == TcpSocketState::CA_RECOVERY;
+        Base::CongestionStateSet(state, next);
+    }
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t acked) override {
+        // What selective acknowledgments told of is no news: the rest is the last retransmission.
+        if (m_ends && !own.credit) {
+            acked = std::min(acked, 1u);
+        }
+        m_ends = false;
+        if (own.counted || state->m_cWnd < state->m_ssThresh) {
+            Base::IncreaseWindow(state, acked);
+            return;
+        }
+        const double segment = state->m_segmentSize;
+        const double window = (state->m_cWnd + m_bytes) / segment;
+        m_bytes += segment * acked * PerRoundTrip(window) / window;
+        const uint32_t whole = static_cast<uint32_t>(m_bytes);
+        m_bytes -= whole;
+        state->m_cWnd += whole;
+    }
+    uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t inFlight) override {
+        if (!kHstcp || own.table) {
+            return Base::GetSsThresh(state, inFlight);
+        }
+        const double segment = state->m_segmentSize, window = state->m_cWnd;
+        return static_cast<uint32_t>(
+            std::max(2 * segment, window * (1 - Cut(window / segment))));
+    }
+    Ptr<TcpCongestionOps> Fork() override { return CopyObject<Told<Base>>(this); }
+
+private:
+    static constexpr bool kHstcp = std::is_same_v<Base, TcpHighSpeed>;
+    static double PerRoundTrip(double window) {
+        if (!kHstcp) {
+            return 1;
+        }
+        return own.table ? TcpHighSpeed::TableLookupA(static_cast<uint32_t>(window)) : Gain(window);
+    }
+    bool m_ends = false;
+    double m_bytes = 0;  // grown, and less than what a window counts
+};
+
+template <class Base>
+TypeId As() {
+    return own.All() ? Base::GetTypeId() : Told<Base>::GetTypeId();
+}
+
 TypeId Controller(const std::string &name) {
     if (name == "reno") {
-        return TcpLinuxReno::GetTypeId();
+        return As<TcpLinuxReno>();
     }
     if (name == "hstcp") {
-        return TcpHighSpeed::GetTypeId();
+        return As<TcpHighSpeed>();
     }
     if (name == "stcp") {
-        return TcpScalable::GetTypeId();
+        if (!own.counted) {
+            Fail("STCP grows by whole segments only");
+        }
+        return As<TcpScalable>();
     }
     Fail("ns-3 has no controller " + name);
 }
@@ -191,7 +276,8 @@ int main(int argc, char **argv) {
     const Record &top = tops.front();
     const Record &like = flows.front();
     for (const Record &flow : flows) {
-        for (const char *key : {"packet", "initial_window", "rto_min", "ecn", "max_window"}) {
+        for (const char *key : {"packet", "initial_window", "rto_min", "ecn", "recovery",
+                                "max_window"}) {
             if (flow.Text(key) != like.Text(key)) {
                 Fail(std::string("all flows must have the same ") + key + " here");
             }
@@ -209,6 +295,7 @@ int main(int argc, char **argv) {
                        UintegerValue(static_cast<uint32_t>(like.Number("initial_window"))));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(like.Text("recovery") == "sack"));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(like.Number("rto_min"))));
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity",
                        TimeValue(Seconds(top.Number("tick"))));
@@ -216,6 +303,11 @@ int main(int argc, char **argv) {
     if (top.Text("recovery") == "classic") {
         Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                            TypeIdValue(TcpClassicRecovery::GetTypeId()));
+    }
+
+    own = {top.Flag("counted"), top.Flag("credit"), top.Flag("table")};
+    if (own.counted && !own.table) {
+        Fail("HSTCP that grows by whole segments has a table");
     }
 
     // --- the link -------------------------------------------------------------------------------------------------

@@ -82,6 +82,9 @@ Queue/DropTail set queue_in_bytes_ false
 Queue/DropTail set limit_ 1000000000
 Agent/TCP set useHeaders_ false
 Agent/TCP set tcpTick_ [dict get $top tick]
+# With time stamps a retransmission that arrives ends the doubling of time-outs.
+Agent/TCP set timestamps_ [dict get $top timestamps]
+Agent/TCP set ts_resetRTO_ [dict get $top timestamps]
 Agent/TCP set window_ 100000000
 
 proc connect_host {host router delay} {
@@ -101,8 +104,13 @@ foreach flow $flows {
         set end [$ns node]
         connect_host $end $far [dict get $flow delay_behind]
     }
-    set tcp [new Agent/TCP/Sack1]
-    set sink [new Agent/TCPSink/Sack1]
+    if {[dict get $flow recovery] eq "sack"} {
+        set tcp [new Agent/TCP/Sack1]
+        set sink [new Agent/TCPSink/Sack1]
+    } else {
+        set tcp [new Agent/TCP/Newreno]
+        set sink [new Agent/TCPSink]
+    }
     $ns attach-agent $host $tcp
     $ns attach-agent $end $sink
     $ns connect $tcp $sink

@@ -9,6 +9,7 @@ import pytest
 
 from longfat._longfat import Scenario
 from longfat.bench._dumbbell import Dumbbell, dumbbell, lines, refusal
+from longfat.bench._grid import CHANGES, FILE, GRID, Change
 from longfat.bench._longfat_run import timed
 from longfat.bench._measure import LONGFAT, Measured, measure
 from longfat.bench._ns2 import Ns2
@@ -16,7 +17,7 @@ from longfat.bench._peer import Peer, PeerAbsent, network_of, read_result
 from longfat.bench._peer import timed as timed_in
 from longfat.bench._peers import PEERS
 from longfat.bench._process import ProcessError
-from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
+from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed, source
 from support import SMALL
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def test_a_simulator_that_is_not_there_is_refused(
     ("change", "reason"),
     [
         ("flow.forward.control=exp", "it has the controller `exp`"),
+        ('flow.forward.recovery="reno"', "`recovery` of group `forward` is 'reno'"),
         ("flow.forward.delayed_ack=true", "`delayed_ack` of group `forward` is True"),
         ("link.bottleneck.loss=0.1", "its link corrupts packets"),
         ('link.bottleneck.reverse.buffer="unlimited"', "its buffer is unlimited"),
@@ -193,6 +195,29 @@ def test_hosts_are_where_longfat_has_them_when_both_ways_have_data() -> None:
         for line in lines(scene, cap_s=5, options={})
         if line.startswith("flow")
     )
+
+
+def test_a_peer_is_told_how_losses_are_repaired() -> None:
+    for recovery in ("sack", "newreno"):
+        scene = scene_of(SMALL, f'flow.forward.recovery="{recovery}"')
+        flow = lines(scene, cap_s=5, options={})[-1].split()
+        assert flow[flow.index("recovery") + 1] == recovery
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+def test_a_change_that_is_validated_is_one_that_a_peer_can_make(change: Change) -> None:
+    assert {key for key, _ in change.theirs} <= PEERS[change.peer]().defaults.keys()
+    before = {**change.cell.changes(), **dict(change.both)}
+    for settings in (before, {**before, **dict(change.ours)}):
+        given = [f"{key}={value}" for key, value in settings.items()]
+        assert (
+            refusal(Scenario.parse((source() / FILE).read_text("utf-8"), overrides=given)) is None
+        )
+
+
+def test_changes_have_names_of_their_own() -> None:
+    names = [cell.name for cell in GRID] + [change.name for change in CHANGES]
+    assert len(set(names)) == len(names)
 
 
 def test_an_unexpected_result_is_refused() -> None:

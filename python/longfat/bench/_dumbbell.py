@@ -22,7 +22,6 @@ _PLAIN: dict[str, Any] = {
     "size": "unlimited",
     "initial_threshold": "none",
     "slow_start": "standard",
-    "recovery": "sack",
     "delayed_ack": False,
     "access": "none",
     "rto_tick": "none",
@@ -31,6 +30,8 @@ _PLAIN: dict[str, Any] = {
 """What the flows must not change, because the peers are not told of it."""
 
 _QUEUES = ("drop-tail", "red")
+
+_RECOVERIES = ("sack", "newreno")
 
 Lines = list[str]
 
@@ -72,6 +73,7 @@ class Sender:
     initial_window: float
     rto_min_s: float
     ecn: bool
+    recovery: str
     max_window: float | None
 
 
@@ -105,6 +107,8 @@ def _refusals(given: Mapping[str, Any]) -> Iterator[str]:
         control = _table(group["control"])["kind"]
         if control not in CONTROLS:
             yield f"it has the controller `{control}`"
+        if group["recovery"] not in _RECOVERIES:
+            yield f"`recovery` of group `{group['name']}` is {group['recovery']!r}"
         for key, value in _PLAIN.items():
             if group[key] != value:
                 yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
@@ -198,6 +202,7 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
             "initial_window": flow.initial_window,
             "rto_min": flow.rto_min_s,
             "ecn": flow.ecn,
+            "recovery": flow.recovery,
             "max_window": "none" if flow.max_window is None else flow.max_window,
             **flow.parameters,
         }
@@ -251,6 +256,7 @@ def _sender(group: Mapping[str, Any], flow: Mapping[str, Any]) -> Sender:
         initial_window=group["initial_window"],
         rto_min_s=_time(group["rto_min"]),
         ecn=group["ecn"],
+        recovery=group["recovery"],
         max_window=None if group["max_window"] == "none" else group["max_window"],
     )
 

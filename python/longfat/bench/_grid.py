@@ -76,9 +76,18 @@ class Change:
     theirs: tuple[tuple[str, object], ...] = ()
     both: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def before(self) -> str:
+        """The scenario before the change, in a few words."""
+        extra = "".join(f", {key.rpartition('.')[2]} {value}" for key, value in self.both)
+        return f"{self.cell.name}{extra}".replace('"', "")
+
 
 _UNEVEN = '["30.0137 ms", "36.6921 ms", "43.3519 ms", "50.0291 ms"]'
 _SMALL_BUFFER = (("link.bottleneck.buffer", '"10 packets"'),)
+_CROWD = (*_SMALL_BUFFER, ("flow.forward.count", "30"))
+_TWELVE = (("flow.forward.count", "12"),)
+_MARKS = ((_QUEUE, '{ kind = "red", mode = "bytes", mark_above_max = true }'),)
 
 CHANGES = (
     Change(
@@ -93,7 +102,22 @@ CHANGES = (
         Cell("reno", "10 Mbit/s", "drop tail"),
         "ns2",
         theirs=(("tick", 0.01),),
-        both=(*_SMALL_BUFFER, ("flow.forward.count", "30")),
+        both=_CROWD,
+    ),
+    Change(
+        "ns-2 has time stamps: a retransmission that arrives ends the doubling of time-outs",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns2",
+        theirs=(("timestamps", 1),),
+        both=_CROWD,
+    ),
+    Change(
+        "the same, and neither has selective acknowledgments (NewReno)",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns2",
+        ours=(("flow.forward.recovery", '"newreno"'),),
+        theirs=(("timestamps", 1),),
+        both=_CROWD,
     ),
     Change(
         "STCP of longfat without its legacy window, as in ns-2",
@@ -114,6 +138,13 @@ CHANGES = (
         ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
     ),
     Change(
+        "the same, and the queue of ns-3 without the packet in its device",
+        Cell("stcp", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+        theirs=(("device_packet", 0),),
+    ),
+    Change(
         "HSTCP of longfat with the low_p of ns-2, 1.5/38²",
         Cell("hstcp", "100 Mbit/s", "drop tail"),
         "ns2",
@@ -129,11 +160,41 @@ CHANGES = (
         for control in CONTROLS
     ),
     Change(
+        "RED marks above max too, in both",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns2",
+        ours=_MARKS,
+        both=_TWELVE,
+    ),
+    Change(
+        "RED counts packets, in both",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns2",
+        ours=((_QUEUE, '"red"'),),
+        both=_TWELVE,
+    ),
+    Change(
         "RED of longfat marks above max too, as in ns-3",
         Cell("reno", "10 Mbit/s", "RED, bytes"),
         "ns3",
-        ours=((_QUEUE, '{ kind = "red", mode = "bytes", mark_above_max = true }'),),
-        both=(("flow.forward.count", "12"),),
+        ours=_MARKS,
+        both=_TWELVE,
+    ),
+    Change(
+        "the same, and without the packet in the device of ns-3",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        ours=_MARKS,
+        theirs=(("device_packet", 0),),
+        both=_TWELVE,
+    ),
+    Change(
+        "the same, and ns-3 grows by 1/w with every acknowledgment",
+        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        "ns3",
+        ours=_MARKS,
+        theirs=(("device_packet", 0), ("counted", 0)),
+        both=_TWELVE,
     ),
     Change(
         "the queue of ns-3 without the packet in its device, which its RED does not see",
@@ -146,6 +207,33 @@ CHANGES = (
         Cell("reno", "10 Mbit/s", "drop tail"),
         "ns3",
         theirs=(("recovery", "prr"),),
+    ),
+    *(
+        Change(
+            f"{what} ({control})",
+            Cell(control, "10 Mbit/s", "drop tail"),
+            "ns3",
+            theirs=told,
+        )
+        for control in ("reno", "hstcp")
+        for what, told in (
+            ("ns-3 grows after a recovery by what is new", (("credit", 0),)),
+            ("ns-3 grows by 1/w with every acknowledgment", (("counted", 0),)),
+            ("ns-3 grows in both respects as longfat", (("credit", 0), ("counted", 0))),
+        )
+    ),
+    Change(
+        "the same, and HSTCP of ns-3 has the formulas of its RFC instead of the table",
+        Cell("hstcp", "10 Mbit/s", "drop tail"),
+        "ns3",
+        theirs=(("credit", 0), ("counted", 0), ("table", 0)),
+    ),
+    Change(
+        "ns-3 grows in both respects as longfat (a lone flow)",
+        Cell("reno", "10 Mbit/s", "drop tail"),
+        "ns3",
+        theirs=(("credit", 0), ("counted", 0)),
+        both=(("flow.forward.count", "1"),),
     ),
 )
 
@@ -188,8 +276,8 @@ def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator
             before = {**change.cell.changes(), **dict(change.both)}
             after = {**before, **dict(change.ours)}
             told = (change.peer, change.theirs)
-            yield Task(f"before: {change.name}", seed, tuple(before.items()), ((change.peer, ()),))
-            yield Task(f"after: {change.name}", seed, tuple(after.items()), (told,))
+            yield Task(change.before, seed, tuple(before.items()), ((change.peer, ()),))
+            yield Task(change.name, seed, tuple(after.items()), (told,))
 
 
 def run_all(

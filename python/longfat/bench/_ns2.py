@@ -17,12 +17,13 @@ class Ns2:
     """ns-2 as Debian packages it.
 
     Options: `spare_place`, how many places its queue is given beyond the buffer (it leaves one empty); `tick`,
-    the grain of its round-trip samples and time-outs in seconds.
+    the grain of its round-trip samples and time-outs in seconds; `timestamps`, 1 or 0: without them a doubled
+    time-out stays until new data are acknowledged.
     """
 
     name = "ns2"
     title = "ns-2"
-    defaults: Mapping[str, object] = {"spare_place": 1, "tick": 0.001}
+    defaults: Mapping[str, object] = {"spare_place": 1, "tick": 0.001, "timestamps": 0}
 
     def command(self) -> list[str]:
         """The interpreter and the script.

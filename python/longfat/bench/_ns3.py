@@ -27,7 +27,10 @@ class Ns3:
 
     Options: `spare_place`, how many places its RED queue is given beyond the buffer (its device holds one
     packet more); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the grain of its
-    time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937).
+    time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937); `counted`, whether windows grow by whole
+    segments (1) or with every acknowledgment (0); `credit`, whether the acknowledgment that ends a recovery
+    lets the window grow by all that it covers (1) or by what it is the first to tell (0); `table`, whether
+    HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0).
     """
 
     name = "ns3"
@@ -37,6 +40,9 @@ class Ns3:
         "tick": 0.001,
         "recovery": "classic",
         "device_packet": 1,
+        "counted": 1,
+        "credit": 1,
+        "table": 1,
     }
 
     def command(self) -> list[str]:

@@ -8,6 +8,7 @@ from longfat._statistics import Estimate, estimate
 from longfat._text import ABSENT, RATE, ruler, small
 from longfat.bench._grid import CHANGES, GRID
 from longfat.bench._outcome import NETWORK
+from longfat.bench._peers import PEERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -67,24 +68,25 @@ def results(rows: Sequence[Row]) -> str:
     """The grid as a table: a row for each simulator; what differs from longfat is bold."""
     lines = ["| scenario | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     for cell in GRID:
-        lines += _rows(rows, cell.name, cell.name)
+        lines += _rows(rows, cell.name, cell.name, *PEERS)
     return "\n".join(lines) + "\n"
 
 
 def changes(rows: Sequence[Row]) -> str:
-    """What one change does: before and after, longfat and the peer."""
+    """What each change does: the scenario as it was, then longfat and the peer with the change."""
     lines = ["| what is changed | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
+    shown = None
     for change in CHANGES:
-        extra = "".join(f", {key.rpartition('.')[2]} {value}" for key, value in change.both)
-        lines += _rows(
-            rows, f"before: {change.name}", f"{change.cell.name}{extra}".replace('"', "")
-        )
-        lines += _rows(rows, f"after: {change.name}", change.name)
+        if shown != (change.before, change.peer):
+            shown = (change.before, change.peer)
+            lines += _rows(rows, change.before, change.before, change.peer)
+        lines += _rows(rows, change.name, change.name, change.peer)
     return "\n".join(lines) + "\n"
 
 
-def _rows(rows: Sequence[Row], key: str, title: str) -> Iterator[str]:
-    for simulator, word in TITLES.items():
+def _rows(rows: Sequence[Row], key: str, title: str, *peers: str) -> Iterator[str]:
+    for simulator in ("longfat", *peers):
+        word = TITLES[simulator]
         cells = []
         for name in NETWORK:
             ours, value = (found(rows, key, each, name) for each in ("longfat", simulator))
