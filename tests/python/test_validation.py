@@ -7,7 +7,17 @@ import pytest
 from longfat._longfat import Scenario
 from longfat._statistics import Estimate
 from longfat.bench._dumbbell import refusal
-from longfat.bench._grid import CHANGES, FILE, GRID, Task, read_rows, run_all, tasks
+from longfat.bench._grid import (
+    CHANGES,
+    FILE,
+    GRID,
+    NEWCOMERS,
+    SAME,
+    Task,
+    read_rows,
+    run_all,
+    tasks,
+)
 from longfat.bench._ns2 import Ns2
 from longfat.bench._ns3 import Ns3
 from longfat.bench._validation_report import changes, differs, results, write
@@ -42,10 +52,23 @@ def test_every_scenario_of_the_grid_can_be_run_by_all() -> None:
 
 def test_a_change_changes_one_thing_that_the_peer_knows() -> None:
     options = {"ns2": Ns2.defaults, "ns3": Ns3.defaults}
+    above, before = None, {}
     for change in CHANGES:
-        assert bool(change.ours) + bool(change.theirs) == 1, change.name
+        made: dict[str, object] = {**dict(change.ours), **dict(change.theirs)}
+        if change.name.startswith(SAME):
+            assert above == (change.before, change.peer), change.name
+            assert before.items() <= made.items(), change.name
+            assert len(made) == len(before) + 1, change.name
+        else:
+            assert len(made) == 1, change.name
+        above, before = (change.before, change.peer), made
         for name, value in change.theirs:
             assert options[change.peer][name] != value, change.name
+
+
+def test_every_run_has_a_name_of_its_own() -> None:
+    names = [cell.name for cell in (*GRID, *NEWCOMERS)] + [change.name for change in CHANGES]
+    assert len(set(names)) == len(names)
 
 
 def test_what_is_known_is_not_run_again() -> None:
@@ -82,7 +105,7 @@ def test_a_difference_is_told_beyond_both_intervals(
 def test_the_report_is_written_between_its_marks(tmp_path: Path) -> None:
     marks = [
         f"<!-- {n}: written by bench/validate -->\nold\n<!-- end of {n} -->\n"
-        for n in ("results", "changes")
+        for n in ("results", "newcomers", "changes")
     ]
     page = tmp_path / "validation.md"
     page.write_text("before\n" + "between\n".join(marks) + "after\n", "utf-8")
@@ -107,5 +130,6 @@ def test_the_page_shows_the_committed_runs() -> None:
     rows = read_rows(ROWS)
     assert all(each["complete"] for each in rows)
     text = PAGE.read_text("utf-8")
-    assert results(rows) in text
+    assert results(rows, GRID) in text
+    assert results(rows, NEWCOMERS) in text
     assert changes(rows) in text

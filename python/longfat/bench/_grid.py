@@ -28,21 +28,37 @@ QUEUES = {"drop tail": '"drop-tail"', "RED, bytes": '{ kind = "red", mode = "byt
 
 _RATE, _QUEUE, _CONTROL = "link.bottleneck.rate", "link.bottleneck.queue", "flow.forward.control"
 
+_NEWCOMER = {
+    "duration": '"40 s"',
+    "warmup": '"20 s"',
+    "flow.forward.count": "2",
+    "flow.forward.start": '["0 s", "20 s"]',
+    "flow.forward.rtt": '{ uniform = ["39 ms", "41 ms"] }',
+}
+
 CAP_S = 600.0
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One scenario of the comparison: the file, with what is set in it."""
+    """One scenario of the comparison: the file, with what is set in it.
+
+    Attributes:
+        control: The controller of all flows.
+        rate: That of the link.
+        queue: One of `QUEUES`.
+        newcomer: Whether a second flow comes to one that has the link, and its first 20 s are measured.
+    """
 
     control: str
     rate: str
     queue: str
+    newcomer: bool = False
 
     @property
     def name(self) -> str:
         """The scenario in a few words."""
-        return f"{self.control}, {self.rate}, {self.queue}"
+        return f"{self.control}, {self.rate}, {self.queue}" + ", newcomer" * self.newcomer
 
     def changes(self) -> dict[str, str]:
         """What is set in the file, as TOML."""
@@ -50,15 +66,21 @@ class Cell:
             _RATE: json.dumps(self.rate),
             _QUEUE: QUEUES[self.queue],
             _CONTROL: json.dumps(self.control),
+            **(_NEWCOMER if self.newcomer else {}),
         }
 
 
 GRID = tuple(Cell(*each) for each in product(CONTROLS, RATES, QUEUES))
 
+NEWCOMERS = tuple(Cell(*each, newcomer=True) for each in product(CONTROLS, RATES, QUEUES))
+"""How fast flows converge."""
+
 
 @dataclass(frozen=True)
 class Change:
     """One thing that is changed in one simulator, to show that it is what makes a difference.
+
+    A name that begins with `SAME` is that of a change on top of the one above it.
 
     Attributes:
         name: What is changed, in a few words.
@@ -82,6 +104,9 @@ class Change:
         extra = "".join(f", {key.rpartition('.')[2]} {value}" for key, value in self.both)
         return f"{self.cell.name}{extra}".replace('"', "")
 
+
+SAME = "the same, and "
+"""So begins the name of a change that comes on top of the one above it."""
 
 _UNEVEN = '["30.0137 ms", "36.6921 ms", "43.3519 ms", "50.0291 ms"]'
 _SMALL_BUFFER = (("link.bottleneck.buffer", '"10 packets"'),)
@@ -112,7 +137,7 @@ CHANGES = (
         both=_CROWD,
     ),
     Change(
-        "the same, and neither has selective acknowledgments (NewReno)",
+        f"{SAME}neither has selective acknowledgments (NewReno)",
         Cell("reno", "10 Mbit/s", "drop tail"),
         "ns2",
         ours=(("flow.forward.recovery", '"newreno"'),),
@@ -138,7 +163,7 @@ CHANGES = (
         ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
     ),
     Change(
-        "the same, and the queue of ns-3 without the packet in its device",
+        f"{SAME}the queue of ns-3 without the packet in its device",
         Cell("stcp", "10 Mbit/s", "RED, bytes"),
         "ns3",
         ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
@@ -181,7 +206,7 @@ CHANGES = (
         both=_TWELVE,
     ),
     Change(
-        "the same, and without the packet in the device of ns-3",
+        f"{SAME}without the packet in the device of ns-3",
         Cell("reno", "10 Mbit/s", "RED, bytes"),
         "ns3",
         ours=_MARKS,
@@ -189,7 +214,7 @@ CHANGES = (
         both=_TWELVE,
     ),
     Change(
-        "the same, and ns-3 grows by 1/w with every acknowledgment",
+        f"{SAME}ns-3 grows by 1/w with every acknowledgment",
         Cell("reno", "10 Mbit/s", "RED, bytes"),
         "ns3",
         ours=_MARKS,
@@ -210,30 +235,28 @@ CHANGES = (
     ),
     *(
         Change(
-            f"{what} ({control})",
+            f"{what} ({title})",
             Cell(control, "10 Mbit/s", "drop tail"),
             "ns3",
             theirs=told,
+            both=both,
         )
-        for control in ("reno", "hstcp")
+        for title, control, both in (
+            ("reno", "reno", ()),
+            ("lone reno", "reno", (("flow.forward.count", "1"),)),
+            ("hstcp", "hstcp", ()),
+        )
         for what, told in (
-            ("ns-3 grows after a recovery by what is new", (("credit", 0),)),
             ("ns-3 grows by 1/w with every acknowledgment", (("counted", 0),)),
-            ("ns-3 grows in both respects as longfat", (("credit", 0), ("counted", 0))),
+            ("ns-3 grows after a recovery by what is new", (("credit", 0),)),
+            (f"{SAME}grows by 1/w with every acknowledgment", (("credit", 0), ("counted", 0))),
         )
     ),
     Change(
-        "the same, and HSTCP of ns-3 has the formulas of its RFC instead of the table",
+        f"{SAME}HSTCP of ns-3 has the formulas of its RFC instead of the table",
         Cell("hstcp", "10 Mbit/s", "drop tail"),
         "ns3",
         theirs=(("credit", 0), ("counted", 0), ("table", 0)),
-    ),
-    Change(
-        "ns-3 grows in both respects as longfat (a lone flow)",
-        Cell("reno", "10 Mbit/s", "drop tail"),
-        "ns3",
-        theirs=(("credit", 0), ("counted", 0)),
-        both=(("flow.forward.count", "1"),),
     ),
 )
 
@@ -263,7 +286,7 @@ class Task:
 
 def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator[Task]:
     """Everything that is run, the cheap first."""
-    cells = sorted(GRID, key=lambda cell: RATES.index(cell.rate))
+    cells = sorted([*GRID, *NEWCOMERS], key=lambda cell: RATES.index(cell.rate))
     for rate in RATES:
         for cell, seed in product((each for each in cells if each.rate == rate), seeds):
             if not wanted(cell, "longfat", seed, full=full):

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from longfat._statistics import Estimate, estimate
 from longfat._text import ABSENT, RATE, ruler, small
-from longfat.bench._grid import CHANGES, GRID
+from longfat.bench._grid import CHANGES, GRID, NEWCOMERS
 from longfat.bench._outcome import NETWORK
 from longfat.bench._peers import PEERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from longfat.bench._grid import Cell
 
 Row = dict[str, Any]
 
@@ -30,7 +32,12 @@ def write(rows: Sequence[Row], docs: Path) -> None:
     """Puts the tables into `validation.md`, and the picture into the folder `images`."""
     page = docs / "validation.md"
     text = page.read_text("utf-8")
-    for name, table in (("results", results(rows)), ("changes", changes(rows))):
+    tables = {
+        "results": results(rows, GRID),
+        "newcomers": results(rows, NEWCOMERS),
+        "changes": changes(rows),
+    }
+    for name, table in tables.items():
         opening, closing = OPENING.format(name), CLOSING.format(name)
         before, _, rest = text.partition(opening)
         _, _, after = rest.partition(closing)
@@ -64,10 +71,10 @@ def differs(name: str, ours: Estimate, theirs: Estimate) -> bool:
     )
 
 
-def results(rows: Sequence[Row]) -> str:
-    """The grid as a table: a row for each simulator; what differs from longfat is bold."""
+def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
+    """Scenarios as a table: a row for each simulator; what differs from longfat is bold."""
     lines = ["| scenario | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
-    for cell in GRID:
+    for cell in cells:
         lines += _rows(rows, cell.name, cell.name, *PEERS)
     return "\n".join(lines) + "\n"
 
