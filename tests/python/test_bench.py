@@ -9,6 +9,7 @@ from longfat.bench._measure import LONGFAT, Spread, as_json, measure, reached, s
 from longfat.bench._outcome import jain
 from longfat.bench._process import ProcessError, run
 from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
+from longfat.cli._console import console, show, table
 from support import ROOT, SMALL
 
 if TYPE_CHECKING:
@@ -66,6 +67,23 @@ def test_the_command_prints_json(longfat: Command, small: Path) -> None:
     assert row["duration_s"] == 60.0
     (timed,) = row["simulators"][LONGFAT]["runs"]
     assert timed["network"]["mark_rate"] > 0
+
+
+def test_tables_are_printed_in_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    made = table("", "scenario", "packets/s", left=2)
+    made.add_row("A", "500 Mbit/s, [RED]", "3.4 M")
+    show(console(), made, markdown=True)
+    assert capsys.readouterr().out.splitlines() == [
+        "|  | scenario | packets/s |",
+        "| --- | --- | --: |",
+        "| A | 500 Mbit/s, [RED] | 3.4 M |",
+    ]
+
+
+def test_json_and_markdown_exclude_each_other(longfat: Command) -> None:
+    done = longfat("bench", "--scenario", "A", "--json", "--markdown")
+    assert done.returncode == 2
+    assert "exclude each other" in done.stderr
 
 
 @pytest.mark.parametrize("letters", ["A,Z", ","])

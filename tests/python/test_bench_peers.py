@@ -9,15 +9,14 @@ import pytest
 
 from longfat._longfat import Scenario
 from longfat.bench._dumbbell import Dumbbell, dumbbell, lines, refusal
-from longfat.bench._grid import CHANGES, FILE, GRID, Change
 from longfat.bench._longfat_run import timed
-from longfat.bench._measure import LONGFAT, Measured, measure
+from longfat.bench._measure import LONGFAT, Measured, as_json, measure
 from longfat.bench._ns2 import Ns2
 from longfat.bench._peer import Peer, PeerAbsent, network_of, read_result
 from longfat.bench._peer import timed as timed_in
 from longfat.bench._peers import PEERS
 from longfat.bench._process import ProcessError
-from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed, source
+from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
 from support import SMALL
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def test_a_peer_is_measured_as_longfat_is(
     ratio = found.ratio("ns2")
     assert ratio is not None
     assert ratio.median == pytest.approx(found.outcomes[LONGFAT][0].packets_per_s / 600)
-    assert found.same_part == {}
+    assert found.same_part == {"ns2": found.outcomes[LONGFAT]}
 
 
 def test_a_peer_that_is_stopped_is_compared_over_what_it_simulated(
@@ -96,8 +95,13 @@ def test_a_peer_that_is_stopped_is_compared_over_what_it_simulated(
     found = run_small(Ns2(), small)
     assert not found.outcomes["ns2"][0].complete
     (part,) = found.same_part["ns2"]
+    assert part is not None
     assert part.simulated_s == 3.0
     assert found.outcomes[LONGFAT][0].simulated_s == 4.0
+    ratio = found.ratio("ns2")
+    assert ratio is not None
+    # 3 s of 100 and of 200 packets per second, in 2 s.
+    assert ratio.median == pytest.approx(part.packets_per_s / 450)
 
 
 def test_a_peer_that_is_stopped_within_the_warm_up_has_no_results(
@@ -106,8 +110,25 @@ def test_a_peer_that_is_stopped_within_the_warm_up_has_no_results(
     install_fake(monkeypatch, tmp_path, reached=1.0)
     found = run_small(Ns2(), small)
     assert found.outcomes["ns2"][0].network is None
-    assert found.same_part["ns2"] == []
+    (part,) = found.same_part["ns2"]
+    assert part is not None
+    assert part.simulated_s == 1.0
+    assert found.ratio("ns2") is not None
     assert found.network("ns2", "jain").mean is None
+    assert found.network(LONGFAT, "jain", part_of="ns2").mean is None
+
+
+def test_a_peer_that_is_stopped_before_all_flows_begin_has_no_ratio(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=0.5)
+    late = tmp_path / "late.toml"
+    late.write_text(SMALL.replace('"100 ms"', '"800 ms"'), "utf-8")
+    found = run_small(Ns2(), late)
+    assert found.same_part["ns2"] == [None]
+    assert found.ratio("ns2") is None
+    (row,) = as_json([found], [Ns2()])["scenarios"]
+    assert row["simulators"]["ns2"]["longfat_is_faster"] is None
 
 
 def test_the_command_prints_ratios_and_results(
@@ -134,6 +155,7 @@ def test_the_command_prints_ratios_and_results(
     [
         ("ns2", "apt-get install ns2"),
         ("ns3", "apt-get install libns3-dev g++ pkg-config"),
+        ("ns2,ns3", "brings it; ns-3 is not installed"),
         ("ns4", "there is no simulator `ns4`: there are ns2, ns3"),
         (",", "names none"),
     ],
@@ -202,22 +224,6 @@ def test_a_peer_is_told_how_losses_are_repaired() -> None:
         scene = scene_of(SMALL, f'flow.forward.recovery="{recovery}"')
         flow = lines(scene, cap_s=5, options={})[-1].split()
         assert flow[flow.index("recovery") + 1] == recovery
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
-def test_a_change_that_is_validated_is_one_that_a_peer_can_make(change: Change) -> None:
-    assert {key for key, _ in change.theirs} <= PEERS[change.peer]().defaults.keys()
-    before = {**change.cell.changes(), **dict(change.both)}
-    for settings in (before, {**before, **dict(change.ours)}):
-        given = [f"{key}={value}" for key, value in settings.items()]
-        assert (
-            refusal(Scenario.parse((source() / FILE).read_text("utf-8"), overrides=given)) is None
-        )
-
-
-def test_changes_have_names_of_their_own() -> None:
-    names = [cell.name for cell in GRID] + [change.name for change in CHANGES]
-    assert len(set(names)) == len(names)
 
 
 def test_an_unexpected_result_is_refused() -> None:

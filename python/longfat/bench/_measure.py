@@ -15,6 +15,7 @@ from longfat._statistics import Estimate, estimate
 from longfat.bench._dumbbell import dumbbell, refusal
 from longfat.bench._longfat_run import timed
 from longfat.bench._outcome import NETWORK, Outcome
+from longfat.bench._peer import PeerAbsent
 from longfat.bench._peer import timed as timed_in
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class Measured:
         duration_s: Its simulated time.
         warmup_s: How much of it the network results leave out.
         outcomes: The runs of each simulator, in the order of the turns.
-        same_part: For each peer that did not come to the end, runs of longfat that end where it ended: what its
-            network results are to be compared with.
+        same_part: For each run of a peer the run of longfat that ends where it ended, to compare with; `None`
+            where it ended before all flows may have begun.
         refused: Why the peers do not run the scenario, if they do not.
     """
 
@@ -67,19 +68,25 @@ class Measured:
     duration_s: float
     warmup_s: float
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
-    same_part: dict[str, list[Outcome]] = field(default_factory=dict)
+    same_part: dict[str, list[Outcome | None]] = field(default_factory=dict)
     refused: str | None = None
 
     def ratio(self, peer: str) -> Spread | None:
-        """How many times as many packets per second longfat moves as a peer, turn by turn."""
-        pairs = zip(self.outcomes[LONGFAT], self.outcomes.get(peer, []), strict=False)
-        return spread([ours.packets_per_s / theirs.packets_per_s for ours, theirs in pairs])
+        """How many times as many packets per second longfat moves as a peer, turn by turn.
+
+        Of a peer that was stopped, over what it simulated: slow start is another load than what follows.
+        """
+        pairs = zip(self.same_part.get(peer, []), self.outcomes.get(peer, []), strict=True)
+        return spread([ours.packets_per_s / theirs.packets_per_s for ours, theirs in pairs if ours])
 
     def network(self, simulator: str, name: str, *, part_of: str | None = None) -> Estimate:
         """A network result over the runs of a simulator; of longfat, over the part that a peer simulated."""
         runs = self.outcomes.get(simulator, [])
         if part_of is not None:
-            runs = self.same_part.get(part_of, runs)
+            pairs = zip(
+                self.same_part.get(part_of, []), self.outcomes.get(part_of, []), strict=True
+            )
+            runs = [ours for ours, theirs in pairs if ours and theirs.network]
         return estimate(getattr(each.network, name) for each in runs if each.network)
 
     def packets_per_s(self, simulator: str = LONGFAT) -> Spread | None:
@@ -120,8 +127,7 @@ def measure(
         ProcessError: A simulation failed.
         OSError: A scenario is not there.
     """
-    for peer in peers:
-        peer.command()
+    _find(peers)
     found = []
     total = len(benchmarks) * repeat * (1 + len(peers))
     done = 0
@@ -143,18 +149,42 @@ def measure(
     return found
 
 
+def _find(peers: Sequence[Peer]) -> None:
+    """Raises PeerAbsent with all that is missing, not only the first."""
+    missing = [reason for peer in peers if (reason := _absence(peer))]
+    if missing:
+        raise PeerAbsent("; ".join(missing))
+
+
+def _absence(peer: Peer) -> str | None:
+    try:
+        peer.command()
+    except PeerAbsent as error:
+        return str(error)
+    return None
+
+
 def _run_peer(
     peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Measured, cap_s: float
 ) -> None:
     outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
     measured.outcomes.setdefault(peer.name, []).append(outcome)
-    if outcome.complete:
-        return
-    measured.same_part.setdefault(peer.name, [])
-    if outcome.network is not None:
-        changes = [f'duration="{outcome.simulated_s:.9f} s"']
+    ours: Outcome | None = measured.outcomes[LONGFAT][-1]
+    if not outcome.complete:
+        ours = _until(outcome, scenario)
+    measured.same_part.setdefault(peer.name, []).append(ours)
+
+
+def _until(stopped: Outcome, scenario: Scenario) -> Outcome | None:
+    """A run of longfat that ends where a peer was stopped."""
+    changes = [f'duration="{stopped.simulated_s:.9f} s"']
+    if stopped.network is None:
+        changes.append('warmup="0 s"')
+    try:
         part = Scenario.parse(scenario.to_toml(), overrides=changes)
-        measured.same_part[peer.name].append(timed(part)[0])
+    except ValueError:  # flows begin later, or may
+        return None
+    return timed(part)[0]
 
 
 def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float | None, str]:
@@ -190,13 +220,14 @@ def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, A
     value, _ = reached(measured, found)
     simulators = {}
     for name, outcomes in measured.outcomes.items():
-        speed, ratio = measured.packets_per_s(name), measured.ratio(name)
+        peer = None if name == LONGFAT else name
+        speed, ratio = measured.packets_per_s(name), measured.ratio(peer) if peer else None
         simulators[name] = {
             "packets_per_s": asdict(speed) if speed else None,
-            "longfat_is_faster": asdict(ratio) if ratio and name != LONGFAT else None,
+            "longfat_is_faster": asdict(ratio) if ratio else None,
             "network": {key: asdict(measured.network(name, key)) for key in NETWORK},
             "longfat_over_the_same_part": {
-                key: asdict(measured.network(LONGFAT, key, part_of=name)) for key in NETWORK
+                key: asdict(measured.network(LONGFAT, key, part_of=peer)) for key in NETWORK
             },
             "runs": [outcome.row() for outcome in outcomes],
         }

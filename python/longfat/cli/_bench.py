@@ -37,6 +37,7 @@ _QUIET = 1.2
 )
 @click.option("--full", is_flag=True, help="Simulate the full lengths that the files say: minutes.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--markdown", is_flag=True, help="Print the tables in Markdown, for a page.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def bench_command(
     *,
@@ -46,6 +47,7 @@ def bench_command(
     cap: float,
     full: bool,
     as_json: bool,
+    markdown: bool,
     quiet: bool,
 ) -> None:
     """Measure how fast this machine simulates.
@@ -63,13 +65,16 @@ def bench_command(
     from longfat.bench._process import ProcessError
     from longfat.cli._console import progress
 
+    if as_json and markdown:
+        message = "--json and --markdown exclude each other."
+        raise click.UsageError(message)
     wanted = _chosen(letters)
     peers = _peers(against)
     with progress("", quiet=quiet, speed=lambda _: "") as advanced:
 
-        def told(_what: str, share: float) -> None:
+        def told(what: str, share: float) -> None:
             if advanced:
-                advanced(share)
+                advanced(share, what)
 
         try:
             found = measure(wanted, repeat=repeat, full=full, peers=peers, cap_s=cap, progress=told)
@@ -83,11 +88,11 @@ def bench_command(
 
         click.echo(json.dumps(as_object(found, peers), indent=2, ensure_ascii=False))
     else:
-        _print(found, repeat, full=full)
+        _print(found, repeat, full=full, markdown=markdown)
         if peers:
             from longfat.cli._bench_comparison import print_comparison
 
-            print_comparison(found, peers)
+            print_comparison(found, peers, markdown=markdown)
 
 
 def _peers(against: str | None) -> list[Peer]:
@@ -119,10 +124,10 @@ def _chosen(letters: str | None) -> list[Benchmark]:
     return [known[letter] for letter in dict.fromkeys(wanted)]
 
 
-def _print(found: Sequence[Measured], repeat: int, *, full: bool) -> None:
+def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool) -> None:
     from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount
     from longfat.bench._measure import busy, machine
-    from longfat.cli._console import console, table
+    from longfat.cli._console import console, show, table
 
     screen = console()
     made = table(
@@ -143,7 +148,7 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool) -> None:
             f"{max(run.peak_memory_bytes for run in runs) / 1e6:.0f} MB",
             *_target(measured, found, full=full),
         )
-    screen.print(made)
+    show(screen, made, markdown=markdown)
     facts = machine()
     runs_each = "one run each" if repeat == 1 else f"medians of {repeat} runs, seeds 1 to {repeat}"
     words = [

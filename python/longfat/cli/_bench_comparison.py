@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING
 
 from longfat._text import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
 from longfat.bench._measure import LONGFAT
-from longfat.cli._console import console, table
+from longfat.cli._console import console, show, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from longfat._statistics import Estimate
     from longfat.bench._measure import Measured
+    from longfat.bench._outcome import Outcome
     from longfat.bench._peer import Peer
 
 
-def print_comparison(found: Sequence[Measured], peers: Sequence[Peer]) -> None:
+def print_comparison(
+    found: Sequence[Measured], peers: Sequence[Peer], *, markdown: bool = False
+) -> None:
     """Prints speeds and ratios, then what happened in the network."""
     screen = console()
     speeds = table(
         "",
         "simulator",
+        "simulated",
         "packets/s",
         "longfat is",
         "lowest to highest",
@@ -48,21 +52,23 @@ def print_comparison(found: Sequence[Measured], peers: Sequence[Peer]) -> None:
                 for row in _networks(measured, peer):
                     networks.add_row(*row)
     refused = [
-        f"{measured.benchmark.letter} runs in longfat alone: {measured.refused}"
+        f"the others cannot run {measured.benchmark.letter}: {measured.refused}"
         for measured in found
         if measured.refused
     ]
     for made in (speeds, networks):
         if made.row_count:
             screen.print()
-            screen.print(made)
-    versions = ", ".join(f"{peer.title} {peer.version()}" for peer in peers)
+            show(screen, made, markdown=markdown)
+    words = refused
+    if speeds.row_count:
+        versions = ", ".join(f"{peer.title} {peer.version()}" for peer in peers)
+        words += [
+            f"{versions}; ratios turn by turn, engine time to engine time, over what both simulated",
+            "network: means ± half of the 95 % confidence interval, queues of the directions with data",
+        ]
     screen.print()
-    for line in (
-        *refused,
-        f"{versions}; ratios turn by turn, engine time to engine time",
-        "network: means ± half of the 95 % confidence interval, queues of the directions with data",
-    ):
+    for line in words:
         screen.print(line, soft_wrap=True)
 
 
@@ -73,6 +79,7 @@ def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
     return (
         measured.benchmark.letter,
         peer.title,
+        _length(measured.outcomes[peer.name]),
         amount(speed.median, COUNT) if speed else ABSENT,
         f"{amount(ratio.median, PLAIN)} × faster" if ratio else ABSENT,
         f"{amount(ratio.lowest, PLAIN)} to {amount(ratio.highest, PLAIN)}" if ratio else ABSENT,
@@ -85,10 +92,7 @@ def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
 def _networks(measured: Measured, peer: Peer) -> list[tuple[str, ...]]:
     """Longfat and a peer, over the part of the run that both simulated."""
     runs = measured.outcomes[peer.name]
-    least, most = (f(run.simulated_s for run in runs) for f in (min, max))
-    length = amount(least, TIME)
-    if not all(run.complete for run in runs):
-        length = f"first {length}" if least == most else f"first {length} to {amount(most, TIME)}"
+    length = _length(runs)
     if not any(run.network for run in runs):
         return [
             (measured.benchmark.letter, peer.title, f"{length}: within the warm-up", *[ABSENT] * 5)
@@ -97,6 +101,15 @@ def _networks(measured: Measured, peer: Peer) -> list[tuple[str, ...]]:
         (measured.benchmark.letter, name, length, *_results(measured, simulator, peer.name))
         for name, simulator in ((LONGFAT, LONGFAT), (peer.title, peer.name))
     ]
+
+
+def _length(runs: Sequence[Outcome]) -> str:
+    """How far the runs came."""
+    least, most = (f(run.simulated_s for run in runs) for f in (min, max))
+    length = amount(least, TIME)
+    if all(run.complete for run in runs):
+        return length
+    return f"first {length}" if least == most else f"first {length} to {amount(most, TIME)}"
 
 
 def _results(measured: Measured, simulator: str, part_of: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
@@ -45,10 +45,28 @@ def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
     return made
 
 
+def _markdown(made: Table) -> str:
+    """A table in Markdown, to be kept in a page."""
+    head, *rows = zip(
+        *([str(column.header), *map(str, column.cells)] for column in made.columns), strict=True
+    )
+    ruler = ["--:" if column.justify == "right" else "---" for column in made.columns]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ruler, *rows))
+
+
+def show(screen: Console, made: Table, *, markdown: bool) -> None:
+    """Prints a table, as it is or in Markdown."""
+    screen.print(_markdown(made) if markdown else made, soft_wrap=markdown)
+
+
+class Advance(Protocol):
+    """Moves a progress bar to a share, 0 to 1, and may say what comes next."""
+
+    def __call__(self, share: float, what: str | None = None) -> None: ...
+
+
 @contextmanager
-def progress(
-    what: str, *, quiet: bool, speed: Callable[[float], str]
-) -> Iterator[Callable[[float], None] | None]:
+def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterator[Advance | None]:
     """A progress bar on standard error while the block runs; `None` where nobody would see it.
 
     Args:
@@ -90,7 +108,11 @@ def progress(
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+
+        def advance(share: float, what: str | None = None) -> None:
+            bar.update(task, completed=share, description=what)
+
+        yield advance
 
 
 def refuse_missing(file: Path) -> None:
