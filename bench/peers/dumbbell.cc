@@ -192,11 +192,17 @@ public:
 
 private:
     static constexpr bool kHstcp = std::is_same_v<Base, TcpHighSpeed>;
-    static double PerRoundTrip(double window) {
-        if (!kHstcp) {
-            return 1;
+    double PerRoundTrip(double window) const {
+        if (kHstcp) {
+            const auto whole = static_cast<uint32_t>(window);
+            return own.table ? TcpHighSpeed::TableLookupA(whole) : Gain(window);
         }
-        return own.table ? TcpHighSpeed::TableLookupA(static_cast<uint32_t>(window)) : Gain(window);
+        if (std::is_same_v<Base, TcpScalable>) {
+            UintegerValue factor;
+            this->GetAttribute("AIFactor", factor);
+            return std::max(1.0, window / factor.Get());
+        }
+        return 1;
     }
     bool m_ends = false;
     double m_bytes = 0;  // grown, and less than what a window counts
@@ -215,9 +221,6 @@ TypeId Controller(const std::string &name) {
         return As<TcpHighSpeed>();
     }
     if (name == "stcp") {
-        if (!own.counted) {
-            Fail("STCP grows by whole segments only");
-        }
         return As<TcpScalable>();
     }
     Fail("ns-3 has no controller " + name);

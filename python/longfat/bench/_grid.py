@@ -258,6 +258,23 @@ CHANGES = (
         "ns3",
         theirs=(("credit", 0), ("counted", 0), ("table", 0)),
     ),
+    *(
+        Change(
+            what,
+            Cell("stcp", "10 Mbit/s", "drop tail"),
+            "ns3",
+            ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+            theirs=told,
+        )
+        for what, told in (
+            ("both cut by half and grow by 1/w up to 100 segments (drop tail)", ()),
+            (f"{SAME}ns-3 grows after a recovery by what is new (stcp)", (("credit", 0),)),
+            (
+                f"{SAME}grows by 1/w with every acknowledgment (stcp)",
+                (("credit", 0), ("counted", 0)),
+            ),
+        )
+    ),
 )
 
 
