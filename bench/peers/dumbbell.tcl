@@ -93,6 +93,20 @@ proc connect_host {host router delay} {
     $ns simplex-link $router $host 1e15 $delay DropTail
 }
 
+# ns-2 would look for routes between all pairs of nodes, which takes minutes for a thousand flows, and memory.
+# Here is one way from host to host, and back.
+set ways {}
+Simulator instproc compute-routes {} {
+    global ways
+    foreach way $ways {
+        for {set i 1} {$i < [llength $way]} {incr i} {
+            set here [lindex $way [expr {$i - 1}]]
+            set next [lindex $way $i]
+            $here add-route [[lindex $way end] node-addr] [[$self link $here $next] head]
+        }
+    }
+}
+
 set number 0
 foreach flow $flows {
     set near $router([dict get $flow direction])
@@ -104,6 +118,8 @@ foreach flow $flows {
         set end [$ns node]
         connect_host $end $far [dict get $flow delay_behind]
     }
+    set there [expr {$end eq $far ? [list $host $near $far] : [list $host $near $far $end]}]
+    lappend ways $there [lreverse $there]
     if {[dict get $flow recovery] eq "sack"} {
         set tcp [new Agent/TCP/Sack1]
         set sink [new Agent/TCPSink/Sack1]

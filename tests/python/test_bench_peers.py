@@ -137,9 +137,11 @@ def test_the_command_prints_ratios_and_results(
     install_fake(monkeypatch, tmp_path, reached=40.0)
     done = longfat("bench", "--scenario", "B,F", "--repeat", "1", "--against", "ns2")
     assert done.returncode == 1
-    assert "ns-2 wrote no result of this scenario" in done.stderr, (
+    assert "error: B: ns-2 wrote no result of this scenario" in done.stderr, (
         "three flows, and the fake has two"
     )
+    assert "1 Gbit/s, drop tail" in done.stdout, "what was measured is not lost"
+    assert "the others cannot run F: it has short flows" in done.stdout
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     done = longfat("bench", "--scenario", "F", "--repeat", "1", "--against", "ns2", "--json")
     assert done.returncode == 0, done.stderr

@@ -17,6 +17,7 @@ from longfat.bench._longfat_run import timed
 from longfat.bench._outcome import NETWORK, Outcome
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._peer import timed as timed_in
+from longfat.bench._process import ProcessError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,7 @@ class Measured:
         same_part: For each run of a peer the run of longfat that ends where it ended, to compare with; `None`
             where it ended before all flows may have begun.
         refused: Why the peers do not run the scenario, if they do not.
+        failed: What a peer said that failed in it, by its name; it was not run again.
     """
 
     benchmark: Benchmark
@@ -70,6 +72,7 @@ class Measured:
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     same_part: dict[str, list[Outcome | None]] = field(default_factory=dict)
     refused: str | None = None
+    failed: dict[str, str] = field(default_factory=dict)
 
     def ratio(self, peer: str) -> Spread | None:
         """How many times as many packets per second longfat moves as a peer, turn by turn.
@@ -124,7 +127,7 @@ def measure(
 
     Raises:
         PeerAbsent: A peer is not installed.
-        ProcessError: A simulation failed.
+        ProcessError: A simulation of longfat failed.
         OSError: A scenario is not there.
     """
     _find(peers)
@@ -141,7 +144,7 @@ def measure(
             outcome, summary = timed(scenario)
             measured.outcomes.setdefault(LONGFAT, []).append(outcome)
             for index, peer in enumerate(peers, 1):
-                if measured.refused is None:
+                if measured.refused is None and peer.name not in measured.failed:
                     progress(f"{benchmark.letter} {peer.title}", (done + index) / total)
                     _run_peer(peer, scenario, summary, measured, cap_s)
             done += 1 + len(peers)
@@ -167,7 +170,11 @@ def _absence(peer: Peer) -> str | None:
 def _run_peer(
     peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Measured, cap_s: float
 ) -> None:
-    outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
+    try:
+        outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
+    except ProcessError as error:
+        measured.failed[peer.name] = str(error)
+        return
     measured.outcomes.setdefault(peer.name, []).append(outcome)
     ours: Outcome | None = measured.outcomes[LONGFAT][-1]
     if not outcome.complete:
@@ -239,6 +246,7 @@ def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, A
         "warmup_s": measured.warmup_s,
         "target": {**asdict(benchmark.speed), "reached": value, "ratios": benchmark.ratios},
         "refused": measured.refused,
+        "failed": measured.failed,
         "simulators": simulators,
     }
 

@@ -93,6 +93,10 @@ def bench_command(
             from longfat.cli._bench_comparison import print_comparison
 
             print_comparison(found, peers, markdown=markdown)
+    failed = [f"{e.benchmark.letter}: {said}" for e in found for said in e.failed.values()]
+    if failed:
+        click.echo("\n".join(f"error: {each}" for each in failed), err=True)
+        click.get_current_context().exit(1)
 
 
 def _peers(against: str | None) -> list[Peer]:
