@@ -438,7 +438,12 @@ int main(int argc, char **argv) {
         Simulator::Schedule(Seconds(duration / 10000), watch);
     };
     Simulator::Schedule(Seconds(0), watch);
-    Simulator::Schedule(Seconds(top.Number("warmup")), read);
+    // Eighths of the warm-up serve where a run is stopped within it.
+    const double warmup = top.Number("warmup");
+    for (int eighth = warmup > 0 ? 1 : 8; eighth < 8; ++eighth) {
+        Simulator::Schedule(Seconds(warmup * eighth / 8), read);
+    }
+    Simulator::Schedule(Seconds(warmup), read);
     Simulator::Stop(Seconds(duration));
     began = Clock::now();
     Simulator::Run();

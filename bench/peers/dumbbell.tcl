@@ -187,9 +187,10 @@ proc begin {} {
     set began [clock microseconds]
 }
 
-proc warm {} {
-    global warm ns
-    set warm [list [$ns now] [reading]]
+set readings {}
+proc read_now {} {
+    global readings ns
+    lappend readings "at [$ns now]" {*}[reading]
 }
 
 # Stops a run that takes too long, at the next of a thousand looks at the clock.
@@ -200,23 +201,24 @@ proc watch {every} {
 }
 
 proc finish {} {
-    global ns began warm result_file
+    global ns began readings result_file
     set engine [expr {([clock microseconds] - $began) / 1e6}]
     set channel [open $result_file w]
     puts $channel "top engine_s $engine reached_s [$ns now]"
-    if {[info exists warm]} {
-        puts $channel "at [lindex $warm 0]"
-        puts $channel [join [lindex $warm 1] "\n"]
-    }
-    puts $channel "at [$ns now]"
-    puts $channel [join [reading] "\n"]
+    read_now
+    puts $channel [join $readings "\n"]
     close $channel
     exit 0
 }
 
 set duration [dict get $top duration]
 $ns at 0.0 begin
-$ns at [dict get $top warmup] warm
+# Eighths of the warm-up serve where a run is stopped within it.
+set warmup [dict get $top warmup]
+for {set eighth [expr {$warmup > 0 ? 1 : 8}]} {$eighth < 8} {incr eighth} {
+    $ns at [expr {$warmup * $eighth / 8}] read_now
+}
+$ns at $warmup read_now
 $ns at 0.0 "watch [expr {$duration / 1000.0}]"
 $ns at $duration finish
 $ns run

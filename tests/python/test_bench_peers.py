@@ -12,7 +12,7 @@ from longfat.bench._dumbbell import Dumbbell, dumbbell, lines, refusal
 from longfat.bench._longfat_run import timed
 from longfat.bench._measure import LONGFAT, Measured, as_json, measure
 from longfat.bench._ns2 import Ns2
-from longfat.bench._peer import Peer, PeerAbsent, network_of, read_result
+from longfat.bench._peer import Peer, PeerAbsent, first_reading, read_result
 from longfat.bench._peer import timed as timed_in
 from longfat.bench._peers import PEERS
 from longfat.bench._process import ProcessError
@@ -35,7 +35,8 @@ top = open(given).readline().split()[1:]
 top = dict(zip(top[::2], top[1::2]))
 reached = min({reached}, float(top["duration"]))
 rows = []
-for time in (float(top["warmup"]), reached):
+warmup = float(top["warmup"])
+for time in [*(warmup * i / 8 for i in range(1, 9) if warmup * i / 8 < reached), reached]:
     rows += [f"at {{time}}"] + [f"flow {{i}} delivered {{round(time * 100 * (i + 1))}}" for i in range(2)]
     rows += [f"link forward arrived {{1000 * time}} dropped {{2 * time}} marked {{time}}"]
     rows[-1] += f" backlog_s {{4 * time}}"
@@ -104,15 +105,31 @@ def test_a_peer_that_is_stopped_is_compared_over_what_it_simulated(
     assert ratio.median == pytest.approx(part.packets_per_s / 450)
 
 
-def test_a_peer_that_is_stopped_within_the_warm_up_has_no_results(
+def test_of_a_peer_that_is_stopped_within_the_warm_up_the_second_half_is_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: Path
 ) -> None:
-    install_fake(monkeypatch, tmp_path, reached=1.0)
+    install_fake(monkeypatch, tmp_path, reached=0.8)
+    found = run_small(Ns2(), small)
+    (outcome,) = found.outcomes["ns2"]
+    # Eighths of a second: 3/8 is the last before 0.4 s.
+    assert outcome.measured_from_s == 0.375
+    assert outcome.network is not None
+    assert outcome.network.goodput_bit_s == pytest.approx(3.6e6, rel=0.02)
+    (part,) = found.same_part["ns2"]
+    assert part is not None
+    assert (part.measured_from_s, part.simulated_s) == (0.375, 0.8)
+    assert found.ratio("ns2") is not None
+
+
+def test_a_peer_that_is_stopped_at_once_has_no_results(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, small: Path
+) -> None:
+    install_fake(monkeypatch, tmp_path, reached=0.11)
     found = run_small(Ns2(), small)
     assert found.outcomes["ns2"][0].network is None
     (part,) = found.same_part["ns2"]
     assert part is not None
-    assert part.simulated_s == 1.0
+    assert part.simulated_s == 0.11
     assert found.ratio("ns2") is not None
     assert found.network("ns2", "jain").mean is None
     assert found.network(LONGFAT, "jain", part_of="ns2").mean is None
@@ -235,7 +252,7 @@ def test_an_unexpected_result_is_refused() -> None:
         read_result("top engine_s 1 reached_s 1\n")
     scene = scene_of()
     one = "at 0.5\nflow 0 delivered 1\nflow 1 delivered 1\n"
-    assert network_of(scene, read_result(f"top engine_s 1 reached_s 0.5\n{one}")) is None
+    assert first_reading(scene, read_result(f"top engine_s 1 reached_s 0.5\n{one}")) is None
 
 
 def test_a_peer_that_fails_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def timed(scenario: Scenario) -> tuple[Outcome, dict[str, Any]]:
         seed=scenario.seed,
         engine_s=engine["wall_s"],
         simulated_s=scenario.duration_s,
+        measured_from_s=scenario.warmup_s,
         complete=True,
         cpu_s=usage.cpu_s,
         data_packets=engine["data_packets"],

@@ -184,9 +184,8 @@ def _run_peer(
 
 def _until(stopped: Outcome, scenario: Scenario) -> Outcome | None:
     """A run of longfat that ends where a peer was stopped."""
-    changes = [f'duration="{stopped.simulated_s:.9f} s"']
-    if stopped.network is None:
-        changes.append('warmup="0 s"')
+    begin = stopped.measured_from_s or 0.0
+    changes = [f'duration="{stopped.simulated_s:.9f} s"', f'warmup="{begin:.9f} s"']
     try:
         part = Scenario.parse(scenario.to_toml(), overrides=changes)
     except ValueError:  # flows begin later, or may

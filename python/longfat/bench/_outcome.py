@@ -45,10 +45,12 @@ class Outcome:
         engine_s: Wall time of the simulation itself, without reading, building and writing.
         cpu_s: Processor time of its whole process, building the network included.
         simulated_s: How far it came; less than the duration if it was stopped.
+        measured_from_s: Where the measured interval begins: at the end of the warm-up, or earlier if the run
+            was stopped within it; `None` if that was at once.
         complete: Whether it came to the end.
         data_packets: New data packets that reached receivers in that time.
         peak_memory_bytes: The largest memory of its process.
-        network: What happened in the network; `None` if it was stopped within the warm-up.
+        network: What happened in the network in that interval; `None` if there is none.
     """
 
     simulator: str
@@ -56,6 +58,7 @@ class Outcome:
     engine_s: float
     cpu_s: float
     simulated_s: float
+    measured_from_s: float | None
     complete: bool
     data_packets: int
     peak_memory_bytes: int

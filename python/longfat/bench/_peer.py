@@ -76,7 +76,8 @@ def timed(
         usage = run(command, limit_s=cap_s + _SPARE_S)
         try:
             result = read_result(written.read_text("utf-8"))
-            network = network_of(scene, result)
+            first = first_reading(scene, result)
+            network = network_of(scene, first, result.readings[-1]) if first else None
         except (OSError, ValueError, LookupError) as error:
             message = f"{peer.title} wrote no result of this scenario: {error}"
             raise ProcessError(message) from error
@@ -86,6 +87,7 @@ def timed(
         engine_s=result.engine_s,
         cpu_s=usage.cpu_s,
         simulated_s=result.reached_s,
+        measured_from_s=first.time_s if first else None,
         complete=result.reached_s >= scene.duration_s * (1 - 1e-9),
         data_packets=sum(flow["delivered"] for flow in result.readings[-1].flows),
         peak_memory_bytes=usage.peak_memory_bytes,
@@ -104,7 +106,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Result:
-    """What a peer wrote: a reading at the end of the warm-up, if it came so far, and one at the end."""
+    """What a peer wrote: readings within the warm-up and at its end, as far as it came, and one at the end."""
 
     engine_s: float
     reached_s: float
@@ -143,11 +145,18 @@ def _pairs(words: Sequence[str]) -> dict[str, float]:
     return {key: float(value) for key, value in zip(words[::2], words[1::2], strict=True)}
 
 
-def network_of(scene: Dumbbell, result: Result) -> Network | None:
-    """The difference of two readings, in the terms of longfat; `None` of a run that ended in the warm-up."""
-    first, last = result.readings[0], result.readings[-1]
-    if len(result.readings) == 1 or last.time_s <= first.time_s:
-        return None
+def first_reading(scene: Dumbbell, result: Result) -> Reading | None:
+    """That at the end of the warm-up; of a run that ended within it, the last before its middle, if any."""
+    nearly = 1 - 1e-9
+    reached = result.readings[-1].time_s
+    if reached * nearly > scene.warmup_s:
+        return next(each for each in result.readings if each.time_s >= scene.warmup_s * nearly)
+    before = [each for each in result.readings if each.time_s <= reached / 2]
+    return before[-1] if before else None
+
+
+def network_of(scene: Dumbbell, first: Reading, last: Reading) -> Network:
+    """The difference of two readings, in the terms of longfat."""
     goodputs: dict[str, list[float]] = {}
     pairs = zip(scene.flows, first.flows, last.flows, strict=True)
     for flow, before, after in pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 from longfat._text import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
@@ -37,7 +38,7 @@ def print_comparison(
     networks = table(
         "",
         "simulator",
-        "simulated",
+        "measured",
         "goodput",
         "queue mean",
         "dropped",
@@ -91,16 +92,28 @@ def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
 
 def _networks(measured: Measured, peer: Peer) -> list[tuple[str, ...]]:
     """Longfat and a peer, over the part of the run that both simulated."""
-    runs = measured.outcomes[peer.name]
-    length = _length(runs)
-    if not any(run.network for run in runs):
-        return [
-            (measured.benchmark.letter, peer.title, f"{length}: within the warm-up", *[ABSENT] * 5)
-        ]
+    runs = [run for run in measured.outcomes[peer.name] if run.network]
+    if not runs:
+        letter = measured.benchmark.letter
+        return [(letter, peer.title, "stopped too early", *[ABSENT] * 5)]
     return [
-        (measured.benchmark.letter, name, length, *_results(measured, simulator, peer.name))
+        (
+            measured.benchmark.letter,
+            name,
+            _interval(runs),
+            *_results(measured, simulator, peer.name),
+        )
         for name, simulator in ((LONGFAT, LONGFAT), (peer.title, peer.name))
     ]
+
+
+def _interval(runs: Sequence[Outcome]) -> str:
+    """What the network results of runs are of."""
+    begins = [run.measured_from_s or 0.0 for run in runs]
+    ends = [run.simulated_s for run in runs]
+    begin, end = (amount(statistics.median(each), TIME) for each in (begins, ends))
+    about = "about " if len({*begins}) > 1 or len({*ends}) > 1 else ""
+    return f"{about}{begin} to {end}"
 
 
 def _length(runs: Sequence[Outcome]) -> str:
