@@ -15,11 +15,12 @@ from longfat.paper import (
     Point,
     Row,
     Scale,
+    across,
     at,
     per_seed,
     plots,
 )
-from setting import ACCESS, FULL_RATE, QUICK_RATE, THREE, cw, dumbbell, shares
+from setting import FULL_RATE, MANY, QUICK_RATE, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="access",
@@ -27,6 +28,7 @@ FIGURE = Experiment(
     question="Why do windows not meet, and what brings them together?",
 )
 FACTORS = (1.25, 2.0, 5.0, 10.0)
+COMPARED = (1.25, 10.0)
 SPREAD = 20.0
 """Stands for packets spread over the round trip, at the access rate of 10."""
 
@@ -52,15 +54,19 @@ def points(scale: Scale) -> Iterator[Point | Computation]:
     """Four access rates; evenly spread packets; and the model in which nobody loses alone."""
     rate = QUICK_RATE if scale == "quick" else FULL_RATE
     for control, law in (("cw-hstcp", cw(10)), ("hstcp", "hstcp")):
-        for factor in FACTORS if scale == "quick" else (1.25, 10.0):
-            if scale == "full" and control == "hstcp" and factor < ACCESS:
-                continue
-            change = {"flow.fast.access": f"{factor * rate:.1f} Mbit/s"}
-            yield dumbbell(scale, law, set=change, control=control, factor=factor)
-        if scale == "full":
-            continue
-        change = {"flow.fast.pacing": "spread"}
-        yield dumbbell(scale, law, set=change, control=control, factor=SPREAD)
+        for factor in (*FACTORS, SPREAD):
+            spread = factor == SPREAD
+            many = control == "cw-hstcp" and factor in COMPARED
+            yield dumbbell(
+                scale,
+                law,
+                seeds=MANY[scale] if many else 5,
+                set={"flow.fast.pacing": "spread"}
+                if spread
+                else {"flow.fast.access": f"{factor * rate:.1f} Mbit/s"},
+                control=control,
+                factor=factor,
+            )
     yield Computation({"control": "model", "factor": 0.0}, together, {"rate": rate})
 
 
@@ -70,18 +76,19 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """What happens when bursts are no faster than the bottleneck."""
-    answers: dict[str, Answer] = {
+    """What happens when bursts are no faster than the bottleneck, and when there are none."""
+    wide = across(at(rows, control="cw-hstcp"), "factor", "jain", keep=[])
+    return {
         "access/together": float(at(rows, control="model")["jain"][0]),
+        "access/links": per_seed(wide, pl.col("1.25") - pl.col("10.0")),
+        "access/spread": per_seed(wide, pl.col(str(SPREAD)) - pl.col("10.0")),
         "access/cw/index": per_seed(rows, "jain", control="cw-hstcp", factor=1.25),
+        "access/cw/spread": per_seed(rows, "jain", control="cw-hstcp", factor=SPREAD),
         "access/lose-together": per_seed(
             rows, pl.col("events_last") / pl.col("events_first"), control="cw-hstcp", factor=1.25
         ),
+        "access/hstcp/index": per_seed(rows, "jain", control="hstcp", factor=1.25),
     }
-    if SPREAD in rows["factor"]:
-        answers["access/cw/spread"] = per_seed(rows, "jain", control="cw-hstcp", factor=SPREAD)
-        answers["access/hstcp/index"] = per_seed(rows, "jain", control="hstcp", factor=1.25)
-    return answers
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -34,23 +34,15 @@ LAWS: dict[str, tuple[str, str | dict[str, Any]]] = {
     "mean": (f"c = {MEAN_C:.1f} /s, 1 over\nthe mean round trip", cw(round(MEAN_C, 3))),
 }
 
+KINDS: dict[str, object] = {"DropTail": "drop-tail", "RED": RED, "AVQ": "avq", "PI": PI}
 QUEUES = {"DropTail": (-0.24, "o"), "RED": (-0.08, "s"), "AVQ": (0.08, "^"), "PI": (0.24, "D")}
 """Where each stands beside the others, and its marker."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Each law with each queue at the quick scale; at the full one those that claims need."""
-    queues: dict[str, object] = {
-        "DropTail": "drop-tail",
-        "RED": RED,
-        "AVQ": "avq",
-        "PI": PI,
-    }
-    for queue, kind in queues.items():
-        laws = list(LAWS) if queue in ("DropTail", "RED") else ["hstcp", "smoothed"]
-        if scale == "full":
-            laws = {"DropTail": ["hstcp", "smoothed"], "RED": ["smoothed"]}.get(queue, [])
-        for law in laws:
+    """Each law with DropTail and RED; c = 10 and HSTCP with AVQ and PI."""
+    for queue, kind in KINDS.items():
+        for law in LAWS if queue in ("DropTail", "RED") else ("hstcp", "smoothed"):
             change = {} if queue == "DropTail" else {"link.bottleneck.queue": kind}
             yield dumbbell(scale, LAWS[law][1], set=change, law=law, queue=queue)
 
@@ -61,22 +53,21 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """RED against DropTail and against HSTCP; the mean round trip against c = 10."""
+    """Each queue against DropTail and RED against HSTCP; the mean round trip against c = 10."""
     queue = across(rows, "queue", "jain", keep=["law"])
     law = across(rows, "law", "jain", keep=["queue"])
+    red, tail = at(law, queue="RED"), at(law, queue="DropTail")
     answers: dict[str, Answer] = {
+        f"red/{name.lower()}": per_seed(queue, pl.col(name) - pl.col("DropTail"), law="smoothed")
+        for name in ("AVQ", "PI")
+    }
+    return answers | {
         "red/cw/fairer": per_seed(queue, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/cw/index": per_seed(rows, "jain", law="smoothed", queue="RED"),
+        "red/cw/hstcp": per_seed(red, pl.col("smoothed") - pl.col("hstcp")),
+        "red/mean-rtt": per_seed(red, (pl.col("mean") - pl.col("smoothed")).abs()),
+        "red/mean-rtt/droptail": per_seed(tail, pl.col("mean") - pl.col("smoothed")),
     }
-    if "AVQ" in rows["queue"]:
-        with_red = at(law, queue="RED")
-        answers |= {
-            "red/cw/hstcp": per_seed(with_red, pl.col("smoothed") - pl.col("hstcp")),
-            "red/avq": per_seed(queue, pl.col("AVQ") - pl.col("DropTail"), law="smoothed"),
-            "red/pi": per_seed(queue, pl.col("PI") - pl.col("DropTail"), law="smoothed"),
-            "red/mean-rtt": per_seed(with_red, (pl.col("mean") - pl.col("smoothed")).abs()),
-        }
-    return answers
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -62,7 +62,10 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         (pl.col("cw-hstcp") - pl.col("hstcp")).alias("better")
     )
     means = wide.group_by("rate", "delay").agg(pl.col("better", "cw-hstcp").mean())
-    worst, best = means.sort("better").row(0, named=True), means.sort("cw-hstcp").row(-1, named=True)
+    worst, best = (
+        means.sort("better").row(0, named=True),
+        means.sort("cw-hstcp").row(-1, named=True),
+    )
     cw_only = at(rows, control="cw-hstcp")
     rates = across(cw_only, "rate", "jain", keep=["delay"])
     delays = across(cw_only, "delay", "jain", keep=["rate"])

@@ -29,6 +29,9 @@ RED: dict[str, Any] = {"kind": "red", "min": "0.1667 buffer", "max": "0.5 buffer
 PI: dict[str, Any] = {"kind": "pi", "target": "0.3333 buffer"}
 """PI that holds the queue in the middle between the thresholds of RED."""
 
+MANY = {"quick": 10, "full": 20}
+"""Seeds where five leave the question open."""
+
 BACKGROUND = ("background", "web")
 SCALES = (1, 2, 5, 10, 20, 50)
 PACKET_BIT = 8000

@@ -6,8 +6,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import bars, colours, note
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
-from setting import STCP, dumbbell, shares
+from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
+from setting import MANY, STCP, dumbbell, shares, windows
 
 FIGURE = Experiment(
     id="stcp",
@@ -15,30 +15,55 @@ FIGURE = Experiment(
     question="Is STCP less fair to round trips than HSTCP?",
 )
 PAPER = (91, 2.73, 0.77)
+EARLY_S = 50.0
+
+
+STARTS = {
+    "drawn": "starts drawn from 20 s",
+    "together": "all start at 0 s",
+    "long": "600 s, not 200 s",
+}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """The paper's round trips, with STCP and, at the quick scale, with HSTCP to compare."""
-    for control in ("stcp", "hstcp") if scale == "quick" else ("stcp",):
-        yield dumbbell(scale, control, STCP, control=control)
+    """The paper's round trips, with STCP and, to compare, with HSTCP; and with one thing changed."""
+    yield dumbbell(scale, "stcp", STCP, seeds=MANY[scale], control="stcp", kind="drawn")
+    yield dumbbell(scale, "hstcp", STCP, seeds=MANY[scale] // 2, control="hstcp", kind="drawn")
+    start = {"flow.fast.start": "0 s"}
+    yield dumbbell(scale, "stcp", STCP, seeds=10, set=start, control="stcp", kind="together")
+    if scale == "full":
+        long = {"duration": "600 s", "warmup": "450 s"}
+        yield dumbbell(scale, "stcp", STCP, seeds=10, set=long, control="stcp", kind="long")
 
 
 def measure(run: Measured) -> Row:
-    """Shares and the index."""
-    return shares(run)
+    """Shares and the index; when each flow began, and its window after 50 s."""
+    flows = run.flows("fast")
+    found = [row["window"] for row in windows(run, 50.0) if row["time_s"] == EARLY_S]
+    return (
+        shares(run)
+        | {f"start{i}": flow["start_s"] for i, flow in enumerate(flows)}
+        | {f"early{i}": window for i, window in enumerate(found)}
+    )
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The paper's three numbers, and the comparison, run by run."""
+    """The paper's three numbers, the comparison, run by run, and what decides who wins."""
+    drawn = at(rows, kind="drawn")
+    index = drawn.pivot(on="control", index="seed", values="jain")
+    lead = pl.col("early0") / pl.max_horizontal("early1", "early2")
+    ahead = at(drawn, control="stcp").with_columns(lead.alias("lead"))
     answers: dict[str, Answer] = {
-        "stcp/first": per_seed(rows, "u0", control="stcp"),
-        "stcp/second": per_seed(rows, "u1", control="stcp"),
-        "stcp/third": per_seed(rows, "u2", control="stcp"),
-        "stcp/index": per_seed(rows, "jain", control="stcp"),
+        "stcp/first": per_seed(drawn, "u0", control="stcp"),
+        "stcp/second": per_seed(drawn, "u1", control="stcp"),
+        "stcp/third": per_seed(drawn, "u2", control="stcp"),
+        "stcp/index": per_seed(drawn, "jain", control="stcp"),
+        "stcp/more-severe": per_seed(index, pl.col("stcp") - pl.col("hstcp")),
+        "stcp/together/first": per_seed(rows, "u0", kind="together"),
+        "stcp/early": float(ahead.select(pl.corr("lead", "u0", method="spearman")).item()),
     }
-    if "hstcp" in rows["control"]:
-        index = rows.pivot(on="control", index="seed", values="jain")
-        answers["stcp/more-severe"] = per_seed(index, pl.col("stcp") - pl.col("hstcp"))
+    if "long" in rows["kind"]:
+        answers["stcp/long/first"] = per_seed(rows, "u0", kind="long")
     return answers
 
 

@@ -19,7 +19,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import FIVE_CW, THREE, cw, dumbbell, shares
+from setting import FIVE_CW, MANY, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="table-3",
@@ -36,7 +36,7 @@ PAPER = {
 def points(scale: Scale) -> Iterator[Point]:
     """Three values of c."""
     for c in PAPER:
-        yield dumbbell(scale, cw(c), c=c)
+        yield dumbbell(scale, cw(c), seeds=MANY[scale], c=c)
 
 
 def measure(run: Measured) -> Row:
