@@ -1,15 +1,28 @@
 """Beyond the paper: every controller at ratios of round trips from 1 to 8, and what theory expects."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import longfat
 from drawn import DOTTED, note
+from longfat import fairness
 from longfat._statistics import estimate
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import (
+    Answer,
+    Computation,
+    Experiment,
+    Measured,
+    Point,
+    Row,
+    Scale,
+    at,
+    plots,
+)
 from setting import PACKET_BIT
 
 FIGURE = Experiment(
@@ -19,39 +32,75 @@ FIGURE = Experiment(
 )
 RATIOS = (1, 2, 4, 8)
 SHORT_MS = 40
-SHOWN = {
+COLUMNS = 4
+CONTROLLERS = tuple(each["name"] for each in longfat.controllers())
+
+EXPECTED: dict[str, float | str] = {
     "constant-rate": 0,
     "cw-hstcp": 1,
     "cubic": 1,
     "reno": 2,
-    "hstcp": 6.06,
-    "stcp": None,
-    "exp": None,
-    "fiber": None,
     "anti-ecn": 2,
     "sized-start": 2,
+    "hstcp": 6.06,
+    "stcp": "without bound",
+    "exp": "no power law",
 }
-"""Controllers, in the order of what is expected of them, and the exponents."""
+"""Exponents of controllers whose flows lose together, without a queue; of the others theory says nothing."""
 
 
-def points(_: Scale) -> Iterator[Point]:
-    """Each controller at each ratio."""
-    for control in SHOWN:
+def model(control: str, rate: int, ratio: int) -> Row | None:
+    """The rates where both flows always lose together, 300 to 600 s; nothing without a window law."""
+    rtts = (SHORT_MS, SHORT_MS * ratio)
+    try:
+        solved = longfat.synchronised(
+            control,
+            rate=f"{rate} Mbit/s",
+            rtt=[f"{rtt} ms" for rtt in rtts],
+            window=[rate * rtt / 16 for rtt in rtts],
+            duration="600 s",
+            buffer="50 ms",
+            packet="1000 B",
+            sample="100 ms",
+        )
+    except (longfat.FluidError, longfat.ScenarioError):
+        return None
+    late = pl.col("time_s") > 300
+    flows = solved.flow_series.to_polars().filter(late)
+    queue = float(solved.link_series.to_polars().filter(late).select(pl.mean("queue_s")).item())
+    short, long = flows.group_by("flow").agg(pl.mean("rate_bit_s")).sort("flow")["rate_bit_s"]
+    real = [rtt / 1e3 + queue for rtt in rtts]
+    return {"rates": short / long, "real_ratio": real[1] / real[0]}
+
+
+def points(scale: Scale) -> Iterator[Point | Computation]:
+    """Every controller that there is, at each ratio; and the model in which nobody loses alone."""
+    rate, seconds, warmup, seeds = (40, 110, 30, 3) if scale == "quick" else (200, 200, 50, 5)
+    for control in CONTROLLERS:
         for ratio in RATIOS:
-            yield Point(
-                "rtt-ratio.toml",
-                set={
-                    "flow.fast.control": control,
-                    "flow.fast.rtt": [f"{SHORT_MS} ms", f"{SHORT_MS * ratio} ms"],
-                    "duration": "110 s",
-                },
-                labels={"control": control, "ratio": ratio},
-                seeds=3,
+            change: dict[str, Any] = {
+                "flow.fast.control": control,
+                "flow.fast.rtt": [f"{SHORT_MS} ms", f"{SHORT_MS * ratio} ms"],
+                "flow.fast.access": f"{2 * rate} Mbit/s",
+                "link.bottleneck.rate": f"{rate} Mbit/s",
+                "duration": f"{seconds} s",
+                "warmup": f"{warmup} s",
+            }
+            if control == "blitz":  # its bursts rely on queues that heed priorities
+                change["link.bottleneck.queue"] = "pushout"
+            labels = {"control": control, "ratio": ratio}
+            yield Point("rtt-ratio.toml", change, labels | {"kind": "packets"}, seeds)
+            yield Computation(
+                labels | {"kind": "model"},
+                model,
+                {"control": control, "rate": rate, "ratio": ratio},
             )
 
 
-def measure(run: Measured) -> Row:
+def measure(run: Measured) -> Row | list[Row]:
     """Rate of the shorter round trip over that of the longer; the round trips with the queue."""
+    if run.labels["kind"] == "model":
+        return run.value or []
     short, long = run.flows("fast")
     least = PACKET_BIT
     real = [flow["rtt_s"] + (flow["queueing_delay_mean_s"] or 0.0) for flow in (short, long)]
@@ -61,77 +110,85 @@ def measure(run: Measured) -> Row:
     }
 
 
-def exponents(rows: pl.DataFrame, control: str) -> list[float]:
-    """Per seed the slope of log rates against log round trips, queue included: a line through 1."""
-    found = []
-    for _, part in at(rows, control=control).sort("seed").group_by("seed", maintain_order=True):
-        part = part.filter(pl.col("ratio") > 1)  # noqa: PLW2901 - the same rows, fewer
-        x, y = np.log(part["real_ratio"].to_numpy()), np.log(part["rates"].to_numpy())
-        found.append(float((x * y).sum() / (x * x).sum()))
-    return found
+def exponents(rows: pl.DataFrame, control: str, kind: str = "packets") -> list[float]:
+    """Per seed the exponent of the rates over the round trips, queue included."""
+    chosen = at(rows, control=control, kind=kind).sort("seed")
+    return [
+        fairness.fit_exponent(part["real_ratio"], 1 / part["rates"]).value
+        for _, part in chosen.group_by("seed", maintain_order=True)
+    ]
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Exponents, queue included."""
-    found = {control: exponents(rows, control) for control in SHOWN}
-    return {
-        "rtt-ratio/cw-hstcp": found["cw-hstcp"],
-        "rtt-ratio/constant-rate": found["constant-rate"],
-        "rtt-ratio/reno": found["reno"],
-        "rtt-ratio/hstcp": found["hstcp"],
+    found = {control: exponents(rows, control) for control in ("cw-hstcp", "reno", "hstcp")}
+    answers: dict[str, Answer] = {
+        "rtt-ratio/constant-rate": exponents(rows, "constant-rate"),
         "rtt-ratio/order": [
             other - cw for other, cw in zip(found["hstcp"], found["cw-hstcp"], strict=True)
         ],
     }
+    for control in ("cw-hstcp", "reno", "constant-rate"):
+        answers[f"rtt-ratio/model/{control}"] = exponents(rows, control, "model")[0]
+    return answers | {f"rtt-ratio/{control}": values for control, values in found.items()}
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """A panel for each controller: measured on the prediction."""
-    figure, axes = plots.grid(3, 4, width=14, height=10.6, sharex=True, sharey=True)
-    for panel, (control, exponent) in zip(axes.flat, SHOWN.items(), strict=False):
-        one(panel, at(rows, control=control), control, exponent)
+    """A panel for each controller: measured on the predictions."""
+    count = -(-(len(CONTROLLERS) + 1) // COLUMNS)
+    figure, axes = plots.grid(
+        count, COLUMNS, width=15, height=1 + 3.3 * count, sharex=True, sharey=True
+    )
+    figure.subplots_adjust(hspace=0.3)
+    known = sorted(
+        CONTROLLERS, key=lambda name: list(EXPECTED).index(name) if name in EXPECTED else 99
+    )
+    for panel, control in zip(axes.flat, known, strict=False):
+        one(panel, at(rows, control=control), control)
     for panel in axes[:, 0]:
-        panel.set_ylabel("rate of the short over that of the long")
-    for panel in (*axes[2, :2], axes[1, 2], axes[1, 3]):
-        panel.set_xlabel("ratio of round trips")
-        panel.tick_params(labelbottom=True)
-    for last in axes[2, 2:]:
-        last.set_axis_off()
-    last = axes[2, 2]
+        panel.set_ylabel("rate of the short\nover that of the long")
+    for place, panel in enumerate(axes.flat):
+        if place >= len(known):
+            panel.set_axis_off()
+        elif place + COLUMNS >= len(known):
+            panel.set_xlabel("ratio of round trips")
+            panel.tick_params(labelbottom=True)
     note(
-        last,
-        "dotted: what theory expects of flows\nthat lose together, without a queue\n\n"
-        "AntiECN without its routers and sized start\n"
-        "with an unlimited file are standard TCP;\n"
-        "blitz needs priorities and has no window\n\n"
-        f"short round trip: {SHORT_MS} ms, queue up to 50 ms",
-        (0.05, 0.9), va="top",
+        axes.flat[len(known)],
+        "dotted: theory, flows that lose\ntogether, without a queue\n"
+        "dashed: the same as a model,\nwith the queue\n\n"
+        "AntiECN without its routers and\nsized start with an unlimited file\nare standard TCP;\n"
+        "Blitz has a pushout queue\n\n"
+        f"short round trip {SHORT_MS} ms, buffer 50 ms",
+        (0.02, 0.98), va="top",
     )  # fmt: skip
     return figure
 
 
-def one(panel: Axes, rows: pl.DataFrame, control: str, exponent: float | None) -> None:
-    """Geometric means with intervals."""
+def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
+    """Geometric means with intervals, and the lines of theory."""
     means, lows, highs = [], [], []
     for ratio in RATIOS:
-        known = estimate(np.log(at(rows, ratio=ratio)["rates"].to_numpy()).tolist())
+        found = at(rows, ratio=ratio, kind="packets")["rates"].to_numpy()
+        known = estimate(np.log(found).tolist())
         mean, half = np.exp(known.mean or 0.0), known.half_width or 0.0
         means.append(mean)
         lows.append(mean * (1 - np.exp(-half)))
         highs.append(mean * (np.exp(half) - 1))
     x = np.array(RATIOS)
-    if exponent is not None:
-        panel.plot(x, x**exponent, color="#222222", linestyle=DOTTED, linewidth=1.4)
+    expected = EXPECTED.get(control, "no prediction")
+    if not isinstance(expected, str):
+        panel.plot(x, x**expected, color="#222222", linestyle=DOTTED, linewidth=1.4)
+    solved = rows.filter(pl.col("kind") == "model").sort("ratio")
+    panel.plot(solved["ratio"], solved["rates"], color="#777777", linestyle="--", linewidth=1.2)
     panel.errorbar(
         x, means, yerr=[lows, highs], color=plots.colour(control), marker=plots.marker(control),
         capsize=3, linewidth=1.6,
     )  # fmt: skip
-    expected = {"stcp": "no bound", "exp": "no power law", "fiber": "no prediction"}.get(
-        control, f"exponent {exponent:g}" if exponent is not None else ""
-    )
-    panel.set_title(
-        f"{plots.name(control)}: {expected}", loc="left", fontsize=11, fontweight="bold"
-    )
+    values = exponents(rows, control)
+    text = expected if isinstance(expected, str) else f"theory {expected:g}"
+    panel.set_title(plots.name(control), loc="left", fontsize=12, fontweight="bold")
+    note(panel, f"{text}, measured {np.mean(values):.1f}", (0.04, 0.93), va="top")
     panel.set(xscale="log", yscale="log", ylim=(0.2, 3000))
     panel.set_xticks(x, [str(ratio) for ratio in RATIOS])
     panel.set_xticks([], minor=True)
