@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from longfat._api import Run
@@ -290,6 +291,7 @@ class Fluid(Resolved):
         path: str | os.PathLike[str] | None = None,
         *,
         fair: float | None = None,
+        panel: Axes | None = None,
     ) -> Figure:
         """Draws the windows of two flows against each other (Chiu and Jain 1989).
 
@@ -299,6 +301,8 @@ class Fluid(Resolved):
             path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
             fair: Slope of the fairness line, the second window over the first. By default that of equal rates,
                 the ratio of the round trips; 1 is for equal windows.
+            panel: Draw there, and not into a figure of its own. `longfat.plot.phase_plane` also takes several
+                solutions, for trajectories from several starts.
 
         Returns:
             The figure, which notebooks show.
@@ -308,7 +312,7 @@ class Fluid(Resolved):
         """
         from longfat import plot
 
-        figure = plot.phase_plane(self, fair=fair)
+        figure = plot.phase_plane(self, fair=fair, panel=panel)
         if path is not None:
             plot.save(figure, path)
         return figure

@@ -6,9 +6,11 @@ Every picture is 1200 by 1000 pixels or a little wider, and is written as PNG or
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+from matplotlib.patheffects import withStroke
 
 from longfat import _style as style
 from longfat._style import save
@@ -136,54 +138,86 @@ def fluid(solved: Fluid, packets: Run | None = None) -> Figure:
         return _fluid(solved, packets)
 
 
-def phase_plane(solved: Fluid, *, fair: float | None = None) -> Figure:
+def phase_plane(
+    solved: Fluid | Mapping[str, Fluid], *, fair: float | None = None, panel: Axes | None = None
+) -> Figure:
     """Draws the windows of two flows of one link against each other (Chiu and Jain 1989).
 
     Args:
-        solved: A solution in time of two flows, as `longfat.synchronised` gives it.
+        solved: A solution in time of two flows, as `longfat.synchronised` gives it; or several with the same
+            link and round trips, by the names that their starts get.
         fair: Slope of the fairness line, second window over first; by default that of equal rates.
+        panel: Draw there, with the names of the lines beside them, and not into a figure of its own.
 
     Returns:
-        A figure of one panel: trajectory, efficiency line (link full, queue empty), fairness line.
+        A figure of one panel, or that of `panel`: trajectories, efficiency line (link full, queue empty),
+        fairness line.
 
     Raises:
         ValueError: There are not two flows on one link, or it was not solved in time.
     """
-    flows, links = solved.flow_series.to_polars(), solved.link_series.to_polars()
-    found = solved.summary["flows"]
-    if len(found) != 2 or len(solved.summary["links"]) != 1:  # noqa: PLR2004 - a plane
-        message = f"a phase plane is of two flows on one link: there are {len(found)} flows"
-        raise ValueError(message)
-    (one, two) = ([flow["window"], flow["rtt_s"]] for flow in found)
-    rate = flows.filter(pl.col("time_s") == 0)["rate_bit_s"].to_list()
-    capacity = sum(rate) / links["load"][0]
-    full = [capacity * window[0] / own for (window, _), own in zip((one, two), rate, strict=True)]
-    slope = two[1] / one[1] if fair is None else fair
+    paths = solved if isinstance(solved, Mapping) else {"start": solved}
+    for path in paths.values():
+        flows = path.summary["flows"]
+        if len(flows) != 2 or len(path.summary["links"]) != 1:  # noqa: PLR2004 - a plane
+            message = f"a phase plane is of two flows on one link: there are {len(flows)} flows"
+            raise ValueError(message)
     with style.applied():
+        if panel is not None:
+            _plane(panel, paths, fair, beside=True)
+            return panel.figure.figure
         figure = style.figure(10, 10, head=1.15)
         panel = figure.subplots()
-        panel.plot([0, full[0]], [full[1], 0], "-", color="#6b6b6b", label="efficiency: link full")
-        end = 1 / (1 / full[0] + slope / full[1])
-        name = "equal rates" if fair is None else f"w₂ = {fair:g} w₁"
-        panel.plot(
-            [0, 1.15 * end],
-            [0, 1.15 * slope * end],
-            "--",
-            color="#6b6b6b",
-            label=f"fairness: {name}",
-        )
-        panel.plot(one[0], two[0], color=style.COLOURS[0], linewidth=1.1, label="trajectory")
-        panel.plot(one[0][:1], two[0][:1], "o", color="white", markeredgecolor=style.COLOURS[0])
-        panel.plot(one[0][-1:], two[0][-1:], "o", color=style.COLOURS[0])
-        panel.annotate("start", (one[0][0], two[0][0]), (8, -4), textcoords="offset points")
-        panel.annotate("end", (one[0][-1], two[0][-1]), (8, -4), textcoords="offset points")
-        for axis, place in (("x", 0), ("y", 1)):
-            flow = found[place]
-            text = f"window of {flow['name']}, {flow['rtt_s'] * 1e3:g} ms (segments)"
-            panel.set(**{f"{axis}label": text, f"{axis}lim": (0, None)})
+        _plane(panel, paths, fair, beside=False)
         panel.legend(loc="upper right")
-        style.title(figure, "Phase plane", f"{found[0]['control']} and {found[1]['control']}")
+        one, two = next(iter(paths.values())).summary["flows"]
+        style.title(figure, "Phase plane", f"{one['control']} and {two['control']}")
     return figure
+
+
+def _plane(panel: Axes, paths: Mapping[str, Fluid], fair: float | None, *, beside: bool) -> None:
+    """Both lines, which are those of the first solution, and the trajectories."""
+    first = next(iter(paths.values()))
+    full = _alone(first)
+    trips = [flow["rtt_s"] for flow in first.summary["flows"]]
+    slope = trips[1] / trips[0] if fair is None else fair
+    meet = 1 / (1 / full[0] + slope / full[1])
+    end = (1.15 * meet, 1.15 * slope * meet)
+    name = "equal rates" if fair is None else "equal windows" if fair == 1 else f"w₂ = {fair:g} w₁"
+    for (x, y), dashes, text in (
+        (([0, full[0]], [full[1], 0]), "-", "efficiency: link full"),
+        (([0, end[0]], [0, end[1]]), "--", f"fairness: {name}"),
+    ):
+        panel.plot(x, y, dashes, color="#6b6b6b", label=text)
+    if beside:
+        faint: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "color": "#6b6b6b"}
+        panel.annotate("link full", (0.86 * full[0], 0.14 * full[1]), (4, 4), **faint)
+        panel.annotate(name, end, (3, 3), ha="center", va="bottom", **faint)
+    for index, (start, path) in enumerate(paths.items()):
+        one, two = (flow["window"] for flow in path.summary["flows"])
+        colour = style.COLOURS[index % len(style.COLOURS)]
+        panel.plot(one, two, color=colour, linewidth=0.9, label="trajectory" if not index else None)
+        panel.plot(one[:1], two[:1], "o", color="white", markeredgecolor=colour)
+        panel.plot(one[-1:], two[-1:], "o", color=colour, zorder=6)
+        panel.annotate(
+            start, (one[0], two[0]), (8, -4), textcoords="offset points", color=colour, zorder=7,
+            path_effects=[withStroke(linewidth=3, foreground="white")],
+        )  # fmt: skip
+        if not beside:
+            panel.annotate("end", (one[-1], two[-1]), (8, -4), textcoords="offset points")
+    for axis, flow in zip("xy", first.summary["flows"], strict=True):
+        text = f"window of {flow['name']}, {flow['rtt_s'] * 1e3:g} ms (segments)"
+        limits: dict[str, Any] = {f"{axis}label": text, f"{axis}lim": (0, None)}
+        panel.set(**limits)
+
+
+def _alone(solved: Fluid) -> list[float]:
+    """The window with which each of two flows would fill the link alone, the queue empty."""
+    flows, links = solved.flow_series.to_polars(), solved.link_series.to_polars()
+    rate = flows.filter(pl.col("time_s") == 0)["rate_bit_s"].to_list()
+    capacity = sum(rate) / links["load"][0]
+    found = solved.summary["flows"]
+    return [capacity * flow["window"][0] / own for flow, own in zip(found, rate, strict=True)]
 
 
 def _fluid(solved: Fluid, packets: Run | None) -> Figure:
@@ -196,7 +230,7 @@ def _fluid(solved: Fluid, packets: Run | None) -> Figure:
     _flows(rate, flows, "rate_bit_s", "rate", legend=False)
     price.set_ylabel("price (marked or lost)")
     for colour, (name, line) in zip(style.LINK_COLOURS, _directions(links), strict=False):
-        price.plot(line["time_s"], line["price"], color=colour, linewidth=1.1, label=name)
+        price.plot(line["time_s"], line["price"], color=colour, linewidth=0.9, label=name)
     price.set_ylim(bottom=0)
     style.legend(price)
     if packets is not None:
@@ -304,7 +338,7 @@ def _utilisation(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
 def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> None:
     for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
         share = 100 * line[column]
-        panel.plot(line["time_s"], share, color=colour, linewidth=1.1, label=name)
+        panel.plot(line["time_s"], share, color=colour, linewidth=0.9, label=name)
         if len(links) == 1:
             panel.fill_between(line["time_s"], share, color=colour, alpha=0.08, linewidth=0)
     panel.set_ylim(0, 105)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
 
 import longfat
+from longfat import plot
 from longfat._longfat import Scenario
 from support import SMALL
 
@@ -299,3 +301,28 @@ def test_the_phase_plane_has_both_lines() -> None:
     lone = longfat.synchronised("reno", rate="1 Mbit/s", rtt="10 ms", window=[2], duration="1 s")
     with pytest.raises(ValueError, match="two flows on one link: there are 1 flows"):
         lone.phase_plane()
+
+
+def test_a_phase_plane_takes_several_starts_and_a_panel() -> None:
+    """Windows of different round trips meet under CW-HSTCP (Pan et al., section IV), from either side."""
+    paths = {
+        name: longfat.synchronised(
+            "cw-hstcp",
+            rate="500 Mbit/s",
+            rtt=["160 ms", "80 ms"],
+            window=window,
+            duration="400 s",
+            packet="1000 B",
+        )
+        for name, window in (("A", [6000, 1000]), ("G", [1000, 3500]))
+    }
+    panel = Figure().subplots()
+    drawn = plot.phase_plane(paths, fair=1, panel=panel)
+    assert drawn is panel.figure
+    texts = [text.get_text() for text in panel.texts]
+    assert texts == ["link full", "equal windows", "A", "G"]
+    every = [np.asarray(line.get_xydata()) for line in panel.lines]
+    trajectories = [path for path in every if len(path) > 2]
+    assert [path[0].tolist() for path in trajectories] == [[6000, 1000], [1000, 3500]]
+    for path in trajectories:
+        assert path[-1, 1] / path[-1, 0] == pytest.approx(1, rel=0.1)
