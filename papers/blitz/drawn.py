@@ -15,7 +15,6 @@ from setting import NETWORKS, yardstick
 
 DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
 MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
-FAINT = "#6b6b6b"
 
 
 def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
@@ -109,17 +108,3 @@ def pair(rows: pl.DataFrame, networks: Sequence[str]) -> Figure:
     axes[0, 0].set_ylabel("power (Mbit/s per s)")
     key(figure)
     return figure
-
-
-def note(panel: Axes, text: str, place: tuple[float, float] = (0.03, 0.04), **other: str) -> None:
-    """A faint remark inside a panel."""
-    looks: Mapping[str, str] = {"ha": "left", "va": "bottom"} | other
-    panel.annotate(
-        text,
-        place,
-        xycoords="axes fraction",
-        fontsize=9,
-        color=FAINT,
-        ha=looks["ha"],
-        va=looks["va"],
-    )

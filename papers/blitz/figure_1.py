@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-import drawn
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
 
 FIGURE = Experiment(
@@ -89,6 +88,6 @@ def draw(rows: pl.DataFrame) -> Figure:
     axes[0, 0].set_ylabel("packets that have arrived")
     for trip in range(1, 11):
         axes[0, 0].axvline(30 * trip, color="#d8d8d8", linewidth=0.8, zorder=0)
-    drawn.note(axes[0, 0], "grey: round trips of 30 ms", (0.98, 0.04), ha="right")
+    plots.note(axes[0, 0], "grey: round trips of 30 ms", (0.98, 0.04), ha="right")
     plots.legend(figure, axes[0, 0])
     return figure

@@ -1,16 +1,14 @@
 """What the pictures of several experiments share."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from longfat._statistics import estimate
 from longfat.paper import at, plots
 
-FAINT = "#6b6b6b"
-DOTTED = (0, (2, 2))
 TRIPS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B", "#B23A48")
 """Colours of flows, from the shortest round trip to the longest."""
 
@@ -33,6 +31,27 @@ def lines(panel: Axes, rows: pl.DataFrame, rtts_ms: Sequence[int]) -> None:
         plots.series(
             panel, flow["time_s"], flow["window"], color=colour, linewidth=1.4, label=f"{rtt} ms"
         )
+
+
+def windows_beside(
+    rows: pl.DataFrame, label: str, titles: Mapping[str, str], rtts_ms: Sequence[int], column: str
+) -> Figure:
+    """The windows of the first seed, a panel for each value of a label, with the mean of a column above.
+
+    `rows` are those of `setting.shares_and_windows`; in each title `{}` stands for the mean.
+    """
+    figure, axes = plots.grid(1, len(titles), sharey=True, width=13, height=5.6)
+    figure.subplots_adjust(top=0.74)
+    for panel, (value, title) in zip(axes[0], titles.items(), strict=True):
+        here = at(rows, **{label: value})
+        lines(panel, at(here, kind="window"), rtts_ms)
+        mean, _ = mean_and_half(at(here, kind="shares")[column].to_list())
+        panel.set_title(title.format(mean), loc="left", fontsize=12, fontweight="bold")
+        panel.set(xlabel="time (s)", xlim=(0, 200))
+    axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
+    plots.note(axes[0, -1], "windows: the first seed", (0.98, 0.96), ha="right", va="top")
+    plots.legend(figure, axes[0, 0])
+    return figure
 
 
 def bars(
@@ -66,14 +85,3 @@ def bars(
                 linewidth=2.2,
                 zorder=5,
             )
-
-
-def note(
-    panel: Axes,
-    text: str,
-    place: tuple[float, float] = (0.03, 0.04),
-    ha: Literal["left", "right"] = "left",
-    va: Literal["bottom", "top"] = "bottom",
-) -> None:
-    """A faint remark inside a panel."""
-    panel.annotate(text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=ha, va=va)

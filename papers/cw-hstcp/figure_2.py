@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import lines, mean_and_half, note
+from drawn import windows_beside
 from longfat.paper import (
     Answer,
     Experiment,
@@ -16,9 +16,8 @@ from longfat.paper import (
     across,
     at,
     per_seed,
-    plots,
 )
-from setting import FIVE_HSTCP, RED, dumbbell, shares, windows
+from setting import FIVE_HSTCP, RED, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-2",
@@ -36,9 +35,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 def measure(run: Measured) -> list[Row]:
     """Shares; of the first seed the windows, too."""
-    row: Row = {"kind": "shares"} | shares(run)
-    drawn = windows(run) if run.seed == 1 else []
-    return [row, *({"kind": "window"} | one for one in drawn)]
+    return shares_and_windows(run)
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -59,16 +56,5 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 def draw(rows: pl.DataFrame) -> Figure:
     """The windows of one run with either queue."""
-    figure, axes = plots.grid(1, 2, sharey=True, width=13, height=5.6)
-    figure.subplots_adjust(top=0.74)
-    for panel, queue in zip(axes[0], ("DropTail", "RED"), strict=True):
-        lines(panel, at(rows, kind="window", queue=queue), FIVE_HSTCP)
-        index, _ = mean_and_half(at(rows, kind="shares", queue=queue)["jain"].to_list())
-        panel.set_title(
-            f"{queue}: Jain's index {index:.2f}", loc="left", fontsize=12, fontweight="bold"
-        )
-        panel.set(xlabel="time (s)", xlim=(0, 200))
-    axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
-    note(axes[0, 1], "windows: the first seed", (0.98, 0.96), ha="right", va="top")
-    plots.legend(figure, axes[0, 0])
-    return figure
+    titles = {queue: f"{queue}: Jain's index {{:.2f}}" for queue in ("DropTail", "RED")}
+    return windows_beside(rows, "queue", titles, FIVE_HSTCP, "jain")

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import lines, mean_and_half, note
+from drawn import windows_beside
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import THREE, cw, dumbbell, shares, windows
+from setting import THREE, cw, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-6",
@@ -24,10 +24,8 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Shares and mean windows; of the first seed the windows over time."""
-    row: Row = {"kind": "shares"} | shares(run)
-    drawn = windows(run) if run.seed == 1 else []
-    return [row, *({"kind": "window"} | one for one in drawn)]
+    """Shares; of the first seed the windows, too."""
+    return shares_and_windows(run)
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -51,18 +49,9 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The windows of one run."""
-    figure, axes = plots.grid(1, 2, sharey=True, width=13, height=5.6)
-    figure.subplots_adjust(top=0.74)
-    for panel, control in zip(axes[0], ("cw-hstcp", "hstcp"), strict=True):
-        lines(panel, at(rows, kind="window", control=control), THREE)
-        ratio, _ = mean_and_half(at(rows, kind="shares", control=control)["window_ratio"].to_list())
-        panel.set_title(
-            f"{plots.name(control)}: largest over smallest mean window {ratio:.1f}",
-            loc="left", fontsize=12, fontweight="bold",
-        )  # fmt: skip
-        panel.set(xlabel="time (s)", xlim=(0, 200))
-    axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
-    note(axes[0, 1], "windows: the first seed", (0.98, 0.96), ha="right", va="top")
-    plots.legend(figure, axes[0, 0])
-    return figure
+    """The windows of one run with either controller."""
+    titles = {
+        control: f"{plots.name(control)}: largest over smallest mean window {{:.1f}}"
+        for control in ("cw-hstcp", "hstcp")
+    }
+    return windows_beside(rows, "control", titles, THREE, "window_ratio")

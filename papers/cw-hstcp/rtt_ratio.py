@@ -9,7 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import longfat
-from drawn import DOTTED, note
 from longfat import fairness
 from longfat._statistics import estimate
 from longfat.paper import (
@@ -153,7 +152,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         elif place + COLUMNS >= len(known):
             panel.set_xlabel("ratio of round trips")
             panel.tick_params(labelbottom=True)
-    note(
+    plots.note(
         axes.flat[len(known)],
         "dotted: theory, flows that lose\ntogether, without a queue\n"
         "dashed: the same as a model,\nwith the queue\n\n"
@@ -178,7 +177,7 @@ def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
     x = np.array(RATIOS)
     expected = EXPECTED.get(control, "no prediction")
     if not isinstance(expected, str):
-        panel.plot(x, x**expected, color="#222222", linestyle=DOTTED, linewidth=1.4)
+        panel.plot(x, x**expected, color="#222222", linestyle=plots.DOTTED, linewidth=1.4)
     solved = rows.filter(pl.col("kind") == "model").sort("ratio")
     panel.plot(solved["ratio"], solved["rates"], color="#777777", linestyle="--", linewidth=1.2)
     panel.errorbar(
@@ -188,7 +187,7 @@ def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
     values = exponents(rows, control)
     text = expected if isinstance(expected, str) else f"theory {expected:g}"
     panel.set_title(plots.name(control), loc="left", fontsize=12, fontweight="bold")
-    note(panel, f"{text}, measured {np.mean(values):.1f}", (0.04, 0.93), va="top")
+    plots.note(panel, f"{text}, measured {np.mean(values):.1f}", (0.04, 0.93), va="top")
     panel.set(xscale="log", yscale="log", ylim=(0.2, 3000))
     panel.set_xticks(x, [str(ratio) for ratio in RATIOS])
     panel.set_xticks([], minor=True)

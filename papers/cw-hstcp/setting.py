@@ -111,3 +111,9 @@ def windows(run: Measured, every_s: float = 1.0) -> list[Row]:
         .select(pl.col("flow").cast(pl.String), "time_s", "window")
         .iter_rows()
     ]
+
+
+def shares_and_windows(run: Measured) -> list[Row]:
+    """A row of shares; and of the first seed rows of windows over time, for the picture."""
+    drawn = windows(run) if run.seed == 1 else []
+    return [{"kind": "shares"} | shares(run), *({"kind": "window"} | one for one in drawn)]

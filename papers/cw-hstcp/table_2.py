@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import bars, colours, note
+from drawn import bars, colours
 from longfat import fairness
 from longfat.paper import (
     Answer,
@@ -94,6 +94,6 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.set_xticks(range(3), [f"{a} to {b} s" for a, b in itertools.pairwise(EDGES)])
     panel.grid(visible=False, axis="x")
     panel.set(ylabel="share of the link (%)", ylim=(0, None))
-    note(panel, "black lines: Table 2", (0.99, 0.96), ha="right", va="top")
+    plots.note(panel, "black lines: Table 2", (0.99, 0.96), ha="right", va="top")
     plots.legend(figure, panel)
     return figure

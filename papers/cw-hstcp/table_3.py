@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import bars, colours, mean_and_half, note
+from drawn import bars, colours, mean_and_half
 from longfat import fairness
 from longfat.paper import (
     Answer,
@@ -100,7 +100,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     left.set_xticks(range(3), [f"c = {c} /s" for c in PAPER])
     left.grid(visible=False, axis="x")
     left.set(ylabel="share of the link (%)", ylim=(0, None))
-    note(left, "black lines: Table 3", (0.02, 0.96), va="top")
+    plots.note(left, "black lines: Table 3", (0.02, 0.96), va="top")
     found = [mean_and_half(at(rows, c=c)["jain"].to_list()) for c in PAPER]
     right.errorbar(
         range(3), [mean for mean, _ in found], yerr=[half for _, half in found],

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import DOTTED, note, ratios, ticks
+from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
 from setting import BDP_S, CONTROLS
 
@@ -135,11 +135,11 @@ def draw(rows: pl.DataFrame) -> Figure:
             hops,
             hops ** -EXPONENT[control],
             color=plots.colour(control),
-            linestyle=DOTTED,
+            linestyle=plots.DOTTED,
             linewidth=1.2,
         )
     ratios(events, rows, x="hops", y="events")
-    events.plot(hops, hops, color="#4D4D4D", linestyle=DOTTED, linewidth=1.4)
+    events.plot(hops, hops, color="#4D4D4D", linestyle=plots.DOTTED, linewidth=1.4)
     plots.over(used, rows, x="hops", y="utilisation", percent=True)
     for panel in axes[0]:
         panel.set(xscale="log", xlabel="full links one after the other")
@@ -148,10 +148,10 @@ def draw(rows: pl.DataFrame) -> Figure:
         yscale="log", ylabel="rate: flow through all links over flow through one", ylim=(0.03, 2)
     )
     ticks(share.yaxis, (0.05, 0.1, 0.2, 0.3, 0.5, 1, 2))
-    note(share, "dotted: links$^{-d}$, as the window\ngoes with (marks per packet)$^{-d}$")
+    plots.note(share, "dotted: links$^{-d}$, as the window\ngoes with (marks per packet)$^{-d}$")
     events.set(yscale="log", ylabel="decreases per packet: the same ratio", ylim=(0.5, 30))
     ticks(events.yaxis, (0.5, 1, 2, 3, 5, 10, 20))
-    note(events, "dotted: every link\nmarks packets alike", (0.97, 0.04), ha="right")
+    plots.note(events, "dotted: every link\nmarks packets alike", (0.97, 0.04), ha="right")
     used.set(
         ylabel="utilisation of the worst used link (%)", ylim=(max(60, used.get_ylim()[0]), 101)
     )

@@ -1,7 +1,6 @@
 """What the pictures of several experiments share: means with intervals, also on logarithmic axes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -9,9 +8,6 @@ from matplotlib.axes import Axes
 
 from longfat._statistics import estimate
 from longfat.paper import plots
-
-DOTTED = (0, (2, 2))
-FAINT = "#6b6b6b"
 
 
 def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
@@ -61,17 +57,6 @@ def ratios(
             label=plots.name(label),
             zorder=4,
         )
-
-
-def note(
-    panel: Axes,
-    text: str,
-    place: tuple[float, float] = (0.03, 0.04),
-    ha: Literal["left", "right"] = "left",
-    va: Literal["bottom", "top"] = "bottom",
-) -> None:
-    """A faint remark inside a panel."""
-    panel.annotate(text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=ha, va=va)
 
 
 def ticks(axis: object, values: Sequence[float]) -> None:

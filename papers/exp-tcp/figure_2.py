@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import note
 from longfat.paper import (
     Answer,
     Experiment,
@@ -120,7 +119,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         panel.set_ylim(bottom=0 if column != "utilisation" else None)
     axes[0, 0].set_ylim(top=101)
     plots.expected(axes[0, 0], low=95)
-    note(axes[0, 0], "shaded: EXP-TCP, says the paper", (0.98, 0.77), ha="right")
+    plots.note(axes[0, 0], "shaded: EXP-TCP, says the paper", (0.98, 0.77), ha="right")
     for panel in axes[1]:
         panel.set_xlabel("capacity (bit/s)")
     plots.legend(figure, axes[0, 0])

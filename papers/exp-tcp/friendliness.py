@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import DOTTED, note, ratios, ticks
+from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, plots
 from setting import BDP_S, PACKET_BIT
 
@@ -152,18 +152,18 @@ def draw(rows: pl.DataFrame) -> Figure:
             fair[shown],
             100 * expected[shown],
             color=plots.colour(control),
-            linestyle=DOTTED,
+            linestyle=plots.DOTTED,
             linewidth=1.4,
         )
     share.axhspan(100 * FRIENDLY, 118, color="#f0efe6", linewidth=0, zorder=0)
-    note(
+    plots.note(
         share,
         "friendly: within a tenth of what TCP gets beside TCP",
         (0.985, 0.985),
         ha="right",
         va="top",
     )
-    note(share, "dotted: by the response functions,\nwhere all see the same marks per packet")
+    plots.note(share, "dotted: by the response functions,\nwhere all see the same marks per packet")
     share.set(ylim=(0, 118), ylabel="rate of TCP (% of that beside TCP)")
     ratios(used, rows, x="window", y="utilisation", factor=100)
     used.set(ylabel="utilisation (%)", ylim=(min(84, used.get_ylim()[0]), 100.6))

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from drawn import FAINT, mean_and_half
+from drawn import mean_and_half
 from longfat.paper import (
     Answer,
     Experiment,
@@ -160,7 +160,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                     (0.01, y),
                     xycoords=panel.get_yaxis_transform(),
                     fontsize=9,
-                    color=FAINT,
+                    color=plots.FAINT,
                     va="center",
                 )
             if queue == QUEUES[-1]:

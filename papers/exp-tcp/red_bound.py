@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import DOTTED, mean_and_half
+from drawn import mean_and_half
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
 from setting import dumbbell
 
@@ -72,7 +72,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                 zorder=3,
             )
     for bound, text in ((ALONE, "bound"), (MIXED, "bound where half of the queue are ACKs")):
-        panel.axhline(100 * bound, color="#222222", linestyle=DOTTED, linewidth=1.4, zorder=4)
+        panel.axhline(100 * bound, color="#222222", linestyle=plots.DOTTED, linewidth=1.4, zorder=4)
         panel.annotate(
             f"{text}: {100 * bound:.2f} %",
             (-0.48, 100 * bound),

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from drawn import DOTTED, FAINT, note, ratios, ticks
+from drawn import ratios, ticks
 from longfat.paper import (
     Answer,
     Experiment,
@@ -124,7 +124,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         )
         ticks(share.xaxis, (1, 2, 4, 8))
         ticks(share.yaxis, (0.5, 1, 2, 4, 8, 16, 32))
-        share.axhline(1, color=FAINT, linewidth=0.8)
+        share.axhline(1, color=plots.FAINT, linewidth=0.8)
         used.set(ylabel="utilisation (%)", ylim=(min(94.5, used.get_ylim()[0]), 100.4))
         lost.set(ylabel="dropped or marked (%)", ylim=(0, None))
         share.set_title(queue, loc="left", fontsize=12, fontweight="bold")
@@ -147,5 +147,5 @@ def predict(panel: Axes, rows: pl.DataFrame, queue: str) -> None:
         x, y, text = plain["ratio"], plain["predicted"], "dotted: plain, if all lose together"
     else:
         x, y, text = plain["ratio"], plain["ratio"], "dotted: plain, equal windows"
-    panel.plot(x, y, color=plots.colour("exp"), linestyle=DOTTED, linewidth=1.6)
-    note(panel, text, (0.03, 0.95), va="top")
+    panel.plot(x, y, color=plots.colour("exp"), linestyle=plots.DOTTED, linewidth=1.6)
+    plots.note(panel, text, (0.03, 0.95), va="top")

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from drawn import DOTTED, mean_and_half, note, ratios, ticks
+from drawn import mean_and_half, ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
 from setting import CONTROLS, PACKET_BIT
 
@@ -153,21 +153,21 @@ def draw(rows: pl.DataFrame) -> Figure:
         exp["rtt_s"] * 1e3,
         100 * predicted,
         color=plots.colour("exp"),
-        linestyle=DOTTED,
+        linestyle=plots.DOTTED,
         linewidth=1.6,
     )
-    note(tail, "dotted: EXP-TCP,\nif all lose together")
+    plots.note(tail, "dotted: EXP-TCP,\nif all lose together")
     even = at(rows, queue="RED").group_by("rtt_s").agg(pl.col("real_rtt_s").mean()).sort("rtt_s")
     inverse = 1 / even["real_rtt_s"].to_numpy()
     red.plot(
         even["rtt_s"] * 1e3,
         100 * inverse / inverse.sum(),
         color="#222222",
-        linestyle=DOTTED,
+        linestyle=plots.DOTTED,
         linewidth=1.6,
         zorder=6,
     )
-    note(red, "dotted: equal windows,\nrates as 1/round trip")
+    plots.note(red, "dotted: equal windows,\nrates as 1/round trip")
     fitted(slopes, rows)
     plots.legend(figure, red)
     return figure
@@ -189,5 +189,5 @@ def fitted(panel: Axes, rows: pl.DataFrame) -> None:
     panel.set(ylim=(0.5 - len(CONTROLS), 0.5), xlim=(min(panel.get_xlim()[0], -3), 0))
     panel.grid(visible=False, axis="y")
     panel.set_title("Exponents", loc="left", fontsize=12, fontweight="bold")
-    note(panel, "hollow: DropTail\nfilled: RED", (0.03, 0.04))
+    plots.note(panel, "hollow: DropTail\nfilled: RED", (0.03, 0.04))
     panel.set_xlabel("rate ∝ (round trip, queue included)$^x$")

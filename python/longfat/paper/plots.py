@@ -54,7 +54,10 @@ _MOST_POINTS = 400
 _ASIDE = 0.012
 """How far lines stand side by side on a logarithmic axis, in decades."""
 
-_FAINT = "#6b6b6b"
+FAINT = "#6b6b6b"
+"""Colour of what stands back: remarks and lines of reference."""
+DOTTED = (0, (2, 2))
+"""Dashes of what theory or the paper expects."""
 _EXPECTED = "#f0efe6"
 
 
@@ -198,9 +201,20 @@ def expected(
             ha="right",
             va="bottom" if low is not None else "top",
             fontsize=9,
-            color=_FAINT,
+            color=FAINT,
             zorder=1,
         )
+
+
+def note(
+    panel: Axes,
+    text: str,
+    place: tuple[float, float] = (0.03, 0.04),
+    ha: Literal["left", "right"] = "left",
+    va: Literal["bottom", "top"] = "bottom",
+) -> None:
+    """A faint remark inside a panel, at a place in shares of its width and height."""
+    panel.annotate(text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=ha, va=va)
 
 
 def legend(figure: Figure, panel: Axes) -> None:
