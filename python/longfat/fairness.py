@@ -191,7 +191,7 @@ def utilisation(
 
     Args:
         run: A finished run that kept its time series.
-        groups: Groups of long flows.
+        groups: Groups of long flows; without any name those that cross the link.
         edges: Where slices begin and end, in seconds and in order, (50, 100, 150) for two slices: whole
             multiples of `sample`. By default one slice, from the end of the warm-up to the end of the run.
         link: The link, which the flows cross; needed where the scenario has several.
@@ -204,7 +204,9 @@ def utilisation(
     """
     import polars as pl
 
-    flows = _flows(run, groups)
+    if link is not None and not groups:
+        groups = _crossing(run, link, "flow")
+    flows = _flows(run, groups) if groups or link is None else []
     rates = {flow.name: _rate(run, flow.group, link) for flow in flows}
     series = _series(run, flows)
     sample, first, last = _steady(run, None, None)
@@ -231,7 +233,14 @@ def utilisation(
             }
             for flow in flows
         ]
-    return pl.DataFrame(rows)
+    schema = {
+        "from_s": pl.Float64,
+        "until_s": pl.Float64,
+        "flow": pl.String,
+        "group": pl.String,
+        "utilisation": pl.Float64,
+    }
+    return pl.DataFrame(rows, schema=schema)
 
 
 def share(run: Finished, *groups: str, link: str | None = None) -> float:
@@ -239,7 +248,7 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
 
     Args:
         run: The finished run.
-        groups: Groups of long flows or of short ones; without any name, all of both.
+        groups: Groups of long flows or of short ones; without any name, all of both that cross the link.
         link: The link, which the flows cross; needed where the scenario has several.
 
     Returns:
@@ -249,6 +258,10 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
         ValueError: There is no such group or link.
     """
     measured = (_span(run, "duration") - _span(run, "warmup")) / _PICOSECONDS
+    if link is not None and not groups:
+        groups = _crossing(run, link, "flow", "traffic")
+        if not groups:
+            return 0.0
     total = 0.0
     for group, flows, traffic in _members(run, groups):
         bits = math.fsum(flow.goodput_bit_s * flow.active_s / measured for flow in flows)
@@ -453,6 +466,13 @@ def _rate(run: Finished, group: str, link: str | None) -> int:
         raise ValueError(message)
     side = links[name].get("reverse", {}) if described["reverse"] else {}
     return _longfat.quantity("rate", side.get("rate", links[name]["rate"]))
+
+
+def _crossing(run: Finished, link: str, *kinds: str) -> tuple[str, ...]:
+    """The groups of these kinds that cross a link."""
+    scenario = run.summary["scenario"]
+    _known(link, scenario["link"], "link")
+    return tuple(g["name"] for kind in kinds for g in scenario[kind] if link in g["path"])
 
 
 def _span(run: Finished, key: str) -> int:

@@ -248,6 +248,39 @@ def test_what_cannot_be_measured_is_refused() -> None:
         fairness.by_time_scale(bare)
 
 
+def test_without_a_name_a_link_is_shared_by_those_who_cross_it() -> None:
+    lot = longfat.run(
+        {
+            "duration": "6 s",
+            "warmup": "2 s",
+            "sample": "500 ms",
+            "link": {
+                name: {"rate": rate, "delay": "1 ms", "buffer": "20 packets"}
+                for name, rate in (
+                    ("first", "2 Mbit/s"),
+                    ("second", "3 Mbit/s"),
+                    ("third", "1 Mbit/s"),
+                )
+            },
+            "flow": [
+                {"name": name, "control": "reno", "path": path, "rtt": "20 ms"}
+                for name, path in (("long", ["first", "second"]), ("short", ["second"]))
+            ],
+        }
+    )
+    first = fairness.utilisation(lot, link="first")
+    assert first["group"].to_list() == ["long"]
+    assert fairness.utilisation(lot, link="second")["group"].to_list() == ["long", "short"]
+    assert fairness.share(lot, link="first") == pytest.approx(
+        fairness.share(lot, "long", link="first")
+    )
+    assert fairness.share(lot, link="first") == pytest.approx(first["utilisation"].sum())
+    assert fairness.utilisation(lot, link="third").is_empty()
+    assert fairness.share(lot, link="third") == 0
+    with pytest.raises(ValueError, match="do not cross the link `first`"):
+        fairness.share(lot, "short", link="first")
+
+
 def test_what_a_paper_measures_will_do() -> None:
     run = longfat.run(SMALL, set={"sample": "100 ms"})
     measured = Measured({}, 1, run.summary, _tables={"flow_series": run.flow_series})
