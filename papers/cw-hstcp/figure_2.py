@@ -25,12 +25,19 @@ FIGURE = Experiment(
     question="How unequal do HSTCP's windows become, and does RED prevent it?",
     by=("kind", "flow", "time_s"),
 )
+LARGE = "RED, 100 ms of buffer"
+QUEUES: dict[str, dict[str, object]] = {
+    "DropTail": {},
+    "RED": {"link.bottleneck.queue": RED},
+    LARGE: {"link.bottleneck.queue": RED, "link.bottleneck.buffer": "100 ms"},
+}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """The five flows with DropTail, and with RED."""
-    yield dumbbell(scale, "hstcp", FIVE_HSTCP, queue="DropTail")
-    yield dumbbell(scale, "hstcp", FIVE_HSTCP, set={"link.bottleneck.queue": RED}, queue="RED")
+    """The five flows with DropTail, with RED, and with RED and more buffer."""
+    seeds = 5 if scale == "quick" else 10
+    for queue, change in QUEUES.items():
+        yield dumbbell(scale, "hstcp", FIVE_HSTCP, seeds=seeds, set=change, queue=queue)
 
 
 def measure(run: Measured) -> list[Row]:
@@ -48,6 +55,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "figure-2/ratio": per_seed(found, short / long, queue="DropTail"),
         "figure-2/red/index": per_seed(jain, pl.col("RED") - pl.col("DropTail")),
         "figure-2/red/not-severe": per_seed(found, short / long, queue="RED"),
+        "figure-2/red/large": per_seed(found, short / long, queue=LARGE),
         "figure-2/small-windows-lose-less": per_seed(
             found, pl.col("events_last") / pl.col("events_first"), queue="DropTail"
         ),
@@ -55,6 +63,6 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The windows of one run with either queue."""
-    titles = {queue: f"{queue}: Jain's index {{:.2f}}" for queue in ("DropTail", "RED")}
+    """The windows of one run with each queue."""
+    titles = {queue: f"{queue}: index {{:.2f}}" for queue in QUEUES}
     return windows_beside(rows, "queue", titles, FIVE_HSTCP, "jain")
