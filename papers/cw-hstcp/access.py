@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 import longfat
+from drawn import mean_and_half
 from longfat import fairness
 from longfat.paper import (
     Answer,
@@ -28,9 +30,9 @@ FIGURE = Experiment(
     question="Why do windows not meet, and what brings them together?",
 )
 FACTORS = (1.25, 2.0, 5.0, 10.0)
-COMPARED = (1.25, 10.0)
 SPREAD = 20.0
 """Stands for packets spread over the round trip, at the access rate of 10."""
+COMPARED = (1.25, 10.0, SPREAD)
 
 
 def together(rate: int) -> float | None:
@@ -105,13 +107,12 @@ def draw(rows: pl.DataFrame) -> Figure:
         strict=True,
     ):
         plots.over(panel, rows.filter(pl.col("factor") != SPREAD), x="factor", y=column, log=True)
-        for control in ("cw-hstcp", "hstcp"):
-            spread = rows.filter(pl.col("control") == control, pl.col("factor") == SPREAD)[column]
-            if spread.is_empty():
-                continue
-            panel.plot(
-                [SPREAD], [spread.mean()], plots.marker(control), color=plots.colour(control), markersize=9,
-                markerfacecolor="white", markeredgewidth=1.6,
+        for control, aside in (("cw-hstcp", 0.97), ("hstcp", 1.03)):
+            mean, half = mean_and_half(at(rows, control=control, factor=SPREAD)[column].to_list())
+            panel.errorbar(
+                [aside * SPREAD], [mean], yerr=[half], fmt=plots.marker(control),
+                color=plots.colour(control), markersize=8, markerfacecolor="white",
+                markeredgewidth=1.6, elinewidth=1.1, capsize=3,
             )  # fmt: skip
         panel.set(
             xscale="log",
@@ -119,13 +120,15 @@ def draw(rows: pl.DataFrame) -> Figure:
             ylabel=label,
         )
         panel.set_xticks([*FACTORS, SPREAD], ["1.25", "2", "5", "10", "10, packets\nspread"])
-        panel.set_xlim(0.85, 29)
-    axes[0, 0].axhline(model, color="#222222", linestyle=(0, (2, 2)), linewidth=1.2)
-    axes[0, 0].annotate(
-        f"all lose together: {model:.2f}; the paper: 0.96", (0.9, model + 0.007), fontsize=10
-    )
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.set_xlim(1.05, 29)
+    for value, text in ((model, "all lose together"), (0.961, "the paper")):
+        axes[0, 0].axhline(value, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
+        axes[0, 0].annotate(
+            f"{text}: {value:.2f}", (5.4, value), (0, 3), textcoords="offset points", fontsize=10,
+        )  # fmt: skip
     axes[0, 0].set_ylim(0.3, 1.02)
-    axes[0, 1].axhline(1, color="#222222", linestyle=(0, (2, 2)), linewidth=1.2)
-    axes[0, 1].annotate("together", (0.9, 1.005), fontsize=10, va="bottom")
+    axes[0, 1].axhline(1, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
+    axes[0, 1].annotate("together", (1.08, 1.005), fontsize=10, va="bottom")
     plots.legend(figure, axes[0, 0])
     return figure
