@@ -19,7 +19,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import FIVE_CW, SCALES, THREE, cw, dumbbell
+from setting import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
 
 FIGURE = Experiment(
     id="figure-7",
@@ -27,15 +27,29 @@ FIGURE = Experiment(
     question="Is CW-HSTCP the fairest, over short and long times?",
     by=("scale_s",),
 )
+SLOW = 1.25
+"""Rate of slower links over that of the bottleneck."""
 CONTROLS = ("cw-hstcp", "hstcp", "stcp", "reno")
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Three flows of each controller; and five of CW-HSTCP."""
+    """Three flows of each controller; and five of CW-HSTCP, also with slower links of the senders."""
+    seeds = 5 if scale == "quick" else 10
     for control in CONTROLS:
         law = cw(10) if control == "cw-hstcp" else control
-        yield dumbbell(scale, law, THREE, control=control, flows=3)
-    yield dumbbell(scale, cw(10), FIVE_CW, control="cw-hstcp", flows=5)
+        yield dumbbell(scale, law, THREE, seeds=seeds, control=control, flows=3, links=ACCESS)
+    for links in (ACCESS, SLOW):
+        rate = links * (QUICK_RATE if scale == "quick" else FULL_RATE)
+        yield dumbbell(
+            scale,
+            cw(10),
+            FIVE_CW,
+            seeds=seeds,
+            set={"flow.fast.access": f"{rate:g} Mbit/s"},
+            control="cw-hstcp",
+            flows=5,
+            links=links,
+        )
 
 
 def measure(run: Measured) -> list[Row]:
@@ -49,13 +63,15 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """CW-HSTCP against each other at every scale; five flows."""
     three = at(rows, flows=3)
     wide = across(three.filter(pl.col("scale_s") > 0), "control", "jain", keep=["scale_s"])
+    five = across(rows, "links", "jain", keep=[], flows=5, scale_s=0.0)
     answers: dict[str, Answer] = {
         f"figure-7/best/{other}": per_seed(wide, (pl.col("cw-hstcp") - pl.col(other)).min())
         for other in CONTROLS[1:]
     }
     return answers | {
         "figure-7/cw/index": per_seed(three, "jain", control="cw-hstcp", scale_s=0.0),
-        "figure-7/five": per_seed(rows, "jain", flows=5, scale_s=0.0),
+        "figure-7/five": per_seed(rows, "jain", flows=5, links=ACCESS, scale_s=0.0),
+        "figure-7/five/links": per_seed(five, pl.col(str(SLOW)) - pl.col(str(ACCESS))),
     }
 
 

@@ -41,7 +41,7 @@ def points(scale: Scale) -> Iterator[Point]:
             changes = {
                 "link.bottleneck.rate": f"{rate} Mbit/s",
                 "link.bottleneck.buffer": f"{delay} ms",
-                "flow.fast.access": f"{ACCESS * rate} Mbit/s",
+                "flow.fast.access": f"{ACCESS * rate:g} Mbit/s",
             }
             yield dumbbell(
                 "quick" if rate == RATES[0] else "full",

@@ -14,7 +14,7 @@ QUICK_RATE, FULL_RATE = 100, 1000
 STANDARD = {"quick": (3, 4), "full": (5, 8)}
 """Long standard flows and load of the web in percent: with c = 10 their share is about that of Table 3."""
 
-ACCESS = 10
+ACCESS = 10.0
 """Rate of a sender's own link over that of the bottleneck."""
 
 THREE = (80, 140, 200)
@@ -59,7 +59,7 @@ def dumbbell(
         "flow.background.count": long,
         "traffic.web.arrivals": {"load": f"{web} %"},
         "link.bottleneck.rate": f"{rate} Mbit/s",
-        "flow.fast.access": f"{ACCESS * rate} Mbit/s",
+        "flow.fast.access": f"{ACCESS * rate:g} Mbit/s",
         "flow.fast.control": dict(control) if isinstance(control, Mapping) else control,
         "flow.fast.count": len(rtts_ms),
         "flow.fast.rtt": [f"{rtt} ms" for rtt in rtts_ms],
