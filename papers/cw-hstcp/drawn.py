@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from longfat._statistics import estimate
 from longfat.paper import at, plots
@@ -84,4 +85,5 @@ def bars(
                 color="#222222",
                 linewidth=2.2,
                 zorder=5,
+                path_effects=[withStroke(linewidth=4.5, foreground="white")],
             )

@@ -77,6 +77,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """Load of the link over three round trips."""
     figure, axes = plots.grid(2, 1, sharex=True, sharey=True, height=5.8)
+    figure.subplots_adjust(hspace=0.3)
     for panel, (pacing, title) in zip(
         axes[:, 0], (("none", "at once"), ("controller", "two blocks")), strict=True
     ):
