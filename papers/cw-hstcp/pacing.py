@@ -1,4 +1,8 @@
-"""Block pacing on and off, which the paper did not test: bursts, losses, fairness."""
+"""Block pacing on and off, which the paper did not test: bursts, losses, fairness.
+
+Blocks make bursts larger. On a full link acknowledgments come at its rate and space what they let go; blocks
+hold that back, and then send it all at once.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,8 +31,15 @@ FIGURE = Experiment(
     title="CW-HSTCP with and without block pacing",
     question="Do blocks smooth bursts, and save losses?",
 )
-KINDS = {"none": "at once", "blocks": "in blocks", "spread": "spread"}
+KINDS = {"none": "none", "blocks": "in blocks", "spread": "spread"}
 SAMPLE_MS = 10
+SHOWN = {
+    "rise": (f"bursts: rise of the queue in\n{SAMPLE_MS} ms, 99th percentile (packets)", 1),
+    "at_a_time": ("lost in an episode\nof loss (packets)", 1),
+    "long_loss": ("lost of 140 and\n200 ms (%)", 100),
+    "jain": ("Jain's index\nof the three flows", 1),
+}
+"""What is drawn, its name, and the factor to its unit."""
 QUIET = max(THREE) // SAMPLE_MS
 """Intervals without a drop that part two episodes of loss: the longest round trip."""
 
@@ -81,29 +92,19 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Bursts, losses, fairness and use of the link."""
-    figure, axes = plots.grid(1, 5, width=16, height=5.2)
-    figure.subplots_adjust(wspace=0.42)
-    for panel, (column, label, factor) in zip(
-        axes[0],
-        (
-            ("rise", f"rise of the queue in {SAMPLE_MS} ms,\n99th percentile (packets)", 1),
-            ("at_a_time", "lost in one episode (packets)", 1),
-            ("long_loss", "lost of 140 and 200 ms (%)", 100),
-            ("jain", "Jain's index", 1),
-            ("utilisation", "link used (%)", 100),
-        ),
-        strict=True,
-    ):
+    """Bursts, losses and fairness."""
+    figure, axes = plots.grid(1, len(SHOWN), width=15, height=5.2)
+    figure.subplots_adjust(wspace=0.36)
+    for panel, (column, (label, factor)) in zip(axes[0], SHOWN.items(), strict=True):
         for place, kind in enumerate(KINDS):
             mean, half = mean_and_half(at(rows, pacing=kind)[column].to_list())
             panel.errorbar(
                 place, factor * mean, yerr=factor * half, color=plots.colour("cw-hstcp"), marker="<",
                 markersize=8, capsize=4,
             )  # fmt: skip
-        panel.set_xticks(range(3), list(KINDS.values()))
-        panel.tick_params(axis="x", labelsize=9)
-        panel.set(ylabel=label, xlim=(-0.5, 2.5))
-        shares_axis = column in ("jain", "utilisation")
-        panel.set_ylim(0, 1.05 * factor if shares_axis else None)
+        panel.set_xticks(range(3), list(KINDS.values()), va="baseline")
+        panel.tick_params(axis="x", pad=14)
+        panel.set_title(label, loc="left", fontsize=11, fontweight="bold")
+        panel.set(xlim=(-0.5, 2.5))
+        panel.set_ylim(0, 1.05 if column == "jain" else None)
     return figure
