@@ -56,6 +56,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Each queue against DropTail and RED against HSTCP; the mean round trip against c = 10."""
     queue = across(rows, "queue", "jain", keep=["law"])
     law = across(rows, "law", "jain", keep=["queue"])
+    used = across(rows, "queue", "utilisation", keep=["law"])
     red, tail = at(law, queue="RED"), at(law, queue="DropTail")
     answers: dict[str, Answer] = {
         f"red/{name.lower()}": per_seed(queue, pl.col(name) - pl.col("DropTail"), law="smoothed")
@@ -65,6 +66,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "red/cw/fairer": per_seed(queue, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/cw/index": per_seed(rows, "jain", law="smoothed", queue="RED"),
         "red/cw/hstcp": per_seed(red, pl.col("smoothed") - pl.col("hstcp")),
+        "red/used": per_seed(used, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/mean-rtt": per_seed(red, (pl.col("mean") - pl.col("smoothed")).abs()),
         "red/mean-rtt/droptail": per_seed(tail, pl.col("mean") - pl.col("smoothed")),
     }
