@@ -178,16 +178,18 @@ def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
     expected = EXPECTED.get(control, "no prediction")
     if not isinstance(expected, str):
         panel.plot(x, x**expected, color="#222222", linestyle=plots.DOTTED, linewidth=1.4)
-    solved = rows.filter(pl.col("kind") == "model").sort("ratio")
-    panel.plot(solved["ratio"], solved["rates"], color="#777777", linestyle="--", linewidth=1.2)
+    if control in EXPECTED:
+        solved = rows.filter(pl.col("kind") == "model").sort("ratio")
+        panel.plot(solved["ratio"], solved["rates"], color="#777777", linestyle="--", linewidth=1.2)
     panel.errorbar(
         x, means, yerr=[lows, highs], color=plots.colour(control), marker=plots.marker(control),
         capsize=3, linewidth=1.6,
     )  # fmt: skip
-    values = exponents(rows, control)
+    known = estimate(exponents(rows, control))
     text = expected if isinstance(expected, str) else f"theory {expected:g}"
+    text += f", measured {known.mean:.1f} ± {known.half_width:.1f}"
     panel.set_title(plots.name(control), loc="left", fontsize=12, fontweight="bold")
-    plots.note(panel, f"{text}, measured {np.mean(values):.1f}", (0.04, 0.93), va="top")
+    plots.note(panel, text, (0.97, 0.03), ha="right")
     panel.set(xscale="log", yscale="log", ylim=(0.2, 3000))
     panel.set_xticks(x, [str(ratio) for ratio in RATIOS])
     panel.set_xticks([], minor=True)
