@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import polars as pl
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from drawn import bars, colours
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
@@ -107,6 +108,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         xscale="log", xlabel="window of 120 ms at 50 s over the larger of the others",
         ylabel="share of 120 ms, 50 to 200 s (%)", ylim=(0, 100), xlim=(min(0.005, *lead), max(20, *lead)),
     )  # fmt: skip
-    plots.note(right, "a point for each seed, STCP, starts drawn", (0.98, 0.05), ha="right")
+    right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plots.note(right, "a point for each run of STCP, starts drawn", (0.03, 0.95), va="top")
     plots.legend(figure, left)
     return figure
