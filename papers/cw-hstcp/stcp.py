@@ -106,7 +106,8 @@ def draw(rows: pl.DataFrame) -> Figure:
     right.axvline(1, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
     right.set(
         xscale="log", xlabel="window of 120 ms at 50 s over the larger of the others",
-        ylabel="share of 120 ms, 50 to 200 s (%)", ylim=(0, 100), xlim=(min(0.005, *lead), max(20, *lead)),
+        ylabel="share of 120 ms, 50 to 200 s (%)", ylim=(0, 100),
+        xlim=(min(0.005, 0.7 * min(lead)), max(20.0, 1.5 * max(lead))),
     )  # fmt: skip
     right.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     plots.note(right, "a point for each run of STCP, starts drawn", (0.03, 0.95), va="top")
