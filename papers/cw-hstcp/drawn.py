@@ -48,10 +48,9 @@ def windows_beside(
         lines(panel, at(here, kind="window"), rtts_ms)
         mean, _ = mean_and_half(at(here, kind="shares")[column].to_list())
         panel.set_title(title.format(mean), loc="left", fontsize=12, fontweight="bold")
-        panel.set(xlabel="time (s)", xlim=(0, 200))
+        panel.set(xlabel="time (s), first seed", xlim=(0, 200))
         panel.set_xticks([0, 50, 100, 150])
     axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
-    plots.note(axes[0, -1], "windows: the first seed", (0.98, 0.96), ha="right", va="top")
     plots.legend(figure, axes[0, 0])
     return figure
 

@@ -81,11 +81,12 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel = axes[0, 0]
     three = at(rows, flows=3).filter(pl.col("scale_s") > 0)
     plots.over(panel, three, x="scale_s", y="jain", log=True)
-    panel.axhline(0.872, color="#222222", linestyle=(0, (2, 2)), linewidth=1.2)
-    panel.annotate(
-        "equal windows: 0.87", (0.99, 0.872), xycoords=panel.get_yaxis_transform(),
-        xytext=(0, 4), textcoords="offset points", ha="right", fontsize=10,
-    )  # fmt: skip
+    for value, text in ((0.872, "equal windows"), (0.961, "the paper, CW-HSTCP, 50 to 200 s")):
+        panel.axhline(value, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
+        panel.annotate(
+            f"{text}: {value:.2f}", (0.99, value), xycoords=panel.get_yaxis_transform(),
+            xytext=(0, 4), textcoords="offset points", ha="right", fontsize=10,
+        )  # fmt: skip
     panel.set_xticks(list(SCALES), [f"{scale}" for scale in SCALES])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set(xlabel="time scale (s)", ylabel="Jain's index", ylim=(0.3, 1))
