@@ -81,7 +81,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel = axes[0, 0]
     three = at(rows, flows=3).filter(pl.col("scale_s") > 0)
     plots.over(panel, three, x="scale_s", y="jain", log=True)
-    for value, text in ((0.872, "equal windows"), (0.961, "the paper, CW-HSTCP, 50 to 200 s")):
+    for value, text in ((0.872, "equal windows"), (0.961, "the paper, c = 10")):
         panel.axhline(value, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
         panel.annotate(
             f"{text}: {value:.2f}", (0.99, value), xycoords=panel.get_yaxis_transform(),
