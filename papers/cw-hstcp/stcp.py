@@ -35,7 +35,9 @@ def points(scale: Scale) -> Iterator[Point]:
     yield dumbbell(scale, "stcp", STCP, seeds=MANY[scale], control="stcp", kind="drawn")
     yield dumbbell(scale, "hstcp", STCP, seeds=MANY[scale] // 2, control="hstcp", kind="drawn")
     start = {"flow.fast.start": "0 s"}
-    yield dumbbell(scale, "stcp", STCP, seeds=10, set=start, control="stcp", kind="together")
+    yield dumbbell(
+        scale, "stcp", STCP, seeds=MANY[scale] // 2, set=start, control="stcp", kind="together"
+    )
     if scale == "full":
         long = {"duration": "600 s", "warmup": "450 s"}
         yield dumbbell(scale, "stcp", STCP, seeds=10, set=long, control="stcp", kind="long")
