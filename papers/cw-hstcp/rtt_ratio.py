@@ -194,3 +194,4 @@ def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
     panel.set_xticks(x, [str(ratio) for ratio in RATIOS])
     panel.set_xticks([], minor=True)
     panel.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
+    panel.set_yticks([], minor=True)

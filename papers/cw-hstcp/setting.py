@@ -101,7 +101,7 @@ def rate_bit_s(run: Measured) -> float:
     return float(number) * {"Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0, "kbit/s": 1e3}[unit]
 
 
-def windows(run: Measured, every_s: float = 1.0) -> list[Row]:
+def windows(run: Measured, every_s: float = 2.0) -> list[Row]:
     """The window of each fast flow once in a while."""
     series = run.table("flow_series").filter(pl.col("group").cast(pl.String) == "fast")
     step = (pl.col("time_s") / every_s - (pl.col("time_s") / every_s).round()).abs() < 1e-6
