@@ -32,7 +32,10 @@ FIGURE = Experiment(
 FACTORS = (1.25, 2.0, 5.0, 10.0)
 SPREAD = 20.0
 """Stands for packets spread over the round trip, at the access rate of 10."""
-COMPARED = (1.25, 10.0, SPREAD)
+SLOW = FACTORS[0]
+COMPARED = (SLOW, 10.0, SPREAD)
+BASE = cw(10) | {"rtt": "base"}
+"""With η from the round trip without the queue."""
 
 
 def together(rate: int) -> float | None:
@@ -71,6 +74,14 @@ def points(scale: Scale) -> Iterator[Point | Computation]:
                 control=control,
                 factor=factor,
             )
+    yield dumbbell(
+        scale,
+        BASE,
+        seeds=5 if scale == "quick" else 20,
+        set={"flow.fast.access": f"{SLOW * rate:.1f} Mbit/s"},
+        control="base",
+        factor=SLOW,
+    )
     yield Computation({"control": "model", "factor": 0.0}, together, {"rate": rate})
 
 
@@ -86,6 +97,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "access/together": float(at(rows, control="model")["jain"][0]),
         "access/links": per_seed(wide, pl.col("1.25") - pl.col("10.0")),
         "access/spread": per_seed(wide, pl.col(str(SPREAD)) - pl.col("10.0")),
+        "access/base": per_seed(rows, "jain", control="base"),
         "access/cw/index": per_seed(rows, "jain", control="cw-hstcp", factor=1.25),
         "access/cw/spread": per_seed(rows, "jain", control="cw-hstcp", factor=SPREAD),
         "access/lose-together": per_seed(
@@ -108,13 +120,20 @@ def draw(rows: pl.DataFrame) -> Figure:
         ("Jain's index", "losses of 200 ms over those of 80 ms"),
         strict=True,
     ):
-        plots.over(panel, rows.filter(pl.col("factor") != SPREAD), x="factor", y=column, log=True)
-        for control, aside in (("cw-hstcp", 0.97), ("hstcp", 1.03)):
-            mean, half = mean_and_half(at(rows, control=control, factor=SPREAD)[column].to_list())
+        lines = rows.filter(pl.col("factor") != SPREAD, pl.col("control") != "base")
+        plots.over(panel, lines, x="factor", y=column, log=True)
+        for control, factor, x, face in (
+            ("cw-hstcp", SPREAD, 0.97 * SPREAD, "white"),
+            ("hstcp", SPREAD, 1.03 * SPREAD, "white"),
+            ("base", SLOW, 1.09 * SLOW, plots.colour("cw-hstcp")),
+        ):
+            mean, half = mean_and_half(at(rows, control=control, factor=factor)[column].to_list())
+            like = "cw-hstcp" if control == "base" else control
             panel.errorbar(
-                [aside * SPREAD], [mean], yerr=[half], fmt=plots.marker(control),
-                color=plots.colour(control), markersize=8, markerfacecolor="white",
+                [x], [mean], yerr=[half], fmt="*" if control == "base" else plots.marker(like),
+                color=plots.colour(like), markersize=8, markerfacecolor=face,
                 markeredgewidth=1.6, elinewidth=1.1, capsize=3,
+                label="CW-HSTCP, η from the base round trip" if control == "base" else None,
             )  # fmt: skip
         panel.set(
             xscale="log",

@@ -100,7 +100,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         )  # fmt: skip
         axes[1, column].set(xlabel="buffer (ms of the rate)")
     plots.note(axes[1, -1], "dotted: the paper, CW-HSTCP, c = 10", (0.98, 0.05), ha="right")
-    axes[0, 0].set(ylabel="Jain's index", ylim=(0.3, 1.02))
+    axes[0, 0].set(ylabel="Jain's index", ylim=(0.3 if len(rates) == len(RATES) else 0, 1.02))
     axes[1, 0].set(ylabel="link used (%)", ylim=(50, 102))
     plots.legend(figure, axes[0, 0])
     return figure
