@@ -40,9 +40,10 @@ QUEUES = {"DropTail": (-0.24, "o"), "RED": (-0.08, "s"), "AVQ": (0.08, "^"), "PI
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Each law with DropTail and RED; c = 10 and HSTCP with AVQ and PI."""
+    """Each law with DropTail and RED, at the full scale with the base round trip, too; two with AVQ and PI."""
+    laws = [law for law in LAWS if scale == "full" or law != "base"]
     for queue, kind in KINDS.items():
-        for law in LAWS if queue in ("DropTail", "RED") else ("hstcp", "smoothed"):
+        for law in laws if queue in ("DropTail", "RED") else ("hstcp", "smoothed"):
             change = {} if queue == "DropTail" else {"link.bottleneck.queue": kind}
             yield dumbbell(scale, LAWS[law][1], set=change, law=law, queue=queue)
 
@@ -73,13 +74,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Index and use of the link, DropTail hollow and RED filled."""
+    """Index and use of the link, a place for each law and a marker for each queue."""
     figure, axes = plots.grid(1, 2, width=14, height=5.6)
+    laws = {law: name for law, (name, _) in LAWS.items() if law in rows["law"]}
     for panel, column, label, factor in zip(
         axes[0], ("jain", "utilisation"), ("Jain's index", "link used (%)"), (1, 100), strict=True
     ):
         for queue, (shift, shape) in QUEUES.items():
-            for place, law in enumerate(LAWS):
+            for place, law in enumerate(laws):
                 found = rows.filter(pl.col("law") == law, pl.col("queue") == queue)
                 if found.is_empty():
                     continue
@@ -92,8 +94,8 @@ def draw(rows: pl.DataFrame) -> Figure:
                     markerfacecolor="white" if queue == "DropTail" else colour,
                     label=queue if law == "smoothed" else None,
                 )  # fmt: skip
-        panel.set_xticks(range(len(LAWS)), [name for name, _ in LAWS.values()])
-        panel.set(ylabel=label, ylim=(0, 1.05 * factor), xlim=(-0.5, 3.5))
+        panel.set_xticks(range(len(laws)), list(laws.values()))
+        panel.set(ylabel=label, ylim=(0, 1.05 * factor), xlim=(-0.5, len(laws) - 0.5))
         panel.tick_params(axis="x", labelsize=9)
     plots.legend(figure, axes[0, 0])
     return figure

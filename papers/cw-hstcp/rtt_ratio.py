@@ -74,7 +74,7 @@ def model(control: str, rate: int, ratio: int) -> Row | None:
 
 def points(scale: Scale) -> Iterator[Point | Computation]:
     """Every controller that there is, at each ratio; and the model in which nobody loses alone."""
-    rate, seconds, warmup, seeds = (40, 110, 30, 4) if scale == "quick" else (200, 200, 50, 5)
+    rate, seconds, warmup, seeds = (40, 110, 30, 3) if scale == "quick" else (200, 200, 50, 5)
     for control in CONTROLLERS:
         for ratio in RATIOS:
             change: dict[str, Any] = {
