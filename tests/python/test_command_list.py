@@ -18,6 +18,12 @@ def test_list_shows_everything(longfat: Command) -> None:
         assert name in done.stdout
 
 
+def test_a_default_has_its_unit_once(longfat: Command) -> None:
+    shown = longfat("list", "controllers").stdout
+    assert "c = 10 /s" in shown
+    assert "/s /s" not in shown
+
+
 @pytest.mark.parametrize("kind", ["controllers", "queues", "profiles", "scenarios"])
 def test_list_as_json(longfat: Command, kind: str) -> None:
     listed = json.loads(longfat("list", kind, "--json").stdout)

@@ -101,8 +101,6 @@ def _parameter(parameter: dict[str, Any]) -> str:
         if isinstance(default, float)
         else f" = {default}"
     )
-    if value and parameter.get("kind") == "frequency":
-        value += " /s"
     return f"{parameter['name']}{value}"
 
 
