@@ -1,4 +1,8 @@
-"""Beyond the paper: does the rate of the senders' own links decide whether flows lose together?"""
+"""Beyond the paper: does the rate of the senders' own links decide whether flows lose together?
+
+It is part of it: with links hardly faster than the bottleneck CW-HSTCP is as fair as in the model of losses
+that always come together. The paper has more than that.
+"""
 
 from collections.abc import Iterator
 

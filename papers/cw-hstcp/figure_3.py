@@ -1,4 +1,8 @@
-"""Figure 3: two flows that always lose together, in the plane of their windows (Chiu and Jain 1989)."""
+"""Figure 3: two flows that always lose together, in the plane of their windows (Chiu and Jain 1989).
+
+Standard windows end on their line, CW-HSTCP's meet, HSTCP's drift apart; always to the advantage of the
+shorter round trip, not as the arrow from A has it.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import cache

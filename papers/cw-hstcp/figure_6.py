@@ -1,4 +1,8 @@
-"""Figure 6: three CW-HSTCP flows; and with what is changed, to see why they do not meet."""
+"""Figure 6: three CW-HSTCP flows, which have the same window in the paper, and HSTCP to compare.
+
+Within 200 s they do not: the largest is two and a half times the smallest. HSTCP's are seven times further
+apart.
+"""
 
 from collections.abc import Iterator
 

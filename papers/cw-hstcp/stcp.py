@@ -1,7 +1,7 @@
 """Section III: three STCP flows, of which the paper's first has 91 %.
 
-What it has in the first 200 s depends on what slow start left: the ratio of two windows that lose together only
-drifts, as exp(0.01 t (1/R₁ - 1/R₂)). After ten minutes the first flow has nearly all in every run.
+What it has in the first 200 s depends on what slow start left: the ratio of two windows that lose together
+only drifts, as exp(0.01 t (1/R₁ - 1/R₂)). After ten minutes the first flow has nearly all in every run.
 """
 
 from collections.abc import Iterator
