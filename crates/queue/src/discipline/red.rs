@@ -222,6 +222,8 @@ struct Red {
     late: Verdict,
     /// That of the largest packet, which is what m counts.
     packet_time: Span,
+    /// `(1 - w_q)^m` for small m.
+    powers: [f64; 32],
 }
 
 impl Red {
@@ -231,11 +233,13 @@ impl Red {
         let by_bytes = settings.word("mode") == "bytes";
         let ecn = settings.flag("ecn");
         let mark_if = |possible: bool| if possible { Verdict::Mark } else { Verdict::Drop };
+        let weight =
+            settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
         Self {
             average: 0.0,
             count: 0.0,
             above: false,
-            weight: settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting)),
+            weight,
             min,
             max,
             max_p,
@@ -248,6 +252,7 @@ impl Red {
             early: mark_if(ecn),
             late: mark_if(ecn && settings.flag("mark_above_max")),
             packet_time: setting.rate.time_for(setting.packet).max(Span(1)),
+            powers: std::array::from_fn(|m| math::pow(1.0 - weight, m as f64)),
         }
     }
 
@@ -275,9 +280,10 @@ impl Red {
     #[cold]
     fn decay(&mut self, idle: Span) {
         let m = idle.0 / self.packet_time.0;
-        if m > 0 {
-            self.average *= math::pow(1.0 - self.weight, m as f64);
-        }
+        self.average *= match self.powers.get(m as usize) {
+            Some(power) => *power,
+            None => math::pow(1.0 - self.weight, m as f64),
+        };
     }
 
     /// `p_b`, of a packet of the largest size.
