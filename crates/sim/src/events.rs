@@ -91,9 +91,7 @@ impl Wheel {
         }
         self.current = self.earliest;
         self.first[bucket] = next;
-        if next == NONE {
-            self.vacate(bucket);
-        }
+        self.leave(bucket, next == NONE);
         if self.current >= self.far_comes_near {
             self.fetch_far();
         }
@@ -181,12 +179,12 @@ impl Wheel {
         }
     }
 
-    /// The bucket of the current tick is empty now: finds the next one that is not.
+    /// An event of the current tick was taken: finds the next one, in the same bucket unless that is `empty` now.
     #[inline]
-    fn vacate(&mut self, bucket: usize) {
+    fn leave(&mut self, bucket: usize, empty: bool) {
         let word = bucket / WORD as usize;
-        self.occupied[word] &= !(1 << (bucket as u64 % WORD));
-        // Most often the next event is in the same word.
+        // Whether the bucket is empty cannot be foreseen, but most often the next event is in the same word.
+        self.occupied[word] &= !(u64::from(empty) << (bucket as u64 % WORD));
         let rest = self.occupied[word] >> (bucket as u64 % WORD);
         if rest != 0 {
             self.earliest = self.current + u64::from(rest.trailing_zeros());
