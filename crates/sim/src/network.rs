@@ -117,6 +117,10 @@ impl Network {
 
     /// The place of a short flow that is over may be used again.
     pub(crate) fn vacate(&mut self, flow: u32) {
+        let Slots { out, back, home, .. } = self.flows[flow as usize].slots;
+        for slot in [out, back, home] {
+            self.pipes[slot].rest();
+        }
         self.flows[flow as usize].sender = None;
         self.free.push(flow);
     }

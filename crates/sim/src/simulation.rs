@@ -74,6 +74,11 @@ impl Pipe {
         Self { records: Ring::default(), end, flow, bytes }
     }
 
+    /// The flow is over.
+    pub(crate) fn rest(&mut self) {
+        self.records.rest();
+    }
+
     /// An empty pipe is used again.
     pub(crate) fn lead(&mut self, end: Slot, bytes: u32) {
         (self.end, self.bytes) = (end, bytes);
