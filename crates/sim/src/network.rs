@@ -187,14 +187,14 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network
 }
 
-/// Each packet that a link passes makes about one event and a half, counting its acknowledgment.
+/// Each packet that a link passes makes one event.
 fn gap(scenario: &Scenario) -> Span {
     let directions = scenario.links.iter().enumerate().flat_map(|(index, link)| {
         let packet = scenario.largest_packet(index);
         [&link.forward, &link.reverse]
             .map(|direction| 1.0 / direction.rate.time_for(packet).seconds())
     });
-    Span::from_seconds_f64(1.0 / (1.5 * directions.sum::<f64>()))
+    Span::from_seconds_f64(1.0 / directions.sum::<f64>())
 }
 
 fn build_link(
