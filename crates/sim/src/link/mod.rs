@@ -256,6 +256,11 @@ impl Gate {
     }
 
     /// What becomes of a packet. Told no more than it needs, so that the packet itself can stay in registers.
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn judge(
         &mut self,
         now: Time,
@@ -266,11 +271,7 @@ impl Gate {
         self.gauge.arrived(now);
         let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
         if idle_since.is_none() && !self.capacity.admits(self.backlog, bytes) {
-            if let Some(policy) = &mut self.policy {
-                policy.on_overflow(&arrival);
-            }
-            self.gauge.dropped();
-            return Verdict::Drop;
+            return self.overflow(&arrival);
         }
         let Some(policy) = &mut self.policy else { return Verdict::Keep };
         match policy.on_arrival(&arrival, &mut self.chance) {
@@ -284,6 +285,16 @@ impl Gate {
                 Verdict::Drop
             }
         }
+    }
+
+    /// A packet does not fit.
+    #[cold]
+    fn overflow(&mut self, arrival: &Arrival) -> Verdict {
+        if let Some(policy) = &mut self.policy {
+            policy.on_overflow(arrival);
+        }
+        self.gauge.dropped();
+        Verdict::Drop
     }
 
     /// Is there room for a packet behind those that wait?
