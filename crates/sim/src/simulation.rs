@@ -501,12 +501,8 @@ impl Simulation {
         let flow = &mut self.network.flows[index];
         flow.in_transit -= 1;
         let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
-        if ack.detail == sack::NONE {
-            sender.on_ack(time, &ack, None);
-        } else {
-            let blocks = self.slab.take(ack.detail);
-            sender.on_ack(time, &ack, Some(&blocks));
-        }
+        let blocks = (ack.detail != sack::NONE).then(|| self.slab.take(ack.detail));
+        sender.on_ack(time, &ack, blocks.as_ref());
         self.send(index, time);
         self.retire(index);
     }
