@@ -69,7 +69,11 @@ impl Ahead {
     }
 
     /// Plays the departures up to `now`.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     pub(super) fn settle(&mut self, now: Time, gate: &mut Gate) {
         while self.next <= now {
             let Some(Departure { at, bytes }) = self.departures.take() else { return };
