@@ -1,0 +1,223 @@
+//! What a packet meets on its way: links, its receiver, and its sender.
+
+use longfat_units::Time;
+
+use super::Simulation;
+use crate::events::Timer;
+use crate::flow::{Flow, Member};
+use crate::link::Arrived;
+use crate::packet::{Flags, Packet};
+use crate::sack;
+
+impl Simulation {
+    /// Data or an acknowledgment reaches a link.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(super) fn reach_link<const ACK: bool>(&mut self, link: usize, mut packet: Packet) {
+        match self.network.links[link].arrive(self.now, &mut packet) {
+            Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
+            Arrived::Waits(None) => {}
+            Arrived::Waits(Some(departure)) => {
+                self.heads.add(self.network.departure_slot(link), departure);
+            }
+            Arrived::Dropped => self.discard(packet),
+            Arrived::PushedOut => {
+                while let Some(packet) = self.network.links[link].take_pushed_out() {
+                    self.discard(packet);
+                }
+            }
+            Arrived::Corrupted(time) => self.corrupt(link, time, packet),
+        }
+    }
+
+    /// A packet leaves a link that is served packet by packet.
+    pub(super) fn depart(&mut self, slot: usize, link: usize) {
+        let departed = self.network.links[link].depart(self.now);
+        if let Some(next) = departed.next {
+            self.heads.add(slot, next);
+        }
+        if departed.corrupted {
+            self.corrupt(link, departed.arrives, departed.packet);
+        } else {
+            self.cross_either(link, departed.arrives, departed.packet);
+        }
+    }
+
+    #[inline(never)]
+    fn cross_either(&mut self, link: usize, time: Time, packet: Packet) {
+        if packet.is_ack() {
+            self.cross::<true>(link, time, packet);
+        } else {
+            self.cross::<false>(link, time, packet);
+        }
+    }
+
+    /// A packet is destroyed on the wire. It goes on as a shadow to the end of its pipe, so that what it leaves behind
+    /// is noticed at the same time whichever way the link is served.
+    #[cold]
+    fn corrupt(&mut self, link: usize, time: Time, mut packet: Packet) {
+        self.fates.corrupted += u64::from(!packet.is_ack());
+        packet.flags = packet.flags.with(Flags::DESTROYED);
+        self.cross_either(link, time, packet);
+    }
+
+    /// A queue has dropped a packet.
+    #[cold]
+    fn discard(&mut self, packet: Packet) {
+        self.fates.dropped += u64::from(!packet.is_ack());
+        self.network.note_drop(&packet, self.now);
+        self.lose(packet);
+    }
+
+    /// A packet is no more.
+    #[cold]
+    pub(super) fn lose(&mut self, packet: Packet) {
+        let flow = &mut self.network.flows[packet.flow as usize];
+        flow.in_transit -= 1;
+        self.slab.release(packet.blocks());
+        self.retire(packet.flow as usize);
+    }
+
+    /// Counts a short flow that is over, and frees its place.
+    #[inline]
+    pub(super) fn retire(&mut self, index: usize) {
+        if index >= self.network.long && self.network.flows[index].is_over() {
+            self.retire_short(index);
+        }
+    }
+
+    fn retire_short(&mut self, index: usize) {
+        let flow = &self.network.flows[index];
+        if let Member::Short(group, _) = flow.member {
+            self.network.traffic[group].count(flow);
+            self.network.vacate(index as u32);
+        }
+    }
+
+    /// A packet will be at the far end of a link at `time`.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    fn cross<const ACK: bool>(&mut self, link: usize, time: Time, mut packet: Packet) {
+        debug_assert_eq!(packet.is_ack(), ACK);
+        packet.hop += 1;
+        let quiet = self.quiet();
+        let mut flow = &mut self.network.flows[packet.flow as usize];
+        let way = flow.way(ACK);
+        if (packet.hop as usize) < way.links.len() {
+            return self.put_on_wire(link, time, packet);
+        }
+        let time = time + way.after;
+        if ACK {
+            if flow.homeward == 0 && time <= quiet && flow.hears_early(time, &packet) {
+                return self.reach_sender(time, packet);
+            }
+            flow.homeward += 1;
+            let slot = flow.slots.home;
+            return self.put(slot, time, packet);
+        }
+        let (slot, before) = (flow.slots.back, flow.back.before);
+        if packet.flags.has(Flags::DESTROYED) {
+            self.put_overdue(packet.flow, time);
+            return self.put(slot, time + before, packet);
+        }
+        if time > self.end {
+            self.fates.in_flight += 1;
+            return;
+        }
+        self.fates.delivered += 1;
+        if flow.receiver.delayed_until().is_some() {
+            self.put_overdue(packet.flow, time);
+            flow = &mut self.network.flows[packet.flow as usize];
+        }
+        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
+            self.put(slot, time + before, ack);
+        } else {
+            flow.in_transit -= 1;
+            if let Some(until) = flow.receiver.delayed_until() {
+                self.timers.add(until, Timer::DelayedAck(packet.flow));
+            }
+        }
+    }
+
+    /// An acknowledgment that was kept back until `time` or before leaves.
+    #[inline(never)]
+    fn put_overdue(&mut self, flow: u32, time: Time) {
+        let flow = &mut self.network.flows[flow as usize];
+        if let Some((ack, until)) = flow.receiver.overdue(time) {
+            flow.in_transit += 1;
+            let (slot, before) = (flow.slots.back, flow.back.before);
+            self.put(slot, until + before, ack);
+        }
+    }
+
+    /// An acknowledgment that was not told early reaches its sender. Those behind it may be told then.
+    #[inline(never)]
+    pub(super) fn come_home(&mut self, slot: usize) {
+        let mut time = self.now;
+        let quiet = self.quiet();
+        loop {
+            let pipe = &mut self.network.pipes[slot];
+            let (flow, bytes) = (pipe.flow, pipe.bytes);
+            let record = pipe.records.take().expect("a scheduled pipe holds a packet");
+            let packet = record.packet(flow, bytes);
+            self.network.flows[flow as usize].homeward -= 1;
+            if packet.flags.has(Flags::DESTROYED) {
+                self.lose(packet);
+            } else {
+                self.reach_sender(time, packet);
+            }
+            let Some(next) = self.network.pipes[slot].records.first() else { return };
+            let ack = next.packet(flow, bytes);
+            time = next.time;
+            if time > quiet || !self.network.flows[flow as usize].hears_early(time, &ack) {
+                return self.heads.add(slot, time);
+            }
+        }
+    }
+
+    /// Until then a sender is a function of its acknowledgments and its own timers.
+    fn quiet(&self) -> Time {
+        self.timers.next_edge().min(self.early_until)
+    }
+
+    /// An acknowledgment reaches its sender at `time`, which may lie ahead.
+    #[inline]
+    fn reach_sender(&mut self, time: Time, ack: Packet) {
+        let index = ack.flow as usize;
+        let flow = &mut self.network.flows[index];
+        flow.in_transit -= 1;
+        let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
+        let blocks = (ack.detail != sack::NONE).then(|| self.slab.take(ack.detail));
+        sender.on_ack(time, &ack, blocks.as_ref());
+        self.send(index, time);
+        self.retire(index);
+    }
+
+    /// Lets a flow send what it may, and keeps its timers.
+    #[inline]
+    pub(super) fn send(&mut self, index: usize, now: Time) {
+        loop {
+            let flow = &mut self.network.flows[index];
+            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(now)) else {
+                break;
+            };
+            let time = flow.leaves_access(now, &packet) + flow.out.before;
+            let slot = flow.slots.out;
+            flow.in_transit += 1;
+            self.put(slot, time, packet);
+        }
+        let Flow { sender: Some(sender), timer_at, slots, pace_set, .. } =
+            &mut self.network.flows[index]
+        else {
+            return;
+        };
+        if sender.deadline() < *timer_at {
+            *timer_at = sender.deadline();
+            self.timers.add(*timer_at, Timer::Retransmission(index as u32));
+        }
+        if let Some(until) = sender.pace_deadline().filter(|_| !*pace_set) {
+            *pace_set = true;
+            self.heads.add(slots.pace, until);
+        }
+    }
+}
