@@ -136,7 +136,8 @@ impl Receiver {
     }
 
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if one does.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
+    #[inline(always)]
     pub(crate) fn on_data(
         &mut self,
         data: &Packet,
