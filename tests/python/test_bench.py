@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from longfat.bench._measure import LONGFAT, Spread, as_json, measure, reached, spread
+from longfat.bench._measure import LONGFAT, Spread, as_json, loops, measure, reached, spread
 from longfat.bench._outcome import jain
 from longfat.bench._process import ProcessError, run
 from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
@@ -46,6 +47,23 @@ def test_a_run_says_how_fast_and_what_happened(small: Path) -> None:
     assert 8e6 < first.network.goodput_bit_s < 10.1e6
     row = as_json([found])["scenarios"][0]["simulators"][LONGFAT]
     assert [each["seed"] for each in row["runs"]] == [1, 2]
+
+
+def test_runs_on_a_shared_core_are_told_apart(small: Path) -> None:
+    (found,) = measure([benchmark(small)], repeat=1, full=False, progress=lambda *_: None)
+    (run_,) = found.outcomes[LONGFAT]
+    assert run_.loop_s is not None
+    assert run_.loop_s > 0
+    # 2.0, 1.0 and 0.5 million packets per second; the loop beside the last took 1.7 times as long.
+    found.outcomes[LONGFAT] = [
+        replace(run_, data_packets=packets, engine_s=1.0, loop_s=loop)
+        for packets, loop in ((2_000_000, 0.1), (1_000_000, 0.105), (500_000, 0.17))
+    ]
+    assert loops([found]) == Spread(0.105, 0.1, 0.17)
+    assert found.packets_per_s() == Spread(1e6, 5e5, 2e6)
+    assert found.packets_per_s_alone(0.1) == [2e6, 1e6]
+    told = as_json([found])["scenarios"][0]["packets_per_s_alone"]
+    assert told == {"median": 1.5e6, "lowest": 1e6, "highest": 2e6}
 
 
 def test_a_target_may_be_a_share_of_another_scenario(small: Path) -> None:

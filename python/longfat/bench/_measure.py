@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 LONGFAT = "longfat"
 
+ALONE = 1.1
+"""A core had nothing else to do where the fixed loop took at most so many times its shortest time."""
+
 CAP_S = 120.0
 """Wall time after which a run of a peer is stopped, in seconds."""
 
@@ -95,6 +98,12 @@ class Measured:
     def packets_per_s(self, simulator: str = LONGFAT) -> Spread | None:
         """Data packets per second of wall time."""
         return spread([each.packets_per_s for each in self.outcomes.get(simulator, [])])
+
+    def packets_per_s_alone(self, shortest_loop_s: float) -> list[float]:
+        """Data packets per second of longfat, of the runs that had their core to themselves."""
+        limit = ALONE * shortest_loop_s
+        runs = self.outcomes.get(LONGFAT, [])
+        return [each.packets_per_s for each in runs if each.loop_s and each.loop_s <= limit]
 
     def times_real(self) -> Spread | None:
         """Simulated over wall time, of longfat."""
@@ -209,6 +218,12 @@ def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float
     return (speed.median / base.median if base else None), f"× {of}"
 
 
+def loops(found: Sequence[Measured]) -> Spread | None:
+    """How long the fixed loop took beside the runs of longfat, in seconds."""
+    outcomes = [run for measured in found for run in measured.outcomes.get(LONGFAT, [])]
+    return spread([run.loop_s for run in outcomes if run.loop_s])
+
+
 def busy(found: Sequence[Measured]) -> float:
     """How much more wall time than processor time the runs took at worst: 1 on a quiet machine."""
     outcomes = [run for measured in found for runs in measured.outcomes.values() for run in runs]
@@ -224,6 +239,8 @@ def as_json(found: Sequence[Measured], peers: Sequence[Peer] = ()) -> dict[str, 
 def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, Any]:
     benchmark = measured.benchmark
     value, _ = reached(measured, found)
+    loop = loops(found)
+    alone = measured.packets_per_s_alone(loop.lowest) if loop else []
     simulators = {}
     for name, outcomes in measured.outcomes.items():
         peer = None if name == LONGFAT else name
@@ -246,6 +263,7 @@ def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, A
         "target": {**asdict(benchmark.speed), "reached": value, "ratios": benchmark.ratios},
         "refused": measured.refused,
         "failed": measured.failed,
+        "packets_per_s_alone": asdict(each) if (each := spread(alone)) else None,
         "simulators": simulators,
     }
 

@@ -51,6 +51,8 @@ class Outcome:
         data_packets: New data packets that reached receivers in that time.
         peak_memory_bytes: The largest memory of its process.
         network: What happened in the network in that interval; `None` if there is none.
+        loop_s: How long a fixed loop took before or after the run, whichever was longer, in seconds of wall
+            time: up to twice as long on a core that others use as well. `None` of a peer.
     """
 
     simulator: str
@@ -63,6 +65,7 @@ class Outcome:
     data_packets: int
     peak_memory_bytes: int
     network: Network | None
+    loop_s: float | None = None
 
     @property
     def packets_per_s(self) -> float:

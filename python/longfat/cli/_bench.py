@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _MOST_REPEATS = 1000
 
+_SHARED = 1.25
+"""Longest over shortest time of the fixed loop above which others used the core as well."""
+
 _QUIET = 1.2
 """Wall time over processor time above which the machine did something else as well."""
 
@@ -130,14 +133,15 @@ def _chosen(letters: str | None) -> list[Benchmark]:
 
 def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool) -> None:
     from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount
-    from longfat.bench._measure import busy, machine
+    from longfat.bench._measure import ALONE, busy, loops, machine
     from longfat.cli._console import console, show, table
 
     screen = console()
     made = table(
-        "", "scenario", "simulated", "packets/s", "lowest to highest", "× real", "memory", "must",
-        "aim", "reached", left=2,
+        "", "scenario", "simulated", "packets/s", "lowest to highest", "core alone", "× real", "memory",
+        "must", "aim", "reached", left=2,
     )  # fmt: skip
+    loop = loops(found)
     for measured in found:
         benchmark = measured.benchmark
         speed, real = measured.packets_per_s(), measured.times_real()
@@ -148,6 +152,7 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
             amount(measured.duration_s, TIME),
             amount(speed.median, COUNT) if speed else ABSENT,
             _range(speed),
+            _alone(measured, loop),
             amount(real.median, PLAIN) if real else ABSENT,
             f"{max(run.peak_memory_bytes for run in runs) / 1e6:.0f} MB",
             *_target(measured, found, full=full),
@@ -160,9 +165,26 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
     ]
     if not full:
         words.append("shortened: the targets mean --full")
+    if loop and loop.highest > _SHARED * loop.lowest:
+        words.append(
+            f"core alone: the runs beside which a fixed loop took at most {ALONE:g} times its shortest time; "
+            f"beside others it took up to {loop.highest / loop.lowest:.1f} times, as others used the core"
+        )
     if (share := busy(found)) > _QUIET:
         words.append(f"the machine was busy: a run took {share:.1f} times its processor time")
     screen.print("\n" + "\n".join(words), soft_wrap=True)
+
+
+def _alone(measured: Measured, loop: Spread | None) -> str:
+    """The median of the runs that had their core to themselves, and how many these are."""
+    from longfat._text import ABSENT, COUNT, amount
+    from longfat.bench._measure import spread
+
+    speeds = measured.packets_per_s_alone(loop.lowest) if loop else []
+    middle = spread(speeds)
+    if middle is None:
+        return ABSENT
+    return f"{amount(middle.median, COUNT)} ({len(speeds)} of {len(measured.outcomes['longfat'])})"
 
 
 def _range(values: Spread | None) -> str:
