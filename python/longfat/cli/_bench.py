@@ -132,13 +132,13 @@ def _chosen(letters: str | None) -> list[Benchmark]:
 
 
 def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool) -> None:
-    from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount
+    from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount, percent
     from longfat.bench._measure import ALONE, busy, loops, machine
     from longfat.cli._console import console, show, table
 
     screen = console()
     made = table(
-        "", "scenario", "simulated", "packets/s", "lowest to highest", "core alone", "× real", "memory",
+        "", "scenario", "simulated", "packets/s", "range", "core alone", "× real", "memory",
         "must", "aim", "reached", left=2,
     )  # fmt: skip
     loop = loops(found)
@@ -155,7 +155,7 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
             _alone(measured, loop),
             amount(real.median, PLAIN) if real else ABSENT,
             f"{max(run.peak_memory_bytes for run in runs) / 1e6:.0f} MB",
-            *_target(measured, found, full=full),
+            *_target(measured, found),
         )
     show(screen, made, markdown=markdown)
     facts = machine()
@@ -165,6 +165,12 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
     ]
     if not full:
         words.append("shortened: the targets mean --full")
+    words += [
+        f"{each.benchmark.letter} fills {percent(each.utilised(100e9))} of its link; "
+        f"at least {percent(each.benchmark.utilisation)} is asked for"
+        for each in found
+        if full and each.benchmark.utilisation is not None
+    ]
     if loop and loop.highest > _SHARED * loop.lowest:
         words.append(
             f"core alone: the runs beside which a fixed loop took at most {ALONE:g} times its shortest time; "
@@ -195,9 +201,9 @@ def _range(values: Spread | None) -> str:
     return f"{amount(values.lowest, COUNT)} to {amount(values.highest, COUNT)}"
 
 
-def _target(measured: Measured, found: Sequence[Measured], *, full: bool) -> tuple[str, str, str]:
+def _target(measured: Measured, found: Sequence[Measured]) -> tuple[str, str, str]:
     """What is aimed at, and how much of it was reached."""
-    from longfat._text import ABSENT, COUNT, PLAIN, amount, percent
+    from longfat._text import ABSENT, COUNT, PLAIN, amount
     from longfat.bench._measure import reached
 
     benchmark = measured.benchmark
@@ -211,8 +217,6 @@ def _target(measured: Measured, found: Sequence[Measured], *, full: bool) -> tup
         speed = benchmark.speed
         verdict = "below" if value < speed.must else "must" if value < speed.aim else "aim"
         verdict = f" ({verdict})"
-    if benchmark.utilisation is not None and full:
-        shown += f", {percent(measured.utilised(100e9))} used"
     return (
         amount(benchmark.speed.must, scale) + suffix,
         amount(benchmark.speed.aim, scale) + suffix,
