@@ -230,7 +230,7 @@ def _fluid(solved: Fluid, packets: Run | None) -> Figure:
     _flows(rate, flows, "rate_bit_s", "rate", legend=False)
     price.set_ylabel("price (marked or lost)")
     for colour, (name, line) in zip(style.LINK_COLOURS, _directions(links), strict=False):
-        price.plot(line["time_s"], line["price"], color=colour, linewidth=0.9, label=name)
+        price.plot(line["time_s"], line["price"], color=colour, linewidth=1.1, label=name)
     price.set_ylim(bottom=0)
     style.legend(price)
     if packets is not None:
@@ -338,7 +338,7 @@ def _utilisation(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
 def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> None:
     for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
         share = 100 * line[column]
-        panel.plot(line["time_s"], share, color=colour, linewidth=0.9, label=name)
+        panel.plot(line["time_s"], share, color=colour, linewidth=1.1, label=name)
         if len(links) == 1:
             panel.fill_between(line["time_s"], share, color=colour, alpha=0.08, linewidth=0)
     panel.set_ylim(0, 105)
