@@ -114,31 +114,35 @@ _CROWD = (*_SMALL_BUFFER, ("flow.forward.count", "30"))
 _TWELVE = (("flow.forward.count", "12"),)
 _MARKS = ((_QUEUE, '{ kind = "red", mode = "bytes", mark_above_max = true }'),)
 
+_NO_LEGACY = ((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),)
+_AS_RENO = ((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),)
+_TAIL, _RED = (Cell("reno", "10 Mbit/s", queue) for queue in QUEUES)
+
 CHANGES = (
     Change(
         "ns-2 is told the limit as it is: it then stores one packet less",
-        Cell("reno", "10 Mbit/s", "drop tail"),
+        _TAIL,
         "ns2",
         theirs=(("spare_place", 0),),
         both=_SMALL_BUFFER,
     ),
     Change(
         "ns-2 measures round trips and time-outs in ticks of 10 ms, its default",
-        Cell("reno", "10 Mbit/s", "drop tail"),
+        _TAIL,
         "ns2",
         theirs=(("tick", 0.01),),
         both=_CROWD,
     ),
     Change(
         "ns-2 has time stamps: a retransmission that arrives ends the doubling of time-outs",
-        Cell("reno", "10 Mbit/s", "drop tail"),
+        _TAIL,
         "ns2",
         theirs=(("timestamps", 1),),
         both=_CROWD,
     ),
     Change(
         f"{SAME}neither has selective acknowledgments (NewReno)",
-        Cell("reno", "10 Mbit/s", "drop tail"),
+        _TAIL,
         "ns2",
         ours=(("flow.forward.recovery", '"newreno"'),),
         theirs=(("timestamps", 1),),
@@ -148,25 +152,25 @@ CHANGES = (
         "STCP of longfat without its legacy window, as in ns-2",
         Cell("stcp", "10 Mbit/s", "drop tail"),
         "ns2",
-        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),),
+        ours=_NO_LEGACY,
     ),
     Change(
         "STCP of longfat without its legacy window, as in ns-2 (RED)",
         Cell("stcp", "10 Mbit/s", "RED, bytes"),
         "ns2",
-        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),),
+        ours=_NO_LEGACY,
     ),
     Change(
         "both cut by half and grow by 1/w up to 100 segments: Reno by another name",
         Cell("stcp", "10 Mbit/s", "RED, bytes"),
         "ns3",
-        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+        ours=_AS_RENO,
     ),
     Change(
         f"{SAME}the queue of ns-3 without the packet in its device",
         Cell("stcp", "10 Mbit/s", "RED, bytes"),
         "ns3",
-        ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+        ours=_AS_RENO,
         theirs=(("device_packet", 0),),
     ),
     Change(
@@ -186,28 +190,28 @@ CHANGES = (
     ),
     Change(
         "RED marks above max too, in both",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns2",
         ours=_MARKS,
         both=_TWELVE,
     ),
     Change(
         "RED counts packets, in both",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns2",
         ours=((_QUEUE, '"red"'),),
         both=_TWELVE,
     ),
     Change(
         "RED of longfat marks above max too, as in ns-3",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns3",
         ours=_MARKS,
         both=_TWELVE,
     ),
     Change(
         f"{SAME}without the packet in the device of ns-3",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns3",
         ours=_MARKS,
         theirs=(("device_packet", 0),),
@@ -215,7 +219,7 @@ CHANGES = (
     ),
     Change(
         f"{SAME}ns-3 grows by 1/w with every acknowledgment",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns3",
         ours=_MARKS,
         theirs=(("device_packet", 0), ("counted", 0)),
@@ -223,13 +227,13 @@ CHANGES = (
     ),
     Change(
         "the queue of ns-3 without the packet in its device, which its RED does not see",
-        Cell("reno", "10 Mbit/s", "RED, bytes"),
+        _RED,
         "ns3",
         theirs=(("device_packet", 0),),
     ),
     Change(
         "ns-3 recovers by proportional rate reduction, its default",
-        Cell("reno", "10 Mbit/s", "drop tail"),
+        _TAIL,
         "ns3",
         theirs=(("recovery", "prr"),),
     ),
@@ -263,7 +267,7 @@ CHANGES = (
             what,
             Cell("stcp", "10 Mbit/s", "drop tail"),
             "ns3",
-            ours=((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),),
+            ours=_AS_RENO,
             theirs=told,
         )
         for what, told in (

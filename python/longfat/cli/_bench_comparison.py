@@ -29,7 +29,7 @@ def print_comparison(
         "simulated",
         "packets/s",
         "longfat is",
-        "lowest to highest",
+        "range",
         "must",
         "aim",
         "memory",
