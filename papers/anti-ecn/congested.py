@@ -86,7 +86,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         head(panel, title)
     tcp = 100 * float(str(at(rows, sending="TCP")["marks"].mean()))
     for panel, level, text in ((axes[0, 0], tcp, "20 TCP flows"), (axes[0, 2], 1.0, "equal")):
-        panel.axhline(level, color=COLOURS[0.0], linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
+        panel.axhline(level, color=COLOURS[0.0], linestyle=plots.DASHED, linewidth=1.2, zorder=1)
         panel.annotate(
             text, (2.55, level), (0, 4), textcoords="offset points", ha="right", color=COLOURS[0.0]
         )

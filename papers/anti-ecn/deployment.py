@@ -22,7 +22,7 @@ FIGURE = Experiment(
 NARROW, WIDE = "50 Mbit/s", "150 Mbit/s"
 ORDERS = ("narrow first", "wide first")
 KINDS = ("TCP", "and", "overwrite", "narrow unaware", "wide unaware")
-COLOURS = {"and": "#2E86AB", "overwrite": "#C0392B", "narrow unaware": "#6b6b6b"}
+COLOURS = {"and": "#2E86AB", "overwrite": "#C0392B", "narrow unaware": plots.FAINT}
 PRODUCT = 250
 THRESHOLD = 0.5
 SHOWN_S = 20
@@ -139,10 +139,10 @@ def draw(rows: pl.DataFrame) -> Figure:
                 linewidth=5 if same else 1.7, alpha=0.35 if same else 1,
             )  # fmt: skip
         panel.axhline(
-            THRESHOLD * PRODUCT, color="#9a9a9a", linestyle=(0, (2, 2)), linewidth=1, zorder=1
+            THRESHOLD * PRODUCT, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1, zorder=1
         )
         panel.annotate("η P of the narrow link", (SHOWN_S, THRESHOLD * PRODUCT), (-2, -4), ha="right", va="top",
-                       textcoords="offset points", fontsize=9, color="#6b6b6b",
+                       textcoords="offset points", fontsize=9, color=plots.FAINT,
                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1}, zorder=6)  # fmt: skip
         lost = [
             at(rows, order=order, kind=kind)["dropped"][0]

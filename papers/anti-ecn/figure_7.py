@@ -84,7 +84,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     axes[0, 0].set(ylabel="window (packets)", ylim=(0, 5250))
     axes[0, 0].set_title("Figure 7", loc="left", fontsize=12, fontweight="bold")
     axes[0, 1].set(ylabel="link used until then (%)", ylim=(0, 80))
-    axes[0, 1].axvline(100, color="#9a9a9a", linestyle=(0, (2, 2)), linewidth=1, zorder=1)
+    axes[0, 1].axvline(100, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1, zorder=1)
     axes[0, 1].set_title("What it brings", loc="left", fontsize=12, fontweight="bold")
     for panel in axes[0]:
         panel.set(xlabel="time (s at 40 ms)", xlim=(0, LENGTH_S[40]))

@@ -64,12 +64,12 @@ def draw(rows: pl.DataFrame) -> Figure:
         panel.plot(
             line["time_s"], line["window"], color=colour, linewidth=2, linestyle=dash, label=name
         )
-    panel.axhline(0.5 * PIPE, color="#9a9a9a", linestyle=(0, (2, 2)), linewidth=1, zorder=1)
+    panel.axhline(0.5 * PIPE, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1, zorder=1)
     panel.set(
         xscale="log", xlim=(0.1, 60), ylim=(0, 3000), xlabel="time (s)", ylabel="window (packets)"
     )
     panel.set_xticks([0.1, 1, 10, 60], ["0.1", "1", "10", "60"])
     panel.minorticks_off()
-    panel.annotate("threshold", (0.105, 0.5 * PIPE + 30), color="#6b6b6b", fontsize=10)
+    panel.annotate("threshold", (0.105, 0.5 * PIPE + 30), color=plots.FAINT, fontsize=10)
     plots.legend(figure, panel)
     return figure

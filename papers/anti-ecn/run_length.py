@@ -92,7 +92,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                 zorder=5,
             )
         miss = misses(found[length >= 0.7], rtt)
-        panel.axvline(fitted, color="#9a9a9a", linestyle=(0, (2, 2)), linewidth=1, zorder=1)
+        panel.axvline(fitted, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1, zorder=1)
         panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
         panel.annotate(
             f"the table is missed by\n{100 * miss.min():.1f} points at the best length",

@@ -66,7 +66,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         ("marks", 100, "%", "packets marked"),
         ("late", 1, "s", "99 % of short flows end in"),
     )
-    colours = ["#6b6b6b"] + ["#2E86AB"] * (len(BUFFERS) - 1)
+    colours = [plots.FAINT] + ["#2E86AB"] * (len(BUFFERS) - 1)
     for panel, (column, factor, unit, title) in zip(axes[0], panels, strict=True):
         values = factor * np.array([at(rows, buffer=name)[column].to_list() for name in BUFFERS])
         half = 2.26 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])

@@ -150,7 +150,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             text = f"{100 * threshold:.0f} %" if "B =" in title else f"B = {buffer}"
             panel.plot(
                 line["time_s"], line["window"], color=colour, linewidth=1.8, label=text,
-                linestyle=(0, (4, 3)) if dashed else "-", zorder=4 if dashed else 3,
+                linestyle=plots.DASHED if dashed else "-", zorder=4 if dashed else 3,
             )  # fmt: skip
             panel.plot(last["time_s"], last["window"], "o", color=colour, markersize=7, zorder=5)
             if not dashed:

@@ -69,6 +69,6 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.set(xscale="log", xlabel="round trips that a file fills: size / (bottleneck x D)",
               ylabel="largest power, Blitz over TCP (decades)")  # fmt: skip
     panel.annotate("hollow: processor sharing", (0.98, 0.95), xycoords="axes fraction", fontsize=9,
-                   color="#6b6b6b", ha="right")  # fmt: skip
+                   color=plots.FAINT, ha="right")  # fmt: skip
     panel.legend(frameon=True, framealpha=1.0, edgecolor="none", fontsize=9, loc="lower left")
     return figure

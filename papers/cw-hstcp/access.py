@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 import longfat
-from drawn import mean_and_half
 from longfat import fairness
 from longfat.paper import (
     Answer,
@@ -131,7 +130,9 @@ def draw(rows: pl.DataFrame) -> Figure:
             ("hstcp", SPREAD, 1.03 * SPREAD, "white"),
             ("base", SLOW, 1.09 * SLOW, plots.colour("cw-hstcp")),
         ):
-            mean, half = mean_and_half(at(rows, control=control, factor=factor)[column].to_list())
+            mean, half = plots.mean_and_half(
+                at(rows, control=control, factor=factor)[column].to_list()
+            )
             like = "cw-hstcp" if control == "base" else control
             panel.errorbar(
                 [x], [mean], yerr=[half], fmt="*" if control == "base" else plots.marker(like),

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from longfat._statistics import estimate
 from longfat.paper import at, plots
 
 TRIPS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B", "#B23A48")
@@ -17,12 +16,6 @@ TRIPS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B", "#B23A48")
 def colours(count: int) -> list[str]:
     """Of so many flows: the ends of the scale stay the same."""
     return {3: [TRIPS[0], TRIPS[2], TRIPS[4]], 5: list(TRIPS)}[count]
-
-
-def mean_and_half(values: Sequence[float]) -> tuple[float, float]:
-    """The mean over the seeds and half of its 95 % interval, 0 if there is none."""
-    known = estimate(list(values))
-    return known.mean or 0.0, known.half_width or 0.0
 
 
 def lines(panel: Axes, rows: pl.DataFrame, rtts_ms: Sequence[int]) -> None:
@@ -46,7 +39,7 @@ def windows_beside(
     for panel, (value, title) in zip(axes[0], titles.items(), strict=True):
         here = at(rows, **{label: value})
         lines(panel, at(here, kind="window"), rtts_ms)
-        mean, _ = mean_and_half(at(here, kind="shares")[column].to_list())
+        mean, _ = plots.mean_and_half(at(here, kind="shares")[column].to_list())
         panel.set_title(title.format(mean), loc="left", fontsize=12, fontweight="bold")
         panel.set(xlabel="time (s), first seed", xlim=(0, 200))
         panel.set_xticks([0, 50, 100, 150])
@@ -66,7 +59,7 @@ def bars(
     label: str | None = None,
 ) -> None:
     """Bars of means in percent with intervals, and the paper's value of each as a line across."""
-    means = [mean_and_half(values) for values in groups]
+    means = [plots.mean_and_half(values) for values in groups]
     panel.bar(
         places,
         [100 * mean for mean, _ in means],

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import mean_and_half
 from longfat.paper import (
     Answer,
     Experiment,
@@ -97,7 +96,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     figure.subplots_adjust(wspace=0.36)
     for panel, (column, (label, factor)) in zip(axes[0], SHOWN.items(), strict=True):
         for place, kind in enumerate(KINDS):
-            mean, half = mean_and_half(at(rows, pacing=kind)[column].to_list())
+            mean, half = plots.mean_and_half(at(rows, pacing=kind)[column].to_list())
             panel.errorbar(
                 place, factor * mean, yerr=factor * half, color=plots.colour("cw-hstcp"), marker="<",
                 markersize=8, capsize=4,

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import mean_and_half
 from longfat.paper import (
     Answer,
     Experiment,
@@ -91,7 +90,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                 found = rows.filter(pl.col("law") == law, pl.col("queue") == queue)
                 if found.is_empty():
                     continue
-                mean, half = mean_and_half(found[column].to_list())
+                mean, half = plots.mean_and_half(found[column].to_list())
                 control = "hstcp" if law == "hstcp" else "cw-hstcp"
                 colour = plots.colour(control)
                 panel.errorbar(

@@ -172,12 +172,11 @@ def one(panel: Axes, rows: pl.DataFrame, control: str) -> None:
     """Geometric means with intervals, and the lines of theory."""
     means, lows, highs = [], [], []
     for ratio in RATIOS:
-        found = at(rows, ratio=ratio, kind="packets")["rates"].to_numpy()
-        known = estimate(np.log(found).tolist())
-        mean, half = np.exp(known.mean or 0.0), known.half_width or 0.0
+        found = at(rows, ratio=ratio, kind="packets")["rates"].to_list()
+        mean, below, above = plots.geometric(found)
         means.append(mean)
-        lows.append(mean * (1 - np.exp(-half)))
-        highs.append(mean * (np.exp(half) - 1))
+        lows.append(below)
+        highs.append(above)
     x = np.array(RATIOS)
     expected = EXPECTED.get(control, "no prediction")
     if not isinstance(expected, str):

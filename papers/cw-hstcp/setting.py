@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from longfat import fairness
+from longfat import _longfat, fairness
 from longfat.paper import Measured, Point, Row, Scale
 
 QUICK_RATE, FULL_RATE = 100, 1000
@@ -76,7 +76,7 @@ def dumbbell(
 def shares(run: Measured) -> Row:
     """Shares of the link: of each fast flow, u0 to u4, and of the background; index, losses, windows."""
     flows = run.flows("fast")
-    rate = rate_bit_s(run)
+    rate = _longfat.quantity("rate", run.summary["scenario"]["link"]["bottleneck"]["rate"])
     row: Row = {f"u{i}": flow["goodput_bit_s"] / rate for i, flow in enumerate(flows)}
     windows = [flow["window_mean"] for flow in flows]
     events = [flow["congestion_events"] for flow in flows]
@@ -93,12 +93,6 @@ def shares(run: Measured) -> Row:
         "utilisation": run.link()["utilisation"],
         "queue_mean": run.link()["queue_mean"],
     }
-
-
-def rate_bit_s(run: Measured) -> float:
-    """The rate of the bottleneck."""
-    number, unit = str(run.summary["scenario"]["link"]["bottleneck"]["rate"]).split()
-    return float(number) * {"Mbit/s": 1e6, "Gbit/s": 1e9, "bit/s": 1.0, "kbit/s": 1e3}[unit]
 
 
 def windows(run: Measured, every_s: float = 2.0) -> list[Row]:

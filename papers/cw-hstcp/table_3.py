@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import bars, colours, mean_and_half
+from drawn import bars, colours
 from longfat import fairness
 from longfat.paper import (
     Answer,
@@ -113,7 +113,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     left.grid(visible=False, axis="x")
     left.set(ylabel="share of the link (%)", ylim=(0, None))
     plots.note(left, "black lines: Table 3", (0.02, 0.96), va="top")
-    found = [mean_and_half(at(rows, c=c)["jain"].to_list()) for c in PAPER]
+    found = [plots.mean_and_half(at(rows, c=c)["jain"].to_list()) for c in PAPER]
     right.errorbar(
         range(3), [mean for mean, _ in found], yerr=[half for _, half in found],
         color=plots.colour("cw-hstcp"), marker="<", capsize=3, linewidth=1.6,

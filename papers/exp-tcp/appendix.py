@@ -111,7 +111,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     loss = rows.filter(kind="loss")
     plots.over(left, loss, x="loss", y="window", by="flow", log=True)
     left.set_yscale("log")
-    left.axhline(MODIFIED_BELOW, color="#6b6b6b", linestyle=(0, (4, 3)), linewidth=1)
+    left.axhline(MODIFIED_BELOW, color=plots.FAINT, linestyle=plots.DASHED, linewidth=1)
     left.annotate(
         "below 16: the rule of the appendix",
         (min(LARGE), MODIFIED_BELOW),
@@ -119,7 +119,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         textcoords="offset points",
         va="top",
         fontsize=9.5,
-        color="#6b6b6b",
+        color=plots.FAINT,
     )
     left.set_yticks([5, 20, 50, 200, 500], ["5", "20", "50", "200", "500"])
     left.yaxis.set_minor_locator(NullLocator())
@@ -135,9 +135,9 @@ def draw(rows: pl.DataFrame) -> Figure:
         "friendly: within a factor of two (RFC 5348)",
         (min(LARGE), 0.56),
         fontsize=9.5,
-        color="#6b6b6b",
+        color=plots.FAINT,
     )
-    right.axhline(1, color="#6b6b6b", linewidth=1)
+    right.axhline(1, color=plots.FAINT, linewidth=1)
     right.set(xlabel="loss (%)", ylabel="rate of EXP-TCP over that of TCP")
     losses = sorted((*SMALL, *LARGE))
     for panel in (left, right):

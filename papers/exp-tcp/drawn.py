@@ -2,18 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from longfat._statistics import estimate
 from longfat.paper import plots
-
-
-def mean_and_half(values: Sequence[float]) -> tuple[float, float | None]:
-    """The mean over the seeds and half of its 95 % interval."""
-    known = estimate(list(values))
-    return known.mean or 0.0, known.half_width
 
 
 def ratios(
@@ -33,11 +25,11 @@ def ratios(
     for (key,), line in rows.sort(x).group_by(by, maintain_order=True):
         at, middle, low, high = [], [], [], []
         for (place,), part in line.group_by(x, maintain_order=True):
-            mean, half = mean_and_half(np.log(factor * part[y].to_numpy()).tolist())
+            mean, below, above = plots.geometric((factor * part[y]).to_list())
             at.append(place)
-            middle.append(np.exp(mean))
-            low.append(np.exp(mean) * (1 - np.exp(-(half or 0.0))))
-            high.append(np.exp(mean) * (np.exp(half or 0.0) - 1))
+            middle.append(mean)
+            low.append(below)
+            high.append(above)
         label = str(key)
         colour, marker = (
             (plots.colour(label), plots.marker(label)) if looks is None else looks[label]

@@ -130,7 +130,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     begin = 0.0
     for row in shown.iter_rows(named=True):
         end = begin + row["recovery"] + row["length"]
-        left.hlines(row["cwnd0"], begin, end, color="#6b6b6b", linestyle=(0, (4, 3)), linewidth=1)
+        left.hlines(
+            row["cwnd0"], begin, end, color=plots.FAINT, linestyle=plots.DASHED, linewidth=1
+        )
         begin = end
     left.annotate(
         "cwnd₀",

@@ -82,7 +82,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         for name, rtt in ROUND_TRIPS_S.items()
     ]
     plots.over(more, pl.concat(parts), x="rtt_ms", y="share", percent=True)
-    more.axhline(100 / len(parts), color="#B00020", linewidth=1, linestyle=(0, (4, 3)))
+    more.axhline(100 / len(parts), color="#B00020", linewidth=1, linestyle=plots.DASHED)
     more.set_title("Who has the link in the end?", loc="left", fontsize=12)
     more.set_xticks([1000 * rtt for rtt in ROUND_TRIPS_S.values()])
     more.set(xlabel="round-trip propagation delay (ms)", ylabel="share (%)", ylim=(0, None))

@@ -187,7 +187,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             (2.95 * phase, 8),
             ha="right",
             fontsize=10,
-            color="#6b6b6b",
+            color=plots.FAINT,
         )
     for panel, title in zip(axes[0], titles, strict=True):
         panel.set_title(title, loc="left", fontsize=11)
@@ -201,7 +201,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         ha="center",
         va="top",
         fontsize=9,
-        color="#6b6b6b",
+        color=plots.FAINT,
     )
     for panel in axes[-1]:
         panel.set_xlabel("time (s)")
@@ -212,7 +212,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         ha="right",
         va="center",
         fontsize=10,
-        color="#6b6b6b",
+        color=plots.FAINT,
     )
     return figure
 

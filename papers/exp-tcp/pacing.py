@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from drawn import mean_and_half
 from longfat.paper import (
     Answer,
     Experiment,
@@ -177,7 +176,7 @@ def pair(panel: Axes, rows: pl.DataFrame, column: str, control: str, y: float) -
     """One controller: the two means with their intervals, and a line between them."""
     ends = []
     for paced, shift in ((False, 0.13), (True, -0.13)):
-        middle, half = mean_and_half((100 * at(rows, paced=paced)[column]).to_list())
+        middle, half = plots.mean_and_half((100 * at(rows, paced=paced)[column]).to_list())
         panel.errorbar(
             middle,
             y + shift,

@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from drawn import mean_and_half
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
 from setting import dumbbell
 
@@ -60,7 +59,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     ):
         for place, rate in enumerate(rates):
             part = rows.filter((pl.col("traffic") == traffic) & (pl.col("rate_bit_s") == rate))
-            mean, half = mean_and_half((100 * part["utilisation"]).to_list())
+            mean, half = plots.mean_and_half((100 * part["utilisation"]).to_list())
             panel.bar(
                 place + (index - 1) * width,
                 mean,

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from drawn import mean_and_half, ratios, ticks
+from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
 from setting import CONTROLS, PACKET_BIT
 
@@ -177,7 +177,7 @@ def fitted(panel: Axes, rows: pl.DataFrame) -> None:
     """The fitted exponents: hollow with DropTail, filled with RED."""
     for index, control in enumerate(CONTROLS):
         for queue, shift in (("DropTail", 0.14), ("RED", -0.14)):
-            middle, half = mean_and_half(exponents(rows, control, queue))
+            middle, half = plots.mean_and_half(exponents(rows, control, queue))
             face = plots.colour(control) if queue == "RED" else "white"
             panel.errorbar(
                 middle, -index + shift, xerr=half, color=plots.colour(control), marker=plots.marker(control),

@@ -182,7 +182,7 @@ def draw_sharing(rows: pl.DataFrame) -> tuple[Figure, Axes]:
                 number * phase,
                 color="#B00020",
                 linewidth=1.0,
-                linestyle=(0, (4, 3)),
+                linestyle=plots.DASHED,
                 zorder=8,
                 label="fair share" if number == 3 else None,
             )
@@ -238,7 +238,7 @@ def plots_of_one_seed(figure: Figure) -> None:
         ha="right",
         va="center",
         fontsize=10,
-        color="#6b6b6b",
+        color=plots.FAINT,
     )
 
 

@@ -79,7 +79,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             panel, line["time_s"], line["window"], color=tint, linewidth=1.6,
             label=f"{name}: {100 * float(str(used)):.0f} % used",
         )  # fmt: skip
-    panel.axhline(1e8 * 0.1 / 12_000, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
+    panel.axhline(1e8 * 0.1 / 12_000, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
     panel.set(xlabel="time (s)", ylabel="window (packets)", xlim=(0, 60), ylim=(0, None))
     plots.legend(figure, panel)
     return figure

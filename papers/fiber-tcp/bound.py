@@ -65,12 +65,12 @@ def draw(rows: pl.DataFrame) -> Figure:
     plots.over(panel, rows, x="alpha", y="over_alpha", by="reaction", log=True)
     alphas = sorted(rows["alpha"].unique())
     panel.set_xticks(alphas, [f"{alpha:g}" for alpha in alphas])
-    panel.axhline(1, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
+    panel.axhline(1, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
     law = at(rows, reaction="per window").group_by("alpha").agg(pl.col("window").mean())
     law = law.sort("alpha")
     panel.plot(
         law["alpha"], 1 / (1 + law["alpha"] * law["window"]), color="#222222",
-        linestyle=(0, (2, 2)), label="1/(1 + alpha w)",
+        linestyle=plots.DOTTED, label="1/(1 + alpha w)",
     )  # fmt: skip
     panel.set(xlabel="alpha", ylabel="reductions per packet, over alpha", ylim=(0, 1.3))
     plots.legend(figure, panel)

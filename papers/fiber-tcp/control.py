@@ -88,7 +88,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         upper.set(yscale="log")
         upper.set_title(path, loc="left", fontsize=11, fontweight="bold")
         for panel in (upper, lower):
-            panel.axvline(1, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
+            panel.axvline(1, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
             panel.set_xticks(list(PRODUCTS), [f"{p:g}" for p in PRODUCTS])
         upper.set_ylim(1e-2, 3e2)
         lower.set(xlabel="alpha w", ylim=(60, 103))

@@ -80,8 +80,8 @@ def draw(rows: pl.DataFrame) -> Figure:
                 panel, line["time_s"], line["window"], color=plots.colour(control),
                 label=f"{plots.name(control)}, {model}", alpha=strength, linewidth=width,
             )  # fmt: skip
-    panel.axhline(1000, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
-    panel.annotate("capacity", (5, 1000), (0, 3), textcoords="offset points", color="#6b6b6b")
+    panel.axhline(1000, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
+    panel.annotate("capacity", (5, 1000), (0, 3), textcoords="offset points", color=plots.FAINT)
     panel.set(
         xlabel="time (round trips)", ylabel="window (packets)", xlim=(0, 1500), ylim=(0, 1200)
     )

@@ -108,7 +108,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                 place, middle, sign, color=tint, markersize=9, label=model if index == 0 else None
             )
     panel.axhspan(0.95, 1.05, color="#f0efe6", linewidth=0, zorder=0)
-    panel.axhline(1, color="#6b6b6b", linewidth=1)
+    panel.axhline(1, color=plots.FAINT, linewidth=1)
     names = [f"{plots.name(c)}\np = {p:g}" for c, p in places]
     panel.set_xticks(list(places.values()), names)
     panel.set(ylabel="mean window over that of packets", ylim=(0.8, 1.5))

@@ -89,10 +89,12 @@ def draw(rows: pl.DataFrame) -> Figure:
     )  # fmt: skip
     shown = at(rows, case=["eq-1", "no-loss"])
     panel.plot(shown["loss"], shown["rate_bit_s"], "o", color="#222222", label="measured sawtooth")
-    panel.annotate("100 Gbit/s", (1e-4, 100e9), (0, 3), textcoords="offset points", color="#6b6b6b")
-    panel.axhline(100e9, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
-    panel.axvline(1e-9, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
-    panel.annotate("the fibre", (1e-9, 2e6), (4, 0), textcoords="offset points", color="#6b6b6b")
+    panel.annotate(
+        "100 Gbit/s", (1e-4, 100e9), (0, 3), textcoords="offset points", color=plots.FAINT
+    )
+    panel.axhline(100e9, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
+    panel.axvline(1e-9, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
+    panel.annotate("the fibre", (1e-9, 2e6), (4, 0), textcoords="offset points", color=plots.FAINT)
     panel.set(
         xscale="log", yscale="log", xlabel="losses per packet", ylabel="rate (bit/s)",
         ylim=(1e6, 1e12), xlim=(1e-12, 1e-3),

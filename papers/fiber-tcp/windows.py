@@ -32,7 +32,7 @@ def drawn(rows: pl.DataFrame, product: float) -> Figure:
                 panel, line["time_s"], line["window"], color=plots.colour(control),
                 label=plots.name(control), linewidth=1.5,
             )  # fmt: skip
-        panel.axhline(product, color="#6b6b6b", linewidth=1, linestyle=(0, (4, 3)))
+        panel.axhline(product, color=plots.FAINT, linewidth=1, linestyle=plots.DASHED)
         panel.annotate(queue, (0.98, 0.04), xycoords="axes fraction", ha="right", fontweight="bold")
         panel.set(xlabel="time (s)", xlim=(0, SHOWN_S))
     axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))

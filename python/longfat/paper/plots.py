@@ -9,12 +9,15 @@ Titles are set by the runner: experiment, paper, scale, seeds.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
 from longfat import _style as style
+from longfat._statistics import estimate
 from longfat._text import RATE, amount, plural
 from longfat.paper._select import at
 from longfat.paper._tables import aggregate
@@ -22,7 +25,6 @@ from longfat.paper._tables import aggregate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -58,6 +60,8 @@ FAINT = "#6b6b6b"
 """Colour of what stands back: remarks and lines of reference."""
 DOTTED = (0, (2, 2))
 """Dashes of what theory or the paper expects."""
+DASHED = (0, (4, 3))
+"""Dashes of a bound: a capacity, a limit."""
 _EXPECTED = "#f0efe6"
 
 
@@ -206,6 +210,20 @@ def expected(
         )
 
 
+def mean_and_half(values: Sequence[float]) -> tuple[float, float]:
+    """The mean over the seeds and half of its 95 % interval; NaN, which is not drawn, where there is none."""
+    known = estimate(list(values))
+    mean, half = (math.nan if each is None else each for each in (known.mean, known.half_width))
+    return mean, half
+
+
+def geometric(values: Sequence[float]) -> tuple[float, float, float]:
+    """The geometric mean over the seeds; how far the 95 % interval of the logarithm goes below and above it."""
+    mean, half = mean_and_half(np.log(values).tolist())
+    middle = float(np.exp(mean))
+    return middle, middle * float(1 - np.exp(-half)), middle * float(np.exp(half) - 1)
+
+
 def note(
     panel: Axes,
     text: str,
@@ -259,8 +277,6 @@ def series(
 
 def envelope(values: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
     """Which values to draw, at most about `most`: the extremes of each stretch, the first and the last."""
-    import numpy as np
-
     if len(values) <= most:
         return np.arange(len(values))
     kept = {0, len(values) - 1}
