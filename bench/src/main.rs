@@ -100,7 +100,7 @@ fn time(scenario: &Scenario) -> Timing {
     let begin = std::time::Instant::now();
     while simulation.advance(1_000_000) {
         // As a host does that writes them to a file: only flows that live take memory.
-        if simulation.transfers_waiting() >= 100_000 {
+        if simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE {
             drop(simulation.take_transfers());
         }
     }

@@ -13,9 +13,6 @@ use crate::guard::guarded;
 use crate::scenario::Scenario;
 use crate::table::Table;
 
-/// How many complete transfers are handed over at once.
-const TRANSFERS: usize = 100_000;
-
 /// How many events pass between two looks at the world outside: some hundredths of a second.
 const CHUNK: u64 = 500_000;
 
@@ -103,7 +100,9 @@ pub(crate) fn simulate(
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
         }
-        if let Some(transfers) = transfers.filter(|_| simulation.transfers_waiting() >= TRANSFERS) {
+        if let Some(transfers) =
+            transfers.filter(|_| simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE)
+        {
             transfers.call1((Table::new(guarded(|| simulation.take_transfers())?)?,))?;
         }
         if !more {

@@ -258,6 +258,13 @@ pub(crate) enum Timer {
     Retransmission(u32),
 }
 
+impl Timer {
+    /// Does it look at senders, or tell them something?
+    fn is_edge(self) -> bool {
+        matches!(self, Self::Warmup | Self::Sample | Self::Stop(_))
+    }
+}
+
 /// The timers.
 #[derive(Debug)]
 pub(crate) struct Timers {
@@ -265,13 +272,6 @@ pub(crate) struct Timers {
     packets_first: Time,
     /// When one looks at senders, or tells them something.
     edges: BinaryHeap<Reverse<Time>>,
-}
-
-impl Timer {
-    /// Does it look at senders, or tell them something?
-    fn is_edge(self) -> bool {
-        matches!(self, Self::Warmup | Self::Sample | Self::Stop(_))
-    }
 }
 
 impl Default for Timers {

@@ -28,7 +28,8 @@ pub(crate) struct Flow {
     pub(crate) dropped: u64,
     /// Packets of this flow on their way, acknowledgments included.
     pub(crate) in_transit: u32,
-    /// Those of them that are in the last pipe, on their way to the sender.
+    /// Those of them that are in the last pipe, on their way to the sender: counted here, where each acknowledgment
+    /// looks, and not in the pipe, where it would have to.
     pub(crate) homeward: u32,
     access: Option<Access>,
     pub(crate) member: Member,

@@ -27,24 +27,27 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what it stands for and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
-    /// For each link, the packets on its wire that go on to another, with the time at which they get there, in order.
-    pub(crate) wires: Vec<Ring<(Time, Packet)>>,
-    wire_slots: Vec<usize>,
+    /// For each link, its way to the next one.
+    pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
     measured_from: Time,
     /// Mean time between events when every link is busy with its largest packets.
     pub(crate) gap: Span,
 }
 
+/// From a link to the one after it.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    /// The slot of its head.
+    pub(crate) slot: usize,
+    /// The packets that go on, of any flow, with the time at which they get there, in order.
+    pub(crate) packets: Ring<(Time, Packet)>,
+}
+
 impl Network {
     /// The slot in which departures from a link are scheduled.
     pub(crate) fn departure_slot(&self, link: usize) -> usize {
         self.departures[link]
-    }
-
-    /// The pipe from a link to the link after it.
-    pub(crate) fn wire_slot(&self, link: usize) -> usize {
-        self.wire_slots[link]
     }
 
     /// The long flows.
@@ -54,7 +57,8 @@ impl Network {
 
     /// Packets in the pipes of the flows and on wires.
     pub(crate) fn piped(&self) -> impl Iterator<Item = Packet> {
-        let wired = self.wires.iter().flat_map(|wire| wire.iter().map(|(_, packet)| *packet));
+        let wired =
+            self.wires.iter().flat_map(|wire| wire.packets.iter().map(|(_, packet)| *packet));
         self.pipes.iter().flat_map(Pipe::packets).chain(wired)
     }
 
@@ -150,7 +154,6 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),
-        wire_slots: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
     };
@@ -163,16 +166,15 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     // Departures first, then wires, then the flows: at the same instant a transmitter is free before a packet asks.
     for link in 0..network.links.len() {
         let slot = if network.links[link].has_departures() {
-            network.add_slot(Pipe::new(Slot::Departure(link as u32), u32::MAX, 0))
+            network.add_slot(Pipe::of_link(Slot::Departure(link as u32)))
         } else {
             usize::MAX
         };
         network.departures.push(slot);
     }
     for link in 0..network.links.len() {
-        let slot = network.add_slot(Pipe::new(Slot::Wire(link as u32), u32::MAX, 0));
-        network.wire_slots.push(slot);
-        network.wires.push(Ring::default());
+        let slot = network.add_slot(Pipe::of_link(Slot::Wire(link as u32)));
+        network.wires.push(Wire { slot, packets: Ring::default() });
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
         for index in 0..group.count {

@@ -10,7 +10,7 @@ mod way;
 use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
-use crate::network::{self, Network};
+use crate::network::{self, Network, Wire};
 use crate::packet::{Flags, Packet, Record};
 use crate::recording::{Recording, Table};
 use crate::ring::Ring;
@@ -75,6 +75,11 @@ impl Pipe {
         Self { records: Ring::default(), end, flow, bytes }
     }
 
+    /// A slot of a link, whose packets are elsewhere.
+    pub(crate) fn of_link(end: Slot) -> Self {
+        Self::new(end, u32::MAX, 0)
+    }
+
     /// The flow is over.
     pub(crate) fn rest(&mut self) {
         self.records.rest();
@@ -108,6 +113,9 @@ pub(crate) enum Slot {
 }
 
 impl Simulation {
+    /// A host that takes transfers while the run goes on does so when as many are over: few large tables, little memory.
+    pub const TRANSFERS_AT_ONCE: usize = 100_000;
+
     /// Builds the network of `scenario`. With `record` the time series are kept; nothing else changes.
     pub fn new(scenario: &Scenario, record: bool) -> Self {
         Self::with_options(scenario, Options { record, stepwise: false })
@@ -256,7 +264,7 @@ impl Simulation {
     /// A packet reaches the next link of its way.
     #[inline(never)]
     fn go_on(&mut self, slot: usize, link: usize) {
-        let wire = &mut self.network.wires[link];
+        let wire = &mut self.network.wires[link].packets;
         let (_, packet) = wire.take().expect("a scheduled wire holds a packet");
         if let Some((next, _)) = wire.first() {
             self.heads.add(slot, *next);
@@ -303,12 +311,14 @@ impl Simulation {
 
     /// Puts a packet on the wire of a link, which it will leave at `time`.
     fn put_on_wire(&mut self, link: usize, time: Time, packet: Packet) {
-        let slot = self.network.wire_slot(link);
-        let wire = &mut self.network.wires[link];
-        debug_assert!(wire.last().is_none_or(|(last, _)| *last <= time), "a wire keeps its order");
-        if wire.is_empty() {
-            self.heads.add(slot, time);
+        let Wire { slot, packets } = &mut self.network.wires[link];
+        debug_assert!(
+            packets.last().is_none_or(|(last, _)| *last <= time),
+            "a wire keeps its order"
+        );
+        if packets.is_empty() {
+            self.heads.add(*slot, time);
         }
-        wire.put((time, packet));
+        packets.put((time, packet));
     }
 }
