@@ -6,10 +6,10 @@ use longfat_control::{Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::packet::{Flags, Packet};
+use crate::pipe::Slot;
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{self, Sender};
-use crate::simulation::Slot;
 
 /// One flow: both ends, and the ways between them.
 #[derive(Debug)]

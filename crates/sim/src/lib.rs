@@ -13,6 +13,7 @@ mod flow;
 mod link;
 mod network;
 mod packet;
+mod pipe;
 mod receiver;
 pub mod recording;
 mod report;

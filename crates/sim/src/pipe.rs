@@ -1,0 +1,56 @@
+//! Pipes of constant delay, and what happens at the end of each.
+
+use crate::packet::{Packet, Record};
+use crate::ring::Ring;
+
+/// A slot of the wheel: what happens in it, and the packets of a flow that are on their way there, in order.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    pub(crate) records: Ring<Record>,
+    pub(crate) end: Slot,
+    /// Flow and size of the packets.
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+}
+
+impl Pipe {
+    pub(crate) fn new(end: Slot, flow: u32, bytes: u32) -> Self {
+        Self { records: Ring::default(), end, flow, bytes }
+    }
+
+    /// A slot of a link, whose packets are elsewhere.
+    pub(crate) fn of_link(end: Slot) -> Self {
+        Self::new(end, u32::MAX, 0)
+    }
+
+    /// The flow is over.
+    pub(crate) fn rest(&mut self) {
+        self.records.rest();
+    }
+
+    /// An empty pipe is used again.
+    pub(crate) fn lead(&mut self, end: Slot, bytes: u32) {
+        (self.end, self.bytes) = (end, bytes);
+    }
+
+    pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {
+        self.records.iter().map(|record| record.packet(self.flow, self.bytes))
+    }
+}
+
+/// What happens in a slot of the wheel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slot {
+    /// A packet leaves a link that is served packet by packet.
+    Departure(u32),
+    /// A packet has crossed this link and reaches the next one of its way.
+    Wire(u32),
+    /// Data reaches the first link of its way, this one.
+    Out(u32),
+    /// An acknowledgment reaches the first link of its way, this one.
+    Back(u32),
+    /// An acknowledgment reaches its sender.
+    Home,
+    /// Pacing lets a flow send.
+    Pace,
+}
