@@ -30,7 +30,7 @@ fn bytes(recording: &Recording) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Every data packet sent is delivered, dropped, corrupted or in flight, at any moment.
     #[test]
