@@ -12,6 +12,7 @@ mod events;
 mod flow;
 mod link;
 mod network;
+mod options;
 mod packet;
 mod pipe;
 mod receiver;
@@ -27,6 +28,7 @@ mod simulation;
 pub mod summary;
 mod traffic;
 
+pub use options::Options;
 pub use recording::{Column, Recording, Table};
 pub use scenario::Scenario;
-pub use simulation::{Fates, Options, Simulation};
+pub use simulation::{Fates, Simulation};

@@ -6,12 +6,12 @@ use longfat_units::{Bytes, Span, Time};
 use crate::chance::{self, Rare};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::link::{self, Gauge, Link, Marker};
+use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
 use crate::scenario::{Direction, FlowGroup, Scenario};
-use crate::simulation::Options;
 use crate::traffic::Traffic;
 
 /// Everything that packets move through. Direction `2·i` is link `i` forward, `2·i + 1` its reverse.

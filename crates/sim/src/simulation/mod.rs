@@ -11,6 +11,7 @@ use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
 use crate::network::{self, Network, Wire};
+use crate::options::Options;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
@@ -34,15 +35,6 @@ pub struct Simulation {
     pub(crate) events: u64,
     pub(crate) series: Option<FlowSeries>,
     pub(crate) fates: Fates,
-}
-
-/// How a simulation is carried out; none of it changes what comes out.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Keep the time series.
-    pub record: bool,
-    /// Serve every link packet by packet, even where departures are known on arrival, and tell senders nothing early.
-    pub stepwise: bool,
 }
 
 /// What became of every data packet sent: for tests and for `longfat`'s own checks.
