@@ -20,6 +20,8 @@ pub(crate) struct Flow {
     pub(crate) out: Way,
     pub(crate) back: Way,
     pub(crate) slots: Slots,
+    /// Is the first link of the way back told of acknowledgments early ([`crate::feed`])?
+    pub(crate) returns_early: bool,
     /// Is the event of `slots.pace` scheduled?
     pub(crate) pace_set: bool,
     /// The retransmission timer that is set; stale ones are known by their time.
@@ -95,6 +97,11 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// All links, those of the way back too.
+    pub(crate) fn links(&self) -> impl Iterator<Item = usize> {
+        self.out.iter().chain(self.back.iter()).copied()
+    }
+
     /// What happens at the end of the first pipe of data, and of acknowledgments.
     pub(crate) fn ends(&self) -> [Slot; 2] {
         [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
@@ -187,6 +194,7 @@ impl Flow {
             out: Way { links: Arc::clone(&route.out), before: part, after: part },
             back: Way { links: Arc::clone(&route.back), before: part, after: last_part },
             slots: plan.slots,
+            returns_early: false,
             pace_set: false,
             timer_at: Time::NEVER,
             dropped: 0,

@@ -9,6 +9,7 @@
 
 mod chance;
 mod events;
+mod feed;
 mod flow;
 mod link;
 mod network;

@@ -239,6 +239,11 @@ impl Receiver {
         self.pending.take_if(|(_, until)| *until <= at)
     }
 
+    /// Does it keep acknowledgments back?
+    pub(crate) fn may_delay(&self) -> bool {
+        self.delayed_ack
+    }
+
     /// When an acknowledgment kept back must leave.
     pub(crate) fn delayed_until(&self) -> Option<Time> {
         self.pending.map(|(_, until)| until)

@@ -279,3 +279,25 @@ fn time_series_count_what_came_before_each_edge() {
     let utilisation = real("link_series", "utilisation");
     assert!(close(utilisation[0], 0.9) && close(utilisation[2], 1.0) && close(utilisation[4], 0.1));
 }
+
+/// All acknowledgments of a link come from one other link, after one delay: each data packet is one event, besides a
+/// few timers. With another round trip in the network acknowledgments are events again.
+#[test]
+fn a_data_packet_is_one_event_where_the_order_of_acknowledgments_is_known() {
+    let events = |second: &str| {
+        let flow = |name: &str, rtt: &str| {
+            format!(
+                "[[flow]]\nname = \"{name}\"\ncontrol = \"reno\"\npath = [\"wide\"]\nrtt = \"{rtt}\"\n\
+                 size = \"500 packets\"\nmax_window = 10\n"
+            )
+        };
+        let link = "[link.wide]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\nbuffer = \"unlimited\"\n";
+        let flows = flow("a", "20 ms") + &flow("b", second);
+        let text = format!("duration = \"9 s\"\n{link}{flows}");
+        let summary = support::record(&text, false).summary;
+        assert_eq!(summary.engine.data_packets, 1000);
+        summary.engine.events
+    };
+    assert!((1000..1020).contains(&events("20 ms")));
+    assert!((2000..2020).contains(&events("21 ms")));
+}

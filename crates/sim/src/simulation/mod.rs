@@ -2,7 +2,8 @@
 //!
 //! A data packet costs two events: it reaches its link, and its acknowledgment reaches the link on the way back. A link
 //! that serves ahead knows on arrival when the packet will be at the far end. A receiver is a function of its arrivals,
-//! and so is a sender as long as no timer comes between, so both answer without events of their own.
+//! and so is a sender as long as no timer comes between, so both answer without events of their own. Where the order in
+//! which acknowledgments reach their link is known before, that link answers too, and one event is left.
 
 mod clock;
 mod way;
@@ -10,6 +11,7 @@ mod way;
 use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
+use crate::feed;
 use crate::network::{self, Network, Wire};
 use crate::options::Options;
 use crate::packet::{Flags, Packet};
@@ -65,6 +67,9 @@ impl Simulation {
     pub fn with_options(scenario: &Scenario, options: Options) -> Self {
         let mut timers = Timers::default();
         let mut network = network::build(scenario, options);
+        if !options.stepwise {
+            feed::tell_links_early(&mut network);
+        }
         for (index, flow) in network.flows.iter().enumerate() {
             timers.add(flow.start, Timer::Start(index as u32));
             if let Some(stop) = flow.stop {
@@ -172,14 +177,14 @@ impl Simulation {
         match self.network.pipes[slot].end {
             Slot::Out(link) => {
                 let packet = self.take(slot);
-                self.reach_link::<false>(link as usize, packet);
+                self.reach_link::<false>(self.now, link as usize, packet);
             }
             Slot::Back(link) => {
                 let packet = self.take(slot);
                 if packet.flags.has(Flags::DESTROYED) {
                     return self.lose(packet);
                 }
-                self.reach_link::<true>(link as usize, packet);
+                self.reach_link::<true>(self.now, link as usize, packet);
             }
             _ => self.handle_rare(slot),
         }
@@ -215,9 +220,9 @@ impl Simulation {
         let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
         let link = way.links[packet.hop as usize];
         if packet.is_ack() {
-            self.reach_link::<true>(link, packet);
+            self.reach_link::<true>(self.now, link, packet);
         } else {
-            self.reach_link::<false>(link, packet);
+            self.reach_link::<false>(self.now, link, packet);
         }
     }
 

@@ -10,20 +10,25 @@ use crate::packet::{Flags, Packet};
 use crate::sack;
 
 impl Simulation {
-    /// Data or an acknowledgment reaches a link.
+    /// Data or an acknowledgment reaches a link at `now`, which may lie ahead.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    pub(super) fn reach_link<const ACK: bool>(&mut self, link: usize, mut packet: Packet) {
-        match self.network.links[link].arrive(self.now, &mut packet) {
+    pub(super) fn reach_link<const ACK: bool>(
+        &mut self,
+        now: Time,
+        link: usize,
+        mut packet: Packet,
+    ) {
+        match self.network.links[link].arrive(now, &mut packet) {
             Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
             Arrived::Waits(None) => {}
             Arrived::Waits(Some(departure)) => {
                 self.heads.add(self.network.departure_slot(link), departure);
             }
-            Arrived::Dropped => self.discard(packet),
+            Arrived::Dropped => self.discard(now, packet),
             Arrived::PushedOut => {
                 while let Some(packet) = self.network.links[link].take_pushed_out() {
-                    self.discard(packet);
+                    self.discard(now, packet);
                 }
             }
             Arrived::Corrupted(time) => self.corrupt(link, time, packet),
@@ -63,9 +68,9 @@ impl Simulation {
 
     /// A queue has dropped a packet.
     #[cold]
-    fn discard(&mut self, packet: Packet) {
+    fn discard(&mut self, now: Time, packet: Packet) {
         self.fates.dropped += u64::from(!packet.is_ack());
-        self.network.note_drop(&packet, self.now);
+        self.network.note_drop(&packet, now);
         self.lose(packet);
     }
 
@@ -130,7 +135,12 @@ impl Simulation {
             flow = &mut self.network.flows[packet.flow as usize];
         }
         if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
-            self.put(slot, time + before, ack);
+            let time = time + before;
+            if flow.returns_early && time <= self.end {
+                let link = flow.back.links[0];
+                return self.reach_link::<true>(time, link, ack);
+            }
+            self.put(slot, time, ack);
         } else {
             flow.in_transit -= 1;
             if let Some(until) = flow.receiver.delayed_until() {

@@ -1,0 +1,132 @@
+//! What feeds a link, and which links hear early of what will reach them.
+//!
+//! Where all that reaches a link are the acknowledgments of data that has left one other link, each the same delay ago,
+//! they arrive in the order in which the data left. Nothing can come between, so the link is told of each as soon as it
+//! is known when the data will leave, and no acknowledgment waits for an event of its own. Flows of one round trip
+//! through one link, all the same way, are such a case.
+
+use longfat_units::Span;
+
+use crate::network::Network;
+
+/// What reaches a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Feed {
+    /// Nothing so far.
+    Nothing,
+    /// Acknowledgments of data that has left this link, this long after.
+    Acknowledgments(usize, Span),
+    /// More than that, or in an order that is not known before.
+    Mixed,
+}
+
+impl Feed {
+    /// With this as well.
+    fn and(self, more: Self) -> Self {
+        if self == Self::Nothing || self == more { more } else { Self::Mixed }
+    }
+}
+
+/// Has those flows tell the first link of their way back early for which that changes nothing.
+pub(crate) fn tell_links_early(network: &mut Network) {
+    let feeds = feeds(network);
+    for flow in &mut network.flows {
+        flow.returns_early = matches!(feeds[flow.back.links[0]], Feed::Acknowledgments(..));
+    }
+}
+
+fn feeds(network: &Network) -> Vec<Feed> {
+    // Departures that are events come when they come, and a short flow that is over leaves its place to the next one.
+    let mut feeds: Vec<Feed> = network
+        .links
+        .iter()
+        .map(|link| if link.has_departures() { Feed::Mixed } else { Feed::Nothing })
+        .collect();
+    for link in network.traffic.iter().flat_map(|traffic| traffic.route.links()) {
+        feeds[link] = Feed::Mixed;
+    }
+    for flow in &network.flows {
+        let (out, back) = (&flow.out, &flow.back);
+        let (turn, further) = back.links.split_first().expect("a path has a link");
+        for &link in out.links.iter().chain(further) {
+            feeds[link] = Feed::Mixed;
+        }
+        let last = *out.links.last().expect("a path has a link");
+        feeds[*turn] = feeds[*turn].and(if flow.receiver.may_delay() {
+            Feed::Mixed
+        } else {
+            Feed::Acknowledgments(last, out.after + back.before)
+        });
+    }
+    feeds
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::options::Options;
+    use crate::scenario::Scenario;
+    use crate::simulation::Simulation;
+
+    const FLOWS: &str = r#"
+        [[flow]]
+        name = "a"
+        control = "reno"
+        count = 3
+        path = ["first", "second"]
+        rtt = "40 ms"
+        [[flow]]
+        name = "b"
+        control = "hstcp"
+        path = ["first", "second"]
+        rtt = "40 ms"
+        packet = "576 B"
+    "#;
+
+    /// Which flows tell their first link of the way back early.
+    fn early(links: &str, flows: &str, stepwise: bool) -> Vec<bool> {
+        let text = format!(
+            "duration = \"1 s\"\n[link.first]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             [link.second]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{links}\n{flows}"
+        );
+        let scenario = Scenario::read(&text, "early.toml", &[], None).expect("a good scenario");
+        let simulation = Simulation::with_options(&scenario, Options { record: false, stepwise });
+        simulation.network.flows.iter().map(|flow| flow.returns_early).collect()
+    }
+
+    #[test]
+    fn flows_of_one_round_trip_the_same_way_tell_links_early() {
+        assert_eq!(early("", FLOWS, false), [true; 4]);
+        assert_eq!(early("", FLOWS, true), [false; 4], "packet by packet nobody does");
+    }
+
+    #[test]
+    fn what_mixes_the_order_forbids_it() {
+        let other_rtt = FLOWS.replacen("40 ms", "41 ms", 1);
+        assert_eq!(early("", &other_rtt, false), [false; 4]);
+        let delayed = format!("{FLOWS}delayed_ack = true");
+        assert_eq!(early("", &delayed, false), [false; 4]);
+        let kept = early("reverse = { rate = \"1 Mbit/s\", queue = \"pushout\" }", FLOWS, false);
+        assert_eq!(kept, [false; 4], "departures are events");
+    }
+
+    #[test]
+    fn only_the_links_that_others_use_hear_late() {
+        let other = |path: &str, reverse: bool| {
+            format!(
+                "{FLOWS}\n[[flow]]\nname = \"c\"\ncontrol = \"reno\"\npath = [\"{path}\"]\nrtt = \"40 ms\"\n\
+                 reverse = {reverse}"
+            )
+        };
+        // Acknowledgments of `a` and `b` turn at the second link, those of `c` at the first, where those pass as well.
+        assert_eq!(early("", &other("first", false), false), [true, true, true, true, false]);
+        // Its acknowledgments come from the second link, but after another delay.
+        assert_eq!(early("", &other("second", false), false), [false; 5]);
+        // Its data take the way back of the others, and its acknowledgments their way out.
+        assert_eq!(early("", &other("second", true), false), [false; 5]);
+        let traffic = format!(
+            "{FLOWS}\n[[traffic]]\nname = \"web\"\ncontrol = \"reno\"\npath = [\"second\"]\nrtt = \"40 ms\"\n\
+             arrivals = {{ poisson = \"1 /s\" }}\nsize = \"9 packets\""
+        );
+        assert_eq!(early("", &traffic, false), [false; 4]);
+    }
+}
