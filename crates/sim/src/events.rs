@@ -18,6 +18,8 @@ use longfat_units::{Span, Time};
 /// No slot.
 const NONE: u32 = u32::MAX;
 const WORD: u64 = u64::BITS as u64;
+/// A network that begins with fewer slots has few long flows, or only short ones: many events in a row are of one slot.
+const FEW: usize = 32;
 
 /// The next event of every slot, in order of time and then of slot.
 ///
@@ -37,13 +39,18 @@ pub(crate) struct Wheel {
     summary: Vec<u64>,
     /// For each slot, the time of its event and the slot after it in its bucket.
     links: Vec<Link>,
-    /// Tick of the event taken last: nothing earlier can come any more, and the wheel begins here.
-    current: u64,
-    /// Tick of the earliest event in the wheel; `u64::MAX` while the wheel is empty.
-    earliest: u64,
+    /// Time of the event taken last: nothing earlier can come any more, and the wheel begins here.
+    now: Time,
+    /// Are there few slots? Then that of this event most often has the next one too.
+    few: bool,
+    /// That slot, and when it has an event again that has no place in the wheel yet; never otherwise.
+    taken: u32,
+    again: Time,
+    /// What comes within this span has its place in the wheel.
+    reach: Span,
     far: BinaryHeap<Reverse<(Time, u32)>>,
-    /// From this tick on the first of `far` is near enough to be taken into the wheel.
-    far_comes_near: u64,
+    /// From then on the first of `far` is within reach.
+    far_comes_near: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,16 +64,20 @@ impl Wheel {
     pub(crate) fn new(slots: usize, gap: Span) -> Self {
         let buckets = (4 * slots).next_power_of_two().clamp(1024, 1 << 18);
         let words = buckets / WORD as usize;
+        let shift = gap.0.max(1).ilog2().saturating_sub(1);
         Self {
-            shift: gap.0.max(1).ilog2().saturating_sub(1),
+            shift,
             first: vec![NONE; buckets],
             occupied: vec![0; words],
             summary: vec![0; words.div_ceil(WORD as usize)],
             links: vec![Link { time: Time::NEVER, next: NONE }; slots],
-            current: 0,
-            earliest: u64::MAX,
+            now: Time::ZERO,
+            few: slots < FEW,
+            taken: NONE,
+            again: Time::NEVER,
+            reach: Span((buckets as u64 - 1) << shift),
             far: BinaryHeap::new(),
-            far_comes_near: u64::MAX,
+            far_comes_near: Time::NEVER,
         }
     }
 
@@ -77,50 +88,110 @@ impl Wheel {
         }
     }
 
-    /// Takes the earliest event if it comes at `limit` or before.
+    /// Time of the event taken last.
     #[inline]
-    pub(crate) fn take_until(&mut self, limit: Time) -> Option<(Time, usize)> {
-        if self.earliest == u64::MAX {
-            return self.take_far(limit);
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Takes the earliest event if it comes at `limit` or before; returns its slot. [`Wheel::now`] is its time then.
+    #[inline]
+    pub(crate) fn take_until(&mut self, limit: Time) -> Option<usize> {
+        if self.again != Time::NEVER && self.runs_on(limit) {
+            return Some(self.taken as usize);
         }
-        let bucket = self.bucket(self.earliest);
+        let here = self.bucket(self.now);
+        // Most often the next event is in the same word.
+        let ahead = self.occupied[here / WORD as usize] >> (here as u64 % WORD);
+        if ahead == 0 {
+            return self.take_beyond(here, limit);
+        }
+        self.take_bucket(here + ahead.trailing_zeros() as usize, limit)
+    }
+
+    /// Takes the event that the slot taken last has again if it comes before all others, at `limit` or before. Otherwise it
+    /// goes to its place in the wheel.
+    fn runs_on(&mut self, limit: Time) -> bool {
+        let time = std::mem::replace(&mut self.again, Time::NEVER);
+        let here = self.bucket(self.now);
+        let bit = here as u64 % WORD;
+        let ticks = (time.0 >> self.shift) - (self.now.0 >> self.shift);
+        // Only the same word is searched: nothing may be in its buckets from this tick to that one.
+        let is_next = time <= limit
+            && time < self.far_comes_near
+            && ticks < WORD - bit
+            && (self.occupied[here / WORD as usize] >> bit) << (WORD - 1 - ticks) == 0;
+        if is_next {
+            self.now = time;
+        } else {
+            self.add(self.taken as usize, time);
+        }
+        is_next
+    }
+
+    /// Takes the earliest event, which is not in the rest of the word of the bucket `here`.
+    #[inline(never)]
+    fn take_beyond(&mut self, here: usize, limit: Time) -> Option<usize> {
+        match self.seek(here) {
+            None => self.take_far(limit),
+            Some(bucket) => self.take_bucket(bucket, limit),
+        }
+    }
+
+    /// Takes the first event of a bucket if it comes at `limit` or before.
+    #[inline]
+    fn take_bucket(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
         let Link { time, next } = self.links[slot as usize];
         if time > limit {
             return None;
         }
-        self.current = self.earliest;
+        self.now = time;
+        self.taken = slot;
         self.first[bucket] = next;
-        self.leave(bucket, next == NONE);
-        if self.current >= self.far_comes_near {
+        // Whether it is empty now cannot be foreseen.
+        let empty = u64::from(next == NONE);
+        self.occupied[bucket / WORD as usize] &= !(empty << (bucket as u64 % WORD));
+        if time >= self.far_comes_near {
             self.fetch_far();
         }
-        Some((time, slot as usize))
+        Some(slot as usize)
     }
 
     /// The wheel is empty: takes the first event beyond it, and turns the wheel there.
     #[cold]
-    fn take_far(&mut self, limit: Time) -> Option<(Time, usize)> {
+    fn take_far(&mut self, limit: Time) -> Option<usize> {
         let &Reverse((time, slot)) = self.far.peek()?;
         if time > limit {
             return None;
         }
         self.far.pop();
-        self.current = time.0 >> self.shift;
+        self.now = time;
+        self.taken = slot;
         self.fetch_far();
-        Some((time, slot as usize))
+        Some(slot as usize)
+    }
+
+    /// Schedules the next event of `slot`, whose event was taken last, at `time`, which must not be past.
+    #[inline]
+    pub(crate) fn add_again(&mut self, slot: usize, time: Time) {
+        debug_assert_eq!(slot, self.taken as usize, "only the slot taken last has an event again");
+        if self.few {
+            self.again = time;
+        } else {
+            self.add(slot, time);
+        }
     }
 
     /// Schedules the event of `slot`, which must have none, at `time`, which must not be past.
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, time: Time) {
-        let tick = time.0 >> self.shift;
-        debug_assert!(tick >= self.current, "an event is scheduled in the past");
-        if tick - self.current >= self.first.len() as u64 {
+        debug_assert!(time >= self.now, "an event is scheduled in the past");
+        if time - self.now > self.reach {
             self.put_off(slot as u32, time);
             return;
         }
-        self.hang(slot as u32, time, tick);
+        self.hang(slot as u32, time);
     }
 
     #[cold]
@@ -130,21 +201,21 @@ impl Wheel {
     }
 
     fn look_far(&mut self) {
-        self.far_comes_near = self.far.peek().map_or(u64::MAX, |Reverse((time, _))| {
-            (time.0 >> self.shift).saturating_sub(self.first.len() as u64 - 1)
-        });
+        self.far_comes_near = self
+            .far
+            .peek()
+            .map_or(Time::NEVER, |Reverse((time, _))| Time(time.0.saturating_sub(self.reach.0)));
     }
 
     #[inline]
-    fn bucket(&self, tick: u64) -> usize {
-        tick as usize & (self.first.len() - 1)
+    fn bucket(&self, time: Time) -> usize {
+        (time.0 >> self.shift) as usize & (self.first.len() - 1)
     }
 
     /// Puts an event into its bucket, in order.
     #[inline]
-    fn hang(&mut self, slot: u32, time: Time, tick: u64) {
-        let bucket = self.bucket(tick);
-        self.earliest = self.earliest.min(tick);
+    fn hang(&mut self, slot: u32, time: Time) {
+        let bucket = self.bucket(time);
         // Whether the bucket was empty cannot be foreseen: setting bits that are set already costs less than asking.
         self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
         self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
@@ -179,32 +250,14 @@ impl Wheel {
         }
     }
 
-    /// An event of the current tick was taken: finds the next one, in the same bucket unless that is `empty` now.
-    #[inline]
-    fn leave(&mut self, bucket: usize, empty: bool) {
-        let word = bucket / WORD as usize;
-        // Whether the bucket is empty cannot be foreseen, but most often the next event is in the same word.
-        self.occupied[word] &= !(u64::from(empty) << (bucket as u64 % WORD));
-        let rest = self.occupied[word] >> (bucket as u64 % WORD);
-        if rest != 0 {
-            self.earliest = self.current + u64::from(rest.trailing_zeros());
-            return;
-        }
-        self.seek(bucket, word);
-    }
-
-    fn seek(&mut self, bucket: usize, word: usize) {
+    /// The next bucket that is not empty, after those in the rest of the word of the bucket `here`.
+    fn seek(&mut self, here: usize) -> Option<usize> {
+        let word = here / WORD as usize;
         if self.occupied[word] == 0 {
             self.summary[word / WORD as usize] &= !(1 << (word as u64 % WORD));
         }
-        self.earliest = match self.occupied_word_after(word) {
-            None => u64::MAX,
-            Some(found) => {
-                let at = found as u64 * WORD + u64::from(self.occupied[found].trailing_zeros());
-                let distance = at.wrapping_sub(bucket as u64) & (self.first.len() as u64 - 1);
-                self.current + distance
-            }
-        };
+        let found = self.occupied_word_after(word)?;
+        Some(found * WORD as usize + self.occupied[found].trailing_zeros() as usize)
     }
 
     /// The next word of the bitmap, in the order of the wheel, that is not zero; `word` itself comes last.
@@ -228,12 +281,11 @@ impl Wheel {
     #[cold]
     fn fetch_far(&mut self) {
         while let Some(&Reverse((time, slot))) = self.far.peek() {
-            let tick = time.0 >> self.shift;
-            if tick - self.current >= self.first.len() as u64 {
+            if time - self.now > self.reach {
                 break;
             }
             self.far.pop();
-            self.hang(slot, time, tick);
+            self.hang(slot, time);
         }
         self.look_far();
     }
@@ -272,11 +324,17 @@ pub(crate) struct Timers {
     packets_first: Time,
     /// When one looks at senders, or tells them something.
     edges: BinaryHeap<Reverse<Time>>,
+    next_edge: Time,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), packets_first: Time::NEVER, edges: BinaryHeap::new() }
+        Self {
+            heap: BinaryHeap::new(),
+            packets_first: Time::NEVER,
+            edges: BinaryHeap::new(),
+            next_edge: Time::NEVER,
+        }
     }
 }
 
@@ -293,8 +351,9 @@ impl Timers {
     }
 
     /// When the next timer runs out that looks at senders or tells them something.
+    #[inline]
     pub(crate) fn next_edge(&self) -> Time {
-        self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time)
+        self.next_edge
     }
 
     /// Adds a timer.
@@ -317,6 +376,7 @@ impl Timers {
     }
 
     fn look_ahead(&mut self) {
+        self.next_edge = self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time);
         self.packets_first = match self.heap.peek() {
             None => Time::NEVER,
             // A link that serves ahead has put this acknowledgment on its way before the instant comes; to agree
@@ -332,28 +392,67 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
+    use proptest::sample::select;
 
     use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum What {
+        Add,
+        Take,
+        TakeAndAddAgain,
+    }
+
+    const WHATS: [What; 4] = [What::Add, What::Add, What::Take, What::TakeAndAddAgain];
+
+    fn near_or_far(span: u64, scale: u32) -> Span {
+        Span(if scale < 8 { span << scale } else { span >> (scale - 4) })
+    }
+
+    fn taken(wheel: &mut Wheel) -> Option<(Time, usize)> {
+        let slot = wheel.take_until(Time::NEVER)?;
+        Some((wheel.now(), slot))
+    }
+
+    /// Ticks of a picosecond, 1024 of them: slot 1 waits beyond the wheel while slot 0 has the events before.
+    #[test]
+    fn what_comes_near_while_a_slot_runs_on_is_not_passed() {
+        let mut wheel = Wheel::new(2, Span(2));
+        wheel.add(0, Time(0));
+        wheel.add(1, Time(1030));
+        for (time, again) in [(0, 40), (40, 1050)] {
+            assert_eq!(taken(&mut wheel), Some((Time(time), 0)));
+            wheel.add_again(0, Time(again));
+        }
+        assert_eq!(taken(&mut wheel), Some((Time(1030), 1)));
+        assert_eq!(taken(&mut wheel), Some((Time(1050), 0)));
+        assert_eq!(taken(&mut wheel), None);
+    }
 
     proptest! {
         /// Against an ordered set: slots come and go, near and far, one or many to a tick.
         #[test]
         fn events_come_in_order_of_time_and_slot(
-            slots in 1_usize..200,
-            gap in prop::sample::select(vec![1_u64, 7, 1000, 1_000_000]),
-            steps in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..3000, 0_u32..8, any::<bool>()), 1..600),
+            slots in prop_oneof![1_usize..8, 1_usize..200],
+            gap in select(vec![1_u64, 7, 1000, 1_000_000]),
+            steps in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..3000, 0_u32..16, select(&WHATS[..])), 1..600),
         ) {
             let mut wheel = Wheel::new(slots, Span(gap));
             let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();
             let mut now = Time::ZERO;
-            for (index, distance, scale, take) in steps {
+            for (index, distance, scale, what) in steps {
                 let slot = index.index(slots);
-                if take {
+                if what != What::Add {
                     let expected = set.pop_first();
-                    prop_assert_eq!(wheel.take_until(Time::NEVER), expected);
+                    prop_assert_eq!(taken(&mut wheel), expected);
                     now = expected.map_or(now, |(time, _)| time);
+                    if let Some((_, slot)) = expected.filter(|_| what == What::TakeAndAddAgain) {
+                        let time = now + near_or_far(distance * gap, scale);
+                        wheel.add_again(slot, time);
+                        set.insert((time, slot));
+                    }
                 } else if !set.iter().any(|&(_, other)| other == slot) {
-                    let time = now + Span((distance * gap) << scale);
+                    let time = now + near_or_far(distance * gap, scale);
                     // Looking ahead must not bind the wheel to what it saw.
                     if set.first().is_some_and(|&(first, _)| first > now) {
                         prop_assert_eq!(wheel.take_until(now), None);
@@ -363,7 +462,7 @@ mod tests {
                 }
             }
             while let Some(expected) = set.pop_first() {
-                prop_assert_eq!(wheel.take_until(Time::NEVER), Some(expected));
+                prop_assert_eq!(taken(&mut wheel), Some(expected));
             }
             prop_assert_eq!(wheel.take_until(Time::NEVER), None);
         }

@@ -105,13 +105,14 @@ impl Simulation {
 
     /// Handles up to `events` events. True while there are more.
     pub fn advance(&mut self, events: u64) -> bool {
-        for _ in 0..events {
+        let stop = self.events.saturating_add(events);
+        while self.events < stop {
             // At the same instant packets come first: an acknowledgment that arrives when the retransmission timer
             // runs out counts.
             let limit = self.timers.packets_first().min(self.end);
-            if let Some((time, slot)) = self.heads.take_until(limit) {
-                debug_assert!(time >= self.now, "an event lies in the past");
-                self.now = time;
+            if let Some(slot) = self.heads.take_until(limit) {
+                debug_assert!(self.heads.now() >= self.now, "an event lies in the past");
+                self.now = self.heads.now();
                 self.handle(slot);
             } else {
                 let timer = self.timers.next();
@@ -233,7 +234,7 @@ impl Simulation {
         let pipe = &mut self.network.pipes[slot];
         let record = pipe.records.take().expect("a scheduled pipe holds a packet");
         if let Some(next) = pipe.records.first() {
-            self.heads.add(slot, next.time);
+            self.heads.add_again(slot, next.time);
         }
         record.packet(pipe.flow, pipe.bytes)
     }
