@@ -6,24 +6,25 @@ use super::{Arrived, Gate, Transmitter};
 use crate::packet::Packet;
 use crate::ring::Ring;
 
-/// Departures to come: the packet in service first, then those that wait.
+/// Departures to come.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    departures: Ring<Departure>,
-    /// The first of them; never if there is none.
-    next: Time,
-}
-
-impl Default for Ahead {
-    fn default() -> Self {
-        Self { departures: Ring::default(), next: Time::NEVER }
-    }
+    /// That of the packet in service; never if there is none.
+    served: Departure,
+    /// Those of the packets that wait.
+    waiting: Ring<Departure>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Departure {
     at: Time,
     bytes: u32,
+}
+
+impl Default for Ahead {
+    fn default() -> Self {
+        Self { served: Departure { at: Time::NEVER, bytes: 0 }, waiting: Ring::default() }
+    }
 }
 
 impl Ahead {
@@ -45,13 +46,14 @@ impl Ahead {
         if !gate.admits(now, packet, idle_since) {
             return Arrived::Dropped;
         }
-        let at = transmitter.send(now, packet.bytes);
+        let departure = Departure { at: transmitter.send(now, packet.bytes), bytes: packet.bytes };
         if idle_since.is_none() {
             gate.enter(now, packet.size());
+            self.waiting.put(departure);
         } else {
-            self.next = at;
+            self.served = departure;
         }
-        self.departures.put(Departure { at, bytes: packet.bytes });
+        let at = departure.at;
         if transmitter.corruption.happens() {
             gate.gauge.corrupted_at(at);
             return Arrived::Corrupted(at + delay);
@@ -64,7 +66,7 @@ impl Ahead {
     pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
         while gate.next_tick <= now {
             self.settle(Time(gate.next_tick.0 - 1), gate);
-            gate.tick(self.next.min(now));
+            gate.tick(self.served.at.min(now));
         }
     }
 
@@ -75,14 +77,14 @@ impl Ahead {
     )]
     #[inline(always)]
     pub(super) fn settle(&mut self, now: Time, gate: &mut Gate) {
-        while self.next <= now {
-            let Some(Departure { at, bytes }) = self.departures.take() else { return };
+        while self.served.at <= now {
+            let Departure { at, bytes } = self.served;
             gate.gauge.departed(at, bytes);
-            if let Some(&Departure { at: then, bytes }) = self.departures.first() {
-                self.next = then;
-                gate.leave(at, Bytes(u64::from(bytes)));
+            if let Some(next) = self.waiting.take() {
+                self.served = next;
+                gate.leave(at, Bytes(u64::from(next.bytes)));
             } else {
-                self.next = Time::NEVER;
+                self.served.at = Time::NEVER;
             }
         }
     }

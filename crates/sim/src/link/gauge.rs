@@ -18,9 +18,10 @@ pub(crate) struct Gauge {
     measured_until: Time,
     /// The next instant at which counts are read or reset.
     edge: Time,
-    /// The queue in the unit of the capacity, and since when.
+    /// The queue in the unit of the capacity, and since when; and in packets.
     level: u64,
     since: Time,
+    packets: u64,
     /// Integral of the level over the measured time, in unit-picoseconds.
     area: u128,
     /// Picoseconds spent at each level, 2^shift levels to a bin.
@@ -63,7 +64,6 @@ pub(crate) struct Series {
     pub(crate) utilisation: Vec<f64>,
     pub(crate) dropped: Vec<u64>,
     pub(crate) marked: Vec<u64>,
-    packets: u64,
 }
 
 /// The averages of the measured interval.
@@ -105,6 +105,7 @@ impl Gauge {
             edge: Time::ZERO,
             level: 0,
             since: Time::ZERO,
+            packets: 0,
             area: 0,
             histogram: vec![0; (levels >> shift) as usize + 1],
             shift,
@@ -137,7 +138,12 @@ impl Gauge {
             let edge = self.edge;
             self.hold(edge);
             if let Some(series) = self.series.as_mut().filter(|series| series.next == edge) {
-                series.read(&self.counts, fraction(self.level, self.capacity), self.rate);
+                series.read(
+                    &self.counts,
+                    fraction(self.level, self.capacity),
+                    self.packets,
+                    self.rate,
+                );
             }
             if edge == self.measured_from {
                 self.area = 0;
@@ -169,9 +175,7 @@ impl Gauge {
             Capacity::Bytes(_) => backlog.bytes.0,
             Capacity::Packets(_) | Capacity::Unbounded => backlog.packets,
         };
-        if let Some(series) = &mut self.series {
-            series.packets = backlog.packets;
-        }
+        self.packets = backlog.packets;
     }
 
     /// The last bit of a packet left at `at`.
@@ -243,11 +247,11 @@ impl Gauge {
 }
 
 impl Series {
-    fn read(&mut self, counts: &Counts, queue: f64, rate: Rate) {
+    fn read(&mut self, counts: &Counts, queue: f64, packets: u64, rate: Rate) {
         let interval = counts.since(&self.last);
         let bits = interval.bytes_left as f64 * 8.0;
         self.queue.push(queue);
-        self.queue_packets.push(self.packets);
+        self.queue_packets.push(packets);
         self.utilisation.push(bits / (rate.0 as f64 * self.step.seconds()));
         self.dropped.push(interval.dropped);
         self.marked.push(interval.marked);
