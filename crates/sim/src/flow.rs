@@ -33,7 +33,7 @@ pub(crate) struct Flow {
     /// Those of them that are in the last pipe, on their way to the sender: counted here, where each acknowledgment
     /// looks, and not in the pipe, where it would have to.
     pub(crate) homeward: u32,
-    access: Option<Access>,
+    pub(crate) access: Option<Access>,
     pub(crate) member: Member,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
@@ -141,9 +141,17 @@ pub(crate) struct Plan<'a> {
 
 /// The sender's own link: an unbounded queue.
 #[derive(Debug)]
-struct Access {
+pub(crate) struct Access {
     rate: Rate,
     free_at: Time,
+}
+
+impl Access {
+    /// When a packet sent now has left.
+    pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
+        self.free_at = self.free_at.max(now) + self.rate.time_for(size);
+        self.free_at
+    }
 }
 
 impl Flow {
@@ -221,18 +229,6 @@ impl Flow {
     pub(crate) fn begin(&mut self, now: Time) {
         if let Some((settings, control)) = self.waiting.take() {
             self.sender = Some(Sender::new(settings, control, now));
-        }
-    }
-
-    /// When a packet sent now has left the sender's own link.
-    #[inline]
-    pub(crate) fn leaves_access(&mut self, now: Time, packet: &Packet) -> Time {
-        match &mut self.access {
-            None => now,
-            Some(access) => {
-                access.free_at = access.free_at.max(now) + access.rate.time_for(packet.size());
-                access.free_at
-            }
         }
     }
 

@@ -1,5 +1,8 @@
 //! Pipes of constant delay, and what happens at the end of each.
 
+use longfat_units::Time;
+
+use crate::events::Wheel;
 use crate::packet::{Packet, Record};
 use crate::ring::Ring;
 
@@ -31,6 +34,32 @@ impl Pipe {
     /// An empty pipe is used again.
     pub(crate) fn lead(&mut self, end: Slot, bytes: u32) {
         (self.end, self.bytes) = (end, bytes);
+    }
+
+    /// Takes the packet at the end. `slot` is the slot of the pipe.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
+        let record = self.records.take().expect("a scheduled pipe holds a packet");
+        if let Some(next) = self.records.first() {
+            heads.add_again(slot, next.time);
+        }
+        record.packet(self.flow, self.bytes)
+    }
+
+    /// Puts in a packet of the flow, which will be at the end at `time`. `slot` is the slot of the pipe.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
+        debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
+        debug_assert!(
+            self.records.last().is_none_or(|last| last.time <= time),
+            "a pipe keeps its order"
+        );
+        if self.records.is_empty() {
+            heads.add(slot, time);
+        }
+        self.records.put(packet.record(time));
     }
 
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {

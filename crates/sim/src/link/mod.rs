@@ -269,11 +269,11 @@ impl Gate {
         idle_since: Option<Time>,
     ) -> Verdict {
         self.gauge.arrived(now);
-        let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
         if idle_since.is_none() && !self.capacity.admits(self.backlog, bytes) {
-            return self.overflow(&arrival);
+            return self.overflow(now, bytes, ecn_capable);
         }
         let Some(policy) = &mut self.policy else { return Verdict::Keep };
+        let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
         match policy.on_arrival(&arrival, &mut self.chance) {
             Verdict::Keep => Verdict::Keep,
             Verdict::Mark if ecn_capable => {
@@ -289,9 +289,10 @@ impl Gate {
 
     /// A packet does not fit.
     #[cold]
-    fn overflow(&mut self, arrival: &Arrival) -> Verdict {
+    fn overflow(&mut self, now: Time, bytes: Bytes, ecn_capable: bool) -> Verdict {
         if let Some(policy) = &mut self.policy {
-            policy.on_overflow(arrival);
+            let backlog = self.backlog;
+            policy.on_overflow(&Arrival { now, bytes, ecn_capable, backlog, idle_since: None });
         }
         self.gauge.dropped();
         Verdict::Drop

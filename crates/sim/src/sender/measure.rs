@@ -104,7 +104,9 @@ impl Measured {
     /// The window is `window` from now on.
     #[inline]
     pub(crate) fn window(&mut self, now: Time, window: f64) {
-        self.window_area += self.window * now.since(self.window_since).0 as f64;
+        // Signed, as processors have an instruction for that.
+        let span = now.since(self.window_since).0.cast_signed();
+        self.window_area += self.window * span as f64;
         self.window_since = now;
         self.window = window;
     }

@@ -58,8 +58,9 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// How many segments the window lets be in flight.
+    /// How many segments the window lets be in flight, and how many may be whatever it says.
     allowed: u64,
+    bound: u64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
@@ -118,6 +119,7 @@ impl Sender {
             next: 0,
             limit: settings.segments.unwrap_or(u64::MAX),
             allowed: 0,
+            bound: settings.max_window.unwrap_or(u64::MAX),
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
@@ -172,10 +174,7 @@ impl Sender {
             third_duplicate = self.duplicates.see();
         }
         if let Some(blocks) = blocks {
-            for block in blocks {
-                self.scoreboard.acknowledge(*block, self.unacknowledged, self.next);
-            }
-            self.scoreboard.detect_losses(self.unacknowledged);
+            self.hear(blocks);
         }
         self.measured.round_trip(rtt, self.settings.propagation);
 
@@ -200,6 +199,15 @@ impl Sender {
         if ack.flags.has(Flags::ROOM) {
             self.told_of_room();
         }
+    }
+
+    /// An acknowledgment tells what has arrived out of order.
+    #[inline(never)]
+    fn hear(&mut self, blocks: &Blocks) {
+        for block in blocks {
+            self.scoreboard.acknowledge(*block, self.unacknowledged, self.next);
+        }
+        self.scoreboard.detect_losses(self.unacknowledged);
     }
 
     /// An acknowledgment says that there is room on the path. To be believed where every link has its say.
@@ -231,6 +239,19 @@ impl Sender {
         } else {
             now + self.timeout
         };
+        if self.state == State::Open {
+            self.deadline = restarted;
+            self.duplicates.clear();
+        } else {
+            self.repair_goes_on(now, advance, restarted);
+        }
+        round_starts
+    }
+
+    /// New data was acknowledged, `advance` segments of it, while a loss is under repair. `restarted` is when the
+    /// retransmission timer runs out if it starts again.
+    #[inline(never)]
+    fn repair_goes_on(&mut self, now: Time, advance: u64, restarted: Time) {
         match self.state {
             State::Recovery { point } if self.unacknowledged < point => {
                 match self.settings.recovery {
@@ -259,12 +280,8 @@ impl Sender {
                 let has_left = self.scoreboard.first_was_retransmitted(self.unacknowledged);
                 self.bursts.advanced(now, has_left);
             }
-            State::Open => {
-                self.deadline = restarted;
-                self.duplicates.clear();
-            }
+            State::Open => unreachable!("nothing is under repair"),
         }
-        round_starts
     }
 
     /// Can this duplicate tell of a loss?
@@ -285,6 +302,7 @@ impl Sender {
     }
 
     /// RFC 6675, section 5, step 4.
+    #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
         if self.bursts.are_sent() {
             self.go_back();
@@ -299,6 +317,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
         self.reacted_until = self.next;
         self.announce_reduction = self.settings.ecn;
@@ -358,8 +377,9 @@ impl Sender {
     fn heed_control(&mut self, now: Time) {
         let window = self.control.window().0;
         self.measured.window(now, window);
-        let allowed = (window as u64).max(1);
-        self.allowed = self.settings.max_window.map_or(allowed, |bound| allowed.min(bound));
+        // Signed, as processors have an instruction for that.
+        let allowed = (window as i64).max(1).cast_unsigned();
+        self.allowed = allowed.min(self.bound);
     }
 
     fn path(&self) -> Path {

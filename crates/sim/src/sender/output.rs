@@ -28,7 +28,8 @@ impl Sender {
     /// What may leave now.
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Next> {
-        if std::mem::take(&mut self.fast_retransmit) {
+        if self.fast_retransmit {
+            self.fast_retransmit = false;
             let segment = match self.settings.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
@@ -38,8 +39,8 @@ impl Sender {
             }
         }
         if self.in_flight() >= self.allowed + self.duplicates.inflation() {
-            let bound = self.settings.max_window.is_some_and(|bound| bound <= self.allowed);
-            self.limited = if bound { Limited::Receiver } else { Limited::Window };
+            let bounded = self.bound <= self.allowed;
+            self.limited = if bounded { Limited::Receiver } else { Limited::Window };
             return None;
         }
         if self.pacer.holds(now) {
@@ -94,7 +95,8 @@ impl Sender {
     fn new_segment(&mut self) -> (u64, Flags) {
         let segment = self.next;
         self.next += 1;
-        if std::mem::take(&mut self.announce_reduction) {
+        if self.announce_reduction {
+            self.announce_reduction = false;
             return (segment, self.new_flags.with(Flags::REDUCED));
         }
         (segment, self.new_flags)

@@ -58,10 +58,14 @@ impl Scoreboard {
     }
 
     /// Everything below `to` is acknowledged. Returns how many segments that reports for the first time.
+    #[inline]
     pub(crate) fn advance(&mut self, from: u64, to: u64) -> u64 {
-        if self.is_clear() {
-            return to - from;
-        }
+        if self.is_clear() { to - from } else { self.advance_among(from, to) }
+    }
+
+    /// The same where not all is an unbroken window.
+    #[inline(never)]
+    fn advance_among(&mut self, from: u64, to: u64) -> u64 {
         let mut news = 0;
         for segment in from..to {
             if self.sacked.contains(segment) {
@@ -136,6 +140,7 @@ impl Scoreboard {
         self.take_hole(unacknowledged, self.highest[0].saturating_sub(1))
     }
 
+    #[inline(never)]
     fn take_hole(&mut self, unacknowledged: u64, below: u64) -> Option<u64> {
         let mut segment = self.retransmitted_below.max(unacknowledged);
         while segment < below && self.sacked.contains(segment) {

@@ -231,28 +231,14 @@ impl Simulation {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn take(&mut self, slot: usize) -> Packet {
-        let pipe = &mut self.network.pipes[slot];
-        let record = pipe.records.take().expect("a scheduled pipe holds a packet");
-        if let Some(next) = pipe.records.first() {
-            self.heads.add_again(slot, next.time);
-        }
-        record.packet(pipe.flow, pipe.bytes)
+        self.network.pipes[slot].take(slot, &mut self.heads)
     }
 
     /// Puts a packet into a pipe of its flow, which it will leave at `time`.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
-        let pipe = &mut self.network.pipes[slot];
-        debug_assert_eq!(pipe.flow, packet.flow, "a pipe is of one flow");
-        debug_assert!(
-            pipe.records.last().is_none_or(|last| last.time <= time),
-            "a pipe keeps its order"
-        );
-        if pipe.records.is_empty() {
-            self.heads.add(slot, time);
-        }
-        pipe.records.put(packet.record(time));
+        self.network.pipes[slot].put(slot, time, packet, &mut self.heads);
     }
 
     /// Puts a packet on the wire of a link, which it will leave at `time`.

@@ -6,6 +6,7 @@ use super::Simulation;
 use crate::events::Timer;
 use crate::flow::{Flow, Member};
 use crate::link::Arrived;
+use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::sack;
 
@@ -21,6 +22,15 @@ impl Simulation {
     ) {
         match self.network.links[link].arrive(now, &mut packet) {
             Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
+            other => self.stay(now, link, packet, other),
+        }
+    }
+
+    /// A packet has reached a link and is not known to cross it.
+    #[inline(never)]
+    fn stay(&mut self, now: Time, link: usize, packet: Packet, arrived: Arrived) {
+        match arrived {
+            Arrived::Through(_) => unreachable!("it crosses"),
             Arrived::Waits(None) => {}
             Arrived::Waits(Some(departure)) => {
                 self.heads.add(self.network.departure_slot(link), departure);
@@ -86,13 +96,17 @@ impl Simulation {
     /// Counts a short flow that is over, and frees its place.
     #[inline]
     pub(super) fn retire(&mut self, index: usize) {
-        if index >= self.network.long && self.network.flows[index].is_over() {
+        if index >= self.network.long {
             self.retire_short(index);
         }
     }
 
+    #[inline(never)]
     fn retire_short(&mut self, index: usize) {
         let flow = &self.network.flows[index];
+        if !flow.is_over() {
+            return;
+        }
         if let Member::Short(group, _) = flow.member {
             self.network.traffic[group].count(flow);
             self.network.vacate(index as u32);
@@ -191,7 +205,8 @@ impl Simulation {
     }
 
     /// An acknowledgment reaches its sender at `time`, which may lie ahead.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that the acknowledgment stays in registers")]
+    #[inline(always)]
     fn reach_sender(&mut self, time: Time, ack: Packet) {
         let index = ack.flow as usize;
         let flow = &mut self.network.flows[index];
@@ -206,21 +221,19 @@ impl Simulation {
     /// Lets a flow send what it may, and keeps its timers.
     #[inline]
     pub(super) fn send(&mut self, index: usize, now: Time) {
-        loop {
-            let flow = &mut self.network.flows[index];
-            let Some(packet) = flow.sender.as_mut().and_then(|sender| sender.poll(now)) else {
-                break;
-            };
-            let time = flow.leaves_access(now, &packet) + flow.out.before;
-            let slot = flow.slots.out;
-            flow.in_transit += 1;
-            self.put(slot, time, packet);
-        }
-        let Flow { sender: Some(sender), timer_at, slots, pace_set, .. } =
-            &mut self.network.flows[index]
+        let Network { flows, pipes, .. } = &mut self.network;
+        let Flow {
+            sender: Some(sender), access, out, slots, in_transit, timer_at, pace_set, ..
+        } = &mut flows[index]
         else {
             return;
         };
+        let pipe = &mut pipes[slots.out];
+        while let Some(packet) = sender.poll(now) {
+            let left = access.as_mut().map_or(now, |access| access.send(now, packet.size()));
+            *in_transit += 1;
+            pipe.put(slots.out, left + out.before, packet, &mut self.heads);
+        }
         if sender.deadline() < *timer_at {
             *timer_at = sender.deadline();
             self.timers.add(*timer_at, Timer::Retransmission(index as u32));
