@@ -41,6 +41,7 @@ impl Pipe {
     #[inline(always)]
     pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
         let record = self.records.take().expect("a scheduled pipe holds a packet");
+        self.records.read_ahead();
         if let Some(next) = self.records.first() {
             heads.add_again(slot, next.time);
         }
