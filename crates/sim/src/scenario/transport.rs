@@ -3,7 +3,7 @@
 use longfat_control::{Pacing, SlowStart};
 use longfat_units::{Bytes, Span, split};
 
-use super::error::{Problem, Problems};
+use super::error::{Problem, Problems, did_you_mean};
 use super::fields::{Field, Fields};
 use super::tree::Value;
 use super::value::{
@@ -96,11 +96,17 @@ fn slow_start(field: Field<'_>) -> Result<SlowStart, Problem> {
 /// The controller's own pacing, none, or one of the sender's.
 fn pacing(field: Field<'_>) -> Result<Option<Pacing>, Problem> {
     match &field.node.value {
-        Value::Text(_) => word(field, &[CONTROLLER, NONE, SPREAD]).map(|word| match word {
-            NONE => Some(Pacing::Unpaced),
-            SPREAD => Some(Pacing::Spread { gain: 1.0 }),
-            _ => None,
-        }),
+        Value::Text(given) => match given.as_str() {
+            CONTROLLER => Ok(None),
+            NONE => Ok(Some(Pacing::Unpaced)),
+            SPREAD => Ok(Some(Pacing::Spread { gain: 1.0 })),
+            BLOCKS => Err(field.wrong(PACINGS).help("write { blocks = 4 }, or another count")),
+            RATE => Err(field.wrong(PACINGS).help("write { rate = \"1000 /s\" }, or another rate")),
+            other => {
+                let near = did_you_mean(other, [CONTROLLER, NONE, SPREAD, BLOCKS, RATE]);
+                Err(field.wrong(PACINGS).maybe_help(near))
+            }
+        },
         Value::Table(_) => {
             let inner = field.only("a kind of pacing", &[SPREAD, BLOCKS, RATE])?;
             let pacing = match inner.name {
