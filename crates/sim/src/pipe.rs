@@ -9,11 +9,11 @@ use crate::ring::Ring;
 /// A slot of the wheel: what happens in it, and the packets of a flow that are on their way there, in order.
 #[derive(Debug)]
 pub(crate) struct Pipe {
-    pub(crate) records: Ring<Record>,
+    records: Ring<Record>,
     pub(crate) end: Slot,
     /// Flow and size of the packets.
     pub(crate) flow: u32,
-    pub(crate) bytes: u32,
+    bytes: u32,
 }
 
 impl Pipe {
@@ -36,16 +36,29 @@ impl Pipe {
         (self.end, self.bytes) = (end, bytes);
     }
 
-    /// Takes the packet at the end. `slot` is the slot of the pipe.
+    /// Takes the packet at the end, and leaves it to the caller when the next one is there.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn pop(&mut self) -> Packet {
+        let record = self.records.take().expect("a scheduled pipe holds a packet");
+        record.packet(self.flow, self.bytes)
+    }
+
+    /// The packet at the end, and when it is there.
+    pub(crate) fn first(&self) -> Option<(Time, Packet)> {
+        self.records.first().map(|record| (record.time, record.packet(self.flow, self.bytes)))
+    }
+
+    /// Takes the packet at the end, and schedules the next one. `slot` is the slot of the pipe.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
-        let record = self.records.take().expect("a scheduled pipe holds a packet");
+        let packet = self.pop();
         self.records.read_ahead();
         if let Some(next) = self.records.first() {
             heads.add_again(slot, next.time);
         }
-        record.packet(self.flow, self.bytes)
+        packet
     }
 
     /// Puts in a packet of the flow, which will be at the end at `time`. `slot` is the slot of the pipe.

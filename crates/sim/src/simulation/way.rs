@@ -180,20 +180,17 @@ impl Simulation {
         let mut time = self.now;
         let quiet = self.quiet();
         loop {
-            let pipe = &mut self.network.pipes[slot];
-            let (flow, bytes) = (pipe.flow, pipe.bytes);
-            let record = pipe.records.take().expect("a scheduled pipe holds a packet");
-            let packet = record.packet(flow, bytes);
-            self.network.flows[flow as usize].homeward -= 1;
+            let packet = self.network.pipes[slot].pop();
+            let flow = packet.flow as usize;
+            self.network.flows[flow].homeward -= 1;
             if packet.flags.has(Flags::DESTROYED) {
                 self.lose(packet);
             } else {
                 self.reach_sender(time, packet);
             }
-            let Some(next) = self.network.pipes[slot].records.first() else { return };
-            let ack = next.packet(flow, bytes);
-            time = next.time;
-            if time > quiet || !self.network.flows[flow as usize].hears_early(time, &ack) {
+            let Some((next, ack)) = self.network.pipes[slot].first() else { return };
+            time = next;
+            if time > quiet || !self.network.flows[flow].hears_early(time, &ack) {
                 return self.heads.add(slot, time);
             }
         }
