@@ -324,6 +324,7 @@ pub(crate) struct Timers {
     packets_first: Time,
     /// When one looks at senders, or tells them something.
     edges: BinaryHeap<Reverse<Time>>,
+    /// The first of them: each acknowledgment asks.
     next_edge: Time,
 }
 

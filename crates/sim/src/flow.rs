@@ -179,7 +179,7 @@ impl Flow {
             flow: plan.flow,
             bytes: transport.packet.0 as u32,
             segments: plan.segments,
-            max_window: transport.max_window,
+            max_window: transport.max_window.unwrap_or(u64::MAX),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,

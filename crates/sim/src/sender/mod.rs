@@ -34,7 +34,8 @@ pub(crate) struct Settings {
     pub(crate) bytes: u32,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
-    pub(crate) max_window: Option<u64>,
+    /// As many may be in flight, whatever the window says.
+    pub(crate) max_window: u64,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
@@ -58,9 +59,8 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// How many segments the window lets be in flight, and how many may be whatever it says.
+    /// How many segments the window lets be in flight.
     allowed: u64,
-    bound: u64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
@@ -119,7 +119,6 @@ impl Sender {
             next: 0,
             limit: settings.segments.unwrap_or(u64::MAX),
             allowed: 0,
-            bound: settings.max_window.unwrap_or(u64::MAX),
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
@@ -239,48 +238,47 @@ impl Sender {
         } else {
             now + self.timeout
         };
-        if self.state == State::Open {
-            self.deadline = restarted;
-            self.duplicates.clear();
-        } else {
-            self.repair_goes_on(now, advance, restarted);
+        match self.state {
+            State::Open => {
+                self.deadline = restarted;
+                self.duplicates.clear();
+            }
+            State::Recovery { point } | State::GoBack { point } => {
+                self.repair_goes_on(now, point, advance, restarted);
+            }
         }
         round_starts
     }
 
-    /// New data was acknowledged, `advance` segments of it, while a loss is under repair. `restarted` is when the
-    /// retransmission timer runs out if it starts again.
+    /// New data was acknowledged, `advance` segments of it, while losses below `point` are under repair. `restarted` is
+    /// when the retransmission timer runs out if it starts again.
     #[inline(never)]
-    fn repair_goes_on(&mut self, now: Time, advance: u64, restarted: Time) {
-        match self.state {
-            State::Recovery { point } if self.unacknowledged < point => {
-                match self.settings.recovery {
-                    Recovery::Sack => self.deadline = restarted,
-                    Recovery::NewReno => {
-                        if self.duplicates.partial(advance) {
-                            self.deadline = restarted;
-                        }
-                        self.fast_retransmit = true;
-                    }
-                    // A further loss of the same window is a congestion event of its own.
-                    Recovery::Reno => {
-                        self.deadline = restarted;
-                        self.reacted_until = self.unacknowledged;
-                        self.state = State::Open;
-                        self.duplicates.clear();
-                    }
-                }
+    fn repair_goes_on(&mut self, now: Time, point: u64, advance: u64, restarted: Time) {
+        if self.unacknowledged >= point || matches!(self.state, State::GoBack { .. }) {
+            self.deadline = restarted;
+            self.duplicates.clear();
+            if self.unacknowledged >= point {
+                self.state = State::Open;
             }
-            State::Recovery { point } | State::GoBack { point } => {
+            let has_left = self.scoreboard.first_was_retransmitted(self.unacknowledged);
+            self.bursts.advanced(now, has_left);
+            return;
+        }
+        match self.settings.recovery {
+            Recovery::Sack => self.deadline = restarted,
+            Recovery::NewReno => {
+                if self.duplicates.partial(advance) {
+                    self.deadline = restarted;
+                }
+                self.fast_retransmit = true;
+            }
+            // A further loss of the same window is a congestion event of its own.
+            Recovery::Reno => {
                 self.deadline = restarted;
+                self.reacted_until = self.unacknowledged;
+                self.state = State::Open;
                 self.duplicates.clear();
-                if self.unacknowledged >= point {
-                    self.state = State::Open;
-                }
-                let has_left = self.scoreboard.first_was_retransmitted(self.unacknowledged);
-                self.bursts.advanced(now, has_left);
             }
-            State::Open => unreachable!("nothing is under repair"),
         }
     }
 
@@ -379,7 +377,7 @@ impl Sender {
         self.measured.window(now, window);
         // Signed, as processors have an instruction for that.
         let allowed = (window as i64).max(1).cast_unsigned();
-        self.allowed = allowed.min(self.bound);
+        self.allowed = allowed.min(self.settings.max_window);
     }
 
     fn path(&self) -> Path {

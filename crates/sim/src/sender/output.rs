@@ -28,8 +28,7 @@ impl Sender {
     /// What may leave now.
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Next> {
-        if self.fast_retransmit {
-            self.fast_retransmit = false;
+        if std::mem::take(&mut self.fast_retransmit) {
             let segment = match self.settings.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
@@ -39,7 +38,7 @@ impl Sender {
             }
         }
         if self.in_flight() >= self.allowed + self.duplicates.inflation() {
-            let bounded = self.bound <= self.allowed;
+            let bounded = self.settings.max_window <= self.allowed;
             self.limited = if bounded { Limited::Receiver } else { Limited::Window };
             return None;
         }
@@ -95,8 +94,7 @@ impl Sender {
     fn new_segment(&mut self) -> (u64, Flags) {
         let segment = self.next;
         self.next += 1;
-        if self.announce_reduction {
-            self.announce_reduction = false;
+        if std::mem::take(&mut self.announce_reduction) {
             return (segment, self.new_flags.with(Flags::REDUCED));
         }
         (segment, self.new_flags)

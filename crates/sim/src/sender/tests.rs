@@ -42,7 +42,7 @@ fn settings(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Settin
         flow: 0,
         bytes: 1000,
         segments: Some(segments),
-        max_window: None,
+        max_window: u64::MAX,
         recovery,
         rto_min: Span::from_millis(200),
         rto_tick: None,
@@ -529,7 +529,7 @@ fn the_lost_end_of_a_burst_waits_for_the_timer() {
 #[test]
 fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
     let mut dialogue = blitz(1000, &[4]);
-    dialogue.sender.bound = 20;
+    dialogue.sender.settings.max_window = 20;
     dialogue.sender.heed_control(Time::ZERO);
     dialogue.run(Span::from_seconds(60));
     assert!(dialogue.sender.is_done());
