@@ -21,7 +21,7 @@
 
 use longfat_units::Span;
 
-use crate::Ack;
+use crate::Feedback;
 
 /// `MIN_RTT_THRESH`.
 const LEAST_INCREASE: Span = Span::from_millis(4);
@@ -65,11 +65,11 @@ impl HyStart {
     }
 
     /// Sees one acknowledgment. True when slow start ends.
-    pub(crate) fn ends(&mut self, ack: &Ack) -> bool {
-        if ack.round_starts && self.next_round() {
+    pub(crate) fn ends(&mut self, feedback: &Feedback) -> bool {
+        if feedback.round_starts && self.next_round() {
             return true;
         }
-        if let Some(rtt) = ack.rtt {
+        if let Some(rtt) = feedback.rtt {
             self.samples += 1;
             self.this_round = Some(self.this_round.map_or(rtt, |smallest| smallest.min(rtt)));
             if self.samples >= ENOUGH_SAMPLES {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dyn_clone::DynClone;
 use longfat_units::{Segments, Span};
 
 use crate::{Cause, Pacing};
@@ -10,7 +11,7 @@ use crate::{Cause, Pacing};
 ///
 /// The packet shell and the fluid model drive the same object. Recovery, slow start, limits and rounding
 /// live in the shell.
-pub trait WindowLaw: fmt::Debug + Send {
+pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
     /// Segments added per acknowledged segment in congestion avoidance (Reno: 1/w).
     fn gain(&self, at: &Operating) -> f64;
 
@@ -38,6 +39,8 @@ pub trait WindowLaw: fmt::Debug + Send {
         Needs::NONE
     }
 }
+
+dyn_clone::clone_trait_object!(WindowLaw);
 
 /// Where a flow stands.
 #[derive(Clone, Copy, Debug)]

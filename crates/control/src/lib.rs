@@ -11,6 +11,7 @@
 //! numbers that its source promises.
 
 mod bounds;
+mod contract;
 mod event;
 mod hystart;
 mod law;
@@ -19,7 +20,8 @@ mod slow_start;
 mod table;
 mod windowed;
 
-pub use event::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Probe, Sending};
+pub use contract::{Bursts, CongestionControl, Pacing, Probe, Sending, Wants};
+pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use registry::{BuildLaw, Controller, Start, find};
 pub use slow_start::SlowStart;

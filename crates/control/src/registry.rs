@@ -1,9 +1,9 @@
 //! What every controller tells about itself.
 
 use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
-use longfat_units::{Segments, Span};
+use longfat_units::{Bytes, Segments, Span};
 
-use crate::{CONTROLLERS, CongestionControl, Needs, SlowStart, WindowLaw};
+use crate::{CONTROLLERS, Needs, Sending, SlowStart, WindowLaw};
 
 /// One controller: its name, its source, its parameters, and how to make one.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub struct Controller {
     pub source: &'static str,
     /// What can be chosen.
     pub parameters: &'static [Parameter],
-    /// Makes the controller of one flow.
-    pub build: fn(&Settings, &Start) -> Box<dyn CongestionControl>,
+    /// Says how one flow sends.
+    pub build: fn(&Settings, &Start) -> Sending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
 }
@@ -34,6 +34,8 @@ pub struct Start {
     pub threshold: Option<Segments>,
     /// How the window grows below the threshold.
     pub slow_start: SlowStart,
+    /// Size of a segment on the wire, headers included.
+    pub packet: Bytes,
     /// Rate of the sender's own link in segments per second, where it is known.
     pub access: Option<f64>,
     /// Segments to send in all; `None`: without end.
@@ -48,6 +50,7 @@ impl Default for Start {
             window: Segments(10.0),
             threshold: None,
             slow_start: SlowStart::Standard,
+            packet: Bytes(1500),
             access: None,
             transfer: None,
             round_trip: None,

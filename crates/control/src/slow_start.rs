@@ -23,7 +23,7 @@ use longfat_units::Segments;
 
 use crate::bounds::CEILING;
 use crate::hystart::HyStart;
-use crate::{Ack, Start};
+use crate::{Feedback, Start};
 
 /// Limited slow start begins here (RFC 3742: `max_ssthresh`).
 const LIMITED_ABOVE: f64 = 100.0;
@@ -109,8 +109,9 @@ impl Ramp {
 
     /// Sees an acknowledgment. True when the round trips have just ended slow start at this window.
     #[cold]
-    pub(crate) fn watch(&mut self, ack: &Ack, window: f64) -> bool {
-        let ends = self.holds(window) && self.watch.as_mut().is_some_and(|watch| watch.ends(ack));
+    pub(crate) fn watch(&mut self, feedback: &Feedback, window: f64) -> bool {
+        let ends =
+            self.holds(window) && self.watch.as_mut().is_some_and(|watch| watch.ends(feedback));
         if ends || !self.holds(window) {
             self.watch = None;
         }

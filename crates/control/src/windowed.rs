@@ -1,39 +1,42 @@
 //! The shell that turns a window law into a controller.
 //!
-//! It owns what every law shares: slow start and its threshold, the bounds of the window, time-outs, and the
-//! memory of the epoch.
+//! It owns what every law shares: slow start and its threshold, the bounds of the window, time-outs, and the memory of the
+//! epoch. A law knows acknowledged segments and congestion, so feedback is turned back into these: segments count when
+//! they are acknowledged cumulatively, and an acknowledgment that tells of congestion adds nothing.
 
 use longfat_units::{Segments, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
-    Ack, Cause, Congestion, CongestionControl, Needs, Operating, Pacing, Path, Phase, Probe,
-    Reaction, Start, WindowLaw,
+    Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path, Phase, Probe,
+    Reaction, Sending, Start, WindowLaw,
 };
 
 /// A window law with slow start, limits and memory around it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Windowed<Law> {
     law: Law,
     window: f64,
     ramp: Ramp,
     epoch_window: Option<f64>,
     last_event: Option<Time>,
+    /// What the law last said, at the start of a round trip or at congestion.
+    pacing: Pacing,
 }
 
-impl<Law: WindowLaw + 'static> Windowed<Law> {
+impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     /// A flow under `law` that begins as `start` says.
     pub fn new(law: Law, start: &Start) -> Self {
         let window = first_window(start.window);
         let ramp = Ramp::new(start);
         let epoch_window = (!ramp.holds(window)).then_some(window);
-        Self { law, window, ramp, epoch_window, last_event: None }
+        Self { law, window, ramp, epoch_window, last_event: None, pacing: Pacing::Unpaced }
     }
 
-    /// The same, boxed for a host.
-    pub fn boxed(law: Law, start: &Start) -> Box<dyn CongestionControl> {
-        Box::new(Self::new(law, start))
+    /// The same, as a host takes it.
+    pub fn boxed(law: Law, start: &Start) -> Sending {
+        Sending::Windowed(Box::new(Self::new(law, start)))
     }
 
     fn phase(&self) -> Phase {
@@ -53,6 +56,16 @@ impl<Law: WindowLaw + 'static> Windowed<Law> {
         }
     }
 
+    /// Asks the law how the window is to leave. Blocks are for windows that grow by more than a segment per round trip in
+    /// congestion avoidance; slow start knows none.
+    #[inline(never)]
+    fn ask_pacing(&mut self, now: Time, path: &Path) {
+        self.pacing = match self.law.pacing(&self.operating(now, path, 0.0)) {
+            Pacing::Blocks(_) if self.phase() == Phase::SlowStart => Pacing::Unpaced,
+            pacing => pacing,
+        };
+    }
+
     /// Slow start, for this many acknowledged segments. Returns how many of them are left at its end.
     #[inline(never)]
     fn rise(&mut self, mut acked: u64) -> u64 {
@@ -68,25 +81,30 @@ impl<Law: WindowLaw + 'static> Windowed<Law> {
     }
 }
 
-impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
+impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
     #[inline]
-    fn on_ack(&mut self, ack: &Ack, path: &Path) {
-        if self.ramp.watches() && self.ramp.watch(ack, self.window) {
-            self.epoch_window = Some(self.window);
-        }
-        if !ack.limited.may_grow() {
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        if feedback.acked == 0 || feedback.is_congested() {
             return;
         }
-        // Segment by segment, so that one acknowledgment of n moves the window as n of one do.
-        let mut acked = ack.acked;
-        if self.ramp.holds(self.window) {
-            acked = self.rise(acked);
+        if self.ramp.watches() && self.ramp.watch(feedback, self.window) {
+            self.epoch_window = Some(self.window);
         }
-        let room = if ack.room == Some(true) { 1.0 } else { 0.0 };
-        while acked > 0 {
-            let gain = self.law.gain(&self.operating(ack.now, path, room));
-            self.window = (self.window + gain).min(CEILING);
-            acked -= 1;
+        if feedback.limited.may_grow() {
+            // Segment by segment, so that one acknowledgment of n moves the window as n of one do.
+            let mut acked = feedback.acked;
+            if self.ramp.holds(self.window) {
+                acked = self.rise(acked);
+            }
+            let room = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
+            while acked > 0 {
+                let gain = self.law.gain(&self.operating(feedback.now, path, room));
+                self.window = (self.window + gain).min(CEILING);
+                acked -= 1;
+            }
+        }
+        if feedback.round_starts {
+            self.ask_pacing(feedback.now, path);
         }
     }
 
@@ -109,6 +127,7 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
             }
         }
         self.last_event = Some(event.now);
+        self.ask_pacing(event.now, path);
     }
 
     #[inline]
@@ -116,8 +135,9 @@ impl<Law: WindowLaw + 'static> CongestionControl for Windowed<Law> {
         Segments(self.window)
     }
 
-    fn pacing(&self, now: Time, path: &Path) -> Pacing {
-        self.law.pacing(&self.operating(now, path, 0.0))
+    #[inline]
+    fn pacing(&self) -> Pacing {
+        self.pacing
     }
 
     fn reaction(&self) -> Reaction {
@@ -146,7 +166,7 @@ mod tests {
     use super::*;
 
     /// Paces at as many segments per second as seconds have passed since the last event.
-    #[derive(Debug)]
+    #[derive(Clone, Debug)]
     struct Clock;
 
     impl WindowLaw for Clock {
@@ -163,15 +183,47 @@ mod tests {
         }
     }
 
+    const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+
+    fn at(seconds: u64) -> Time {
+        Time::ZERO + Span::from_seconds(seconds)
+    }
+
     #[test]
-    fn pacing_is_told_the_time_since_the_last_event() {
-        let rtt = Span::from_millis(100);
-        let path = Path { rtt, base_rtt: rtt };
+    fn a_law_is_asked_for_its_pacing_once_per_round_trip_and_at_congestion() {
         let mut control = Windowed::new(Clock, &Start::default());
-        let at = |seconds| Time::ZERO + Span::from_seconds(seconds);
-        assert_eq!(control.pacing(at(3), &path), Pacing::Unpaced);
+        let mut pacing_at = |seconds, round_starts| {
+            control.on_feedback(&Feedback { round_starts, ..Feedback::at(at(seconds), 1) }, &PATH);
+            control.pacing()
+        };
+        assert_eq!(pacing_at(3, true), Pacing::Unpaced);
         let event = Congestion { now: at(5), cause: Cause::Loss, in_flight: 10, again: false };
-        control.on_congestion(&event, &path);
-        assert_eq!(control.pacing(at(7), &path), Pacing::Rate(2.0));
+        control.on_congestion(&event, &PATH);
+        assert_eq!(control.pacing(), Pacing::Rate(0.0));
+        let mut pacing_at = |seconds, round_starts| {
+            control.on_feedback(&Feedback { round_starts, ..Feedback::at(at(seconds), 1) }, &PATH);
+            control.pacing()
+        };
+        assert_eq!(pacing_at(6, false), Pacing::Rate(0.0), "not within a round trip");
+        assert_eq!(pacing_at(7, true), Pacing::Rate(2.0));
+    }
+
+    #[test]
+    fn only_cumulative_acknowledgments_without_congestion_are_acknowledged_segments_of_a_law() {
+        use crate::controller::reno::Reno;
+        let start = Start { window: Segments(10.0), ..Start::default() };
+        let mut control = Windowed::new(Reno, &start);
+        let one = Feedback::at(at(1), 1);
+        for none in [
+            Feedback { sacked: 3, ..Feedback::at(at(1), 0) },
+            Feedback { marked: 1, ..one },
+            Feedback { recovery_begins: true, lost: 1, ..one },
+        ] {
+            control.on_feedback(&none, &PATH);
+            assert_eq!(control.window(), Segments(10.0), "{none:?}");
+        }
+        control.on_feedback(&Feedback { sacked: 3, ..one }, &PATH);
+        assert_eq!(control.window(), Segments(11.0), "slow start: one for the one in order");
     }
 }

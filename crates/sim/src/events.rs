@@ -308,6 +308,8 @@ pub(crate) enum Timer {
     Arrival(u32),
     /// The retransmission timer of a flow.
     Retransmission(u32),
+    /// The controller of a flow wants to be called.
+    Alarm(u32),
 }
 
 impl Timer {

@@ -2,45 +2,88 @@
 
 use std::sync::Arc;
 
-use longfat_control::{Reaction, Sending, Start};
+use longfat_control::{CongestionControl, Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
+use crate::events::{Timer, Timers, Wheel};
 use crate::packet::{Flags, Packet};
-use crate::pipe::Slot;
+use crate::pipe::{Pipe, Slot};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::scenario::{Choice, Recovery, Transport};
-use crate::sender::{self, Sender};
+use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
 
 /// One flow: both ends, and the ways between them.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// `None` before the flow starts.
-    pub(crate) sender: Option<Sender>,
+    pub(crate) source: Source,
     pub(crate) receiver: Receiver,
     pub(crate) out: Way,
     pub(crate) back: Way,
     pub(crate) slots: Slots,
     /// Is the first link of the way back told of acknowledgments early ([`crate::feed`])?
     pub(crate) returns_early: bool,
-    /// Is the event of `slots.pace` scheduled?
-    pub(crate) pace_set: bool,
-    /// The retransmission timer that is set; stale ones are known by their time.
-    pub(crate) timer_at: Time,
+    pub(crate) outlet: Outlet,
+    /// The call that the controller wants and that is set; stale ones are known by their time.
+    pub(crate) alarm_at: Time,
     /// Data packets of a long flow that queues have dropped in the measured interval.
     pub(crate) dropped: u64,
-    /// Packets of this flow on their way, acknowledgments included.
-    pub(crate) in_transit: u32,
-    /// Those of them that are in the last pipe, on their way to the sender: counted here, where each acknowledgment
+    /// Acknowledgments in the last pipe, on their way to the sender: counted here, where each acknowledgment
     /// looks, and not in the pipe, where it would have to.
     pub(crate) homeward: u32,
-    pub(crate) access: Option<Access>,
     pub(crate) member: Member,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
     pub(crate) packet: Bytes,
     pub(crate) anti_ecn: Negotiation,
-    waiting: Option<(sender::Settings, Box<dyn longfat_control::CongestionControl>)>,
+}
+
+/// The sending half of a flow.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are of the largest kind, and every packet asks"
+)]
+pub(crate) enum Source {
+    /// The flow has not begun, or it is over and its place waits for the next one.
+    Idle(Option<(Config, Sending)>),
+    /// TCP.
+    Windowed(Sender),
+    /// Without a window.
+    Bursts(BurstSender),
+}
+
+impl Source {
+    /// The sender, once the flow has begun.
+    pub(crate) fn sender(&self) -> Option<&dyn Sends> {
+        match self {
+            Self::Idle(_) => None,
+            Self::Windowed(sender) => Some(sender),
+            Self::Bursts(sender) => Some(sender),
+        }
+    }
+
+    /// The sender, once the flow has begun.
+    pub(crate) fn sender_mut(&mut self) -> Option<&mut dyn Sends> {
+        match self {
+            Self::Idle(_) => None,
+            Self::Windowed(sender) => Some(sender),
+            Self::Bursts(sender) => Some(sender),
+        }
+    }
+
+    /// The controller of the window, where there is one and the flow has begun.
+    pub(crate) fn control(&self) -> Option<&dyn CongestionControl> {
+        match self {
+            Self::Windowed(sender) => Some(sender.control()),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// What the sender has counted, once the flow has begun.
+    pub(crate) fn measured(&self) -> Option<&Measured> {
+        self.sender().map(Sends::measured)
+    }
 }
 
 /// To which group of the scenario a flow belongs.
@@ -109,9 +152,9 @@ impl Route {
 
     /// What AECN-SYN tells a flow under `control` on this path.
     pub(crate) fn negotiate(&self, control: &Choice) -> Negotiation {
-        let law = longfat_control::find(control.kind).and_then(|controller| controller.law);
+        let controller = longfat_control::find(control.kind);
         match self.unaware {
-            _ if !law.is_some_and(|law| law(&control.settings).needs().room) => {
+            _ if !controller.is_some_and(|entry| entry.needs(&control.settings).room) => {
                 Negotiation::NotAsked
             }
             Some(link) => Negotiation::Unaware(link),
@@ -137,6 +180,68 @@ pub(crate) struct Plan<'a> {
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
     pub(crate) intervals: Intervals,
+}
+
+/// Where the packets of a sender leave, and what waits for it.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    access: Option<Access>,
+    /// Delay to the first link.
+    before: Span,
+    /// The slot of the pipe to the first link, and that of the pacing.
+    out: usize,
+    pace: usize,
+    /// Is the event of the pacing scheduled?
+    pub(crate) pace_set: bool,
+    /// The retransmission timer that is set; stale ones are known by their time.
+    pub(crate) timer_at: Time,
+    /// Packets of this flow on their way, acknowledgments included.
+    pub(crate) in_transit: u32,
+}
+
+impl Outlet {
+    /// Lets all packets go that may leave now.
+    #[inline]
+    pub(crate) fn let_go<S: Sends>(
+        &mut self,
+        sender: &mut S,
+        now: Time,
+        pipes: &mut [Pipe],
+        heads: &mut Wheel,
+    ) {
+        let pipe = &mut pipes[self.out];
+        while let Some(packet) = sender.poll(now) {
+            let left =
+                if self.access.is_some() { self.pass_access(now, packet.size()) } else { now };
+            self.in_transit += 1;
+            pipe.put(self.out, left + self.before, packet, heads);
+        }
+    }
+
+    /// When a packet that leaves the sender now has left its own link too.
+    #[inline(never)]
+    fn pass_access(&mut self, now: Time, size: Bytes) -> Time {
+        self.access.as_mut().map_or(now, |access| access.send(now, size))
+    }
+
+    /// Schedules the retransmission timer and the pacing.
+    #[inline]
+    pub(crate) fn keep_timers<S: Sends>(
+        &mut self,
+        sender: &S,
+        index: usize,
+        heads: &mut Wheel,
+        timers: &mut Timers,
+    ) {
+        if sender.deadline() < self.timer_at {
+            self.timer_at = sender.deadline();
+            timers.add(self.timer_at, Timer::Retransmission(index as u32));
+        }
+        if let Some(until) = sender.pace_deadline().filter(|_| !self.pace_set) {
+            self.pace_set = true;
+            heads.add(self.pace, until);
+        }
+    }
 }
 
 /// The sender's own link: an unbounded queue.
@@ -167,15 +272,18 @@ impl Flow {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
             slow_start: transport.slow_start,
+            packet: transport.packet,
             transfer: plan.segments,
             round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
-        let control = (controller.build)(&plan.control.settings, &begin);
+        let sending = (controller.build)(&plan.control.settings, &begin);
         // Without a window there is no answer to a mark, and losses show by duplicates alone.
-        let windowed = control.sending() == Sending::Windowed;
-        let per_mark = control.reaction() == Reaction::PerMark;
-        let settings = sender::Settings {
+        let (windowed, per_mark) = match &sending {
+            Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
+            Sending::Bursts(_) => (false, false),
+        };
+        let config = Config {
             flow: plan.flow,
             bytes: transport.packet.0 as u32,
             segments: plan.segments,
@@ -191,7 +299,7 @@ impl Flow {
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
         Self {
-            sender: None,
+            source: Source::Idle(Some((config, sending))),
             receiver: Receiver::new(
                 plan.segments,
                 selective,
@@ -203,19 +311,24 @@ impl Flow {
             back: Way { links: Arc::clone(&route.back), before: part, after: last_part },
             slots: plan.slots,
             returns_early: false,
-            pace_set: false,
-            timer_at: Time::NEVER,
+            outlet: Outlet {
+                access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
+                before: part,
+                out: plan.slots.out,
+                pace: plan.slots.pace,
+                pace_set: false,
+                timer_at: Time::NEVER,
+                in_transit: 0,
+            },
+            alarm_at: Time::NEVER,
             dropped: 0,
-            in_transit: 0,
             homeward: 0,
-            access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
             member: plan.member,
             start,
             stop: plan.stop,
             rtt,
             packet: transport.packet,
             anti_ecn,
-            waiting: Some((settings, control)),
         }
     }
 
@@ -227,22 +340,32 @@ impl Flow {
 
     /// The flow starts now.
     pub(crate) fn begin(&mut self, now: Time) {
-        if let Some((settings, control)) = self.waiting.take() {
-            self.sender = Some(Sender::new(settings, control, now));
-        }
+        let Source::Idle(waiting) = &mut self.source else { return };
+        let Some((config, sending)) = waiting.take() else { return };
+        self.source = match sending {
+            Sending::Windowed(control) => Source::Windowed(Sender::new(config, control, now)),
+            Sending::Bursts(bursts) => Source::Bursts(BurstSender::new(config, bursts, now)),
+        };
     }
 
     /// May the sender be told now of an acknowledgment that will arrive at `time`? Not if something may come before:
     /// another acknowledgment, a time-out, pacing. Nor if with it the flow may be over, which is to be known in time.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
+    #[inline(always)]
     pub(crate) fn hears_early(&self, time: Time, ack: &Packet) -> bool {
-        !self.pace_set
+        !self.outlet.pace_set
             && !ack.flags.has(Flags::DESTROYED)
-            && self.sender.as_ref().is_some_and(|sender| sender.hears_early(time, ack.number))
+            && match &self.source {
+                Source::Windowed(sender) => sender.hears_early(time, ack.number),
+                Source::Bursts(sender) => sender.hears_early(time, ack.number),
+                Source::Idle(_) => false,
+            }
     }
 
     /// Is a finite flow over, with nothing of it left on the way?
     pub(crate) fn is_over(&self) -> bool {
-        self.in_transit == 0 && !self.pace_set && self.sender.as_ref().is_some_and(Sender::is_done)
+        self.outlet.in_transit == 0
+            && !self.outlet.pace_set
+            && self.source.sender().is_some_and(Sends::is_done)
     }
 }

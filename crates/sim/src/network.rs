@@ -4,7 +4,7 @@ use longfat_queue::Setting;
 use longfat_units::{Bytes, Span, Time};
 
 use crate::chance::{self, Rare};
-use crate::flow::{Flow, Member, Plan, Route, Slots};
+use crate::flow::{Flow, Member, Plan, Route, Slots, Source};
 use crate::link::{self, Gauge, Link, Marker};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
@@ -126,7 +126,7 @@ impl Network {
         for slot in [out, back, home] {
             self.pipes[slot].rest();
         }
-        self.flows[flow as usize].sender = None;
+        self.flows[flow as usize].source = Source::Idle(None);
         self.free.push(flow);
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
 fn count_live(simulation: &mut Simulation) {
     let network = &mut simulation.network;
     for flow in &network.flows[network.long..] {
-        if let (Member::Short(group, _), Some(_)) = (flow.member, &flow.sender) {
+        if let (Member::Short(group, _), Some(_)) = (flow.member, flow.source.sender()) {
             network.traffic[group].count(flow);
         }
     }
@@ -102,13 +102,13 @@ fn flow_name(simulation: &Simulation, flow: &Flow) -> String {
 
 fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let untouched = Measured::new(Time::ZERO, f64::NAN);
-    let measured = flow.sender.as_ref().map_or(&untouched, |sender| sender.measured());
+    let measured = flow.source.measured().unwrap_or(&untouched);
     let received = flow.receiver.received();
     let from = active_from(simulation, flow);
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
-    let has_window = flow.sender.as_ref().is_some_and(|sender| sender.window().is_some());
+    let has_window = flow.source.control().is_some();
     FlowSummary {
         name: flow_name(simulation, flow),
         control: simulation.scenario.flows[long(flow).0].control.kind,
@@ -219,7 +219,7 @@ fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
 fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
     let network = simulation.network.long_flows();
     let of_sender = |value: fn(&Measured) -> u64| {
-        counts(network, |flow| flow.sender.as_ref().map_or(0, |sender| value(sender.measured())))
+        counts(network, |flow| flow.source.measured().map_or(0, value))
     };
     let controls: Vec<String> =
         simulation.scenario.flows.iter().map(|group| group.control.kind.to_owned()).collect();

@@ -1,9 +1,10 @@
 //! The time series of the flows.
 
+use longfat_control::CongestionControl;
 use longfat_units::{Rate, Span, Time};
 
 use crate::flow::{Flow, Negotiation};
-use crate::sender::Sender;
+use crate::sender::Sends;
 
 /// The time series of the flows, row by row.
 #[derive(Debug, Default)]
@@ -42,7 +43,7 @@ impl FlowSeries {
         now: Time,
         index: usize,
         flow: &Flow,
-        sender: &Sender,
+        sender: &dyn Sends,
         received: u64,
         step: Span,
     ) {
@@ -56,8 +57,10 @@ impl FlowSeries {
         let last = std::mem::replace(&mut self.last[index], counts);
         self.time.push(now.seconds());
         self.flow.push(index as u32);
-        self.window.push(sender.window().map_or(f64::NAN, |window| window.0));
-        self.threshold.push(sender.control().threshold().map_or(f64::NAN, |threshold| threshold.0));
+        let control = flow.source.control();
+        let threshold = control.and_then(CongestionControl::threshold);
+        self.window.push(control.map_or(f64::NAN, |control| control.window().0));
+        self.threshold.push(threshold.map_or(f64::NAN, |threshold| threshold.0));
         self.in_flight.push(sender.in_flight());
         self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
         self.throughput.push(Rate::of(flow.packet * (received - last.received), step));

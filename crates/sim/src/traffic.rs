@@ -80,7 +80,7 @@ pub(crate) struct Transfer {
 impl Transfer {
     /// What is known of a flow so far; nothing if it has no end or has not begun.
     pub(crate) fn of(flow: &Flow) -> Option<Self> {
-        let sender = flow.sender.as_ref()?;
+        let sender = flow.source.sender()?;
         let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
         Some(Self {
             index,
@@ -282,7 +282,7 @@ impl Traffic {
         let tally = &mut self.tally;
         tally.delivered += received.first;
         tally.delivered_measured += received.measured;
-        let Some(sender) = &flow.sender else { return };
+        let Some(sender) = flow.source.sender() else { return };
         let sent = sender.measured();
         tally.sent += sent.total_sent;
         tally.sent_measured +=

@@ -54,10 +54,7 @@ use longfat_units::math::sqrt;
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::Segments;
 
-use crate::{
-    Cause, CongestionControl, Controller, Needs, Operating, Pacing, Reaction, Start, WindowLaw,
-    Windowed, find,
-};
+use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, Sending, Start, WindowLaw, Windowed, find};
 
 /// AntiECN's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -82,7 +79,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(AntiEcn::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(AntiEcn::new(settings), start)
 }
 
@@ -95,7 +92,7 @@ enum Delta {
 }
 
 /// The law of the paper, on any other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AntiEcn {
     delta: Delta,
     base: Box<dyn WindowLaw>,

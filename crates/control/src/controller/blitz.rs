@@ -52,13 +52,9 @@
 //! of the two other hops; power at low load is λF/R₀; late short transfers lose almost nothing while a long burst
 //! persists; a lone burst of 200 packets from 15 into 3 Mbit/s overflows a buffer of 112.
 
-use longfat_units::{Segments, Time};
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::bounds::CEILING;
-use crate::{
-    Ack, Congestion, CongestionControl, Controller, Needs, Pacing, Path, Sending, Start,
-};
+use crate::{Bursts, Controller, Sending, Start};
 
 /// Blitz's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -73,42 +69,12 @@ pub static CONTROLLER: Controller = Controller {
     law: None,
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
-    Box::new(Blitz {
+/// Blitz remembers nothing of what happens: it answers everything with a new burst, so it is no controller of a window but
+/// a way to send.
+fn build(settings: &Settings, start: &Start) -> Sending {
+    Sending::Bursts(Bursts {
         duplicates: settings.number("duplicates") as u64,
         priorities: settings.flag("priorities"),
-        access: start.access,
+        rate: start.access,
     })
-}
-
-/// One flow under Blitz: it remembers nothing of what happens, since it answers nothing but by a new burst.
-#[derive(Clone, Copy, Debug)]
-pub struct Blitz {
-    duplicates: u64,
-    priorities: bool,
-    /// Rate of the sender's own link in segments per second.
-    access: Option<f64>,
-}
-
-impl CongestionControl for Blitz {
-    fn on_ack(&mut self, _: &Ack, _: &Path) {}
-
-    fn on_congestion(&mut self, _: &Congestion, _: &Path) {}
-
-    /// None: as large as any can be.
-    fn window(&self) -> Segments {
-        Segments(CEILING)
-    }
-
-    fn pacing(&self, _: Time, _: &Path) -> Pacing {
-        self.access.map_or(Pacing::Unpaced, Pacing::Rate)
-    }
-
-    fn sending(&self) -> Sending {
-        Sending::Bursts { duplicates: self.duplicates, priorities: self.priorities }
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { access: true, pacing: true, priorities: self.priorities, ..Needs::NONE }
-    }
 }

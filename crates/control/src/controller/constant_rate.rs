@@ -30,7 +30,7 @@
 
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 
-use crate::{Cause, CongestionControl, Controller, Operating, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
 
 /// The entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -47,7 +47,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(ConstantRate::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(ConstantRate::new(settings), start)
 }
 

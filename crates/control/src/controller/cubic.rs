@@ -59,7 +59,7 @@ use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
-use crate::{Ack, Cause, Congestion, CongestionControl, Controller, Path, Probe, Start};
+use crate::{Cause, Congestion, CongestionControl, Controller, Feedback, Path, Probe, Sending, Start};
 
 /// CUBIC's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -75,8 +75,8 @@ pub static CONTROLLER: Controller = Controller {
     law: None,
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
-    Box::new(Cubic::new(settings, start))
+fn build(settings: &Settings, start: &Start) -> Sending {
+    Sending::Windowed(Box::new(Cubic::new(settings, start)))
 }
 
 /// The window after a mark is at least this (section 4.6).
@@ -202,23 +202,26 @@ fn seconds(span: Span) -> f64 {
 
 impl CongestionControl for Cubic {
     #[inline]
-    fn on_ack(&mut self, ack: &Ack, path: &Path) {
-        if self.ramp.watches() {
-            self.ramp.watch(ack, self.window);
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        if feedback.acked == 0 || feedback.is_congested() {
+            return;
         }
-        if !ack.limited.may_grow() {
+        if self.ramp.watches() {
+            self.ramp.watch(feedback, self.window);
+        }
+        if !feedback.limited.may_grow() {
             if let Some(epoch) = &mut self.epoch {
-                epoch.untested_since.get_or_insert(ack.now);
+                epoch.untested_since.get_or_insert(feedback.now);
             }
             return;
         }
-        let mut acked = ack.acked;
+        let mut acked = feedback.acked;
         while acked > 0 && self.ramp.holds(self.window) {
             self.window = self.ramp.rise(self.window, 1.0);
             acked -= 1;
         }
         if acked > 0 {
-            self.avoid(acked, ack.now, path.rtt);
+            self.avoid(acked, feedback.now, path.rtt);
         }
     }
 

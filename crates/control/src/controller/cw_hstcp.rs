@@ -49,9 +49,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use super::hstcp::{self, HighSpeed};
-use crate::{
-    Cause, CongestionControl, Controller, Operating, Pacing, Start, WindowLaw, Windowed,
-};
+use crate::{Cause, Controller, Operating, Pacing, Sending, Start, WindowLaw, Windowed};
 
 /// CW-HSTCP's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -77,7 +75,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(ConstantWindow::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(ConstantWindow::new(settings), start)
 }
 

@@ -79,10 +79,7 @@ use longfat_units::math::sqrt;
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
-use crate::{
-    Cause, CongestionControl, Controller, Operating, Pacing, Phase, Start, WindowLaw,
-    Windowed,
-};
+use crate::{Cause, Controller, Operating, Pacing, Phase, Sending, Start, WindowLaw, Windowed};
 
 /// EXP-TCP's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -112,7 +109,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(Exponential::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(Exponential::new(settings), start)
 }
 

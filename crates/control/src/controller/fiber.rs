@@ -58,9 +58,7 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{
-    Cause, CongestionControl, Controller, Operating, Phase, Reaction, Start, WindowLaw, Windowed,
-};
+use crate::{Cause, Controller, Operating, Phase, Reaction, Sending, Start, WindowLaw, Windowed};
 
 /// The entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -76,7 +74,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(Fiber::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(Fiber::new(settings), start)
 }
 

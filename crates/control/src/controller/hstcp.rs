@@ -54,7 +54,7 @@ use longfat_units::math::{exp, ln, pow, sqrt};
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 
 use crate::table::Table;
-use crate::{Cause, CongestionControl, Controller, Operating, Phase, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Phase, Sending, Start, WindowLaw, Windowed};
 
 /// HSTCP's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -82,7 +82,7 @@ pub(super) const HIGH_P: Parameter =
 pub(super) const HIGH_DECREASE: Parameter =
     Parameter::number("high_decrease", 0.1, 0.01, 0.5, "b(w) at high_window");
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(HighSpeed::new(settings), start)
 }
 

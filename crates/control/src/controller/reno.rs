@@ -22,7 +22,7 @@
 
 use longfat_units::parameter::Settings;
 
-use crate::{Cause, CongestionControl, Controller, Operating, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
 
 /// Reno's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -34,7 +34,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|_| Box::new(Reno)),
 };
 
-fn build(_: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(_: &Settings, start: &Start) -> Sending {
     Windowed::boxed(Reno, start)
 }
 

@@ -38,9 +38,7 @@ use longfat_units::math::pow;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno::Reno;
-use crate::{
-    Cause, CongestionControl, Controller, Needs, Operating, Start, WindowLaw, Windowed,
-};
+use crate::{Cause, Controller, Needs, Operating, Sending, Start, WindowLaw, Windowed};
 
 /// The entry of sized start in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -67,7 +65,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|_| Box::new(SizedStart)),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     let window = first_window(settings, start).map_or(start.window, |window| {
         if start.window < window { window } else { start.window }
     });

@@ -32,7 +32,7 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, CongestionControl, Controller, Operating, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
 
 /// STCP's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -48,7 +48,7 @@ pub static CONTROLLER: Controller = Controller {
     law: Some(|settings| Box::new(Scalable::new(settings))),
 };
 
-fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
+fn build(settings: &Settings, start: &Start) -> Sending {
     Windowed::boxed(Scalable::new(settings), start)
 }
 

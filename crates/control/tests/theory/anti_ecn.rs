@@ -1,13 +1,13 @@
 //! Kunniyur's paper.
 
-use longfat_control::{Ack, CONTROLLERS, Operating, Phase, find};
+use longfat_control::{CONTROLLERS, Feedback, Operating, Phase, find};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
 use crate::drive::{Flow, assert_near};
 
-fn with_room(ack: Ack) -> Ack {
-    Ack { room: Some(true), ..ack }
+fn with_room(ack: Feedback) -> Feedback {
+    Feedback { spare: Some(true), ..ack }
 }
 
 fn word(name: &'static str, word: &str) -> (&'static str, Setting) {
@@ -53,7 +53,7 @@ fn without_the_bit_every_law_is_what_it_was() {
             let mut built = Flow::new("anti-ecn", &[word("on", law)], 1000.0);
             for step in 0..5000 {
                 plain.ack();
-                built.ack_with(|ack| Ack { room, ..ack });
+                built.ack_with(|ack| Feedback { spare: room, ..ack });
                 if step % 2000 == 1999 {
                     plain.lose();
                     built.lose();

@@ -138,7 +138,7 @@ fn idle_time_does_not_count() {
     run(&mut steady, Span::from_seconds(5));
     run(&mut idle, Span::from_seconds(5));
     for limited in [Limited::Application, Limited::Receiver, Limited::Application] {
-        idle.ack_with(|ack| longfat_control::Ack { limited, ..ack });
+        idle.ack_with(|ack| longfat_control::Feedback { limited, ..ack });
         idle.now += Span::from_seconds(3600);
     }
     run(&mut steady, Span::from_seconds(5));

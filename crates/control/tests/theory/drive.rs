@@ -1,6 +1,6 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
-use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Path, Start};
+use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Path, Start};
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
 
@@ -28,7 +28,7 @@ impl Flow {
         for (name, value) in changes {
             settings.set(name, value.clone());
         }
-        let control = (controller.build)(&settings, start);
+        let control = (controller.build)(&settings, start).windowed().expect("it has a window");
         Self { control, now: Time::ZERO, rtt: Span::from_millis(100), owed: 0.0 }
     }
 
@@ -55,16 +55,9 @@ impl Flow {
     }
 
     /// One acknowledged segment, now, with something changed.
-    pub(crate) fn ack_with(&mut self, change: impl FnOnce(Ack) -> Ack) {
-        let ack = change(Ack {
-            now: self.now,
-            acked: 1,
-            rtt: Some(self.rtt),
-            round_starts: false,
-            limited: Limited::Window,
-            room: None,
-        });
-        self.control.on_ack(&ack, &self.path());
+    pub(crate) fn ack_with(&mut self, change: impl FnOnce(Feedback) -> Feedback) {
+        let feedback = change(Feedback { rtt: Some(self.rtt), ..Feedback::at(self.now, 1) });
+        self.control.on_feedback(&feedback, &self.path());
     }
 
     pub(crate) fn congestion(&mut self, cause: Cause) {

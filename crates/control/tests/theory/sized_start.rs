@@ -19,7 +19,7 @@ fn first_window(start: &Start, changes: &[(&'static str, f64)]) -> f64 {
     for &(name, value) in changes {
         settings.set(name, Setting::Number(value));
     }
-    (sized_start().build)(&settings, start).window().0
+    (sized_start().build)(&settings, start).windowed().expect("it has a window").window().0
 }
 
 #[track_caller]

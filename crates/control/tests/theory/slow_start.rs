@@ -1,6 +1,6 @@
 //! RFC 5681, RFC 3742 and RFC 9406, for every controller alike.
 
-use longfat_control::{Ack, SlowStart, Start};
+use longfat_control::{Feedback, SlowStart, Start};
 use longfat_units::{Segments, Span};
 
 use crate::drive::{Flow, assert_near};
@@ -15,7 +15,7 @@ fn flow(name: &str, slow_start: SlowStart) -> Flow {
 fn round(flow: &mut Flow, millis: u64) {
     let segments = flow.window() as u64;
     for segment in 0..segments {
-        flow.ack_with(|ack| Ack {
+        flow.ack_with(|ack| Feedback {
             rtt: Some(Span::from_millis(millis)),
             round_starts: segment == 0,
             ..ack
@@ -135,7 +135,7 @@ fn hystart_needs_eight_samples() {
     let mut flow = Flow::starting("reno", &[], &start);
     for millis in [100, 200] {
         for segment in 0..7 {
-            flow.ack_with(|ack| Ack {
+            flow.ack_with(|ack| Feedback {
                 rtt: Some(Span::from_millis(millis)),
                 round_starts: segment == 0,
                 ..ack

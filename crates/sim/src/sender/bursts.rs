@@ -1,76 +1,221 @@
-//! Sending without a window: in bursts, each from a lost segment on (Kim & Farber 1995; `Sending::Bursts`).
+//! A sender without a window (Kim & Farber 1995): all there is to send, in bursts, each from a lost segment on.
+//!
+//! What it shares with TCP is the retransmission timer, the count of duplicates and the pacing. It has no window to ask for,
+//! nobody to tell of congestion, and no selective acknowledgments to keep book of: of what is unacknowledged it knows where
+//! the burst began and how far it has come.
+//!
+//! ```text
+//!     unacknowledged ≤ repeated ≤ repeat_until ≤ next      repeated: sent again in this burst, below repeat_until
+//! ```
 
-use longfat_units::Time;
+use longfat_control::{Bursts, Pacing};
+use longfat_units::{Span, Time};
 
-use crate::packet::Packet;
+use super::duplicates::Duplicates;
+use super::measure::Measured;
+use super::pacing::Pacer;
+use super::timer::RetransmissionTimer;
+use super::{Config, Sends};
+use crate::packet::{Flags, Packet};
+use crate::sack::Blocks;
 
-/// The bursts of a sender, if it sends its data so.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bursts {
-    /// The segment from which ranks count. Where there are none it is beyond any, so that every rank is 0.
-    first: u64,
-    are_sent: bool,
+/// More than any path holds: what is in flight where nothing bounds it.
+const UNBOUNDED: u64 = 1_000_000_000_000;
+
+/// The sending half of one flow that has no window.
+#[derive(Debug)]
+pub(crate) struct BurstSender {
+    /// First segment not cumulatively acknowledged.
+    unacknowledged: u64,
+    /// Everything below was sent again in this burst, or is acknowledged.
+    repeated: u64,
+    /// Everything below goes again in this burst.
+    repeat_until: u64,
+    /// Next new segment.
+    next: u64,
+    /// One past the last segment there is to send.
+    limit: u64,
+    /// As many may be in flight: the window of the receiver.
+    allowed: u64,
+    /// The segment from which ranks count; beyond any where packets have no priorities, so that every rank is 0.
+    ranked_from: u64,
     priorities: bool,
+    duplicates: Duplicates,
     /// When a segment that had been sent before last left.
-    sent_again: Time,
+    copied_at: Time,
     /// By then the first segment that is not acknowledged had left in this burst.
-    first_sent: Time,
+    first_left_by: Time,
+    pacer: Pacer,
+    is_held: bool,
+    timer: RetransmissionTimer,
+    config: Config,
+    measured: Measured,
 }
 
-impl Bursts {
-    /// A sender with a window sends none.
-    pub(crate) const NONE: Self = Self {
-        first: u64::MAX,
-        are_sent: false,
-        priorities: false,
-        sent_again: Time::ZERO,
-        first_sent: Time::NEVER,
-    };
-
-    /// The first burst of a flow.
-    pub(crate) fn new(priorities: bool) -> Self {
-        let mut bursts = Self { are_sent: true, priorities, ..Self::NONE };
-        bursts.begin(0);
-        bursts
+impl BurstSender {
+    pub(crate) fn new(config: Config, bursts: Bursts, now: Time) -> Self {
+        let Bursts { duplicates, priorities, rate } = bursts;
+        let mut pacer = Pacer::new();
+        pacer.set(rate.map_or(Pacing::Unpaced, Pacing::Rate));
+        Self {
+            unacknowledged: 0,
+            repeated: 0,
+            repeat_until: 0,
+            next: 0,
+            limit: config.segments.unwrap_or(u64::MAX),
+            allowed: config.max_window.min(UNBOUNDED),
+            ranked_from: if priorities { 0 } else { u64::MAX },
+            priorities,
+            duplicates: Duplicates::new(duplicates),
+            copied_at: Time::ZERO,
+            first_left_by: Time::NEVER,
+            pacer,
+            is_held: false,
+            timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
+            config,
+            measured: Measured::new(now, f64::NAN),
+        }
     }
 
-    /// Does data leave in bursts?
-    pub(crate) fn are_sent(&self) -> bool {
-        self.are_sent
-    }
-
-    /// A new burst begins at `segment`.
-    pub(crate) fn begin(&mut self, segment: u64) {
-        self.first_sent = Time::NEVER;
+    /// A new burst begins at the first segment that is not acknowledged.
+    fn restart(&mut self) {
+        self.repeated = self.unacknowledged;
+        self.repeat_until = self.next;
+        self.duplicates.clear();
+        self.first_left_by = Time::NEVER;
         if self.priorities {
-            self.first = segment;
+            self.ranked_from = self.unacknowledged;
         }
-    }
-
-    /// The rank of the priority of a segment, 0 the highest.
-    #[inline]
-    pub(crate) fn rank(&self, segment: u64) -> u32 {
-        u32::try_from(segment.saturating_sub(self.first)).unwrap_or(u32::MAX)
-    }
-
-    /// A segment that had been sent before leaves, maybe the first that is not acknowledged.
-    pub(crate) fn sent_again(&mut self, now: Time, is_first: bool) {
-        self.sent_again = now;
-        if is_first {
-            self.first_sent = now;
-        }
-    }
-
-    /// While everything goes again another segment has become the first that is not acknowledged. Has it left in this
-    /// burst already?
-    pub(crate) fn advanced(&mut self, now: Time, has_left: bool) {
-        self.first_sent = if has_left { now } else { Time::NEVER };
     }
 
     /// Can a duplicate acknowledgment tell of a loss? Not if what caused it left before the restart, or is a copy of what
     /// was there. In a burst segments leave in order: what left after the first one that is missing lies above it, and so
     /// does what left after the last copy.
-    pub(crate) fn minds(&self, duplicate: &Packet) -> bool {
-        duplicate.sent > self.sent_again.min(self.first_sent)
+    fn minds(&self, duplicate: &Packet) -> bool {
+        duplicate.sent > self.copied_at.min(self.first_left_by)
+    }
+
+    /// Is everything that goes again in this burst acknowledged?
+    fn is_repeating(&self) -> bool {
+        self.unacknowledged < self.repeat_until
+    }
+
+    /// The rank of the priority of a segment, 0 the highest.
+    fn rank(&self, segment: u64) -> u32 {
+        u32::try_from(segment.saturating_sub(self.ranked_from)).unwrap_or(u32::MAX)
+    }
+}
+
+impl Sends for BurstSender {
+    fn on_ack(&mut self, now: Time, ack: &Packet, _: Option<&Blocks>) {
+        let rtt = now - ack.sent;
+        let from = self.unacknowledged;
+        let mut loss = false;
+        if ack.number > from {
+            let was_repeating = self.is_repeating();
+            self.unacknowledged = ack.number;
+            let (_, restarted) = self.timer.on_progress(now, rtt, ack.number, self.next);
+            self.timer.set(restarted);
+            self.duplicates.clear();
+            if was_repeating {
+                // Another segment has become the first. Has it left in this burst already?
+                let has_left = self.repeated > self.unacknowledged;
+                self.first_left_by = if has_left { now } else { Time::NEVER };
+            }
+        } else if from < self.next && self.minds(ack) {
+            loss = self.duplicates.see();
+        }
+        self.measured.round_trip(rtt, self.config.propagation);
+        if loss {
+            self.restart();
+            self.timer.restart(now);
+            self.measured.reduced();
+        }
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Packet> {
+        self.is_held = false;
+        if self.in_flight() >= self.allowed + self.duplicates.inflation() {
+            return None;
+        }
+        if self.pacer.holds(now) {
+            self.is_held = true;
+            return None;
+        }
+        let again = self.repeated.max(self.unacknowledged);
+        let (number, flags) = if again < self.repeat_until {
+            self.repeated = again + 1;
+            self.measured.retransmitted();
+            self.copied_at = now;
+            if again == self.unacknowledged {
+                self.first_left_by = now;
+            }
+            (again, Flags::RETRANSMISSION)
+        } else if self.next < self.limit {
+            self.next += 1;
+            (self.next - 1, Flags::default())
+        } else {
+            return None;
+        };
+        self.measured.sent();
+        self.timer.on_sent(now);
+        if self.pacer.is_on() {
+            self.pacer.leave(now, true, 0.0, self.allowed, Span::ZERO);
+        }
+        let Config { flow, bytes, .. } = self.config;
+        Some(Packet { number, sent: now, flow, detail: self.rank(number), bytes, hop: 0, flags })
+    }
+
+    fn on_timeout(&mut self, now: Time) {
+        self.timer.run_out(now, self.unacknowledged);
+        self.restart();
+        self.pacer.cancel();
+        self.measured.timed_out();
+    }
+
+    fn deadline(&self) -> Time {
+        self.timer.deadline()
+    }
+
+    fn pace_deadline(&self) -> Option<Time> {
+        self.is_held.then(|| self.pacer.until())
+    }
+
+    /// Pacing may always come before.
+    fn hears_early(&self, _: Time, _: u64) -> bool {
+        false
+    }
+
+    fn stop(&mut self) {
+        self.limit = self.limit.min(self.next);
+    }
+
+    fn in_flight(&self) -> u64 {
+        let new = self.next - self.repeat_until.max(self.unacknowledged);
+        new + self.repeated.saturating_sub(self.unacknowledged)
+    }
+
+    fn is_done(&self) -> bool {
+        self.unacknowledged == self.limit
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.config.segments
+    }
+
+    fn acknowledged(&self) -> Option<Time> {
+        self.is_done().then_some(self.timer.idle_since())
+    }
+
+    fn smoothed_rtt(&self) -> Option<Span> {
+        self.timer.smoothed()
+    }
+
+    fn measured(&self) -> &Measured {
+        &self.measured
+    }
+
+    fn begin_measuring(&mut self, now: Time) {
+        self.measured.begin(now);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Measured {
     pub(crate) acknowledgments: u64,
     pub(crate) room: u64,
     /// Window and since when; its integral over time in segment-seconds.
-    window: f64,
+    pub(super) window: f64,
     window_since: Time,
     window_area: f64,
     since: Time,

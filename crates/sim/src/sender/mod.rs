@@ -1,27 +1,31 @@
 //! The sending half of TCP: what to send, and when.
 //!
-//! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the
-//! next packet. Window and pacing come from its controller; this is where losses are found and repaired
-//! (RFC 6675; RFC 6582 and RFC 5681 on request), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298).
-//! Controllers without a window have their data sent in bursts ([`bursts`]).
+//! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the next packet.
+//! Window and pacing come from its controller; this is where losses are found and repaired (RFC 6675; RFC 6582 and RFC
+//! 5681 on request), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298). What has no window
+//! sends in another way: [`BurstSender`].
 
 mod bursts;
+mod delivery;
 mod duplicates;
 mod measure;
 mod output;
 mod pacing;
-mod round_trip;
 mod scoreboard;
+mod timer;
 
-use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Sending};
-use longfat_units::{Segments, Span, Time};
+use longfat_control::{
+    Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Path, Wants,
+};
+use longfat_units::{Span, Time};
 
-use bursts::Bursts;
+pub(crate) use bursts::BurstSender;
+use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::Measured;
 use pacing::Pacer;
-use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
+use timer::RetransmissionTimer;
 
 use crate::packet::{Flags, Packet};
 use crate::sack::Blocks;
@@ -29,7 +33,7 @@ use crate::scenario::Recovery;
 
 /// What a sender is made from.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct Config {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     /// Segments to send in all.
@@ -50,7 +54,59 @@ pub(crate) struct Settings {
     pub(crate) propagation: Span,
 }
 
-/// The sending half of one flow.
+/// What the simulation asks of every kind of sender. What it asks for every packet is asked of a sender of known kind.
+pub(crate) trait Sends {
+    /// An acknowledgment has arrived, with its selective blocks if it carries any.
+    fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>)
+    where
+        Self: Sized;
+
+    /// The next packet that may leave now.
+    fn poll(&mut self, now: Time) -> Option<Packet>
+    where
+        Self: Sized;
+
+    /// The retransmission timer ran out.
+    fn on_timeout(&mut self, now: Time);
+
+    /// When the retransmission timer runs out.
+    fn deadline(&self) -> Time;
+
+    /// When pacing lets the next packet leave, if that is what it waits for.
+    fn pace_deadline(&self) -> Option<Time>
+    where
+        Self: Sized;
+
+    /// Is what an acknowledgment of everything below `number` will do at `time` known before?
+    fn hears_early(&self, time: Time, number: u64) -> bool
+    where
+        Self: Sized;
+
+    /// Stops sending new data.
+    fn stop(&mut self);
+
+    /// Segments in flight (RFC 6675's `Pipe`).
+    fn in_flight(&self) -> u64;
+
+    /// Is everything sent and acknowledged?
+    fn is_done(&self) -> bool;
+
+    /// Segments to send in all, if there is an end.
+    fn size(&self) -> Option<u64>;
+
+    /// When the last acknowledgment of a finite flow arrived.
+    fn acknowledged(&self) -> Option<Time>;
+
+    /// Smoothed round trip, once there was a sample.
+    fn smoothed_rtt(&self) -> Option<Span>;
+
+    fn measured(&self) -> &Measured;
+
+    /// Begins the measured interval.
+    fn begin_measuring(&mut self, now: Time);
+}
+
+/// The sending half of one flow that has a window.
 #[derive(Debug)]
 pub(crate) struct Sender {
     /// First segment not cumulatively acknowledged.
@@ -67,33 +123,60 @@ pub(crate) struct Sender {
     duplicates: Duplicates,
     /// Do losses show by duplicates, without selective acknowledgments?
     counts_duplicates: bool,
-    bursts: Bursts,
     control: Box<dyn CongestionControl>,
-    round_trip: RoundTrip,
-    /// A round ends when this segment is acknowledged.
-    round_end: u64,
-    /// Data below was sent before the last reduction: its losses and marks are answered already.
-    reacted_until: u64,
+    timer: RetransmissionTimer,
+    /// Losses and marks of one window are answered once.
+    once: OncePerWindow,
     /// The first retransmission of a recovery leaves whatever the window says (RFC 6675, step 4.3).
     fast_retransmit: bool,
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
     pacer: Pacer,
-    /// Length of the retransmission time-out now.
-    timeout: Span,
-    /// When the retransmission timer runs out.
-    deadline: Time,
-    /// When all that had been sent was last acknowledged.
-    idle_since: Time,
-    /// The first segment in flight when the timer last ran out.
-    timed_out_at: Option<u64>,
+    /// Is its controller asked for the pacing after every call?
+    asks_pacing_always: bool,
+    /// Is there nothing to do when a packet leaves but to count it?
+    leaves_plainly: bool,
+    /// What is done for controllers that ask for it.
+    extras: Option<Box<Extras>>,
+    /// When the controller wants to be called; never if it does not.
+    alarm: Time,
     /// What is written on new data and on data sent again.
     new_flags: Flags,
     again_flags: Flags,
     /// What an acknowledgment without the bit says of room on the path: nothing, unless every link has its say.
     no_room: Option<bool>,
-    settings: Settings,
+    config: Config,
     measured: Measured,
+}
+
+/// What is done for controllers that ask for it.
+#[derive(Debug)]
+struct Extras {
+    wants: Wants,
+    delivery_rate: Option<DeliveryRate>,
+    /// When the timer last ran out, until the first progress after it.
+    timed_out: Option<Time>,
+    /// Congestion that turned out not to have been, until the controller is told.
+    spurious: Option<Cause>,
+}
+
+impl Extras {
+    /// What these wishes take, if anything.
+    fn of(wants: Wants) -> Option<Box<Self>> {
+        if (Wants { pacing: false, ..wants }) == Wants::NOTHING {
+            return None;
+        }
+        let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
+        Some(Box::new(Self { wants, delivery_rate, timed_out: None, spurious: None }))
+    }
+
+    /// The first progress after a time-out comes from a segment that had left before it, so that it was not lost after all
+    /// (RFC 3522).
+    fn progress(&mut self, sent: Time) {
+        if self.timed_out.take().is_some_and(|timed_out| sent < timed_out) {
+            self.spurious = Some(Cause::Timeout);
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,106 +190,87 @@ enum State {
 }
 
 impl Sender {
-    pub(crate) fn new(settings: Settings, control: Box<dyn CongestionControl>, now: Time) -> Self {
-        let round_trip = RoundTrip::new(settings.rto_min, settings.rto_tick);
-        let (bursts, threshold) = match control.sending() {
-            Sending::Windowed => (Bursts::NONE, THRESHOLD),
-            Sending::Bursts { duplicates, priorities } => (Bursts::new(priorities), duplicates),
-        };
-        let plain = Flags::default().with_if(Flags::ROOM, settings.anti_ecn);
+    pub(crate) fn new(config: Config, control: Box<dyn CongestionControl>, now: Time) -> Self {
+        let wants = control.wants();
+        let extras = Extras::of(wants);
+        let plain = Flags::default().with_if(Flags::ROOM, config.anti_ecn);
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
-            limit: settings.segments.unwrap_or(u64::MAX),
+            limit: config.segments.unwrap_or(u64::MAX),
             allowed: 0,
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
-            duplicates: Duplicates::new(threshold),
-            counts_duplicates: bursts.are_sent() || settings.recovery != Recovery::Sack,
-            bursts,
+            duplicates: Duplicates::new(THRESHOLD),
+            counts_duplicates: config.recovery != Recovery::Sack,
             measured: Measured::new(now, control.window().0),
             control,
-            round_trip,
-            round_end: 0,
-            reacted_until: 0,
+            timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
+            once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
             pacer: Pacer::new(),
-            timeout: round_trip.timeout(),
-            deadline: Time::NEVER,
-            idle_since: now,
-            timed_out_at: None,
+            asks_pacing_always: wants.pacing && config.pacing.is_none(),
+            leaves_plainly: extras.is_none(),
+            extras,
+            alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_if(Flags::ECN_CAPABLE, settings.ecn),
+            new_flags: plain.with_if(Flags::ECN_CAPABLE, config.ecn),
             again_flags: plain.with(Flags::RETRANSMISSION),
-            no_room: settings.anti_ecn.then_some(false),
-            settings,
+            no_room: config.anti_ecn.then_some(false),
+            config,
         };
-        if sender.bursts.are_sent() {
-            let path = sender.path();
-            sender.ask_pacing(now, &path);
+        if wants != Wants::NOTHING {
+            // These may pace from the first segment on; laws do once they know a round trip.
+            sender.heed_pacing();
+            sender.set_alarm();
         }
         sender.heed_control(now);
         sender
     }
 
-    /// An acknowledgment has arrived, with its selective blocks if it carries any.
-    #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
-        let in_flight = self.in_flight();
-        let recovering = matches!(self.state, State::Recovery { .. });
-        let from = self.unacknowledged;
-        let mut acked = 0;
-        let mut round_starts = false;
-        let mut third_duplicate = false;
-        let rtt = now - ack.sent;
-        if ack.number > from {
-            acked = self.scoreboard.advance(from, ack.number);
-            if self.counts_duplicates && matches!(self.state, State::GoBack { .. }) {
-                // Much of it arrived before the time-out, and nobody said so then (RFC 3465, section 2.3).
-                acked = acked.min(1);
-            }
-            self.unacknowledged = ack.number;
-            round_starts = self.on_progress(now, rtt, ack.number - from);
-        } else if self.counts_duplicates && from < self.next && self.minds(ack) {
-            third_duplicate = self.duplicates.see();
-        }
-        if let Some(blocks) = blocks {
-            self.hear(blocks);
-        }
-        self.measured.round_trip(rtt, self.settings.propagation);
+    /// An acknowledgment tells what has arrived out of order. Returns how many segments it reports for the first time, and
+    /// how many it shows to be lost.
+    #[inline(never)]
+    fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
+        let (from, next) = (self.unacknowledged, self.next);
+        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
+        let sacked = match rate {
+            None => self.scoreboard.acknowledge(blocks, from, next, |_| {}),
+            Some(rate) => self
+                .scoreboard
+                .acknowledge(blocks, from, next, |segment| rate.on_delivered(now, segment)),
+        };
+        (sacked, self.scoreboard.detect_losses(self.unacknowledged))
+    }
 
-        if self.loss_begins(third_duplicate) {
-            self.enter_recovery(now, in_flight);
-        } else if ack.flags.has(Flags::ECHO) {
-            if self.settings.per_mark || ack.number > self.reacted_until {
-                self.reduce(now, Cause::Mark, in_flight);
+    /// Segments up to `to` are acknowledged: those are delivered that nobody has reported before.
+    #[inline(never)]
+    fn note_delivered(&mut self, now: Time, to: u64) {
+        let Some(rate) = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut())
+        else {
+            return;
+        };
+        for segment in self.unacknowledged..to {
+            if !self.scoreboard.has_arrived(segment) {
+                rate.on_delivered(now, segment);
             }
-        } else if acked > 0 {
-            let limited = if recovering { Limited::Recovery } else { self.limited };
-            let path = self.path();
-            let room = if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room };
-            let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room };
-            self.control.on_ack(&ack, &path);
-            if round_starts {
-                self.ask_pacing(now, &path);
-            }
-            return self.heed_control(now);
-        }
-        // Congestion beats room: it is counted, and not listened to.
-        if ack.flags.has(Flags::ROOM) {
-            self.told_of_room();
         }
     }
 
-    /// An acknowledgment tells what has arrived out of order.
+    /// What an acknowledgment tells besides, for controllers that ask.
     #[inline(never)]
-    fn hear(&mut self, blocks: &Blocks) {
-        for block in blocks {
-            self.scoreboard.acknowledge(*block, self.unacknowledged, self.next);
+    fn add_extras(&mut self, feedback: &mut Feedback) {
+        let least = self.timer.smallest();
+        let Some(extras) = &mut self.extras else { return };
+        if extras.wants.spurious {
+            feedback.spurious = extras.spurious.take();
         }
-        self.scoreboard.detect_losses(self.unacknowledged);
+        if let Some(rate) = &mut extras.delivery_rate {
+            rate.on_lost(feedback.lost);
+            feedback.rate = rate.sample(least);
+        }
     }
 
     /// An acknowledgment says that there is room on the path. To be believed where every link has its say.
@@ -220,62 +284,48 @@ impl Sender {
     /// New data was acknowledged. True on the first acknowledgment of a round.
     #[inline]
     fn on_progress(&mut self, now: Time, rtt: Span, advance: u64) -> bool {
-        self.round_trip.see(rtt);
-        let round_starts = self.unacknowledged > self.round_end;
-        if round_starts {
-            self.round_end = self.next;
-            self.round_trip.sample(rtt);
-        }
-        if round_starts || self.timed_out_at.is_some() {
-            self.timed_out_at = None;
-            self.round_trip.acknowledged();
-            self.timeout = self.round_trip.timeout();
-        }
-        // RFC 6298, sections 5.2 and 5.3.
-        let restarted = if self.unacknowledged == self.next {
-            self.idle_since = now;
-            Time::NEVER
-        } else {
-            now + self.timeout
-        };
+        let (round_starts, restarted) =
+            self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
         match self.state {
             State::Open => {
-                self.deadline = restarted;
+                self.timer.set(restarted);
                 self.duplicates.clear();
             }
             State::Recovery { point } | State::GoBack { point } => {
-                self.repair_goes_on(now, point, advance, restarted);
+                self.repair_goes_on(Time(now.0 - rtt.0), point, advance, restarted);
             }
         }
         round_starts
     }
 
-    /// New data was acknowledged, `advance` segments of it, while losses below `point` are under repair. `restarted` is
-    /// when the retransmission timer runs out if it starts again.
+    /// New data was acknowledged, `advance` segments of it, while losses below `point` are under repair; what caused it
+    /// left at `sent`. `restarted` is when the retransmission timer runs out if it starts again.
     #[inline(never)]
-    fn repair_goes_on(&mut self, now: Time, point: u64, advance: u64, restarted: Time) {
-        if self.unacknowledged >= point || matches!(self.state, State::GoBack { .. }) {
-            self.deadline = restarted;
+    fn repair_goes_on(&mut self, sent: Time, point: u64, advance: u64, restarted: Time) {
+        let goes_back = matches!(self.state, State::GoBack { .. });
+        if let Some(extras) = &mut self.extras {
+            extras.progress(sent);
+        }
+        if self.unacknowledged >= point || goes_back {
+            self.timer.set(restarted);
             self.duplicates.clear();
             if self.unacknowledged >= point {
                 self.state = State::Open;
             }
-            let has_left = self.scoreboard.first_was_retransmitted(self.unacknowledged);
-            self.bursts.advanced(now, has_left);
             return;
         }
-        match self.settings.recovery {
-            Recovery::Sack => self.deadline = restarted,
+        match self.config.recovery {
+            Recovery::Sack => self.timer.set(restarted),
             Recovery::NewReno => {
                 if self.duplicates.partial(advance) {
-                    self.deadline = restarted;
+                    self.timer.set(restarted);
                 }
                 self.fast_retransmit = true;
             }
             // A further loss of the same window is a congestion event of its own.
             Recovery::Reno => {
-                self.deadline = restarted;
-                self.reacted_until = self.unacknowledged;
+                self.timer.set(restarted);
+                self.once.reopen(self.unacknowledged);
                 self.state = State::Open;
                 self.duplicates.clear();
             }
@@ -284,41 +334,30 @@ impl Sender {
 
     /// Can this duplicate tell of a loss?
     fn minds(&self, duplicate: &Packet) -> bool {
-        if self.bursts.are_sent() {
-            self.bursts.minds(duplicate)
-        } else {
-            !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
-        }
+        !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
     }
 
+    #[inline]
     fn loss_begins(&self, third_duplicate: bool) -> bool {
-        if self.state == State::Open {
-            third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged)
-        } else {
-            third_duplicate && self.bursts.are_sent()
-        }
+        self.state == State::Open
+            && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
     }
 
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
-        if self.bursts.are_sent() {
-            self.go_back();
-            self.deadline = now + self.timeout;
-            return self.reduce(now, Cause::Loss, in_flight);
-        }
         self.state = State::Recovery { point: self.next };
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
-        // A loss from before the last reduction is answered already (RFC 3168, section 6.1.2).
-        if self.unacknowledged >= self.reacted_until {
+        // A loss from before the last reduction is answered already.
+        if self.once.loss_counts(self.unacknowledged) {
             self.reduce(now, Cause::Loss, in_flight);
         }
     }
 
     #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
-        self.reacted_until = self.next;
-        self.announce_reduction = self.settings.ecn;
+        self.once.answered(self.next);
+        self.announce_reduction = self.config.ecn;
         self.measured.reduced();
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
     }
@@ -327,47 +366,27 @@ impl Sender {
         let path = self.path();
         self.control.on_congestion(event, &path);
         self.pacer.congestion();
-        self.ask_pacing(event.now, &path);
+        self.heed_pacing();
         self.heed_control(event.now);
     }
 
-    /// Takes over the pacing that the scenario or else the controller wants.
+    /// Takes over the pacing that the scenario or else the controller wants. There are no blocks in slow start.
     #[inline(never)]
-    fn ask_pacing(&mut self, now: Time, path: &Path) {
-        let wanted = self.settings.pacing.unwrap_or_else(|| self.control.pacing(now, path));
+    fn heed_pacing(&mut self) {
+        let wanted = match self.config.pacing {
+            None => self.control.pacing(),
+            Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
+            Some(pacing) => pacing,
+        };
         self.pacer.set(match wanted {
-            Pacing::Blocks(blocks) if blocks < 2 || self.in_slow_start() => Pacing::Unpaced,
+            Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
         });
+        self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
     }
 
     fn in_slow_start(&self) -> bool {
         self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
-    }
-
-    /// All that is not acknowledged counts as lost and goes again: in slow start, or as a new burst.
-    fn go_back(&mut self) {
-        self.state = State::GoBack { point: self.next };
-        self.fast_retransmit = false;
-        self.duplicates.clear();
-        self.scoreboard.all_lost(self.unacknowledged, self.next);
-        self.bursts.begin(self.unacknowledged);
-    }
-
-    /// The retransmission timer ran out: RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1.
-    pub(crate) fn on_timeout(&mut self, now: Time) {
-        let in_flight = self.in_flight();
-        let again = self.timed_out_at == Some(self.unacknowledged);
-        self.timed_out_at = Some(self.unacknowledged);
-        self.round_trip.back_off();
-        self.timeout = self.round_trip.timeout();
-        self.deadline = now + self.timeout;
-        self.go_back();
-        self.reacted_until = self.next;
-        self.announce_reduction = self.settings.ecn;
-        self.pacer.cancel();
-        self.measured.timed_out();
-        self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
     }
 
     /// Takes over the controller's window.
@@ -377,77 +396,254 @@ impl Sender {
         self.measured.window(now, window);
         // Signed, as processors have an instruction for that.
         let allowed = (window as i64).max(1).cast_unsigned();
-        self.allowed = allowed.min(self.settings.max_window);
+        self.allowed = allowed.min(self.config.max_window);
     }
 
-    fn path(&self) -> Path {
-        Path {
-            rtt: self.round_trip.smoothed().unwrap_or(self.settings.propagation),
-            base_rtt: self.round_trip.smallest(),
+    /// Asks the controller when it wants to be called.
+    fn set_alarm(&mut self) {
+        if self.extras.as_ref().is_some_and(|extras| extras.wants.timer) {
+            self.alarm = self.control.timer().unwrap_or(Time::NEVER);
         }
     }
 
-    /// Stops sending new data.
-    pub(crate) fn stop(&mut self) {
-        self.limit = self.limit.min(self.next);
-    }
-
-    /// When the retransmission timer runs out.
-    pub(crate) fn deadline(&self) -> Time {
-        self.deadline
-    }
-
-    /// Is what this acknowledgment will do at `time` known before?
+    /// When the controller wants to be called; never if it does not.
     #[inline]
-    pub(crate) fn hears_early(&self, time: Time, number: u64) -> bool {
-        time <= self.deadline && !self.pacer.is_on() && number.max(self.unacknowledged) < self.limit
+    pub(crate) fn alarm(&self) -> Time {
+        self.alarm
     }
 
-    /// When pacing lets the next packet leave, if that is what it waits for.
-    pub(crate) fn pace_deadline(&self) -> Option<Time> {
-        (self.limited == Limited::Pacing).then(|| self.pacer.until())
+    /// The time has come for which the controller asked.
+    pub(crate) fn on_alarm(&mut self, now: Time) {
+        self.alarm = Time::NEVER;
+        let path = self.path();
+        self.control.on_timer(now, &path);
+        self.heed_pacing();
+        self.set_alarm();
+        self.heed_control(now);
     }
 
-    /// RFC 6675's `Pipe`.
     #[inline]
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.scoreboard.pipe(self.next - self.unacknowledged)
-    }
-
-    /// Is everything sent and acknowledged?
-    pub(crate) fn is_done(&self) -> bool {
-        self.unacknowledged == self.limit
-    }
-
-    /// Segments to send in all, if there is an end.
-    pub(crate) fn size(&self) -> Option<u64> {
-        self.settings.segments
-    }
-
-    /// When the last acknowledgment of a finite flow arrived.
-    pub(crate) fn acknowledged(&self) -> Option<Time> {
-        self.is_done().then_some(self.idle_since)
+    fn path(&self) -> Path {
+        Path {
+            rtt: self.timer.smoothed().unwrap_or(self.config.propagation),
+            base_rtt: self.timer.smallest(),
+        }
     }
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
+}
 
-    /// The window; none where data leaves in bursts.
-    pub(crate) fn window(&self) -> Option<Segments> {
-        (!self.bursts.are_sent()).then(|| self.control.window())
+impl Sender {
+    /// New data is acknowledged, in order, with nothing under repair and nothing to tell but good news: nearly all
+    /// acknowledgments are of this kind, and what is known of them need not be asked.
+    #[inline]
+    fn on_plain_ack(&mut self, now: Time, ack: &Packet) {
+        let from = self.unacknowledged;
+        let in_flight = self.next - from;
+        let rtt = now - ack.sent;
+        self.unacknowledged = ack.number;
+        let (round_starts, restarted) =
+            self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
+        self.timer.set(restarted);
+        self.duplicates.clear();
+        self.measured.round_trip(rtt, self.config.propagation);
+        let spare = if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room };
+        let feedback = Feedback {
+            rtt: Some(rtt),
+            in_flight,
+            limited: self.limited,
+            round_starts,
+            spare,
+            ..Feedback::at(now, ack.number - from)
+        };
+        let path = self.path();
+        self.control.on_feedback(&feedback, &path);
+        if round_starts || self.asks_pacing_always {
+            self.heed_pacing();
+        }
+        self.heed_control(now);
     }
 
-    pub(crate) fn smoothed_rtt(&self) -> Option<Span> {
-        self.round_trip.smoothed()
+    /// Any acknowledgment.
+    #[inline(never)]
+    fn on_any_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+        let in_flight = self.in_flight();
+        let recovering = matches!(self.state, State::Recovery { .. });
+        let from = self.unacknowledged;
+        let mut acked = 0;
+        let mut round_starts = false;
+        let mut third_duplicate = false;
+        let rtt = now - ack.sent;
+        let mut lost = 0;
+        if ack.number > from {
+            if self.extras.is_some() {
+                self.note_delivered(now, ack.number);
+            }
+            acked = self.scoreboard.advance(from, ack.number);
+            self.unacknowledged = ack.number;
+            let goes_back = matches!(self.state, State::GoBack { .. });
+            round_starts = self.on_progress(now, rtt, ack.number - from);
+            if self.counts_duplicates {
+                // Much of it arrived before the time-out, and nobody said so then (RFC 3465, section 2.3).
+                acked = if goes_back { acked.min(1) } else { acked };
+                // A partial acknowledgment shows one more loss.
+                lost = u64::from(self.fast_retransmit);
+            }
+        } else if self.counts_duplicates && from < self.next && self.minds(ack) {
+            third_duplicate = self.duplicates.see();
+            lost = u64::from(third_duplicate && self.state == State::Open);
+        }
+        let mut sacked = 0;
+        if let Some(blocks) = blocks {
+            (sacked, lost) = self.hear(now, blocks);
+        }
+        self.measured.round_trip(rtt, self.config.propagation);
+
+        let recovery_begins = self.loss_begins(third_duplicate);
+        let mut feedback = Feedback {
+            sacked,
+            lost,
+            marked: u64::from(ack.flags.has(Flags::ECHO)),
+            rtt: Some(rtt),
+            in_flight,
+            limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
+            round_starts,
+            recovery_begins,
+            spare: if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room },
+            ..Feedback::at(now, acked)
+        };
+        if self.extras.is_some() {
+            self.add_extras(&mut feedback);
+        }
+        self.tell(&feedback, ack.number);
     }
 
-    pub(crate) fn measured(&self) -> &Measured {
+    /// Tells the controller what an acknowledgment of everything below `number` has brought, and answers.
+    fn tell(&mut self, feedback: &Feedback, number: u64) {
+        let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
+        if feedback.delivered() + feedback.lost + marked > 0 {
+            let path = self.path();
+            self.control.on_feedback(feedback, &path);
+            if feedback.acked > 0 && !feedback.is_congested() {
+                if feedback.round_starts {
+                    self.heed_pacing();
+                }
+                self.heed_control(now);
+            }
+        }
+        if recovery_begins {
+            self.enter_recovery(now, in_flight);
+        } else if marked > 0 && (self.config.per_mark || self.once.mark_counts(number)) {
+            self.reduce(now, Cause::Mark, in_flight);
+        }
+        if self.asks_pacing_always {
+            self.heed_pacing();
+        }
+        // A mean over time is a sum: as few terms as there are windows.
+        if self.control.window().0 != self.measured.window {
+            self.heed_control(now);
+        }
+        if self.extras.is_some() {
+            self.set_alarm();
+        }
+    }
+}
+
+impl Sends for Sender {
+    #[inline]
+    fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+        let is_plain = ack.number > self.unacknowledged
+            && self.state == State::Open
+            && self.scoreboard.is_clear()
+            && blocks.is_none()
+            && !ack.flags.has(Flags::ECHO)
+            && self.extras.is_none();
+        if is_plain {
+            self.on_plain_ack(now, ack);
+        } else {
+            self.on_any_ack(now, ack, blocks);
+        }
+    }
+
+    #[inline]
+    fn poll(&mut self, now: Time) -> Option<Packet> {
+        self.next_packet(now)
+    }
+
+    /// RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1: all that is not acknowledged counts as lost and goes again,
+    /// in slow start.
+    fn on_timeout(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        let again = self.timer.run_out(now, self.unacknowledged);
+        self.state = State::GoBack { point: self.next };
+        self.fast_retransmit = false;
+        self.duplicates.clear();
+        self.scoreboard.all_lost(self.unacknowledged, self.next);
+        if let Some(extras) = &mut self.extras {
+            extras.timed_out = Some(now);
+            if let Some(rate) = &mut extras.delivery_rate {
+                rate.on_lost(in_flight);
+            }
+        }
+        self.once.answered(self.next);
+        self.announce_reduction = self.config.ecn;
+        self.pacer.cancel();
+        self.measured.timed_out();
+        self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
+        self.set_alarm();
+    }
+
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.timer.deadline()
+    }
+
+    #[inline]
+    fn pace_deadline(&self) -> Option<Time> {
+        (self.limited == Limited::Pacing).then(|| self.pacer.until())
+    }
+
+    #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
+    #[inline(always)]
+    fn hears_early(&self, time: Time, number: u64) -> bool {
+        time <= self.timer.deadline()
+            && time <= self.alarm
+            && !self.pacer.is_on()
+            && number.max(self.unacknowledged) < self.limit
+    }
+
+    fn stop(&mut self) {
+        self.limit = self.limit.min(self.next);
+    }
+
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.scoreboard.pipe(self.next - self.unacknowledged)
+    }
+
+    fn is_done(&self) -> bool {
+        self.unacknowledged == self.limit
+    }
+
+    fn size(&self) -> Option<u64> {
+        self.config.segments
+    }
+
+    fn acknowledged(&self) -> Option<Time> {
+        self.is_done().then_some(self.timer.idle_since())
+    }
+
+    fn smoothed_rtt(&self) -> Option<Span> {
+        self.timer.smoothed()
+    }
+
+    fn measured(&self) -> &Measured {
         &self.measured
     }
 
-    /// Begins the measured interval.
-    pub(crate) fn begin_measuring(&mut self, now: Time) {
+    fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
     }
 }

@@ -1,9 +1,9 @@
 //! What leaves next, and when.
 
-use longfat_control::Limited;
+use longfat_control::{Limited, Sent};
 use longfat_units::Time;
 
-use super::{Sender, Settings, State};
+use super::{Config, Sender, Sends, State};
 use crate::packet::{Flags, Packet};
 use crate::scenario::Recovery;
 
@@ -17,10 +17,10 @@ enum Next {
 impl Sender {
     /// The next packet that may leave now.
     #[inline]
-    pub(crate) fn poll(&mut self, now: Time) -> Option<Packet> {
+    pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
         let (number, flags) = match self.choose(now)? {
             Next::New => self.new_segment(),
-            Next::Again(segment) => (segment, self.again(segment, now)),
+            Next::Again(segment) => (segment, self.again(now)),
         };
         Some(self.leave(number, flags, now))
     }
@@ -29,7 +29,7 @@ impl Sender {
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Next> {
         if std::mem::take(&mut self.fast_retransmit) {
-            let segment = match self.settings.recovery {
+            let segment = match self.config.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
             };
@@ -38,7 +38,7 @@ impl Sender {
             }
         }
         if self.in_flight() >= self.allowed + self.duplicates.inflation() {
-            let bounded = self.settings.max_window <= self.allowed;
+            let bounded = self.config.max_window <= self.allowed;
             self.limited = if bounded { Limited::Receiver } else { Limited::Window };
             return None;
         }
@@ -54,8 +54,19 @@ impl Sender {
         if let Some(segment) = self.next_speculative() {
             return Some(Next::Again(segment));
         }
-        self.limited = Limited::Application;
+        self.run_dry();
         None
+    }
+
+    /// There is nothing to send.
+    fn run_dry(&mut self) {
+        self.limited = Limited::Application;
+        let in_flight = self.in_flight();
+        if let Some(extras) = &mut self.extras
+            && let Some(rate) = &mut extras.delivery_rate
+        {
+            rate.on_application_limited(in_flight);
+        }
     }
 
     /// What may leave while pacing holds back new data.
@@ -101,9 +112,8 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn again(&mut self, segment: u64, now: Time) -> Flags {
+    fn again(&mut self, now: Time) -> Flags {
         self.measured.retransmitted();
-        self.bursts.sent_again(now, segment == self.unacknowledged);
         if matches!(self.state, State::GoBack { .. }) {
             self.duplicates.copied(now);
         }
@@ -113,20 +123,39 @@ impl Sender {
     #[inline]
     fn leave(&mut self, number: u64, flags: Flags, now: Time) -> Packet {
         self.measured.sent();
-        if self.deadline == Time::NEVER {
-            self.deadline = now + self.timeout;
+        self.timer.on_sent(now);
+        if !self.leaves_plainly {
+            self.leave_watched(now, number, flags);
         }
-        if self.pacer.is_on() {
-            self.pace(now, flags);
-        }
-        let Settings { flow, bytes, .. } = self.settings;
-        Packet { number, sent: now, flow, detail: self.bursts.rank(number), bytes, hop: 0, flags }
+        let Config { flow, bytes, .. } = self.config;
+        Packet { number, sent: now, flow, detail: 0, bytes, hop: 0, flags }
     }
 
+    /// A packet leaves that is paced, or that the controller wants to know of.
     #[cold]
-    fn pace(&mut self, now: Time, flags: Flags) {
-        let new = !flags.has(Flags::RETRANSMISSION);
-        let (window, rtt) = (self.control.window().0, self.path().rtt);
-        self.pacer.leave(now, new, window, self.allowed, rtt);
+    fn leave_watched(&mut self, now: Time, number: u64, flags: Flags) {
+        let again = flags.has(Flags::RETRANSMISSION);
+        if self.pacer.is_on() {
+            let (window, rtt) = (self.control.window().0, self.path().rtt);
+            self.pacer.leave(now, !again, window, self.allowed, rtt);
+        }
+        if self.extras.is_some() {
+            self.tell_departure(now, number, again);
+        }
+    }
+
+    /// A packet leaves that the controller wants to know of.
+    #[inline(never)]
+    fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
+        let in_flight = self.in_flight();
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(rate) = &mut extras.delivery_rate {
+            rate.on_sent(now, number, in_flight, self.unacknowledged);
+        }
+        if extras.wants.departures {
+            let path = self.path();
+            self.control.on_sent(&Sent { now, again, in_flight }, &path);
+            self.set_alarm();
+        }
     }
 }

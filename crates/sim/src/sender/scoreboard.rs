@@ -13,7 +13,8 @@
 //! unacknowledged segment is lost exactly when it lies below the third-highest of these. `Pipe` is kept as
 //! counts instead of being summed over the window.
 
-use crate::runs::{Run, Runs};
+use crate::runs::Runs;
+use crate::sack::Blocks;
 
 /// RFC 6675, section 2: `DupThresh`.
 pub(crate) const DUPLICATE_THRESHOLD: usize = 3;
@@ -79,27 +80,35 @@ impl Scoreboard {
         news
     }
 
-    /// A block of RFC 2018, with `unacknowledged` the first segment not cumulatively acknowledged and `next`
-    /// the next new one. Returns how many segments it reports for the first time.
-    pub(crate) fn acknowledge(&mut self, block: Run, unacknowledged: u64, next: u64) -> u64 {
-        let mut news = 0;
-        let mut segment = block.first.max(unacknowledged);
+    /// Blocks of RFC 2018, with `unacknowledged` the first segment not cumulatively acknowledged and `next` the next new one.
+    /// Each segment that they report for the first time is handed to `arrived`; returns how many there are.
+    pub(crate) fn acknowledge(
+        &mut self,
+        blocks: &Blocks,
+        unacknowledged: u64,
+        next: u64,
+        mut arrived: impl FnMut(u64),
+    ) -> u64 {
+        let before = self.sacked.count();
         self.sacked.reserve(unacknowledged, next);
-        while segment < block.end.min(next) {
-            if self.sacked.contains(segment) {
-                // What the sender knows is part of what the receiver has, and blocks are maximal: a known
-                // segment here is the first of its run.
-                segment = self.sacked.starting_at(segment).end;
-                continue;
+        for block in blocks {
+            let mut segment = block.first.max(unacknowledged);
+            while segment < block.end.min(next) {
+                if self.sacked.contains(segment) {
+                    // What the sender knows is part of what the receiver has, and blocks are maximal: a known
+                    // segment here is the first of its run.
+                    segment = self.sacked.starting_at(segment).end;
+                    continue;
+                }
+                let run = self.sacked.insert(segment);
+                arrived(segment);
+                self.lost -= u64::from(segment < self.lost_below);
+                self.retransmitted -= u64::from(segment < self.retransmitted_below);
+                self.note_highest(segment + 1);
+                segment = run.end;
             }
-            let run = self.sacked.insert(segment);
-            news += 1;
-            self.lost -= u64::from(segment < self.lost_below);
-            self.retransmitted -= u64::from(segment < self.retransmitted_below);
-            self.note_highest(segment + 1);
-            segment = run.end;
         }
-        news
+        self.sacked.count() - before
     }
 
     fn note_highest(&mut self, mut value: u64) {
@@ -110,14 +119,23 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the frontier of loss up to the third-highest selectively acknowledged segment.
-    pub(crate) fn detect_losses(&mut self, unacknowledged: u64) {
+    /// Moves the frontier of loss up to the third-highest selectively acknowledged segment. Returns how many segments are
+    /// lost that were not before.
+    pub(crate) fn detect_losses(&mut self, unacknowledged: u64) -> u64 {
         let third = self.highest[DUPLICATE_THRESHOLD - 1].saturating_sub(1);
         let from = self.lost_below.max(unacknowledged);
+        let mut found = 0;
         for segment in from..third {
-            self.lost += u64::from(!self.sacked.contains(segment));
+            found += u64::from(!self.sacked.contains(segment));
         }
+        self.lost += found;
         self.lost_below = self.lost_below.max(third);
+        found
+    }
+
+    /// Was this segment, not cumulatively acknowledged so far, reported selectively?
+    pub(crate) fn has_arrived(&self, segment: u64) -> bool {
+        self.sacked.contains(segment)
     }
 
     /// The retransmission timer ran out: all that is not acknowledged counts as lost, and as not yet sent again.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use longfat_control::{Pacing, Sending, Start};
 use longfat_units::{Segments, Span, Time};
 
-use super::{Sender, Settings, State};
+use super::{BurstSender, Config, Sender, Sends, State};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
@@ -18,8 +18,9 @@ const RTT: Span = Span::from_millis(100);
 /// One data packet as it left: when, which segment, and was it sent before?
 type Sent = (u64, u64, bool);
 
-struct Dialogue {
-    sender: Sender,
+/// A conversation with a kind of sender: TCP's, unless it is said.
+struct Dialogue<S = Sender> {
+    sender: S,
     receiver: Receiver,
     slab: Slab,
     now: Time,
@@ -37,8 +38,8 @@ struct Dialogue {
 }
 
 /// A sender on a path where nobody knows AntiECN.
-fn settings(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Settings {
-    Settings {
+fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Config {
+    Config {
         flow: 0,
         bytes: 1000,
         segments: Some(segments),
@@ -78,8 +79,8 @@ impl Dialogue {
     fn anti_ecn(agreed: bool, window: f64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let settings = Settings { anti_ecn: agreed, ..settings(Recovery::Sack, None, 1_000_000) };
-        Self::of("anti-ecn", &start, settings, lost)
+        let config = Config { anti_ecn: agreed, ..config(Recovery::Sack, None, 1_000_000) };
+        Self::of("anti-ecn", &start, config, lost)
     }
 
     /// A selectively acknowledged Reno flow, paced as the scenario says.
@@ -95,25 +96,47 @@ impl Dialogue {
         segments: u64,
         lost: &[u64],
     ) -> Self {
-        Self::of(control, start, settings(recovery, pacing, segments), lost)
+        Self::of(control, start, config(recovery, pacing, segments), lost)
     }
 
-    fn of(control: &str, start: &Start, settings: Settings, lost: &[u64]) -> Self {
-        let controller = longfat_control::find(control).expect("the controller is known");
-        let control = (controller.build)(&controller.defaults(), start);
+    fn of(control: &str, start: &Start, config: Config, lost: &[u64]) -> Self {
+        let (selective, segments) = (config.recovery == Recovery::Sack, config.segments);
+        let Sending::Windowed(control) = sending(control, start) else {
+            unreachable!("it has a window")
+        };
+        Self::between(Sender::new(config, control, Time::ZERO), segments, selective, lost)
+    }
+
+    fn window(&self) -> f64 {
+        self.sender.control().window().0
+    }
+}
+
+impl Dialogue<BurstSender> {
+    /// A Blitz flow: a segment each millisecond.
+    fn blitz(config: Config, lost: &[u64]) -> Self {
+        let start = Start { access: Some(1000.0), ..Start::default() };
+        let Sending::Bursts(bursts) = sending("blitz", &start) else {
+            unreachable!("it has no window")
+        };
+        let segments = config.segments;
+        Self::between(BurstSender::new(config, bursts, Time::ZERO), segments, false, lost)
+    }
+}
+
+/// How the controller of that name sends.
+fn sending(control: &str, start: &Start) -> Sending {
+    let controller = longfat_control::find(control).expect("the controller is known");
+    (controller.build)(&controller.defaults(), start)
+}
+
+impl<S: Sends> Dialogue<S> {
+    fn between(sender: S, segments: Option<u64>, selective: bool, lost: &[u64]) -> Self {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let selective =
-            settings.recovery == Recovery::Sack && control.sending() == Sending::Windowed;
         let mut dialogue = Self {
-            receiver: Receiver::new(
-                settings.segments,
-                selective,
-                false,
-                Echo::UntilAnswered,
-                &intervals,
-            ),
-            sender: Sender::new(settings, control, Time::ZERO),
+            receiver: Receiver::new(segments, selective, false, Echo::UntilAnswered, &intervals),
+            sender,
             slab: Slab::new(),
             now: Time::ZERO,
             acks: VecDeque::new(),
@@ -177,10 +200,6 @@ impl Dialogue {
             .filter(|(_, _, again)| *again)
             .map(|&(time, segment, _)| (time, segment))
             .collect()
-    }
-
-    fn window(&self) -> f64 {
-        self.sender.control().window().0
     }
 }
 
@@ -447,9 +466,8 @@ fn a_paced_window_is_spread_over_the_round_trip() {
     assert!(dialogue.log[20..].iter().all(|&(time, _, _)| time == 100));
 }
 
-/// A Blitz flow: a segment each millisecond.
-fn blitz(segments: u64, lost: &[u64]) -> Dialogue {
-    Dialogue::under("blitz", Recovery::Sack, 1.0, segments, lost)
+fn blitz(segments: u64, lost: &[u64]) -> Dialogue<BurstSender> {
+    Dialogue::blitz(config(Recovery::Sack, None, segments), lost)
 }
 
 #[test]
@@ -459,7 +477,7 @@ fn a_burst_leaves_at_the_access_rate_with_falling_priority() {
     let expected: Vec<Sent> = (0..50).map(|segment| (segment, segment, false)).collect();
     assert_eq!(dialogue.log, expected);
     assert_eq!(dialogue.ranks, (0..50).collect::<Vec<u32>>());
-    assert!(dialogue.sender.is_done() && dialogue.sender.window().is_none());
+    assert!(dialogue.sender.is_done());
 }
 
 #[test]
@@ -528,9 +546,8 @@ fn the_lost_end_of_a_burst_waits_for_the_timer() {
 
 #[test]
 fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
-    let mut dialogue = blitz(1000, &[4]);
-    dialogue.sender.settings.max_window = 20;
-    dialogue.sender.heed_control(Time::ZERO);
+    let bounded = Config { max_window: 20, ..config(Recovery::Sack, None, 1000) };
+    let mut dialogue = Dialogue::blitz(bounded, &[4]);
     dialogue.run(Span::from_seconds(60));
     assert!(dialogue.sender.is_done());
     // Twenty in each round trip, and the restart goes on within the window.

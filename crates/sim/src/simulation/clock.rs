@@ -4,6 +4,7 @@ use longfat_units::Time;
 
 use super::Simulation;
 use crate::events::Timer;
+use crate::flow::Source;
 
 impl Simulation {
     /// The next timer has run out.
@@ -16,22 +17,23 @@ impl Simulation {
             }
             Timer::Arrival(group) => self.arrive(group),
             Timer::Stop(flow) => {
-                if let Some(sender) = &mut self.network.flows[flow as usize].sender {
+                if let Some(sender) = self.network.flows[flow as usize].source.sender_mut() {
                     sender.stop();
                 }
             }
             Timer::Retransmission(flow) => self.retransmission_timer(flow),
+            Timer::Alarm(flow) => self.alarm(flow),
             Timer::DelayedAck(flow) => {
                 let flow = &mut self.network.flows[flow as usize];
                 if let Some(ack) = flow.receiver.on_delayed_ack(self.now) {
                     let (slot, time) = (flow.slots.back, self.now + flow.back.before);
-                    flow.in_transit += 1;
+                    flow.outlet.in_transit += 1;
                     self.put(slot, time, ack);
                 }
             }
             Timer::Warmup => {
-                for sender in self.network.flows.iter_mut().filter_map(|flow| flow.sender.as_mut())
-                {
+                let flows = self.network.flows.iter_mut();
+                for sender in flows.filter_map(|flow| flow.source.sender_mut()) {
                     sender.begin_measuring(self.now);
                 }
             }
@@ -43,21 +45,36 @@ impl Simulation {
     /// set again if that lies ahead.
     fn retransmission_timer(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
-        let Some(sender) = &mut flow.sender else { return };
-        if flow.timer_at != self.now {
+        let Some(sender) = flow.source.sender_mut() else { return };
+        if flow.outlet.timer_at != self.now {
             return;
         }
-        flow.timer_at = Time::NEVER;
+        flow.outlet.timer_at = Time::NEVER;
         let due = sender.deadline() <= self.now;
         if due {
             sender.on_timeout(self.now);
         } else if sender.deadline() != Time::NEVER {
-            flow.timer_at = sender.deadline();
-            self.timers.add(flow.timer_at, Timer::Retransmission(index));
+            flow.outlet.timer_at = sender.deadline();
+            self.timers.add(flow.outlet.timer_at, Timer::Retransmission(index));
         }
         if due {
             self.send(index as usize, self.now);
         }
+    }
+
+    /// The time has come at which the controller of a flow wanted to be called, if it still wants to.
+    fn alarm(&mut self, index: u32) {
+        let flow = &mut self.network.flows[index as usize];
+        let Source::Windowed(sender) = &mut flow.source else { return };
+        if flow.alarm_at != self.now {
+            return;
+        }
+        flow.alarm_at = Time::NEVER;
+        let due = sender.alarm() <= self.now;
+        if due {
+            sender.on_alarm(self.now);
+        }
+        self.send(index as usize, self.now);
     }
 
     /// Keeps a row of every time series.
@@ -68,7 +85,7 @@ impl Simulation {
         }
         for (index, flow) in self.network.flows[..self.network.long].iter_mut().enumerate() {
             let received = flow.receiver.received_mut().at_edge();
-            if let Some(sender) = &flow.sender {
+            if let Some(sender) = flow.source.sender() {
                 series.read(self.now, index, flow, sender, received, self.scenario.sample);
             }
         }

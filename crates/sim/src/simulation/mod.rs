@@ -157,8 +157,8 @@ impl Simulation {
         let piped = self.network.piped().filter(Packet::is_live_data).count() as u64;
         let links = self.network.links.iter();
         let inside = links.map(|link| link.inside(Packet::is_live_data)).sum::<usize>() as u64;
-        let sent = self.network.flows.iter().filter_map(|flow| flow.sender.as_ref());
-        let sent: u64 = sent.map(|sender| sender.measured().total_sent).sum();
+        let measured = self.network.flows.iter().filter_map(|flow| flow.source.measured());
+        let sent: u64 = measured.map(|measured| measured.total_sent).sum();
         let over: u64 = self.network.traffic.iter().map(|traffic| traffic.tally.sent).sum();
         Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
@@ -199,7 +199,7 @@ impl Simulation {
             Slot::Departure(link) => self.depart(slot, link as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
-                self.network.flows[flow as usize].pace_set = false;
+                self.network.flows[flow as usize].outlet.pace_set = false;
                 self.send(flow as usize, self.now);
                 self.retire(flow as usize);
             }

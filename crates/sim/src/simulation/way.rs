@@ -4,11 +4,12 @@ use longfat_units::Time;
 
 use super::Simulation;
 use crate::events::Timer;
-use crate::flow::{Flow, Member};
+use crate::flow::{Member, Source};
 use crate::link::Arrived;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::sack;
+use crate::sender::Sends;
 
 impl Simulation {
     /// Data or an acknowledgment reaches a link at `now`, which may lie ahead.
@@ -88,7 +89,7 @@ impl Simulation {
     #[cold]
     pub(super) fn lose(&mut self, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
-        flow.in_transit -= 1;
+        flow.outlet.in_transit -= 1;
         self.slab.release(packet.blocks());
         self.retire(packet.flow as usize);
     }
@@ -156,7 +157,7 @@ impl Simulation {
             }
             self.put(slot, time, ack);
         } else {
-            flow.in_transit -= 1;
+            flow.outlet.in_transit -= 1;
             if let Some(until) = flow.receiver.delayed_until() {
                 self.timers.add(until, Timer::DelayedAck(packet.flow));
             }
@@ -168,7 +169,7 @@ impl Simulation {
     fn put_overdue(&mut self, flow: u32, time: Time) {
         let flow = &mut self.network.flows[flow as usize];
         if let Some((ack, until)) = flow.receiver.overdue(time) {
-            flow.in_transit += 1;
+            flow.outlet.in_transit += 1;
             let (slot, before) = (flow.slots.back, flow.back.before);
             self.put(slot, until + before, ack);
         }
@@ -207,37 +208,50 @@ impl Simulation {
     fn reach_sender(&mut self, time: Time, ack: Packet) {
         let index = ack.flow as usize;
         let flow = &mut self.network.flows[index];
-        flow.in_transit -= 1;
-        let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
+        flow.outlet.in_transit -= 1;
         let blocks = (ack.detail != sack::NONE).then(|| self.slab.take(ack.detail));
-        sender.on_ack(time, &ack, blocks.as_ref());
-        self.send(index, time);
+        match &mut flow.source {
+            Source::Windowed(sender) => {
+                sender.on_ack(time, &ack, blocks.as_ref());
+                self.send_windowed(index, time);
+            }
+            Source::Bursts(sender) => {
+                sender.on_ack(time, &ack, None);
+                self.send_other(index, time);
+            }
+            Source::Idle(_) => unreachable!("only what was sent is acknowledged"),
+        }
         self.retire(index);
     }
 
     /// Lets a flow send what it may, and keeps its timers.
     #[inline]
     pub(super) fn send(&mut self, index: usize, now: Time) {
+        match self.network.flows[index].source {
+            Source::Windowed(_) => self.send_windowed(index, now),
+            Source::Bursts(_) | Source::Idle(_) => self.send_other(index, now),
+        }
+    }
+
+    #[inline]
+    fn send_windowed(&mut self, index: usize, now: Time) {
         let Network { flows, pipes, .. } = &mut self.network;
-        let Flow {
-            sender: Some(sender), access, out, slots, in_transit, timer_at, pace_set, ..
-        } = &mut flows[index]
-        else {
-            return;
-        };
-        let pipe = &mut pipes[slots.out];
-        while let Some(packet) = sender.poll(now) {
-            let left = access.as_mut().map_or(now, |access| access.send(now, packet.size()));
-            *in_transit += 1;
-            pipe.put(slots.out, left + out.before, packet, &mut self.heads);
+        let flow = &mut flows[index];
+        let Source::Windowed(sender) = &mut flow.source else { return };
+        flow.outlet.let_go(sender, now, pipes, &mut self.heads);
+        flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+        if sender.alarm() < flow.alarm_at {
+            flow.alarm_at = sender.alarm();
+            self.timers.add(flow.alarm_at, Timer::Alarm(index as u32));
         }
-        if sender.deadline() < *timer_at {
-            *timer_at = sender.deadline();
-            self.timers.add(*timer_at, Timer::Retransmission(index as u32));
-        }
-        if let Some(until) = sender.pace_deadline().filter(|_| !*pace_set) {
-            *pace_set = true;
-            self.heads.add(slots.pace, until);
-        }
+    }
+
+    #[inline(never)]
+    fn send_other(&mut self, index: usize, now: Time) {
+        let Network { flows, pipes, .. } = &mut self.network;
+        let flow = &mut flows[index];
+        let Source::Bursts(sender) = &mut flow.source else { return };
+        flow.outlet.let_go(sender, now, pipes, &mut self.heads);
+        flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
     }
 }

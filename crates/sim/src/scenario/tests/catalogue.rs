@@ -50,7 +50,7 @@ static NEEDY: Controller = Controller {
     law: Some(|_| Box::new(Needy)),
 };
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Needy;
 
 impl WindowLaw for Needy {
@@ -103,7 +103,7 @@ static SHARES: Discipline = Discipline {
     build: |_, _| Built { storage: Storage::Fifo, policy: None },
 };
 
-fn build(start: &Start) -> Box<dyn longfat_control::CongestionControl> {
+fn build(start: &Start) -> longfat_control::Sending {
     Windowed::boxed(longfat_control::controller::reno::Reno, start)
 }
 

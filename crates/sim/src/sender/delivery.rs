@@ -1,0 +1,266 @@
+//! The delivery rate: how fast the network took what was sent.
+//!
+//! "Delivery Rate Estimation" (draft-cheng-iccrg-delivery-rate-estimation-02). Each segment remembers, when it leaves, how
+//! much had been delivered by then and when that was. When it is acknowledged, what has been delivered since is known,
+//! and over which time: the longer one of the time in which it was sent and the time in which it was acknowledged.
+//!
+//! ```text
+//!     send_elapsed = P.sent - P.first_sent          ack_elapsed = C.delivered_at - P.delivered_at
+//!     delivered    = C.delivered - P.delivered      interval    = max(send_elapsed, ack_elapsed)
+//! ```
+//!
+//! P is, of the segments that an acknowledgment reports, the one that left last. Only for controllers that ask for it: what
+//! is remembered takes 56 bytes for each segment of the largest window there was.
+
+use longfat_control::RateSample;
+use longfat_units::{Span, Time};
+
+/// What a segment remembers of the moment at which it last left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Departure {
+    /// `P.sent_time`
+    sent: Time,
+    /// `P.first_sent_time`
+    first_sent: Time,
+    /// `P.delivered`
+    delivered: u64,
+    /// `P.delivered_time`
+    delivered_at: Time,
+    /// `P.lost`, of BBR's draft: segments lost so far.
+    lost: u64,
+    /// `P.tx_in_flight`, of BBR's draft, this segment included.
+    in_flight: u64,
+    /// `P.is_app_limited`
+    application_limited: bool,
+}
+
+/// What a connection remembers.
+#[derive(Debug, Default)]
+pub(super) struct DeliveryRate {
+    /// `C.delivered`
+    delivered: u64,
+    /// `C.delivered_time`
+    delivered_at: Time,
+    /// `C.first_sent_time`
+    first_sent: Time,
+    /// `C.app_limited`: samples of segments that leave before so much is delivered are limited by the application; 0 if
+    /// none are.
+    application_limited_until: u64,
+    /// Segments lost so far.
+    lost: u64,
+    /// By segment number, in a ring of a power of two of places.
+    departures: Vec<Departure>,
+    /// Of the segments that the acknowledgment at hand reports the one that left last.
+    newest: Option<Departure>,
+}
+
+impl DeliveryRate {
+    fn place(&self, segment: u64) -> usize {
+        segment as usize & (self.departures.len() - 1)
+    }
+
+    /// A segment leaves. In flight are `in_flight` segments with it, and what is unacknowledged begins at
+    /// `unacknowledged`.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64, unacknowledged: u64) {
+        if in_flight <= 1 {
+            // Nothing was in flight: the time in which this flight is sent begins here.
+            self.first_sent = now;
+            self.delivered_at = now;
+        }
+        self.reserve(unacknowledged, segment);
+        let place = self.place(segment);
+        self.departures[place] = Departure {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            lost: self.lost,
+            in_flight,
+            application_limited: self.application_limited_until != 0,
+        };
+    }
+
+    /// Makes room for everything from `first` to `last`.
+    fn reserve(&mut self, first: u64, last: u64) {
+        let needed = (last - first + 1) as usize;
+        if needed <= self.departures.len() {
+            return;
+        }
+        let larger = vec![Departure::default(); needed.next_power_of_two().max(16)];
+        let old = std::mem::replace(&mut self.departures, larger);
+        if old.is_empty() {
+            return;
+        }
+        for segment in first..last {
+            let place = self.place(segment);
+            self.departures[place] = old[segment as usize & (old.len() - 1)];
+        }
+    }
+
+    /// An acknowledgment at `now` reports this segment for the first time.
+    #[inline]
+    pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
+        self.delivered += 1;
+        self.delivered_at = now;
+        let departure = self.departures[self.place(segment)];
+        // Of several that left at once the first was told less, and its sample covers more.
+        if self.newest.is_none_or(|newest| departure.sent > newest.sent) {
+            self.newest = Some(departure);
+            self.first_sent = departure.sent;
+        }
+    }
+
+    /// So many segments have been found lost.
+    pub(super) fn on_lost(&mut self, count: u64) {
+        self.lost += count;
+    }
+
+    /// The application has nothing to send, with so much in flight.
+    pub(super) fn on_application_limited(&mut self, in_flight: u64) {
+        self.application_limited_until = (self.delivered + in_flight).max(1);
+    }
+
+    /// The sample of an acknowledgment, once all that it reports is told. `least` is the smallest round trip seen: nothing
+    /// faster can be believed.
+    pub(super) fn sample(&mut self, least: Span) -> Option<RateSample> {
+        if self.application_limited_until != 0 && self.delivered > self.application_limited_until {
+            self.application_limited_until = 0;
+        }
+        let newest = self.newest.take()?;
+        let sending = newest.sent.since(newest.first_sent);
+        let acknowledging = self.delivered_at.since(newest.delivered_at);
+        let interval = sending.max(acknowledging);
+        if interval < least || interval == Span::ZERO {
+            return None;
+        }
+        Some(RateSample {
+            delivered_before: newest.delivered,
+            delivered_total: self.delivered,
+            lost: self.lost - newest.lost,
+            in_flight: newest.in_flight,
+            application_limited: newest.application_limited,
+            ..RateSample::of(self.delivered - newest.delivered, interval)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    const RTT: Span = Span::from_millis(100);
+
+    #[test]
+    fn a_window_sent_at_once_is_measured_by_its_acknowledgments() {
+        // Ten segments leave at 0. The bottleneck passes one each 10 ms: acknowledgments at 100, 110, … 190 ms. The k-th has
+        // seen k delivered since the start, in 100 + 10 (k - 1) ms.
+        let mut rate = DeliveryRate::default();
+        for segment in 0..10 {
+            rate.on_sent(at(0), segment, segment + 1, 0);
+        }
+        for k in 1..=10 {
+            let now = at(100 + 10 * (k - 1));
+            rate.on_delivered(now, k - 1);
+            let sample = rate.sample(RTT).expect("every acknowledgment has a sample");
+            assert_eq!((sample.delivered, sample.interval), (k, now.since(at(0))));
+            // It leaves another one, clocked by the bottleneck.
+            rate.on_sent(now, 9 + k, 10, k);
+        }
+        // The next round trip delivers 10 in 100 ms, but the k-th of these left 100 + 10 (k - 1) ms after the one whose
+        // acknowledgment came before it: what was sent at once cannot tell.
+        for k in 1..=10 {
+            let now = at(200 + 10 * (k - 1));
+            rate.on_delivered(now, 9 + k);
+            let sample = rate.sample(RTT).expect("every acknowledgment has a sample");
+            let interval = Span::from_millis(100 + 10 * (k - 1));
+            assert_eq!((sample.delivered, sample.interval), (10, interval));
+            rate.on_sent(now, 19 + k, 10, 10 + k);
+        }
+        // From then on departures are spaced as acknowledgments are: 10 segments in 100 ms, whichever it is.
+        for k in 1..=10 {
+            rate.on_delivered(at(300 + 10 * (k - 1)), 19 + k);
+            let sample = rate.sample(RTT).expect("every acknowledgment has a sample");
+            assert_eq!((sample.delivered, sample.interval), (10, RTT));
+            assert_eq!(sample.per_second(), 100.0);
+            assert_eq!((sample.delivered_before, sample.in_flight), (10 + k, 10));
+        }
+    }
+
+    #[test]
+    fn acknowledgments_that_come_in_a_bunch_do_not_make_the_path_faster() {
+        // Ten segments leave 10 ms apart, and all their acknowledgments come at 250 ms: 10 segments took 250 ms, not 0.
+        let mut rate = DeliveryRate::default();
+        for segment in 0..10 {
+            rate.on_sent(at(10 * segment), segment, segment + 1, 0);
+        }
+        for segment in 0..10 {
+            rate.on_delivered(at(250), segment);
+        }
+        let sample = rate.sample(RTT).expect("a sample");
+        assert_eq!((sample.delivered, sample.interval), (10, Span::from_millis(250)));
+    }
+
+    #[test]
+    fn segments_that_leave_slowly_do_not_make_the_path_faster() {
+        // The first leaves at 0, the second at 80 ms; the path delays the first by 80 ms more: both acknowledgments come at
+        // 180 and 181 ms. The second was acknowledged in 1 ms, but it was sent in 80.
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(at(0), 0, 1, 0);
+        rate.on_sent(at(80), 1, 2, 0);
+        rate.on_delivered(at(180), 0);
+        assert_eq!(rate.sample(RTT).map(|sample| sample.interval), Some(Span::from_millis(180)));
+        rate.on_sent(at(180), 2, 2, 1);
+        rate.on_delivered(at(181), 1);
+        // It left at 80, when nothing was delivered; first_sent is that of segment 0.
+        let sample = rate.sample(RTT).expect("a sample");
+        assert_eq!((sample.delivered, sample.interval), (2, Span::from_millis(181)));
+        // 2 left at 180 ms, when one was delivered, and comes back at 280: sent in 180 - 0 or acknowledged in 100 ms.
+        rate.on_delivered(at(280), 2);
+        let sample = rate.sample(RTT).expect("a sample");
+        assert_eq!((sample.delivered, sample.interval), (2, Span::from_millis(180)));
+    }
+
+    #[test]
+    fn what_the_application_leaves_empty_is_told() {
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(at(0), 0, 1, 0);
+        rate.on_application_limited(1);
+        rate.on_sent(at(10), 1, 2, 0);
+        rate.on_delivered(at(100), 0);
+        assert!(!rate.sample(RTT).expect("a sample").application_limited, "it left before");
+        rate.on_delivered(at(110), 1);
+        assert!(rate.sample(RTT).expect("a sample").application_limited);
+        // Two are delivered, one more than the one in flight then: the limit has passed.
+        rate.on_sent(at(110), 2, 1, 2);
+        rate.on_delivered(at(210), 2);
+        assert!(!rate.sample(RTT).expect("a sample").application_limited);
+    }
+
+    #[test]
+    fn the_ring_keeps_what_is_in_flight_when_it_grows() {
+        let mut rate = DeliveryRate::default();
+        for segment in 0..100 {
+            rate.on_sent(at(segment), segment, segment + 1, 0);
+        }
+        for segment in 0..100 {
+            rate.on_delivered(at(100 + segment), segment);
+            let sample = rate.sample(RTT).expect("a sample");
+            assert_eq!(sample.in_flight, segment + 1);
+        }
+    }
+
+    #[test]
+    fn lost_segments_are_counted_since_the_newest_one_left() {
+        let mut rate = DeliveryRate::default();
+        (0..10).for_each(|segment| rate.on_sent(at(0), segment, segment + 1, 0));
+        rate.on_lost(2);
+        rate.on_sent(at(50), 10, 9, 0);
+        rate.on_lost(1);
+        rate.on_delivered(at(150), 10);
+        assert_eq!(rate.sample(RTT).map(|sample| sample.lost), Some(1));
+    }
+}
