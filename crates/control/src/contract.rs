@@ -71,6 +71,11 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
         Needs::NONE
     }
 
+    /// What can be relied on beyond what holds for every controller ([`conformance`](crate::conformance)).
+    fn promises(&self) -> Promises {
+        Promises::NONE
+    }
+
     /// Names the variables worth plotting.
     fn observe(&self, _probe: &mut dyn Probe) {}
 }
@@ -103,6 +108,23 @@ impl Wants {
         timer: false,
         spurious: false,
     };
+}
+
+/// What can be relied on beyond what holds for every controller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Promises {
+    /// One acknowledgment of n segments does what n of one segment do at the same time.
+    pub any_batching: bool,
+    /// The window falls at congestion and at nothing else, and rises with acknowledged segments that test it and with nothing
+    /// else: by one segment for each of them at most.
+    pub additive: bool,
+}
+
+impl Promises {
+    /// Nothing.
+    pub const NONE: Self = Self { any_batching: false, additive: false };
+    /// What holds for every window law.
+    pub const LAW: Self = Self { any_batching: true, additive: true };
 }
 
 /// How fast a sender may send what its window allows.

@@ -10,7 +10,8 @@
 //! benchmarks all loop over [`CONTROLLERS`]. The conformance tests (`tests/conformance.rs`) then ask for the
 //! numbers that its source promises.
 
-mod bounds;
+pub mod bounds;
+pub mod conformance;
 mod contract;
 mod event;
 mod hystart;
@@ -20,11 +21,11 @@ mod slow_start;
 mod table;
 mod windowed;
 
-pub use contract::{Bursts, CongestionControl, Pacing, Probe, Sending, Wants};
+pub use contract::{Bursts, CongestionControl, Pacing, Probe, Promises, Sending, Wants};
 pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use registry::{BuildLaw, Controller, Start, find};
-pub use slow_start::SlowStart;
+pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;
 
 /// Lists the controllers: a module of that name below `controller/`, and its `CONTROLLER`.

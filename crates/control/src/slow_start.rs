@@ -58,9 +58,9 @@ impl SlowStart {
     }
 }
 
-/// The slow start of one flow: its threshold, and how it gets there.
+/// The slow start of one flow: its threshold, and how it gets there. For controllers that are no window law.
 #[derive(Clone, Debug)]
-pub(crate) struct Ramp {
+pub struct Ramp {
     threshold: f64,
     kind: SlowStart,
     /// Watches the round trips of the first slow start, if asked to.
@@ -68,7 +68,8 @@ pub(crate) struct Ramp {
 }
 
 impl Ramp {
-    pub(crate) fn new(start: &Start) -> Self {
+    /// The slow start of a flow that begins as `start` says.
+    pub fn new(start: &Start) -> Self {
         Self {
             threshold: start.threshold.map_or(f64::INFINITY, |threshold| threshold.0.max(1.0)),
             kind: start.slow_start,
@@ -78,18 +79,18 @@ impl Ramp {
 
     /// Is this window still below the threshold?
     #[inline]
-    pub(crate) fn holds(&self, window: f64) -> bool {
+    pub fn holds(&self, window: f64) -> bool {
         window < self.threshold
     }
 
     /// The threshold, if there is one yet.
-    pub(crate) fn threshold(&self) -> Option<Segments> {
+    pub fn threshold(&self) -> Option<Segments> {
         self.threshold.is_finite().then_some(Segments(self.threshold))
     }
 
     /// The window after one more acknowledged segment, which would add `step` by itself.
     #[inline]
-    pub(crate) fn rise(&self, window: f64, step: f64) -> f64 {
+    pub fn rise(&self, window: f64, step: f64) -> f64 {
         let step = match self.kind {
             // RFC 3742, section 2.
             SlowStart::Limited if window > LIMITED_ABOVE => {
@@ -103,13 +104,13 @@ impl Ramp {
 
     /// Does it want to see acknowledgments?
     #[inline]
-    pub(crate) fn watches(&self) -> bool {
+    pub fn watches(&self) -> bool {
         self.watch.is_some()
     }
 
     /// Sees an acknowledgment. True when the round trips have just ended slow start at this window.
     #[cold]
-    pub(crate) fn watch(&mut self, feedback: &Feedback, window: f64) -> bool {
+    pub fn watch(&mut self, feedback: &Feedback, window: f64) -> bool {
         let ends =
             self.holds(window) && self.watch.as_mut().is_some_and(|watch| watch.ends(feedback));
         if ends || !self.holds(window) {
@@ -122,7 +123,7 @@ impl Ramp {
     }
 
     /// Congestion, or patience at its end: slow start stops at `threshold`, now and next time.
-    pub(crate) fn leave(&mut self, threshold: f64) {
+    pub fn leave(&mut self, threshold: f64) {
         self.threshold = threshold;
         // RFC 9406, section 4.3: only the first slow start, which knows no threshold, needs watching.
         self.watch = None;

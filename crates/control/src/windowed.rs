@@ -10,7 +10,7 @@ use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
     Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path, Phase, Probe,
-    Reaction, Sending, Start, WindowLaw,
+    Promises, Reaction, Sending, Start, WindowLaw,
 };
 
 /// A window law with slow start, limits and memory around it.
@@ -150,6 +150,10 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
 
     fn needs(&self) -> Needs {
         self.law.needs()
+    }
+
+    fn promises(&self) -> Promises {
+        Promises::LAW
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

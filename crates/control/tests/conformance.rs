@@ -1,13 +1,11 @@
 //! What every controller promises, looped over the list of controllers.
 
-mod operations;
-
+use longfat_control::conformance::{self, Operation};
 use longfat_control::{
-    Ack, CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Limited, Pacing, Path,
-    Sending, SlowStart, Start,
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Path,
+    Promises, Sending, SlowStart, Start,
 };
 use longfat_units::{Segments, Span, Time};
-use operations::Operation;
 use proptest::prelude::*;
 
 const RTT: Span = Span::from_millis(100);
@@ -100,7 +98,8 @@ fn promised_in_slow_start(name: &str, window: f64) -> f64 {
 }
 
 fn build(controller: &Controller, start: &Start) -> Box<dyn CongestionControl> {
-    (controller.build)(&controller.defaults(), start)
+    let sending = (controller.build)(&controller.defaults(), start);
+    sending.windowed().expect("only those with a window are asked for")
 }
 
 /// In congestion avoidance, and never elsewhere before.
@@ -113,8 +112,8 @@ fn starting(controller: &Controller, window: f64) -> Box<dyn CongestionControl> 
     build(controller, &Start { window: Segments(window), ..Start::default() })
 }
 
-fn ack(now: Time, acked: u64) -> Ack {
-    Ack { now, acked, rtt: Some(RTT), round_starts: false, limited: Limited::Window, room: None }
+fn ack(now: Time, acked: u64) -> Feedback {
+    Feedback { rtt: Some(RTT), ..Feedback::at(now, acked) }
 }
 
 fn loss(now: Time) -> Congestion {
@@ -128,16 +127,28 @@ fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
     let acked = (segments / 100_000).max(1);
     for arrived in (0..segments).step_by(acked as usize) {
         let after = Span((RTT.0 as f64 * arrived as f64 / segments as f64) as u64);
-        control.on_ack(&ack(from + after, acked), &PATH);
+        control.on_feedback(&ack(from + after, acked), &PATH);
     }
     control.window().0 - before
 }
 
 /// The controllers that have a window.
 fn windowed() -> impl Iterator<Item = &'static Controller> {
-    let has_window =
-        |entry: &&Controller| build(entry, &Start::default()).sending() == Sending::Windowed;
-    CONTROLLERS.iter().copied().filter(has_window)
+    let sending = |entry: &Controller| (entry.build)(&entry.defaults(), &Start::default());
+    CONTROLLERS.iter().copied().filter(move |entry| sending(entry).windowed().is_some())
+}
+
+/// Those of them whose window grows by acknowledged segments and falls at congestion, whatever else the law is.
+fn additive() -> impl Iterator<Item = &'static Controller> {
+    windowed().filter(|entry| build(entry, &Start::default()).promises().additive)
+}
+
+#[test]
+fn laws_promise_what_laws_promise() {
+    for controller in windowed().filter(|entry| entry.law.is_some()) {
+        let promises = build(controller, &Start::default()).promises();
+        assert_eq!(promises, Promises::LAW, "{}", controller.name);
+    }
 }
 
 #[track_caller]
@@ -179,7 +190,10 @@ fn slow_start_is_that_of_the_source() {
 
 #[test]
 fn one_acknowledgment_of_n_equals_n_of_one() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
+        if !build(controller, &Start::default()).promises().any_batching {
+            continue;
+        }
         for slow_start in [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart] {
             for (window, threshold) in
                 [(2.0, 2.0), (10.0, 1e9), (90.0, 120.0), (1e3, 1e3), (1e5, 1e5), (1e7, 1e7)]
@@ -191,8 +205,8 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
                 let mut now = Time::ZERO;
                 for acked in [1, 7, 64, 1000] {
                     now += RTT;
-                    one.on_ack(&ack(now, acked), &PATH);
-                    (0..acked).for_each(|_| many.on_ack(&ack(now, 1), &PATH));
+                    one.on_feedback(&ack(now, acked), &PATH);
+                    (0..acked).for_each(|_| many.on_feedback(&ack(now, 1), &PATH));
                     assert_eq!(one.window(), many.window(), "{} at {window}", controller.name);
                     now += RTT;
                     one.on_congestion(&loss(now), &PATH);
@@ -206,14 +220,14 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
 
 #[test]
 fn ten_lossless_days_change_nothing_but_the_window() {
-    for controller in windowed() {
+    for controller in additive() {
         let name = controller.name;
         for window in [10.0, 1e5] {
             let mut old = avoiding(controller, window);
             let mut now = Time::ZERO;
             while now.since(Time::ZERO) < TEN_DAYS {
                 now += RTT;
-                old.on_ack(&ack(now, 1), &PATH);
+                old.on_feedback(&ack(now, 1), &PATH);
             }
             let grown = old.window().0;
             assert!(grown.is_finite() && grown >= window, "{name}: {window} became {grown}");
@@ -228,8 +242,8 @@ fn ten_lossless_days_change_nothing_but_the_window() {
                 assert_eq!(old.window(), new.window(), "{name}: a loss at {grown}");
                 for _ in 0..1000 {
                     now += RTT;
-                    old.on_ack(&ack(now, 10), &PATH);
-                    new.on_ack(&ack(now, 10), &PATH);
+                    old.on_feedback(&ack(now, 10), &PATH);
+                    new.on_feedback(&ack(now, 10), &PATH);
                 }
                 assert_eq!(old.window(), new.window(), "{name}: after a loss at {grown}");
             }
@@ -240,12 +254,12 @@ fn ten_lossless_days_change_nothing_but_the_window() {
 #[test]
 fn ten_days_of_windowfuls_stay_finite() {
     // As many acknowledgments at once as keep an exponential law exponential.
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         let mut control = avoiding(controller, 1e5);
         let mut now = Time::ZERO;
         for _ in 0..100 {
             now += Span(TEN_DAYS.0 / 100);
-            control.on_ack(&ack(now, 100_000), &PATH);
+            control.on_feedback(&ack(now, 100_000), &PATH);
             let window = control.window().0;
             assert!(window.is_finite() && window <= 1e12, "{}: {window}", controller.name);
         }
@@ -254,7 +268,7 @@ fn ten_days_of_windowfuls_stay_finite() {
 
 #[test]
 fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
-    for controller in CONTROLLERS {
+    for controller in additive() {
         for cause in [Cause::Loss, Cause::Mark] {
             for window in [3.0, 50.0, 1e3, 1e5, 1e7] {
                 for make in [avoiding, starting] {
@@ -262,12 +276,12 @@ fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
                     let event = Congestion { cause, ..loss(now) };
                     let [mut first, mut second] =
                         [make(controller, window), make(controller, window)];
-                    first.on_ack(&ack(now, 1), &PATH);
+                    first.on_feedback(&ack(now, 1), &PATH);
                     let gain = first.window().0 - window;
                     first.on_congestion(&event, &PATH);
                     second.on_congestion(&event, &PATH);
                     let reduced = second.window().0;
-                    second.on_ack(&ack(now, 1), &PATH);
+                    second.on_feedback(&ack(now, 1), &PATH);
                     let gain = gain.max(second.window().0 - reduced);
                     let apart = (first.window().0 - second.window().0).abs();
                     assert!(
@@ -283,14 +297,14 @@ fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
 
 #[test]
 fn an_untested_window_never_grows() {
-    for controller in windowed() {
+    for controller in additive() {
         for limited in [Limited::Application, Limited::Receiver, Limited::Recovery] {
             for make in [avoiding, starting] {
                 let mut control = make(controller, 100.0);
                 let mut now = Time::ZERO;
                 for _ in 0..1000 {
                     now += Span::from_seconds(1);
-                    control.on_ack(&Ack { limited, ..ack(now, 3) }, &PATH);
+                    control.on_feedback(&Feedback { limited, ..ack(now, 3) }, &PATH);
                 }
                 assert_eq!(control.window(), Segments(100.0), "{} {limited:?}", controller.name);
             }
@@ -300,7 +314,7 @@ fn an_untested_window_never_grows() {
 
 #[test]
 fn nothing_takes_the_window_below_the_floor() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         for (cause, floor) in [(Cause::Loss, 2.0), (Cause::Mark, 1.0), (Cause::Timeout, 1.0)] {
             let mut control = avoiding(controller, 1e5);
             for second in 0..200 {
@@ -314,13 +328,13 @@ fn nothing_takes_the_window_below_the_floor() {
 
 #[test]
 fn a_mad_start_is_brought_to_reason() {
-    for controller in CONTROLLERS {
+    for controller in windowed() {
         for window in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e300, f64::INFINITY] {
             for threshold in [None, Some(f64::NAN), Some(0.0), Some(f64::INFINITY)] {
                 let threshold = threshold.map(Segments);
                 let start = Start { window: Segments(window), threshold, ..Start::default() };
                 let mut control = build(controller, &start);
-                control.on_ack(&ack(Time::ZERO, 3), &PATH);
+                control.on_feedback(&ack(Time::ZERO, 3), &PATH);
                 let window = control.window().0;
                 assert!((1.0..=1e12).contains(&window), "{}: {window}", controller.name);
             }
@@ -329,24 +343,18 @@ fn a_mad_start_is_brought_to_reason() {
 }
 
 #[test]
-fn what_has_no_window_is_held_back_by_none_and_paced() {
+fn what_has_no_window_needs_the_rate_of_its_own_link() {
     for controller in CONTROLLERS {
         let start = Start { access: Some(1e6), ..Start::default() };
-        let mut control = build(controller, &start);
-        let Sending::Bursts { duplicates, priorities } = control.sending() else { continue };
+        let sending = (controller.build)(&controller.defaults(), &start);
+        let needs = sending.needs();
+        let Sending::Bursts(bursts) = sending else { continue };
         let name = controller.name;
-        assert!(duplicates >= 1, "{name}");
-        let needs = control.needs();
+        assert!(bursts.duplicates >= 1, "{name}");
+        assert_eq!(bursts.rate, Some(1e6), "{name}");
         // Nothing else would end a burst of a flow that has no end.
         assert!(needs.access && needs.pacing, "{name}: {needs:?}");
-        assert_eq!(needs.priorities, priorities, "{name}");
-        for cause in [Cause::Loss, Cause::Timeout] {
-            control.on_ack(&ack(Time::ZERO, 10), &PATH);
-            control.on_congestion(&Congestion { cause, ..loss(Time::ZERO) }, &PATH);
-            assert_eq!(control.pacing(Time::ZERO, &PATH), Pacing::Rate(1e6), "{name} {cause:?}");
-            assert_eq!(control.window(), Segments(1e12), "{name} {cause:?}");
-            assert_eq!(control.threshold(), None, "{name} {cause:?}");
-        }
+        assert_eq!(needs.priorities, bursts.priorities, "{name}");
     }
 }
 
@@ -385,15 +393,116 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn arbitrary_events_keep_the_invariants(
+    fn arbitrary_events_keep_the_promises(
         choice: u32,
         start: [u8; 4],
-        operations in prop::collection::vec(any::<[u8; 4]>().prop_map(Operation::from_bytes), 0..200),
+        operations in prop::collection::vec(any::<[u8; 8]>().prop_map(Operation::from_bytes), 0..200),
     ) {
         for controller in CONTROLLERS {
-            let start = operations::start_from_bytes(start);
-            let settings = operations::settings(controller, choice);
-            operations::check(controller, &settings, &start, &operations);
+            let start = conformance::start_from_bytes(start);
+            let settings = conformance::settings_from_number(controller, choice);
+            let kept = conformance::check(controller, &settings, &start, &operations);
+            prop_assert!(kept.is_ok(), "{}: {}", controller.name, kept.unwrap_err());
+        }
+    }
+}
+
+/// A suite that finds nothing is worth nothing: controllers with one fault each, and the word for it.
+mod faults {
+    use longfat_control::{CongestionControl, Pacing};
+
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Fault {
+        None,
+        NotFinite,
+        BelowTheFloor,
+        Batching,
+        GrowsInRecovery,
+        GrowsTooFast,
+        LossRaises,
+        Forgets,
+        PacesAtNothing,
+    }
+
+    #[derive(Debug)]
+    struct Faulty {
+        fault: Fault,
+        window: f64,
+        acknowledgments: u32,
+    }
+
+    impl Clone for Faulty {
+        fn clone(&self) -> Self {
+            let forgets = self.fault == Fault::Forgets;
+            Self { window: if forgets { 10.0 } else { self.window }, ..*self }
+        }
+    }
+
+    impl CongestionControl for Faulty {
+        fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
+            self.acknowledgments += 1;
+            let may = feedback.limited.may_grow() && !feedback.is_congested();
+            let acked = feedback.acked as f64;
+            match self.fault {
+                Fault::NotFinite if self.acknowledgments > 20 => self.window = f64::NAN,
+                Fault::BelowTheFloor => self.window -= 0.5,
+                Fault::Batching if may => self.window += 1.0_f64.min(acked),
+                Fault::GrowsInRecovery => self.window += acked / 2.0,
+                Fault::GrowsTooFast if may => self.window += 2.0 * acked,
+                _ if may => (0..feedback.acked).for_each(|_| self.window += 1.0),
+                _ => {}
+            }
+        }
+
+        fn on_congestion(&mut self, _: &Congestion, _: &Path) {
+            self.window = match self.fault {
+                Fault::LossRaises => self.window + 1.0,
+                _ => (self.window / 2.0).max(2.0).min(self.window),
+            };
+        }
+
+        fn window(&self) -> Segments {
+            Segments(self.window)
+        }
+
+        fn pacing(&self) -> Pacing {
+            let stops = self.fault == Fault::PacesAtNothing && self.window > 50.0;
+            if stops { Pacing::Rate(0.0) } else { Pacing::Unpaced }
+        }
+
+        fn promises(&self) -> Promises {
+            Promises::LAW
+        }
+    }
+
+    #[test]
+    fn each_fault_is_found_and_named() {
+        use rand_core::{Rng, SeedableRng};
+        let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
+        let operations: Vec<Operation> =
+            (0..2000).map(|_| Operation::from_bytes(chance.next_u64().to_le_bytes())).collect();
+        for (fault, word) in [
+            (Fault::None, ""),
+            (Fault::NotFinite, "the window is NaN"),
+            (Fault::BelowTheFloor, "took the window"),
+            (Fault::Batching, "at once"),
+            (Fault::GrowsInRecovery, "nothing said that it may"),
+            (Fault::GrowsTooFast, "acknowledged added"),
+            (Fault::LossRaises, "raised the window"),
+            (Fault::Forgets, "not copied whole"),
+            (Fault::PacesAtNothing, "the pacing is"),
+        ] {
+            let faulty = || Box::new(Faulty { fault, window: 10.0, acknowledgments: 0 });
+            let kept = conformance::check_control(faulty(), faulty(), &operations);
+            match kept {
+                Ok(()) => assert_eq!(fault, Fault::None, "the fault was not found"),
+                Err(violation) => {
+                    let found = violation.to_string();
+                    assert!(!word.is_empty() && found.contains(word), "{fault:?}: {found}");
+                }
+            }
         }
     }
 }

@@ -176,7 +176,7 @@ fn the_guide_shows_what_is_tested_here() {
 
 #[test]
 fn the_controller_of_the_guide_is_driven_like_any_other() {
-    use longfat_control::{Ack, Congestion, Limited, Path, Start};
+    use longfat_control::{Congestion, Feedback, Path, Start};
     use longfat_units::parameter::{Setting, Settings};
     use longfat_units::{Segments, Span, Time};
 
@@ -185,12 +185,10 @@ fn the_controller_of_the_guide_is_driven_like_any_other() {
     settings.set("b", Setting::Number(0.25));
     let start =
         Start { window: Segments(100.0), threshold: Some(Segments(2.0)), ..Start::default() };
-    let mut control = (aimd::CONTROLLER.build)(&settings, &start);
+    let sending = (aimd::CONTROLLER.build)(&settings, &start);
+    let mut control = sending.windowed().expect("a law has a window");
     let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
-    let limited = Limited::Window;
-    let ack =
-        Ack { now: Time::ZERO, acked: 100, rtt: None, round_starts: true, limited, room: None };
-    control.on_ack(&ack, &path);
+    control.on_feedback(&Feedback::at(Time::ZERO, 100), &path);
     let grown = control.window().0;
     assert!((grown - 100.5).abs() < 0.01, "half a segment per round trip, not {}", grown - 100.0);
     let loss = Congestion { now: Time::ZERO, cause: Cause::Loss, in_flight: 100, again: false };

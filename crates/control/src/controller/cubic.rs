@@ -50,16 +50,18 @@
 //! Promised by the RFC, held in `tests/theory/cubic.rs`: `W_max` at t = K and the mirror image at 2K; the mean
 //! windows of its tables 1 and 2; Reno's share in the Reno-friendly region.
 //!
-//! This file is the worked example of a controller that is no window law: it implements [`CongestionControl`]
-//! itself.
+//! This file is the worked example of a controller that is no window law: it implements [`CongestionControl`] itself, with
+//! nothing that other crates do not have (`tests/outside.rs` compiles it as one of theirs).
 
 use longfat_units::math::cbrt;
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
-use crate::slow_start::Ramp;
-use crate::{Cause, Congestion, CongestionControl, Controller, Feedback, Path, Probe, Sending, Start};
+use crate::{
+    Cause, Congestion, CongestionControl, Controller, Feedback, Path, Probe, Promises, Ramp,
+    Sending, Start,
+};
 
 /// CUBIC's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -248,6 +250,10 @@ impl CongestionControl for Cubic {
 
     fn threshold(&self) -> Option<Segments> {
         self.ramp.threshold()
+    }
+
+    fn promises(&self) -> Promises {
+        Promises::LAW
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -72,6 +72,14 @@ pub(crate) trait Sends {
     /// When the retransmission timer runs out.
     fn deadline(&self) -> Time;
 
+    /// When the controller wants to be called; never if it does not.
+    fn alarm(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The time has come for which the controller asked.
+    fn on_alarm(&mut self, _now: Time) {}
+
     /// When pacing lets the next packet leave, if that is what it waits for.
     fn pace_deadline(&self) -> Option<Time>
     where
@@ -406,22 +414,6 @@ impl Sender {
         }
     }
 
-    /// When the controller wants to be called; never if it does not.
-    #[inline]
-    pub(crate) fn alarm(&self) -> Time {
-        self.alarm
-    }
-
-    /// The time has come for which the controller asked.
-    pub(crate) fn on_alarm(&mut self, now: Time) {
-        self.alarm = Time::NEVER;
-        let path = self.path();
-        self.control.on_timer(now, &path);
-        self.heed_pacing();
-        self.set_alarm();
-        self.heed_control(now);
-    }
-
     #[inline]
     fn path(&self) -> Path {
         Path {
@@ -598,6 +590,20 @@ impl Sends for Sender {
     #[inline]
     fn deadline(&self) -> Time {
         self.timer.deadline()
+    }
+
+    #[inline]
+    fn alarm(&self) -> Time {
+        self.alarm
+    }
+
+    fn on_alarm(&mut self, now: Time) {
+        self.alarm = Time::NEVER;
+        let path = self.path();
+        self.control.on_timer(now, &path);
+        self.heed_pacing();
+        self.set_alarm();
+        self.heed_control(now);
     }
 
     #[inline]

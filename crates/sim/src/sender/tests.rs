@@ -1,6 +1,7 @@
 //! Losses repaired, by hand: a sender and a receiver over a wire of constant delay that loses what it is told to.
 
 mod pacing;
+mod wishes;
 
 use std::collections::VecDeque;
 
@@ -176,12 +177,15 @@ impl<S: Sends> Dialogue<S> {
         loop {
             let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
             let paced = self.sender.pace_deadline().unwrap_or(Time::NEVER);
-            let next = ack_at.min(self.sender.deadline()).min(paced);
+            let alarm = self.sender.alarm();
+            let next = ack_at.min(self.sender.deadline()).min(paced).min(alarm);
             if next == Time::NEVER || next > Time::ZERO + until {
                 return;
             }
             self.now = next;
-            if next == paced && next < ack_at {
+            if next == alarm && next < ack_at {
+                self.sender.on_alarm(next);
+            } else if next == paced && next < ack_at {
                 // Only the pacing let something go.
             } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");

@@ -5,6 +5,7 @@ use longfat_units::Time;
 use super::Simulation;
 use crate::events::Timer;
 use crate::flow::Source;
+use crate::sender::Sends;
 
 impl Simulation {
     /// The next timer has run out.

@@ -1,0 +1,349 @@
+//! What every controller owes its host, whatever happens to it: checked over arbitrary sequences of events.
+//!
+//! For every controller: the window is finite and at least one segment, the threshold finite, the pacing positive; the same
+//! events give the same answers, also to a copy made on the way; a time-out of fresh data leaves no window above the one
+//! before. What else it [promises](crate::Promises) is checked as well: laws, that one acknowledgment of n segments is n of
+//! one, that the window grows by acknowledged segments that test it, by one for each at most, and falls at congestion, to
+//! two segments or more at a loss.
+//!
+//! The property tests, the fuzz target and checks of controllers from elsewhere all use what is here.
+
+use std::fmt;
+
+use longfat_units::parameter::{Kind, Parameter, Setting, Settings};
+use longfat_units::{Bytes, Segments, Span, Time};
+
+use crate::{
+    Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path, RateSample,
+    Sending, Sent, SlowStart, Start,
+};
+
+/// Something that happens to a flow, some time after what happened before.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// How long after.
+    pub after: Span,
+    /// What.
+    pub event: Event,
+}
+
+/// What happens to a flow.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// An acknowledgment; `now` is set when it comes to pass.
+    Feedback(Feedback),
+    /// Congestion; `now` is set when it comes to pass.
+    Congestion(Congestion),
+    /// A segment leaves, sent before or not, with so many in flight.
+    Sent(bool, u64),
+}
+
+/// A promise that was not kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The number of events before, that one included; 0: at the start.
+    pub after: usize,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.after {
+            0 => write!(formatter, "at the start: {}", self.what),
+            1 => write!(formatter, "after one event: {}", self.what),
+            count => write!(formatter, "after {count} events: {}", self.what),
+        }
+    }
+}
+
+impl std::error::Error for Violation {}
+
+impl Operation {
+    /// Any eight bytes are an operation.
+    pub fn from_bytes([kind, amount, time, flags, more, lost, marked, rate]: [u8; 8]) -> Self {
+        let event = match kind % 16 {
+            0..12 => Event::Feedback(Feedback {
+                sacked: if more % 4 == 0 { u64::from(more / 4) } else { 0 },
+                lost: if lost % 8 == 0 { u64::from(lost / 8) } else { 0 },
+                marked: if marked % 8 == 0 { u64::from(marked / 8) } else { 0 },
+                rtt: (flags & 1 == 0).then_some(Span(1_000_000 << (time % 24))),
+                in_flight: 1 << (time % 30),
+                limited: match kind / 16 % 8 {
+                    0 => Limited::Application,
+                    1 => Limited::Receiver,
+                    2 => Limited::Recovery,
+                    3 => Limited::Pacing,
+                    _ => Limited::Window,
+                },
+                round_starts: flags & 2 == 0,
+                recovery_begins: lost % 16 == 0,
+                spare: (flags & 4 == 0).then_some(flags & 8 == 0),
+                rate: (rate % 4 != 0).then(|| RateSample {
+                    application_limited: rate % 4 == 1,
+                    in_flight: u64::from(amount),
+                    lost: u64::from(lost / 8),
+                    ..RateSample::of(u64::from(rate) << (time % 16), Span(1_000_000 << (time % 24)))
+                }),
+                spurious: (more % 16 == 1).then_some(Cause::Timeout),
+                ..Feedback::at(Time::ZERO, if more % 8 == 7 { 0 } else { 1 << (amount % 9) })
+            }),
+            12..15 => Event::Congestion(Congestion {
+                now: Time::ZERO,
+                cause: [Cause::Loss, Cause::Mark, Cause::Timeout][usize::from(kind % 16 - 12)],
+                in_flight: 1 << (amount % 30),
+                again: flags & 1 == 0,
+            }),
+            _ => Event::Sent(flags & 1 == 0, 1 << (amount % 30)),
+        };
+        Self { after: Span(1000 << (flags / 16 * 3)), event }
+    }
+}
+
+/// Any four bytes are a way to begin.
+pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
+    Start {
+        window: Segments(f64::from(1_u32 << (window % 25))),
+        threshold: (threshold % 4 != 0).then(|| Segments(f64::from(1_u32 << (threshold / 4 % 25)))),
+        slow_start: [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart]
+            [usize::from(kind % 3)],
+        packet: Bytes(40 << (other % 10)),
+        transfer: (other % 4 != 0).then(|| 1 << (other / 4 % 32)),
+        round_trip: (other % 5 != 0).then(|| Span::from_millis(u64::from(other))),
+        access: (kind / 3 % 2 == 0).then(|| f64::from(1_u32 << (kind / 6 % 31))),
+    }
+}
+
+/// Settings of a controller: the defaults, and for every parameter that a digit of `choice` picks its smallest or
+/// largest value, or another word.
+pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
+    let mut settings = controller.defaults();
+    for parameter in controller.parameters {
+        if let Some(value) = other_value(parameter, choice % 4) {
+            settings.set(parameter.name, value);
+        }
+        choice /= 4;
+    }
+    settings
+}
+
+fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
+    let smallest = digit == 1;
+    Some(match (parameter.kind, digit) {
+        (_, 0) => return None,
+        (Kind::Word(words) | Kind::NumberOr { words, .. }, 3) | (Kind::Word(words), _) => {
+            Setting::Word(words[digit as usize % words.len()].into())
+        }
+        (Kind::Flag, _) => Setting::Flag(smallest),
+        (_, 3) | (Kind::Length | Kind::Law, _) => return None,
+        (
+            Kind::Number { min, max }
+            | Kind::Frequency { min, max }
+            | Kind::NumberOr { min, max, .. },
+            _,
+        ) => Setting::Number(if smallest { min } else { max }),
+        (Kind::Count { min, max }, _) => Setting::Count(if smallest { min } else { max }),
+        (Kind::Span, _) => Setting::Span(Span::from_seconds(if smallest { 0 } else { 3600 })),
+    })
+}
+
+/// Drives a controller with these settings, from this start, through `operations`. What sends without a window has nothing to
+/// keep.
+///
+/// # Errors
+/// The first promise that it does not keep.
+pub fn check(
+    controller: &Controller,
+    settings: &Settings,
+    start: &Start,
+    operations: &[Operation],
+) -> Result<(), Violation> {
+    let built = || (controller.build)(settings, start);
+    let (Sending::Windowed(control), Sending::Windowed(second)) = (built(), built()) else {
+        return Ok(());
+    };
+    check_control(control, second, operations)
+}
+
+/// The same for two controllers that were made alike.
+///
+/// # Errors
+/// The first promise that they do not keep.
+pub fn check_control(
+    mut control: Box<dyn CongestionControl>,
+    second: Box<dyn CongestionControl>,
+    operations: &[Operation],
+) -> Result<(), Violation> {
+    let rtt = Span::from_millis(100);
+    let mut host = Host { now: Time::ZERO, path: Path { rtt, base_rtt: rtt } };
+    // A second one that was made alike, and in the middle a copy, must go the same way.
+    let mut twin = second;
+    check_answers(&*control, &*twin).map_err(|what| Violation { after: 0, what })?;
+    for (index, operation) in operations.iter().enumerate() {
+        if index == operations.len() / 2 {
+            twin = control.clone();
+        }
+        let wrong = |what| Violation { after: index + 1, what };
+        let event = host.pass(operation);
+        let before = control.clone();
+        host.tell(&mut *control, event);
+        host.tell(&mut *twin, event);
+        check_answers(&*control, &*twin).map_err(wrong)?;
+        check_event(&host, event, before, &*control).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// The clock and the path of a flow.
+struct Host {
+    now: Time,
+    path: Path,
+}
+
+impl Host {
+    /// Time passes, and what happens then is known.
+    fn pass(&mut self, operation: &Operation) -> Event {
+        self.now = Time(self.now.0.saturating_add(operation.after.0));
+        let now = self.now;
+        match operation.event {
+            Event::Feedback(feedback) => {
+                if let Some(rtt) = feedback.rtt {
+                    self.path = Path { rtt, base_rtt: self.path.base_rtt.min(rtt) };
+                }
+                Event::Feedback(Feedback { now, ..feedback })
+            }
+            Event::Congestion(event) => Event::Congestion(Congestion { now, ..event }),
+            sent @ Event::Sent(..) => sent,
+        }
+    }
+
+    /// Tells a controller, after the calls that it has asked for.
+    fn tell(&self, control: &mut dyn CongestionControl, event: Event) {
+        let wants = control.wants();
+        if wants.timer && control.timer().is_some_and(|time| time <= self.now) {
+            control.on_timer(self.now, &self.path);
+        }
+        match event {
+            Event::Feedback(mut feedback) => {
+                feedback.rate = feedback.rate.filter(|_| wants.delivery_rate);
+                feedback.spurious = feedback.spurious.filter(|_| wants.spurious);
+                control.on_feedback(&feedback, &self.path);
+            }
+            Event::Congestion(event) => control.on_congestion(&event, &self.path),
+            Event::Sent(again, in_flight) => {
+                if wants.departures {
+                    control.on_sent(&Sent { now: self.now, again, in_flight }, &self.path);
+                }
+            }
+        }
+    }
+}
+
+/// Is what it answers sound, and the same as what its twin answers?
+fn check_answers(
+    control: &dyn CongestionControl,
+    twin: &dyn CongestionControl,
+) -> Result<(), String> {
+    let window = control.window().0;
+    ensure(window.is_finite() && window >= 1.0, || format!("the window is {window}"))?;
+    let threshold = control.threshold().map(|threshold| threshold.0);
+    ensure(threshold.is_none_or(|value| value.is_finite() && value >= 1.0), || {
+        format!("the threshold is {threshold:?}")
+    })?;
+    let pacing = control.pacing();
+    let positive = match pacing {
+        Pacing::Unpaced => true,
+        Pacing::Spread { gain } => gain.is_finite() && gain > 0.0,
+        Pacing::Blocks(blocks) => blocks > 0,
+        Pacing::Rate(rate) => rate.is_finite() && rate > 0.0,
+    };
+    ensure(positive, || format!("the pacing is {pacing:?}"))?;
+    let answers = |control: &dyn CongestionControl| {
+        (control.window(), control.threshold(), control.pacing(), control.timer())
+    };
+    let (one, other) = (answers(control), answers(twin));
+    ensure(one == other, || {
+        format!(
+            "the same events gave {one:?} and {other:?}: it is not deterministic, or not copied whole"
+        )
+    })
+}
+
+/// Did the event do what may be relied on?
+fn check_event(
+    host: &Host,
+    event: Event,
+    before: Box<dyn CongestionControl>,
+    after: &dyn CongestionControl,
+) -> Result<(), String> {
+    let promises = after.promises();
+    let (old, new) = (before.window().0, after.window().0);
+    match event {
+        Event::Feedback(feedback) => {
+            if promises.any_batching {
+                check_batching(host, &feedback, before, after)?;
+            }
+            if promises.additive {
+                check_growth(&feedback, old, new)?;
+            }
+        }
+        Event::Congestion(Congestion { cause, .. }) => {
+            if promises.additive || cause == Cause::Timeout {
+                ensure(new <= old, || format!("{cause:?} raised the window from {old} to {new}"))?;
+            }
+            if promises.additive && cause == Cause::Loss {
+                ensure(new >= old.min(2.0), || format!("a loss left {new} of {old}"))?;
+            }
+        }
+        Event::Sent(..) => {
+            if promises.additive {
+                ensure(new == old, || format!("a departure took the window from {old} to {new}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One acknowledgment of n segments is n of one.
+fn check_batching(
+    host: &Host,
+    feedback: &Feedback,
+    mut single: Box<dyn CongestionControl>,
+    batched: &dyn CongestionControl,
+) -> Result<(), String> {
+    let count = feedback.acked;
+    for index in 0..count {
+        let first = index == 0;
+        let one = Feedback {
+            acked: 1,
+            // What is told once comes with the first.
+            round_starts: feedback.round_starts && first,
+            rtt: feedback.rtt.filter(|_| first),
+            ..*feedback
+        };
+        host.tell(&mut *single, Event::Feedback(one));
+    }
+    let (single, batched) = (single.window().0, batched.window().0);
+    ensure(count == 0 || single == batched, || {
+        format!("{count} acknowledged at once give the window {batched}, one by one {single}")
+    })
+}
+
+fn check_growth(feedback: &Feedback, old: f64, new: f64) -> Result<(), String> {
+    ensure(new >= old, || format!("an acknowledgment took the window from {old} to {new}"))?;
+    if feedback.limited.may_grow() && !feedback.is_congested() {
+        // Nothing grows faster than slow start: one segment per acknowledged segment (RFC 5681).
+        let most = feedback.acked as f64 * (1.0 + 1e-9) + 1e-6;
+        ensure(new - old <= most, || format!("{} acknowledged added {}", feedback.acked, new - old))
+    } else {
+        ensure(new == old, || {
+            format!(
+                "the window grew from {old} to {new} though nothing said that it may: {feedback:?}"
+            )
+        })
+    }
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}

@@ -1,0 +1,239 @@
+//! What controllers get that ask for more: by hand, on a wire of 100 ms without a bottleneck.
+
+use std::sync::{Arc, Mutex};
+
+use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Sent, Wants};
+use longfat_units::{Segments, Span, Time};
+
+use super::super::{Sender, Sends};
+use super::{Dialogue, config};
+use crate::scenario::Recovery;
+
+/// What a controller was told.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    feedback: Vec<Feedback>,
+    congestion: Vec<Congestion>,
+    sent: Vec<Sent>,
+    alarms: Vec<Time>,
+}
+
+/// A window that never changes, a call every 30 ms, and a note of everything.
+#[derive(Clone, Debug)]
+struct Listener {
+    window: f64,
+    wants: Wants,
+    pacing: Pacing,
+    alarm: Time,
+    told: Arc<Mutex<Told>>,
+}
+
+impl Listener {
+    fn note(&self, what: impl FnOnce(&mut Told)) {
+        what(&mut self.told.lock().expect("one thread"));
+    }
+}
+
+impl CongestionControl for Listener {
+    fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
+        self.note(|told| told.feedback.push(*feedback));
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        self.note(|told| told.congestion.push(*event));
+    }
+
+    fn on_sent(&mut self, sent: &Sent, _: &Path) {
+        self.note(|told| told.sent.push(*sent));
+    }
+
+    fn timer(&self) -> Option<Time> {
+        Some(self.alarm)
+    }
+
+    fn on_timer(&mut self, now: Time, _: &Path) {
+        self.alarm = now + Span::from_millis(30);
+        self.note(|told| told.alarms.push(now));
+    }
+
+    fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    fn pacing(&self) -> Pacing {
+        self.pacing
+    }
+
+    fn wants(&self) -> Wants {
+        self.wants
+    }
+}
+
+const EVERYTHING: Wants =
+    Wants { pacing: true, delivery_rate: true, departures: true, timer: true, spurious: true };
+
+/// A conversation of that listener, until `until` milliseconds, and what it was told.
+fn listen(
+    listener: impl FnOnce(&mut Listener),
+    recovery: Recovery,
+    segments: u64,
+    lost: &[u64],
+    until: u64,
+) -> (Dialogue, Told) {
+    let told = Arc::new(Mutex::new(Told::default()));
+    let mut control = Listener {
+        window: 10.0,
+        wants: EVERYTHING,
+        pacing: Pacing::Unpaced,
+        alarm: Time::ZERO + Span::from_millis(30),
+        told: Arc::clone(&told),
+    };
+    listener(&mut control);
+    let config = config(recovery, None, segments);
+    let selective = recovery == Recovery::Sack;
+    let sender = Sender::new(config, Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(segments), selective, lost);
+    dialogue.run(Span::from_millis(until));
+    let told = told.lock().expect("one thread").clone();
+    (dialogue, told)
+}
+
+fn millis(time: Time) -> u64 {
+    time.0 / 1_000_000_000
+}
+
+#[test]
+fn every_acknowledgment_with_news_is_told_whatever_it_carries() {
+    // Ten in flight, 2 and 5 are lost. Acknowledgments at 100 ms: 0 and 1 in order, then the blocks 3, 4, 6, 7, 8, 9. 6 is
+    // the third above 2, and 8 the third above 5.
+    let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &[2, 5], 150);
+    let told: Vec<_> = told
+        .feedback
+        .iter()
+        .map(|it| (it.acked, it.sacked, it.lost, it.recovery_begins, it.in_flight))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, 0, 0, false, 10),
+            (1, 0, 0, false, 10),
+            (0, 1, 0, false, 10),
+            (0, 1, 0, false, 10),
+            // The retransmission of 2 and new data have taken the places of what has left the network.
+            (0, 1, 1, true, 10),
+            (0, 1, 0, false, 10),
+            (0, 1, 1, false, 10),
+            (0, 1, 0, false, 10),
+        ]
+    );
+}
+
+#[test]
+fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
+    let (_, told) = listen(|_| {}, Recovery::NewReno, 1000, &[2, 5], 450);
+    let lost: Vec<_> = told
+        .feedback
+        .iter()
+        .filter(|it| it.lost > 0)
+        .map(|it| (millis(it.now), it.lost, it.recovery_begins))
+        .collect();
+    // The third duplicate at 100 ms, and at 200 ms the partial acknowledgment of all below 5.
+    assert_eq!(lost, [(100, 1, true), (200, 1, false)]);
+}
+
+#[test]
+fn marks_are_told_with_every_echo_and_answered_once_per_window() {
+    let told = Arc::new(Mutex::new(Told::default()));
+    let control = Listener {
+        window: 10.0,
+        wants: Wants::NOTHING,
+        pacing: Pacing::Unpaced,
+        alarm: Time::NEVER,
+        told: Arc::clone(&told),
+    };
+    let sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), true, &[]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(250));
+    let told = told.lock().expect("one thread");
+    // Nothing is marked in the first window, everything in the second: ten echoes at 200 ms, one answer.
+    let marked: Vec<u64> = told.feedback.iter().map(|it| it.marked).collect();
+    assert_eq!(marked, [vec![0; 10], vec![1; 10]].concat());
+    assert_eq!(told.congestion.len(), 1);
+    assert_eq!((told.congestion[0].cause, millis(told.congestion[0].now)), (Cause::Mark, 200));
+}
+
+#[test]
+fn the_delivery_rate_of_a_constant_window_is_the_window_per_round_trip() {
+    let (_, told) = listen(|_| {}, Recovery::Sack, 100_000, &[], 1050);
+    // From the second round trip on: ten segments in each 100 ms, whichever of them it is.
+    let settled = told.feedback.iter().filter(|it| millis(it.now) > 200);
+    let rates: Vec<f64> =
+        settled.map(|it| it.rate.expect("it was asked for").per_second()).collect();
+    assert_eq!(rates.len(), 80);
+    assert!(rates.iter().all(|rate| (10.0..=100.0).contains(rate)), "{rates:?}");
+    // The last acknowledgment of each bunch has seen all ten.
+    assert!(rates.iter().skip(9).step_by(10).all(|rate| *rate == 100.0), "{rates:?}");
+}
+
+#[test]
+fn the_rate_is_limited_by_the_application_where_it_is() {
+    let (_, told) = listen(|control| control.window = 20.0, Recovery::Sack, 30, &[], 1000);
+    // 20 segments leave at 0 and 10 at 100 ms, and then there are none.
+    let limited: Vec<bool> = told
+        .feedback
+        .iter()
+        .map(|it| it.rate.is_some_and(|rate| rate.application_limited))
+        .collect();
+    assert_eq!(limited.len(), 30);
+    assert!(limited[..20].iter().all(|limited| !limited));
+    // What left before the end was reached was not limited by it; the last one saw it.
+    let samples = told.feedback.iter().filter_map(|it| it.rate);
+    assert_eq!(samples.map(|rate| rate.delivered_total).max(), Some(30));
+}
+
+#[test]
+fn departures_are_told_with_what_is_in_flight() {
+    let (dialogue, told) = listen(|_| {}, Recovery::Sack, 1000, &[3], 150);
+    let sent: Vec<_> =
+        told.sent.iter().map(|it| (millis(it.now), it.again, it.in_flight)).collect();
+    assert_eq!(sent.len(), dialogue.log.len());
+    assert_eq!(sent[..3], [(0, false, 1), (0, false, 2), (0, false, 3)]);
+    assert_eq!(sent.iter().filter(|(_, again, _)| *again).count(), 1);
+}
+
+#[test]
+fn a_time_out_that_was_none_is_told_to_those_who_ask() {
+    // Every acknowledgment of the first window is held up until 1050 ms; the timer of 1 s runs out before.
+    let (mut dialogue, _) = listen(|_| {}, Recovery::Sack, 1000, &[], 50);
+    for (time, _) in &mut dialogue.acks {
+        *time = Time::ZERO + Span::from_millis(1050);
+    }
+    dialogue.run(Span::from_millis(1060));
+    assert_eq!(dialogue.sender.measured().timeouts, 1);
+    let told = format!("{:?}", dialogue.sender.control());
+    assert!(told.contains("spurious: Some(Timeout)"), "{told}");
+
+    // A window that is really lost: nothing is taken back.
+    let all: Vec<u64> = (0..10).collect();
+    let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &all, 3000);
+    assert_eq!(told.congestion[0].cause, Cause::Timeout);
+    assert!(told.feedback.iter().all(|it| it.spurious.is_none()));
+}
+
+#[test]
+fn a_controller_is_called_when_it_asked_to_be() {
+    let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &[], 200);
+    let alarms: Vec<u64> = told.alarms.iter().map(|time| millis(*time)).collect();
+    assert_eq!(alarms, [30, 60, 90, 120, 150, 180]);
+    let (_, told) = listen(|it| it.wants = Wants::NOTHING, Recovery::Sack, 1000, &[], 200);
+    assert!(told.alarms.is_empty() && told.sent.is_empty());
+    assert!(told.feedback.iter().all(|it| it.rate.is_none()));
+}
+
+#[test]
+fn a_rate_holds_from_the_first_segment_on() {
+    let (dialogue, _) = listen(|it| it.pacing = Pacing::Rate(100.0), Recovery::Sack, 1000, &[], 95);
+    let times: Vec<u64> = dialogue.log.iter().map(|&(time, _, _)| time).collect();
+    assert_eq!(times, [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+}
