@@ -402,7 +402,7 @@ proptest! {
             let start = conformance::start_from_bytes(start);
             let settings = conformance::settings_from_number(controller, choice);
             let kept = conformance::check(controller, &settings, &start, &operations);
-            prop_assert!(kept.is_ok(), "{}: {}", controller.name, kept.unwrap_err());
+            prop_assert!(kept.is_ok(), "{}: {}", controller.name, kept.expect_err("it is none"));
         }
     }
 }

@@ -40,10 +40,6 @@ pub(crate) struct Flow {
 
 /// The sending half of a flow.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are of the largest kind, and every packet asks"
-)]
 pub(crate) enum Source {
     /// The flow has not begun, or it is over and its place waits for the next one.
     Idle(Option<(Config, Sending)>),

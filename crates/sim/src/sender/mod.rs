@@ -116,6 +116,10 @@ pub(crate) trait Sends {
 
 /// The sending half of one flow that has a window.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is asked by itself, on the way of a packet"
+)]
 pub(crate) struct Sender {
     /// First segment not cumulatively acknowledged.
     unacknowledged: u64,
