@@ -3,7 +3,7 @@
 use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
-use crate::chance::Stream;
+use crate::chance::Losses;
 use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
 use crate::model::{Model, Reading};
@@ -94,7 +94,7 @@ struct Run<'a> {
     quartics: Vec<[f64; 5]>,
     /// Instants at which something begins or ends, the next one last.
     breaks: Vec<f64>,
-    streams: Vec<Stream>,
+    streams: Vec<Losses>,
     sampling: Sampling,
     measured_from: f64,
     means: Means,
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
         let longest = model.shortest_lag().min(end / 50.0);
         let flows = model.plan.flows.len();
         let streams =
-            network.flows.iter().map(|flow| Stream::new(network.seed, &flow.name)).collect();
+            network.flows.iter().map(|flow| Losses::new(network.seed, &flow.name)).collect();
         let mut run = Self {
             t: 0.0,
             end,

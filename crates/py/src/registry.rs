@@ -2,7 +2,7 @@
 
 use longfat_control::CONTROLLERS;
 use longfat_queue::DISCIPLINES;
-use longfat_sim::scenario::PROFILES;
+use longfat_scenario::PROFILES;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use longfat_control::{Reaction, Sending, Start};
+use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{self, Sender};
 
 /// One flow: both ends, and the ways between them.

@@ -1,17 +1,16 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
 use longfat_queue::Setting;
+use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
-use crate::chance::{self, Rare};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
-use crate::link::{self, Gauge, Link, Marker};
+use crate::link::{self, Gauge, Link, Marker, Rare};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
-use crate::scenario::{Direction, FlowGroup, Scenario};
 use crate::traffic::Traffic;
 
 /// Everything that packets move through. Direction `2·i` is link `i` forward, `2·i + 1` its reverse.
@@ -128,19 +127,6 @@ impl Network {
         }
         self.flows[flow as usize].sender = None;
         self.free.push(flow);
-    }
-}
-
-impl Scenario {
-    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
-    pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
-        let draw = |what: &str| {
-            let mut stream =
-                chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
-            move || chance::uniform(&mut stream)
-        };
-        let start = group.start.get(index, group.count, draw("start"));
-        (start, group.rtt.get(index, group.count, draw("rtt")))
     }
 }
 

@@ -7,7 +7,7 @@
 
 use longfat_fluid::{Flow, Link, Load, Network, Price, Red, averaging};
 use longfat_queue::Capacity;
-use longfat_sim::scenario::{Direction, FlowGroup, Scenario, TrafficGroup};
+use longfat_scenario::{Direction, FlowGroup, Scenario, TrafficGroup};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 

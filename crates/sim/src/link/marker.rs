@@ -4,18 +4,17 @@ use longfat_queue::AntiEcn;
 use longfat_units::{Rate, Time};
 
 use crate::packet::{Flags, Packet};
-use crate::scenario;
 
 /// What tells packets that there is room, beside whatever queue the link has.
 #[derive(Debug)]
 pub(crate) struct Marker {
     queue: AntiEcn,
-    mode: scenario::AntiEcnMode,
+    mode: longfat_scenario::AntiEcnMode,
 }
 
 impl Marker {
-    pub(crate) fn new(settings: scenario::AntiEcn, rate: Rate) -> Self {
-        let scenario::AntiEcn { threshold, buffer, mode } = settings;
+    pub(crate) fn new(settings: longfat_scenario::AntiEcn, rate: Rate) -> Self {
+        let longfat_scenario::AntiEcn { threshold, buffer, mode } = settings;
         Self { queue: AntiEcn::new(rate, threshold, buffer), mode }
     }
 
@@ -28,8 +27,10 @@ impl Marker {
         }
         match self.mode {
             _ if !room => packet.flags = packet.flags.without(Flags::ROOM),
-            scenario::AntiEcnMode::And => {}
-            scenario::AntiEcnMode::Overwrite => packet.flags = packet.flags.with(Flags::ROOM),
+            longfat_scenario::AntiEcnMode::And => {}
+            longfat_scenario::AntiEcnMode::Overwrite => {
+                packet.flags = packet.flags.with(Flags::ROOM)
+            }
         }
     }
 }

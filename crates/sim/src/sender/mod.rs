@@ -14,6 +14,7 @@ mod round_trip;
 mod scoreboard;
 
 use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Sending};
+use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
 use bursts::Bursts;
@@ -25,7 +26,6 @@ use scoreboard::Scoreboard;
 
 use crate::packet::{Flags, Packet};
 use crate::sack::Blocks;
-use crate::scenario::Recovery;
 
 /// What a sender is made from.
 #[derive(Debug)]

@@ -5,13 +5,13 @@ mod pacing;
 use std::collections::VecDeque;
 
 use longfat_control::{Pacing, Sending, Start};
+use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
 use super::{Sender, Settings, State};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
-use crate::scenario::Recovery;
 
 const RTT: Span = Span::from_millis(100);
 

@@ -5,7 +5,7 @@ use longfat_units::Bytes;
 use longfat_units::parameter::Setting;
 
 use super::BASE;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::{Scenario, ScenarioError};
 
 const RED: &str = "link.bottleneck.queue={ kind = \"red\", min = \"0.1 bdp\", max = \"0.3 bdp\", \
                    weight = 0.002, max_p = 0.1, gentle = true, ecn = true, mode = \"packets\" }";

@@ -2,8 +2,13 @@
 //!
 //! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
 //! length converted. It comes from a scenario file and can be written as one.
+//!
+//! Every model reads the same file and the same [`Scenario`]: the packet simulator and the fluid model lie above this
+//! crate and take from a scenario what they know of. Their random numbers come from here too ([`chance`]), so that a
+//! flow whose start is drawn starts at the same time in both.
 
 mod anti_ecn;
+pub mod chance;
 mod choice;
 mod error;
 mod fields;
@@ -260,6 +265,17 @@ impl Scenario {
     /// The size of the largest packet that crosses link `index`, in either direction.
     pub fn largest_packet(&self, index: usize) -> Bytes {
         largest_packet(&self.flows, &self.traffic, index)
+    }
+
+    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
+    pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let draw = |what: &str| {
+            let mut stream =
+                chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
+            move || chance::uniform(&mut stream)
+        };
+        let start = group.start.get(index, group.count, draw("start"));
+        (start, group.rtt.get(index, group.count, draw("rtt")))
     }
 }
 

@@ -6,7 +6,7 @@ use longfat_units::parameter::Given;
 use longfat_units::{Bytes, Span};
 
 use super::{BASE, base, read, refusal, written};
-use crate::scenario::{PROFILES, Recovery, Spans, Transport};
+use crate::{PROFILES, Recovery, Spans, Transport};
 
 fn transport(overrides: &[&str]) -> Transport {
     base(overrides).flows.remove(0).transport

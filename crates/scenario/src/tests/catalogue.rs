@@ -4,7 +4,7 @@ use longfat_control::{Cause, Controller, Needs, Operating, Start, WindowLaw, Win
 use longfat_queue::{Built, Discipline, Storage};
 use longfat_units::parameter::{Given, Kind, Parameter};
 
-use crate::scenario::choice::Catalogue;
+use crate::choice::Catalogue;
 
 /// Reno and drop tail, and one of each that has parameters.
 pub(super) fn catalogue() -> Catalogue {

@@ -3,7 +3,7 @@
 use longfat_units::{Bytes, Span};
 
 use super::{base, read, refusal, written};
-use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
+use crate::{Scenario, Size, Spans, TrafficGroup};
 
 /// A link of 500 Mbit/s and back 5 Mbit/s, and nothing but short flows.
 const WEB: &str = r#"

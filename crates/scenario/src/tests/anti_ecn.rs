@@ -1,7 +1,7 @@
 //! The AntiECN marker of a link, as it is written and as it comes back.
 
 use super::{base, refusal, written};
-use crate::scenario::{AntiEcn, AntiEcnMode, Scenario};
+use crate::{AntiEcn, AntiEcnMode, Scenario};
 
 const MARKER: &str = "link.bottleneck.anti_ecn";
 
