@@ -50,9 +50,9 @@
 //! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: held at packet level, as the slope
 //!   above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
 
+use longfat_units::Segments;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
-use longfat_units::Segments;
 
 use crate::{
     Cause, CongestionControl, Controller, Needs, Operating, Pacing, Reaction, Start, WindowLaw,

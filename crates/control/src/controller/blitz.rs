@@ -52,13 +52,11 @@
 //! of the two other hops; power at low load is λF/R₀; late short transfers lose almost nothing while a long burst
 //! persists; a lone burst of 200 packets from 15 into 3 Mbit/s overflows a buffer of 112.
 
-use longfat_units::{Segments, Time};
 use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{Segments, Time};
 
 use crate::bounds::CEILING;
-use crate::{
-    Ack, Congestion, CongestionControl, Controller, Needs, Pacing, Path, Sending, Start,
-};
+use crate::{Ack, Congestion, CongestionControl, Controller, Needs, Pacing, Path, Sending, Start};
 
 /// Blitz's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {

@@ -49,9 +49,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use super::hstcp::{self, HighSpeed};
-use crate::{
-    Cause, CongestionControl, Controller, Operating, Pacing, Start, WindowLaw, Windowed,
-};
+use crate::{Cause, CongestionControl, Controller, Operating, Pacing, Start, WindowLaw, Windowed};
 
 /// CW-HSTCP's entry in the list of controllers.
 pub static CONTROLLER: Controller = Controller {

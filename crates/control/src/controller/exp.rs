@@ -80,8 +80,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use crate::{
-    Cause, CongestionControl, Controller, Operating, Pacing, Phase, Start, WindowLaw,
-    Windowed,
+    Cause, CongestionControl, Controller, Operating, Pacing, Phase, Start, WindowLaw, Windowed,
 };
 
 /// EXP-TCP's entry in the list of controllers.

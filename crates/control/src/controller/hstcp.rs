@@ -214,7 +214,8 @@ impl Response {
         // Up to high_window the RFC decides, wherever the maximum, and if there is none (then it is NaN or
         // negative).
         let exists = at_maximum > 0.0;
-        let held_decrease = if exists { at_maximum.min(line.high_decrease) } else { line.high_decrease };
+        let held_decrease =
+            if exists { at_maximum.min(line.high_decrease) } else { line.high_decrease };
         let held_from = if slope > 0.0 {
             line.low_window * exp((RENO_DECREASE - held_decrease) / slope)
         } else {

@@ -38,9 +38,7 @@ use longfat_units::math::pow;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno::Reno;
-use crate::{
-    Cause, CongestionControl, Controller, Needs, Operating, Start, WindowLaw, Windowed,
-};
+use crate::{Cause, CongestionControl, Controller, Needs, Operating, Start, WindowLaw, Windowed};
 
 /// The entry of sized start in the list of controllers.
 pub static CONTROLLER: Controller = Controller {
@@ -68,9 +66,8 @@ pub static CONTROLLER: Controller = Controller {
 };
 
 fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
-    let window = first_window(settings, start).map_or(start.window, |window| {
-        if start.window < window { window } else { start.window }
-    });
+    let window = first_window(settings, start)
+        .map_or(start.window, |window| if start.window < window { window } else { start.window });
     Windowed::boxed(SizedStart, &Start { window, ..*start })
 }
 

@@ -74,7 +74,13 @@ pub static DISCIPLINE: Discipline = Discipline {
     title: "adaptive virtual queue: marks what a queue behind a slower link would not hold, to keep a utilisation",
     source: "Kunniyur & Srikant 2001",
     parameters: &[
-        Parameter::number("utilisation", 0.98, 1e-3, 1.0, "load to hold, as a share of the rate (gamma)"),
+        Parameter::number(
+            "utilisation",
+            0.98,
+            1e-3,
+            1.0,
+            "load to hold, as a share of the rate (gamma)",
+        ),
         Parameter {
             name: "alpha",
             kind: Kind::Frequency { min: 1e-6, max: 1e6 },
@@ -82,7 +88,13 @@ pub static DISCIPLINE: Discipline = Discipline {
             about: "how fast the virtual capacity follows the load",
         },
         Parameter::length("limit", "1 buffer", "what the virtual queue holds (B)"),
-        Parameter::number("start", 0.8, 0.0, 1.0, "virtual capacity at the start, as a share of the rate"),
+        Parameter::number(
+            "start",
+            0.8,
+            0.0,
+            1.0,
+            "virtual capacity at the start, as a share of the rate",
+        ),
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,

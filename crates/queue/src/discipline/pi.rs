@@ -60,7 +60,9 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{
+    Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
+};
 
 /// PI's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -68,8 +70,20 @@ pub static DISCIPLINE: Discipline = Discipline {
     title: "proportional-integral control of the marking probability, to hold the queue at a target",
     source: "Hollot, Misra, Towsley & Gong 2001",
     parameters: &[
-        Parameter::number("a", 1.822e-5, f64::MIN_POSITIVE, 1.0, "probability per packet above the target now"),
-        Parameter::number("b", 1.816e-5, 0.0, 1.0, "probability per packet above the target an interval ago"),
+        Parameter::number(
+            "a",
+            1.822e-5,
+            f64::MIN_POSITIVE,
+            1.0,
+            "probability per packet above the target now",
+        ),
+        Parameter::number(
+            "b",
+            1.816e-5,
+            0.0,
+            1.0,
+            "probability per packet above the target an interval ago",
+        ),
         Parameter::length("target", "50 packets", "queue to hold (q_ref)"),
         Parameter {
             name: "interval",

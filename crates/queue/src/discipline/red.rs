@@ -103,7 +103,9 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{
+    Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
+};
 
 /// RED's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -233,8 +235,7 @@ impl Red {
         let by_bytes = settings.word("mode") == "bytes";
         let ecn = settings.flag("ecn");
         let mark_if = |possible: bool| if possible { Verdict::Mark } else { Verdict::Drop };
-        let weight =
-            settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
+        let weight = settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
         Self {
             average: 0.0,
             count: 0.0,

@@ -64,9 +64,27 @@ pub static DISCIPLINE: Discipline = Discipline {
     title: "random exponential marking: a price of excess load and excess queue, to match rates and clear buffers",
     source: "Athuraliya, Li, Low & Yin 2001",
     parameters: &[
-        Parameter::number("gamma", 0.001, f64::MIN_POSITIVE, 1e3, "step of the price per packet of excess"),
-        Parameter::number("alpha", 0.1, 0.0, 1e3, "weight of a packet of excess queue against one of excess load"),
-        Parameter::number("phi", 1.001, 1.0001, 1e3, "base of the marking probability 1 - phi^-price"),
+        Parameter::number(
+            "gamma",
+            0.001,
+            f64::MIN_POSITIVE,
+            1e3,
+            "step of the price per packet of excess",
+        ),
+        Parameter::number(
+            "alpha",
+            0.1,
+            0.0,
+            1e3,
+            "weight of a packet of excess queue against one of excess load",
+        ),
+        Parameter::number(
+            "phi",
+            1.001,
+            1.0001,
+            1e3,
+            "base of the marking probability 1 - phi^-price",
+        ),
         Parameter::length("target", "20 packets", "queue to hold (b*)"),
         Parameter {
             name: "interval",
