@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     let (words, _) = data.as_chunks::<4>();
     let [choice, start, events @ ..] = words else { return };
     let operations: Vec<Operation> = events.iter().copied().map(Operation::from_bytes).collect();
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         let settings = settings(controller, u32::from_le_bytes(*choice));
         check(controller, &settings, &start_from_bytes(*start), &operations);
     }

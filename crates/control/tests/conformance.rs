@@ -137,7 +137,7 @@ fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
 fn windowed() -> impl Iterator<Item = &'static Controller> {
     let has_window =
         |entry: &&Controller| build(entry, &Start::default()).sending() == Sending::Windowed;
-    CONTROLLERS.iter().copied().filter(has_window)
+    CONTROLLERS.iter().map(|entry| &**entry).filter(has_window)
 }
 
 #[track_caller]
@@ -148,7 +148,7 @@ fn assert_within_1_percent(measured: f64, promised: f64, what: &str) {
 #[test]
 fn growth_and_reduction_are_those_of_the_source() {
     for controller in windowed() {
-        let name = controller.name;
+        let name = &*controller.name;
         for Promise { window, grown, kept, regrown } in promises(name) {
             let mut control = avoiding(controller, window);
             let measured = round(&mut *control, Time::ZERO);
@@ -170,7 +170,7 @@ fn slow_start_is_that_of_the_source() {
         for window in [2.0, 1000.0] {
             let mut control = starting(controller, window);
             let measured = round(&mut *control, Time::ZERO);
-            let promised = promised_in_slow_start(controller.name, window);
+            let promised = promised_in_slow_start(&controller.name, window);
             let what = format!("{}, slow start at {window}", controller.name);
             assert_within_1_percent(measured, promised, &what);
         }
@@ -179,7 +179,7 @@ fn slow_start_is_that_of_the_source() {
 
 #[test]
 fn one_acknowledgment_of_n_equals_n_of_one() {
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         for slow_start in [SlowStart::Standard, SlowStart::Limited, SlowStart::HyStart] {
             for (window, threshold) in
                 [(2.0, 2.0), (10.0, 1e9), (90.0, 120.0), (1e3, 1e3), (1e5, 1e5), (1e7, 1e7)]
@@ -207,7 +207,7 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
 #[test]
 fn ten_lossless_days_change_nothing_but_the_window() {
     for controller in windowed() {
-        let name = controller.name;
+        let name = &*controller.name;
         for window in [10.0, 1e5] {
             let mut old = avoiding(controller, window);
             let mut now = Time::ZERO;
@@ -240,7 +240,7 @@ fn ten_lossless_days_change_nothing_but_the_window() {
 #[test]
 fn ten_days_of_windowfuls_stay_finite() {
     // As many acknowledgments at once as keep an exponential law exponential.
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         let mut control = avoiding(controller, 1e5);
         let mut now = Time::ZERO;
         for _ in 0..100 {
@@ -254,7 +254,7 @@ fn ten_days_of_windowfuls_stay_finite() {
 
 #[test]
 fn the_order_of_acknowledgment_and_congestion_hardly_matters() {
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         for cause in [Cause::Loss, Cause::Mark] {
             for window in [3.0, 50.0, 1e3, 1e5, 1e7] {
                 for make in [avoiding, starting] {
@@ -300,7 +300,7 @@ fn an_untested_window_never_grows() {
 
 #[test]
 fn nothing_takes_the_window_below_the_floor() {
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         for (cause, floor) in [(Cause::Loss, 2.0), (Cause::Mark, 1.0), (Cause::Timeout, 1.0)] {
             let mut control = avoiding(controller, 1e5);
             for second in 0..200 {
@@ -314,7 +314,7 @@ fn nothing_takes_the_window_below_the_floor() {
 
 #[test]
 fn a_mad_start_is_brought_to_reason() {
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         for window in [f64::NAN, f64::NEG_INFINITY, -1.0, 0.0, 1e300, f64::INFINITY] {
             for threshold in [None, Some(f64::NAN), Some(0.0), Some(f64::INFINITY)] {
                 let threshold = threshold.map(Segments);
@@ -330,11 +330,11 @@ fn a_mad_start_is_brought_to_reason() {
 
 #[test]
 fn what_has_no_window_is_held_back_by_none_and_paced() {
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         let start = Start { access: Some(1e6), ..Start::default() };
         let mut control = build(controller, &start);
         let Sending::Bursts { duplicates, priorities } = control.sending() else { continue };
-        let name = controller.name;
+        let name = &*controller.name;
         assert!(duplicates >= 1, "{name}");
         let needs = control.needs();
         // Nothing else would end a burst of a flow that has no end.
@@ -353,15 +353,15 @@ fn what_has_no_window_is_held_back_by_none_and_paced() {
 #[test]
 fn every_parameter_has_a_default_within_its_bounds() {
     use longfat_units::parameter::{Kind, Setting};
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         let defaults = controller.defaults();
-        for parameter in controller.parameters {
-            let default = defaults.get(parameter.name);
-            let fits = match (parameter.kind, default) {
+        for parameter in &controller.parameters {
+            let default = defaults.get(&parameter.name);
+            let fits = match (&parameter.kind, default) {
                 (Kind::Number { min, max }, Some(Setting::Number(number))) => {
-                    (min..=max).contains(number)
+                    (min..=max).contains(&number)
                 }
-                (Kind::Word(words), Some(Setting::Word(word))) => words.contains(&word.as_str()),
+                (Kind::Word(words), Some(Setting::Word(word))) => words.iter().any(|it| it == word),
                 (_, default) => default.is_some(),
             };
             assert!(fits, "{}: {} is {default:?}", controller.name, parameter.name);
@@ -370,14 +370,25 @@ fn every_parameter_has_a_default_within_its_bounds() {
 }
 
 #[test]
-fn the_list_is_in_order_and_knows_its_names() {
+fn the_list_is_in_order() {
     assert!(CONTROLLERS.is_sorted_by(|one, other| one.name < other.name));
-    for controller in CONTROLLERS {
-        let found = longfat_control::find(controller.name).map(|found| found.name);
-        assert_eq!(found, Some(controller.name));
-    }
     for name in SlowStart::NAMES {
         assert_eq!(SlowStart::named(name).map(SlowStart::name), Some(*name));
+    }
+}
+
+#[test]
+fn every_file_is_in_the_list() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/controller");
+    let files = std::fs::read_dir(folder).expect("the controllers have a folder");
+    for path in files.map(|entry| entry.expect("the folder can be read").path()) {
+        let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
+        let name = module.replace('_', "-");
+        assert!(
+            module == "mod" || CONTROLLERS.iter().any(|entry| entry.name == name),
+            "controller/{module}.rs has no entry called `{name}`: add `pub mod {module};` and \
+             `{module}::controller()` to controller/mod.rs"
+        );
     }
 }
 
@@ -390,7 +401,7 @@ proptest! {
         start: [u8; 4],
         operations in prop::collection::vec(any::<[u8; 4]>().prop_map(Operation::from_bytes), 0..200),
     ) {
-        for controller in CONTROLLERS {
+        for controller in CONTROLLERS.iter() {
             let start = operations::start_from_bytes(start);
             let settings = operations::settings(controller, choice);
             operations::check(controller, &settings, &start, &operations);

@@ -85,7 +85,7 @@ pub(crate) fn check_target(settings: &Settings, setting: &Setting) -> Result<(),
             unit.show(target),
             unit.show(room)
         );
-        return Err(("target", reason));
+        return Err(("target".into(), reason));
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ pub(crate) fn check_interval(settings: &Settings) -> Result<(), Refusal> {
     if interval < SHORTEST_INTERVAL {
         let reason =
             format!("`interval` must be at least {SHORTEST_INTERVAL}, but it is {interval}");
-        return Err(("interval", reason));
+        return Err(("interval".into(), reason));
     }
     Ok(())
 }

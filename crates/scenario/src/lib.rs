@@ -8,6 +8,7 @@
 //! flow whose start is drawn starts at the same time in both.
 
 mod anti_ecn;
+mod catalogue;
 pub mod chance;
 mod choice;
 mod error;
@@ -29,16 +30,19 @@ mod tree;
 mod value;
 mod write;
 
-use longfat_control::{Pacing, SlowStart};
-use longfat_queue::Capacity;
-use longfat_units::parameter::Settings;
+use std::sync::Arc;
+
+use longfat_control::{Controller, Pacing, SlowStart};
+use longfat_queue::{Capacity, Discipline};
+use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
+pub use catalogue::{Catalogue, CatalogueError};
 pub use error::ScenarioError;
 pub use profile::{PROFILES, Profile};
 
 /// A complete, checked description of one simulation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scenario {
     /// How long to simulate.
     pub duration: Span,
@@ -54,6 +58,8 @@ pub struct Scenario {
     pub flows: Vec<FlowGroup>,
     /// The groups of short flows that arrive at random, in the order of the file.
     pub traffic: Vec<TrafficGroup>,
+    /// What it could choose from.
+    pub catalogue: Catalogue,
 }
 
 /// A full-duplex link.
@@ -81,7 +87,7 @@ pub struct Direction {
     /// The round trip behind `"bdp"`; `None` where no flow crosses and none was given.
     pub bdp: Option<Span>,
     /// The queue discipline, and its settings.
-    pub queue: Choice,
+    pub queue: Choice<Discipline>,
     /// How it tells packets that there is room; `None`: it does not know AntiECN.
     pub anti_ecn: Option<AntiEcn>,
 }
@@ -106,13 +112,20 @@ pub enum AntiEcnMode {
     Overwrite,
 }
 
-/// A controller or queue discipline by name, with a value for each of its parameters.
+/// A controller or a queue discipline, with a value for each of its parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    /// The name in the registry.
-    pub kind: &'static str,
+pub struct Choice<T> {
+    /// Its entry in the catalogue.
+    pub entry: Arc<T>,
     /// Its settings, complete.
     pub settings: Settings,
+}
+
+impl<T: Entry> Choice<T> {
+    /// Its name, `kind` in a scenario file.
+    pub fn kind(&self) -> &str {
+        self.entry.name()
+    }
 }
 
 /// Flows that differ in nothing but round trip and start.
@@ -121,7 +134,7 @@ pub struct FlowGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
     /// The controller of each flow.
-    pub control: Choice,
+    pub control: Choice<Controller>,
     /// How many.
     pub count: u64,
     /// Indices into [`Scenario::links`], in the order of travel.
@@ -146,7 +159,7 @@ pub struct TrafficGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
     /// The controller of each flow.
-    pub control: Choice,
+    pub control: Choice<Controller>,
     /// Indices into [`Scenario::links`], in the order of travel.
     pub path: Vec<usize>,
     /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
@@ -259,6 +272,18 @@ pub enum Recovery {
     NewReno,
     /// One fast retransmission per window (RFC 5681).
     Reno,
+}
+
+/// Scenarios are equal if they say the same, whatever else they could have chosen from.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { duration, warmup, seed, sample, links, flows, traffic, catalogue: _ } = self;
+        (*duration, *warmup) == (other.duration, other.warmup)
+            && (*seed, *sample) == (other.seed, other.sample)
+            && *links == other.links
+            && *flows == other.flows
+            && *traffic == other.traffic
+    }
 }
 
 impl Scenario {

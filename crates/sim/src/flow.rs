@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longfat_control::{Reaction, Sending, Start};
+use longfat_control::{Controller, Reaction, Sending, Start};
 use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
@@ -108,12 +108,9 @@ impl Route {
     }
 
     /// What AECN-SYN tells a flow under `control` on this path.
-    pub(crate) fn negotiate(&self, control: &Choice) -> Negotiation {
-        let law = longfat_control::find(control.kind).and_then(|controller| controller.law);
+    pub(crate) fn negotiate(&self, control: &Choice<Controller>) -> Negotiation {
         match self.unaware {
-            _ if !law.is_some_and(|law| law(&control.settings).needs().room) => {
-                Negotiation::NotAsked
-            }
+            _ if !control.entry.needs(&control.settings).room => Negotiation::NotAsked,
             Some(link) => Negotiation::Unaware(link),
             None => Negotiation::Agreed,
         }
@@ -128,7 +125,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) member: Member,
     pub(crate) slots: Slots,
     pub(crate) route: &'a Route,
-    pub(crate) control: &'a Choice,
+    pub(crate) control: &'a Choice<Controller>,
     pub(crate) transport: &'a Transport,
     pub(crate) anti_ecn: Negotiation,
     pub(crate) rtt: Span,
@@ -161,8 +158,6 @@ impl Flow {
         let rest = rtt - route.delay;
         let part = rest / 4;
         let last_part = rest - part * 3;
-        let controller = longfat_control::find(plan.control.kind)
-            .expect("a resolved scenario names known controllers");
         let begin = Start {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
@@ -171,7 +166,7 @@ impl Flow {
             round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
-        let control = (controller.build)(&plan.control.settings, &begin);
+        let control = (plan.control.entry.build)(&plan.control.settings, &begin);
         // Without a window there is no answer to a mark, and losses show by duplicates alone.
         let windowed = control.sending() == Sending::Windowed;
         let per_mark = control.reaction() == Reaction::PerMark;

@@ -194,8 +194,6 @@ fn build_link(
     packet: Bytes,
     options: Options,
 ) -> Link {
-    let discipline =
-        longfat_queue::find(direction.queue.kind).expect("a resolved scenario names known queues");
     let capacity = direction.buffer;
     let setting = Setting { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
@@ -206,7 +204,7 @@ fn build_link(
         rate: direction.rate,
         delay: direction.delay,
         capacity,
-        queue: (discipline.build)(&direction.queue.settings, &setting),
+        queue: (direction.queue.entry.build)(&direction.queue.settings, &setting),
         anti_ecn: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),

@@ -61,19 +61,27 @@ use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{Ack, Cause, Congestion, CongestionControl, Controller, Path, Probe, Start};
 
-/// CUBIC's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "cubic",
-    title: "CUBIC: a cubic function of the time since the last loss",
-    source: "RFC 9438",
-    parameters: &[
-        Parameter::number("c", 0.4, 1e-4, 100.0, "steepness of the cubic, in segments/s^3"),
-        Parameter::number("beta", 0.7, 0.5, 0.99, "share of the window kept at a congestion event"),
-        Parameter::flag("fast_convergence", true, "make room when losing below the last maximum"),
-    ],
-    build,
-    law: None,
-};
+/// CUBIC's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("cubic", build)
+        .title("CUBIC: a cubic function of the time since the last loss")
+        .source("RFC 9438")
+        .parameters([
+            Parameter::number("c", 0.4, 1e-4, 100.0, "steepness of the cubic, in segments/s^3"),
+            Parameter::number(
+                "beta",
+                0.7,
+                0.5,
+                0.99,
+                "share of the window kept at a congestion event",
+            ),
+            Parameter::flag(
+                "fast_convergence",
+                true,
+                "make room when losing below the last maximum",
+            ),
+        ])
+}
 
 fn build(settings: &Settings, start: &Start) -> Box<dyn CongestionControl> {
     Box::new(Cubic::new(settings, start))

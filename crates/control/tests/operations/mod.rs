@@ -64,9 +64,9 @@ pub(crate) fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Sta
 /// largest value, or another word.
 pub(crate) fn settings(controller: &Controller, mut choice: u32) -> Settings {
     let mut settings = controller.defaults();
-    for parameter in controller.parameters {
+    for parameter in &controller.parameters {
         if let Some(value) = other_value(parameter, choice % 4) {
-            settings.set(parameter.name, value);
+            settings.set(parameter.name.clone(), value);
         }
         choice /= 4;
     }
@@ -75,10 +75,10 @@ pub(crate) fn settings(controller: &Controller, mut choice: u32) -> Settings {
 
 fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
     let smallest = digit == 1;
-    Some(match (parameter.kind, digit) {
+    Some(match (&parameter.kind, digit) {
         (_, 0) => return None,
         (Kind::Word(words) | Kind::NumberOr { words, .. }, 3) | (Kind::Word(words), _) => {
-            Setting::Word(words[digit as usize % words.len()].into())
+            Setting::Word(words[digit as usize % words.len()].to_string())
         }
         (Kind::Flag, _) => Setting::Flag(smallest),
         (_, 3) | (Kind::Length | Kind::Law, _) => return None,
@@ -87,8 +87,8 @@ fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
             | Kind::Frequency { min, max }
             | Kind::NumberOr { min, max, .. },
             _,
-        ) => Setting::Number(if smallest { min } else { max }),
-        (Kind::Count { min, max }, _) => Setting::Count(if smallest { min } else { max }),
+        ) => Setting::Number(if smallest { *min } else { *max }),
+        (Kind::Count { min, max }, _) => Setting::Count(if smallest { *min } else { *max }),
         (Kind::Span, _) => Setting::Span(Span::from_seconds(if smallest { 0 } else { 3600 })),
     })
 }

@@ -18,7 +18,7 @@ pub(crate) struct Fluid {
     /// Spacing of the time series.
     pub(crate) sample: Span,
     /// The groups: name and controller.
-    pub(crate) groups: Vec<(String, &'static str)>,
+    pub(crate) groups: Vec<(String, String)>,
     /// The group of each flow.
     pub(crate) group: Vec<u32>,
     /// Names of the links of the file.
@@ -77,12 +77,10 @@ pub(crate) fn fluid(scenario: &Scenario, price: &str) -> Result<Fluid, String> {
 
 fn add_group(fluid: &mut Fluid, scenario: &Scenario, group: &FlowGroup) -> Result<(), String> {
     let name = &group.name;
-    let kind = group.control.kind;
-    let controller =
-        longfat_control::find(kind).expect("a resolved scenario names known controllers");
-    let Some(law) = controller.law else {
-        let laws = longfat_control::CONTROLLERS.iter().filter(|entry| entry.law.is_some());
-        let names: Vec<&str> = laws.map(|entry| entry.name).collect();
+    let kind = group.control.kind();
+    let Some(law) = &group.control.entry.law else {
+        let laws = scenario.catalogue.controllers().iter().filter(|entry| entry.law.is_some());
+        let names: Vec<&str> = laws.map(|entry| &*entry.name).collect();
         return Err(format!(
             "flow `{name}`: `{kind}` has no window law, and the fluid model knows nothing else. Laws are {}",
             names.join(", ")
@@ -96,7 +94,7 @@ fn add_group(fluid: &mut Fluid, scenario: &Scenario, group: &FlowGroup) -> Resul
     }
     let route = route(fluid, &group.path, group.reverse);
     let index = fluid.groups.len() as u32;
-    fluid.groups.push((name.clone(), kind));
+    fluid.groups.push((name.clone(), kind.to_owned()));
     for member in 0..group.count {
         let (start, rtt) = scenario.start_and_rtt(group, member);
         let transport = &group.transport;
@@ -182,7 +180,7 @@ fn price(
     Ok(match wanted {
         "avq" => {
             let own = |key: &str| match queue.settings.get(key) {
-                Some(Setting::Number(number)) if queue.kind == "avq" => Some(*number),
+                Some(Setting::Number(number)) if queue.kind() == "avq" => Some(*number),
                 _ => None,
             };
             Price::Avq {
@@ -192,7 +190,7 @@ fn price(
         }
         "overflow" => Price::Overflow,
         "loss" => Price::Loss,
-        "red" if queue.kind == "red" => Price::Red(red(direction, packet)),
+        "red" if queue.kind() == "red" => Price::Red(red(direction, packet)),
         "red" => {
             return Err(format!(
                 "link `{link}` has no RED queue to take the price from. Add `queue = \"red\"` to it, or take \

@@ -79,7 +79,7 @@ fn group_names(fluid: &Fluid) -> Vec<String> {
 }
 
 fn flow_table(fluid: &Fluid, path: &Trajectory) -> Table {
-    let controls = fluid.groups.iter().map(|(_, control)| (*control).to_owned()).collect();
+    let controls = fluid.groups.iter().map(|(_, control)| control.clone()).collect();
     let flows = &fluid.network.flows;
     let indices = (0..flows.len() as u32).collect();
     let means = |value: fn(&longfat_fluid::FlowPath) -> f64| {

@@ -1,6 +1,7 @@
 //! AntiECN on a link: its virtual queue, and the bit in the header.
 
 use longfat_queue::AntiEcn;
+use longfat_scenario::AntiEcnMode;
 use longfat_units::{Rate, Time};
 
 use crate::packet::{Flags, Packet};
@@ -9,7 +10,7 @@ use crate::packet::{Flags, Packet};
 #[derive(Debug)]
 pub(crate) struct Marker {
     queue: AntiEcn,
-    mode: longfat_scenario::AntiEcnMode,
+    mode: AntiEcnMode,
 }
 
 impl Marker {
@@ -27,10 +28,8 @@ impl Marker {
         }
         match self.mode {
             _ if !room => packet.flags = packet.flags.without(Flags::ROOM),
-            longfat_scenario::AntiEcnMode::And => {}
-            longfat_scenario::AntiEcnMode::Overwrite => {
-                packet.flags = packet.flags.with(Flags::ROOM)
-            }
+            AntiEcnMode::And => {}
+            AntiEcnMode::Overwrite => packet.flags = packet.flags.with(Flags::ROOM),
         }
     }
 }

@@ -4,7 +4,7 @@ mod pacing;
 
 use std::collections::VecDeque;
 
-use longfat_control::{Pacing, Sending, Start};
+use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
 use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
@@ -99,7 +99,8 @@ impl Dialogue {
     }
 
     fn of(control: &str, start: &Start, settings: Settings, lost: &[u64]) -> Self {
-        let controller = longfat_control::find(control).expect("the controller is known");
+        let controller =
+            CONTROLLERS.iter().find(|entry| entry.name == control).expect("a known controller");
         let control = (controller.build)(&controller.defaults(), start);
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
