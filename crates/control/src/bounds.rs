@@ -1,18 +1,18 @@
-//! The bounds of every window, whatever the law.
+//! The bounds of every window, whatever the law and whatever the host.
 
 use longfat_units::Segments;
 
 /// The window never falls below this at a loss or a mark (RFC 5681, equation 4).
-pub(crate) const FLOOR: f64 = 2.0;
+pub const FLOOR: f64 = 2.0;
 
 /// The window after a time-out (RFC 5681, section 3.1: the loss window).
-pub(crate) const AFTER_TIMEOUT: f64 = 1.0;
+pub const AFTER_TIMEOUT: f64 = 1.0;
 
 /// More than any path holds: 10¹² segments of 1500 bytes are 12 Pbit. It keeps a law that grows
 /// exponentially finite through days without a loss.
-pub(crate) const CEILING: f64 = 1e12;
+pub const CEILING: f64 = 1e12;
 
 /// The first window of a flow, whatever was asked for.
-pub(crate) fn first_window(asked: Segments) -> f64 {
+pub fn first_window(asked: Segments) -> f64 {
     if asked.0.is_nan() { AFTER_TIMEOUT } else { asked.0.clamp(AFTER_TIMEOUT, CEILING) }
 }

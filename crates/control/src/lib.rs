@@ -10,7 +10,7 @@
 //! the benchmarks all loop over [`CONTROLLERS`]. The conformance tests (`tests/conformance.rs`) then ask for the
 //! numbers that its source promises. A [`Controller`] from elsewhere is added to a catalogue at run time.
 
-mod bounds;
+pub mod bounds;
 pub mod controller;
 mod event;
 mod hystart;

@@ -26,7 +26,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
 use crate::network::Network;
-use crate::plan::{FLOOR, Plan, Point, has_queue, initial_state, link_slope, price};
+use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slope, price};
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -307,7 +307,7 @@ impl<'a> Model<'a> {
         if y[flow] >= plan.max_window {
             growth = growth.min(0.0);
         }
-        if y[flow] <= FLOOR {
+        if y[flow] <= LEAST_WINDOW {
             growth = growth.max(0.0);
         }
         [growth, epoch, 0.0]

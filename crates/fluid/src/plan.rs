@@ -1,16 +1,13 @@
 //! A network in plain numbers: seconds, segments, shares of a capacity.
 
-use longfat_control::{Operating, Pacing, Phase, Reaction, SlowStart, WindowLaw};
+use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw, bounds};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
 use crate::network::{Flow, FluidError, Network, Price, Red};
 
-/// The least a flow sends: one segment per round trip.
-pub(crate) const FLOOR: f64 = 1.0;
-
-/// Limited slow start begins here (RFC 3742).
-const LIMITED_ABOVE: f64 = 100.0;
+/// The least a flow sends: one segment per round trip. There are no time-outs, after which it would begin so.
+pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
 #[derive(Debug)]
@@ -163,8 +160,8 @@ impl FlowPlan<'_> {
     /// The argument of the law's formulas.
     pub(crate) fn operating(&self, point: &Point) -> Operating {
         Operating {
-            window: Segments(point.window.max(FLOOR)),
-            epoch_window: Some(Segments(point.epoch_window.max(FLOOR))),
+            window: Segments(point.window.max(LEAST_WINDOW)),
+            epoch_window: Some(Segments(point.epoch_window.max(LEAST_WINDOW))),
             rtt: span(point.rtt),
             base_rtt: self.flow.rtt,
             since_event: point.since_event.map(span),
@@ -178,14 +175,7 @@ impl FlowPlan<'_> {
         match at.phase {
             Phase::CongestionAvoidance => self.law().gain(at),
             Phase::SlowStart => {
-                let step = self.law().slow_start(at.window);
-                let window = at.window.0;
-                // RFC 3742, section 2.
-                if self.flow.slow_start == SlowStart::Limited && window > LIMITED_ABOVE {
-                    step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
-                } else {
-                    step
-                }
+                self.flow.slow_start.step(at.window.0, self.law().slow_start(at.window))
             }
         }
     }

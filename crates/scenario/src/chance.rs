@@ -6,6 +6,7 @@
 
 use std::hash::Hasher;
 
+use longfat_units::math;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use siphasher::sip128::{Hasher128, SipHasher24};
@@ -28,7 +29,7 @@ pub fn stream(seed: u64, name: &str) -> Stream {
 
 /// A number in [0, 1): 53 random bits.
 pub fn uniform(stream: &mut impl Rng) -> f64 {
-    (stream.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    math::uniform(stream.next_u64())
 }
 
 #[cfg(test)]

@@ -41,6 +41,9 @@ pub use catalogue::{Catalogue, CatalogueError};
 pub use error::ScenarioError;
 pub use profile::{PROFILES, Profile};
 
+/// The smallest packet there is: an acknowledgment, or the headers of a data packet.
+pub const ACK: Bytes = Bytes(40);
+
 /// A complete, checked description of one simulation.
 #[derive(Clone, Debug)]
 pub struct Scenario {

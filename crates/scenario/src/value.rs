@@ -6,12 +6,10 @@ use std::str::FromStr;
 use longfat_units::parameter::shortest;
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split};
 
+use super::ACK;
 use super::error::{Place, Problem, did_you_mean, quoted};
 use super::fields::Field;
 use super::tree::{Node, Value};
-
-/// The smallest packet there is: an acknowledgment, or the headers of a data packet.
-pub(super) const ACK: Bytes = Bytes(40);
 
 /// What stands for the absence of a bound.
 pub(super) const NONE: &str = "none";
