@@ -215,7 +215,8 @@ impl<'a> Model<'a> {
     pub(crate) fn signal(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> Signal {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
-        let mut signal = Signal { losses: plan.loss, room: self.plan.spares, ..Signal::default() };
+        let mut signal =
+            Signal { losses: plan.loss, room: plan.hears_of_spare, ..Signal::default() };
         let mut add = |link: usize, price: f64, load: f64| {
             let link = &self.plan.links[link];
             if link.marks() {
@@ -223,8 +224,7 @@ impl<'a> Model<'a> {
             } else {
                 signal.losses += price;
             }
-            let spare = link.spare.is_some_and(|share| load < share * link.capacity);
-            signal.room &= spare;
+            signal.room = plan.hears_of_spare && link.spare(signal.room, load);
         };
         if self.delay == 0.0 {
             for &(link, _) in &plan.hops {

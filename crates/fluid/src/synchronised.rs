@@ -77,14 +77,20 @@ impl Common<'_> {
     }
 
     fn point(&self, flow: usize, t: f64, y: &[f64]) -> Point {
-        Point {
+        let plan = &self.plan.flows[flow];
+        let mut point = Point {
             window: y[flow],
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),
             since_event: self.last_loss.map(|then| t - then),
             phase: self.phases[flow],
             room: 0.0,
+        };
+        let link = &self.plan.links[0];
+        if plan.hears_of_spare && link.spare(true, self.load(t, y) * link.capacity) {
+            point.room = plan.room(&plan.operating(&point));
         }
+        point
     }
 
     /// How far the link is from losing: negative before, from 0 on it loses.

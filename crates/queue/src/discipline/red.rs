@@ -182,11 +182,14 @@ fn capacity_in_bytes(capacity: Capacity, packet: Bytes) -> f64 {
 }
 
 /// The round trip behind an automatic weight where none is known.
-const ROUND_TRIP: Span = Span::from_millis(100);
+pub const ROUND_TRIP: Span = Span::from_millis(100);
+
+/// The round trips that an automatic weight remembers.
+pub const REMEMBERED: u32 = 10;
 
 /// Adaptive RED: a memory of ten round trips of the largest packets at the rate of the link.
 fn automatic_weight(setting: &Setting) -> f64 {
-    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * 10;
+    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * u64::from(REMEMBERED);
     let packet_bits = setting.packet.0 as f64 * 8.0;
     let packets = setting.rate.0 as f64 * memory.seconds() / packet_bits;
     -math::expm1(-1.0 / packets)
