@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let [a, b, c, d, start @ ..] = *head;
     let (events, _) = events.as_chunks::<8>();
     let operations: Vec<Operation> = events.iter().copied().map(Operation::from_bytes).collect();
-    for controller in CONTROLLERS {
+    for controller in CONTROLLERS.iter() {
         let settings = settings_from_number(controller, u32::from_le_bytes([a, b, c, d]));
         if let Err(violation) = check(controller, &settings, &start_from_bytes(start), &operations) {
             panic!("{}: {violation}", controller.name);

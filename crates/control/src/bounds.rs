@@ -1,4 +1,4 @@
-//! The bounds of every window, whatever the law.
+//! The bounds of every window, whatever the law and whatever the host.
 
 use longfat_units::Segments;
 

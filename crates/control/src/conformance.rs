@@ -118,9 +118,9 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
 /// largest value, or another word.
 pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
     let mut settings = controller.defaults();
-    for parameter in controller.parameters {
+    for parameter in &controller.parameters {
         if let Some(value) = other_value(parameter, choice % 4) {
-            settings.set(parameter.name, value);
+            settings.set(parameter.name.clone(), value);
         }
         choice /= 4;
     }
@@ -129,10 +129,10 @@ pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Setting
 
 fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
     let smallest = digit == 1;
-    Some(match (parameter.kind, digit) {
+    Some(match (&parameter.kind, digit) {
         (_, 0) => return None,
         (Kind::Word(words) | Kind::NumberOr { words, .. }, 3) | (Kind::Word(words), _) => {
-            Setting::Word(words[digit as usize % words.len()].into())
+            Setting::Word(words[digit as usize % words.len()].to_string())
         }
         (Kind::Flag, _) => Setting::Flag(smallest),
         (_, 3) | (Kind::Length | Kind::Law, _) => return None,
@@ -141,8 +141,8 @@ fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
             | Kind::Frequency { min, max }
             | Kind::NumberOr { min, max, .. },
             _,
-        ) => Setting::Number(if smallest { min } else { max }),
-        (Kind::Count { min, max }, _) => Setting::Count(if smallest { min } else { max }),
+        ) => Setting::Number(if smallest { *min } else { *max }),
+        (Kind::Count { min, max }, _) => Setting::Count(if smallest { *min } else { *max }),
         (Kind::Span, _) => Setting::Span(Span::from_seconds(if smallest { 0 } else { 3600 })),
     })
 }
@@ -186,6 +186,7 @@ pub fn check_control(
         let wrong = |what| Violation { after: index + 1, what };
         let event = host.pass(operation);
         let before = control.clone();
+        check_answers(&*control, &*before).map_err(|what| Violation { after: index, what })?;
         host.tell(&mut *control, event);
         host.tell(&mut *twin, event);
         check_answers(&*control, &*twin).map_err(wrong)?;

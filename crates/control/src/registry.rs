@@ -1,29 +1,128 @@
 //! What every controller tells about itself.
 
-use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use longfat_units::parameter::{Entry, Parameter, Settings};
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::{CONTROLLERS, Needs, Sending, SlowStart, WindowLaw};
+use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
 
 /// One controller: its name, its source, its parameters, and how to make one.
-#[derive(Debug)]
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct Controller {
     /// The name in scenario files.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it is, in one line.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// Where it was published.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// What can be chosen.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
-    pub build: fn(&Settings, &Start) -> Sending,
+    pub build: Build,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
 }
 
+/// Says how one flow sends, with the parameters of a scenario.
+pub type Build = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
+
 /// Makes a law with the parameters of a scenario.
-pub type BuildLaw = fn(&Settings) -> Box<dyn WindowLaw>;
+pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;
+
+impl Controller {
+    /// A controller that is no window law, or more than one; without parameters as yet.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        build: impl Fn(&Settings, &Start) -> Sending + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            title: Cow::Borrowed(""),
+            source: Cow::Borrowed(""),
+            parameters: Vec::new(),
+            build: Arc::new(build),
+            law: None,
+        }
+    }
+
+    /// A window law, in the shell [`Windowed`] where a controller is asked for.
+    pub fn of_law<Law: WindowLaw + Clone + 'static>(
+        name: impl Into<Cow<'static, str>>,
+        law: impl Fn(&Settings) -> Law + Clone + Send + Sync + 'static,
+    ) -> Self {
+        let make = law.clone();
+        Self::new(name, move |settings, start| Windowed::boxed(make(settings), start))
+            .law(move |settings| Box::new(law(settings)))
+    }
+
+    /// Says what it is, in one line.
+    #[must_use]
+    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    /// Says where it was published.
+    #[must_use]
+    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+        Self { source: source.into(), ..self }
+    }
+
+    /// Adds parameters, after those that it has.
+    #[must_use]
+    pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// Says what its window law is.
+    #[must_use]
+    pub fn law(
+        self,
+        law: impl Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync + 'static,
+    ) -> Self {
+        Self { law: Some(Arc::new(law)), ..self }
+    }
+
+    /// A value for each parameter that has a default: what a scenario gets that says only the name.
+    pub fn defaults(&self) -> Settings {
+        let mut settings = Settings::default();
+        for parameter in &self.parameters {
+            // A controller has no queue, and so no length to measure.
+            if let Some(value) = parameter.default_setting(&|_| f64::NAN) {
+                settings.set(parameter.name.clone(), value);
+            }
+        }
+        settings
+    }
+
+    /// What it cannot do without under these settings.
+    pub fn needs(&self, settings: &Settings) -> Needs {
+        (self.build)(settings, &Start::default()).needs()
+    }
+}
+
+impl Entry for Controller {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Within a catalogue a name stands for one controller.
+impl PartialEq for Controller {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
 
 /// How a flow begins.
 #[derive(Clone, Copy, Debug)]
@@ -56,40 +155,4 @@ impl Default for Start {
             round_trip: None,
         }
     }
-}
-
-impl Controller {
-    /// A value for each parameter that has a default: what a scenario gets that says only the name.
-    pub fn defaults(&self) -> Settings {
-        let mut settings = Settings::default();
-        for parameter in self.parameters {
-            if let Some(value) = default(parameter) {
-                settings.set(parameter.name, value);
-            }
-        }
-        settings
-    }
-
-    /// What it cannot do without under these settings.
-    pub fn needs(&self, settings: &Settings) -> Needs {
-        (self.build)(settings, &Start::default()).needs()
-    }
-}
-
-fn default(parameter: &Parameter) -> Option<Setting> {
-    Some(match (parameter.default, parameter.kind) {
-        (Given::Nothing, _) => return None,
-        (Given::Number(count), Kind::Count { .. }) => Setting::Count(count as u64),
-        (Given::Number(number), _) => Setting::Number(number),
-        (Given::Flag(flag), _) => Setting::Flag(flag),
-        (Given::Text(text), Kind::Span) => {
-            Setting::Span(text.parse().expect("a default is written as in a scenario"))
-        }
-        (Given::Text(text), _) => Setting::Word(text.into()),
-    })
-}
-
-/// The controller called `name`.
-pub fn find(name: &str) -> Option<&'static Controller> {
-    CONTROLLERS.iter().copied().find(|controller| controller.name == name)
 }

@@ -52,6 +52,19 @@ impl SlowStart {
         }
     }
 
+    /// What one more acknowledged segment adds to this window, which would add `step` by itself. What `hystart++` takes
+    /// of it depends on round trips, and comes on top.
+    #[inline]
+    pub fn step(self, window: f64, step: f64) -> f64 {
+        match self {
+            // RFC 3742, section 2.
+            Self::Limited if window > LIMITED_ABOVE => {
+                step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
+            }
+            Self::Standard | Self::Limited | Self::HyStart => step,
+        }
+    }
+
     /// The slow start called `name`.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Standard, Self::Limited, Self::HyStart].into_iter().find(|kind| kind.name() == name)
@@ -91,13 +104,9 @@ impl Ramp {
     /// The window after one more acknowledged segment, which would add `step` by itself.
     #[inline]
     pub fn rise(&self, window: f64, step: f64) -> f64 {
-        let step = match self.kind {
-            // RFC 3742, section 2.
-            SlowStart::Limited if window > LIMITED_ABOVE => {
-                step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
-            }
-            SlowStart::Standard | SlowStart::Limited => step,
-            SlowStart::HyStart => step * self.watch.as_ref().map_or(1.0, HyStart::share),
+        let step = match &self.watch {
+            Some(watch) => step * watch.share(),
+            None => self.kind.step(window, step),
         };
         (window + step).min(self.threshold).min(CEILING)
     }

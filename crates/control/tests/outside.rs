@@ -12,17 +12,18 @@ use longfat_units::parameter::Settings;
 
 #[test]
 fn cubic_from_outside_is_cubic() {
-    let settings: Settings = cubic::CONTROLLER.defaults();
+    let controller = cubic::controller();
+    let settings: Settings = controller.defaults();
     let operations: Vec<conformance::Operation> = (0..2000_u64)
         .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_le_bytes())
         .map(conformance::Operation::from_bytes)
         .collect();
     let start = Start::default();
-    conformance::check(&cubic::CONTROLLER, &settings, &start, &operations).expect("a controller");
+    conformance::check(&controller, &settings, &start, &operations).expect("a controller");
 
     let inside = CONTROLLERS.iter().find(|entry| entry.name == "cubic").expect("it is listed");
     let windowed = |sending: Sending| sending.windowed().expect("it has a window");
-    let mut theirs = windowed((cubic::CONTROLLER.build)(&settings, &start));
+    let mut theirs = windowed((controller.build)(&settings, &start));
     let mut ours = windowed((inside.build)(&settings, &start));
     let rtt = longfat_units::Span::from_millis(100);
     let path = Path { rtt, base_rtt: rtt };

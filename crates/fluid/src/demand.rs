@@ -1,12 +1,10 @@
 //! What a flow asks for at a price: the window at which gain and loss balance.
 
+use longfat_control::bounds::CEILING;
 use longfat_control::{Cause, Phase};
 use longfat_units::math;
 
-use crate::plan::{FLOOR, FlowPlan, Point};
-
-/// More than any path holds.
-const CEILING: f64 = 1e12;
+use crate::plan::{FlowPlan, LEAST_WINDOW, Point};
 
 /// Probabilities that a packet of one flow is marked or lost on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,7 +65,7 @@ impl FlowPlan<'_> {
     /// The window at which a packet brings as much as it takes; `None` where there is none, and the window grows
     /// without end. `guess`, the answer to a similar price, makes it faster.
     pub(crate) fn demand(&self, chances: Chances, rtt: f64, guess: Demand) -> Option<Demand> {
-        let most = self.max_window.clamp(FLOOR, CEILING);
+        let most = self.max_window.clamp(LEAST_WINDOW, CEILING);
         let at = |window: f64| Some(Demand { window, elasticity: 0.0 });
         let unlimited = || if self.max_window < CEILING { at(most) } else { None };
         if chances.marks + chances.losses <= 0.0 {
@@ -75,7 +73,7 @@ impl FlowPlan<'_> {
         }
         let growth = |u: f64| self.growth(u, rtt, chances);
         let (least_u, most_u) = (0.0, math::ln(most));
-        let start = math::ln(guess.window.clamp(FLOOR, most));
+        let start = math::ln(guess.window.clamp(LEAST_WINDOW, most));
         let u = if let Some(u) = secant(growth, start, guess.elasticity, (least_u, most_u)) {
             u
         } else {
@@ -85,7 +83,7 @@ impl FlowPlan<'_> {
             let mut reach = 0.02;
             while low.1 < 0.0 {
                 if low.0 <= least_u {
-                    return at(FLOOR);
+                    return at(LEAST_WINDOW);
                 }
                 high = low;
                 low.0 = (low.0 - reach).max(least_u);

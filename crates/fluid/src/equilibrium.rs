@@ -66,7 +66,26 @@ pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
     let plan = Plan::new(network);
     let mut search = Search::new(network, &plan)?;
     search.run()?;
-    Ok(search.result())
+    let rest = search.result();
+    refuse_spare(&plan, &rest)?;
+    Ok(rest)
+}
+
+/// What a flow asks for is found as if it heard of no capacity to spare: so it must be.
+fn refuse_spare(plan: &Plan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
+    let hears = |flow: &FlowPlan<'_>| {
+        let spare = |before, &(link, _): &(usize, f64)| {
+            let at = &plan.links[link];
+            // A load is right within `EXACT`, and none where the threshold is what the link is to be used at.
+            at.spare(before, rest.links[link].load * (1.0 + EXACT) * at.capacity)
+        };
+        flow.hears_of_spare && flow.hops.iter().fold(true, spare)
+    };
+    let running = plan.flows.iter().zip(&rest.flows).filter(|(_, at)| at.window > 0.0);
+    match running.map(|(flow, _)| flow).find(|flow| hears(flow)) {
+        Some(plan) => Err(FluidError::SpareAtRest { flow: plan.flow.name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// What a link charges and takes at the level z, with derivatives: a queue first, where there is one, then a price.

@@ -1,6 +1,8 @@
 //! The window laws as differential equations.
 //!
 //! ```text
+//!     Scenario → Setup: a Network, and what its flows and links are called
+//!
 //!     Network → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
 //!             → synchronised  the phase plane: all flows of one link lose together
 //!             → equilibrium   where it settles, without integrating
@@ -20,6 +22,7 @@ mod linear;
 mod model;
 mod network;
 mod plan;
+mod scenario;
 mod solve;
 mod stability;
 mod synchronised;
@@ -27,8 +30,9 @@ mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium};
 pub use model::Reading;
-pub use network::{Flow, FluidError, Link, Load, Network, Price, Red};
+pub use network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
 pub use plan::averaging;
+pub use scenario::{Group, Pricing, Setup};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, stability};
 pub use synchronised::synchronised;

@@ -7,7 +7,7 @@ use nalgebra::{Complex, DMatrix};
 use crate::demand::Chances;
 use crate::equilibrium::{Equilibrium, FlowRest};
 use crate::network::Price;
-use crate::plan::{FLOOR, FlowPlan, LinkPlan, Plan, Point};
+use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, Plan, Point};
 
 pub(crate) type Number = Complex<f64>;
 
@@ -176,8 +176,8 @@ pub(crate) fn linear_flow(
     let rate = state.window / state.round_trip;
     let point = flow.balanced(state.window, state.round_trip, chances);
     // Windows at a bound do not answer.
-    let bound =
-        state.window <= FLOOR * (1.0 + 1e-9) || state.window >= flow.max_window * (1.0 - 1e-9);
+    let bound = state.window <= LEAST_WINDOW * (1.0 + 1e-9)
+        || state.window >= flow.max_window * (1.0 - 1e-9);
     let answers = if bound { 0.0 } else { 1.0 };
     let growth = |point: &Point| flow.net_gain(point, chances);
     let slope = |by: f64, moved: &dyn Fn(f64) -> Point| {

@@ -26,7 +26,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
 use crate::network::Network;
-use crate::plan::{FLOOR, Plan, Point, has_queue, initial_state, link_slope, price};
+use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slope, price};
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,7 +215,8 @@ impl<'a> Model<'a> {
     pub(crate) fn signal(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> Signal {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
-        let mut signal = Signal { losses: plan.loss, room: self.plan.spares, ..Signal::default() };
+        let mut signal =
+            Signal { losses: plan.loss, room: plan.hears_of_spare, ..Signal::default() };
         let mut add = |link: usize, price: f64, load: f64| {
             let link = &self.plan.links[link];
             if link.marks() {
@@ -223,8 +224,7 @@ impl<'a> Model<'a> {
             } else {
                 signal.losses += price;
             }
-            let spare = link.spare.is_some_and(|share| load < share * link.capacity);
-            signal.room &= spare;
+            signal.room = plan.hears_of_spare && link.spare(signal.room, load);
         };
         if self.delay == 0.0 {
             for &(link, _) in &plan.hops {
@@ -307,7 +307,7 @@ impl<'a> Model<'a> {
         if y[flow] >= plan.max_window {
             growth = growth.min(0.0);
         }
-        if y[flow] <= FLOOR {
+        if y[flow] <= LEAST_WINDOW {
             growth = growth.max(0.0);
         }
         [growth, epoch, 0.0]

@@ -36,9 +36,17 @@ pub struct Link {
     pub buffer: Option<Span>,
     /// What it charges for its capacity.
     pub price: Price,
-    /// The AntiECN threshold: acknowledgments carry the bit while the load is below this share of the capacity.
-    /// `None`: unaware.
-    pub spare: Option<f64>,
+    /// What it tells AntiECN flows of its capacity to spare; `None`: it does not know AntiECN.
+    pub spare: Option<Spare>,
+}
+
+/// What an AntiECN link tells of its capacity to spare. A flow hears of it where every link of its route knows AntiECN.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spare {
+    /// There is some while the load is below this share of the capacity, above 0 and at most 1.
+    pub below: f64,
+    /// It sets the bit to what it says itself, whatever the links before have said; else it clears it.
+    pub overwrites: bool,
 }
 
 /// What a link charges: the probability p that a packet is marked or lost, from the load X and the capacity C.
@@ -122,9 +130,72 @@ pub struct Load {
     pub stop: Option<Span>,
 }
 
-/// Why a network cannot be solved as asked.
+impl Network {
+    /// Is the bit of AntiECN in use on the route of `flow`, and does its law listen to it?
+    pub(crate) fn hears_of_spare(&self, flow: &Flow) -> bool {
+        flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())
+    }
+}
+
+/// Why a scenario or a network cannot be solved as asked.
 #[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
 pub enum FluidError {
+    /// Short flows alone, or nothing.
+    #[error("the fluid model is one of long flows, and this scenario has none: add a [[flow]]")]
+    NoLongFlows,
+    /// A controller that is no window law.
+    #[error(
+        "flow `{flow}`: `{control}` has no window law, and the fluid model knows nothing else. Laws are {}",
+        laws.join(", ")
+    )]
+    NoLaw {
+        /// The group of flows.
+        flow: String,
+        /// Its controller.
+        control: String,
+        /// The controllers of the scenario's catalogue that have a law.
+        laws: Vec<String>,
+    },
+    /// A flow that would be over at some time.
+    #[error(
+        "flow `{flow}` has a size, and the fluid model does not count what is left to send. Give it a stop instead"
+    )]
+    Sized {
+        /// The group of flows.
+        flow: String,
+    },
+    /// RED prices of a link without RED.
+    #[error(
+        "link `{link}` has no RED queue to take the price from. Add `queue = \"red\"` to it, or take another price: \
+         avq, overflow or loss"
+    )]
+    NoRed {
+        /// The link.
+        link: String,
+    },
+    /// AntiECN whose virtual queue empties between two trains of packets.
+    #[error(
+        "the virtual queue of AntiECN on link `{link}` is so small that it empties between two trains of packets, of \
+         which the fluid model knows nothing. Give `anti_ecn` a `buffer` of at least \"{least}\" for flow `{flow}`"
+    )]
+    SmallVirtualBuffer {
+        /// The link.
+        link: String,
+        /// A flow that listens to it.
+        flow: String,
+        /// The least that the fluid model stands for.
+        least: Bytes,
+    },
+    /// An equilibrium at which AntiECN would still speak.
+    #[error(
+        "where flow `{flow}` would settle every link of its path has capacity to spare, which AntiECN tells it, so it \
+         does not settle there. Solve the equations in time instead, or lower the `threshold` of a link's `anti_ecn`"
+    )]
+    SpareAtRest {
+        /// The flow.
+        flow: String,
+    },
     /// Windows that nothing holds.
     #[error(
         "nothing holds the window of flow `{flow}`: {why}. Give a link of its path a loss probability or another \

@@ -1,16 +1,13 @@
 //! A network in plain numbers: seconds, segments, shares of a capacity.
 
-use longfat_control::{Operating, Pacing, Phase, Reaction, SlowStart, WindowLaw};
+use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw, bounds};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
-use crate::network::{Flow, FluidError, Network, Price, Red};
+use crate::network::{Flow, FluidError, Network, Price, Red, Spare};
 
-/// The least a flow sends: one segment per round trip.
-pub(crate) const FLOOR: f64 = 1.0;
-
-/// Limited slow start begins here (RFC 3742).
-const LIMITED_ABOVE: f64 = 100.0;
+/// The least a flow sends: one segment per round trip. There are no time-outs, after which it would begin so.
+pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
 #[derive(Debug)]
@@ -19,8 +16,6 @@ pub(crate) struct Plan<'a> {
     pub(crate) flows: Vec<FlowPlan<'a>>,
     /// Does any link have a queue, so that round trips change?
     pub(crate) queues: bool,
-    /// Does any link tell whether it has capacity to spare?
-    pub(crate) spares: bool,
 }
 
 /// A link in plain numbers.
@@ -34,7 +29,7 @@ pub(crate) struct LinkPlan {
     pub(crate) price: Price,
     /// The flows that cross, each with the lag of the link behind the first link of its route.
     pub(crate) crossing: Vec<(usize, f64)>,
-    pub(crate) spare: Option<f64>,
+    pub(crate) spare: Option<Spare>,
 }
 
 /// A flow in plain numbers.
@@ -48,6 +43,8 @@ pub(crate) struct FlowPlan<'a> {
     pub(crate) threshold: f64,
     pub(crate) max_window: f64,
     pub(crate) per_mark: bool,
+    /// Does it hear of capacity to spare?
+    pub(crate) hears_of_spare: bool,
     /// The links of the route, each with its lag behind the first.
     pub(crate) hops: Vec<(usize, f64)>,
     /// The probability that a packet is corrupted on its way: a sum, as everywhere in this model.
@@ -84,13 +81,13 @@ impl<'a> Plan<'a> {
                 threshold: flow.initial_threshold.map_or(f64::INFINITY, |segments| segments.0),
                 max_window: flow.max_window.map_or(f64::INFINITY, |window| window as f64),
                 per_mark: flow.law.reaction() == Reaction::PerMark,
+                hears_of_spare: network.hears_of_spare(flow),
                 loss: hops.iter().map(|&(link, _)| links[link].loss).sum(),
                 hops,
             });
         }
         Self {
             queues: links.iter().any(|link| matches!(link.price, Price::Overflow | Price::Red(_))),
-            spares: links.iter().any(|link| link.spare.is_some()),
             links,
             flows,
         }
@@ -127,6 +124,12 @@ fn hops(network: &Network, flow: &Flow, negligible: f64) -> Vec<(usize, f64)> {
 }
 
 impl LinkPlan {
+    /// What the bit of AntiECN says behind this link at a load in bit/s, if it said `before` in front of it.
+    pub(crate) fn spare(&self, before: bool, load: f64) -> bool {
+        self.spare
+            .is_some_and(|spare| (before || spare.overwrites) && load < spare.below * self.capacity)
+    }
+
     /// Does a congested packet survive, with a mark?
     pub(crate) fn marks(&self) -> bool {
         match self.price {
@@ -163,8 +166,8 @@ impl FlowPlan<'_> {
     /// The argument of the law's formulas.
     pub(crate) fn operating(&self, point: &Point) -> Operating {
         Operating {
-            window: Segments(point.window.max(FLOOR)),
-            epoch_window: Some(Segments(point.epoch_window.max(FLOOR))),
+            window: Segments(point.window.max(LEAST_WINDOW)),
+            epoch_window: Some(Segments(point.epoch_window.max(LEAST_WINDOW))),
             rtt: span(point.rtt),
             base_rtt: self.flow.rtt,
             since_event: point.since_event.map(span),
@@ -178,14 +181,7 @@ impl FlowPlan<'_> {
         match at.phase {
             Phase::CongestionAvoidance => self.law().gain(at),
             Phase::SlowStart => {
-                let step = self.law().slow_start(at.window);
-                let window = at.window.0;
-                // RFC 3742, section 2.
-                if self.flow.slow_start == SlowStart::Limited && window > LIMITED_ABOVE {
-                    step.min(1.0 / (window / (0.5 * LIMITED_ABOVE)).floor())
-                } else {
-                    step
-                }
+                self.flow.slow_start.step(at.window.0, self.law().slow_start(at.window))
             }
         }
     }

@@ -1,14 +1,14 @@
 //! From the beginning to the end: steps, events, samples.
 
-use longfat_control::{Cause, Phase};
+use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
-use crate::chance::Stream;
+use crate::chance::Losses;
 use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
 use crate::model::{Model, Reading};
 use crate::network::{FluidError, Network};
-use crate::plan::{FLOOR, has_queue};
+use crate::plan::{LEAST_WINDOW, has_queue};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How to solve.
@@ -21,9 +21,6 @@ pub struct Solve {
     /// Spacing of the samples.
     pub sample: Span,
 }
-
-/// A loss leaves two segments at least (RFC 5681, equation 4), as in the packet shell.
-const LEAST_AFTER_LOSS: f64 = 2.0;
 
 /// So many losses more or less, in a step, make no difference.
 const UNEXPECTED: f64 = 1e-4;
@@ -94,7 +91,7 @@ struct Run<'a> {
     quartics: Vec<[f64; 5]>,
     /// Instants at which something begins or ends, the next one last.
     breaks: Vec<f64>,
-    streams: Vec<Stream>,
+    streams: Vec<Losses>,
     sampling: Sampling,
     measured_from: f64,
     means: Means,
@@ -122,7 +119,7 @@ impl<'a> Run<'a> {
         let longest = model.shortest_lag().min(end / 50.0);
         let flows = model.plan.flows.len();
         let streams =
-            network.flows.iter().map(|flow| Stream::new(network.seed, &flow.name)).collect();
+            network.flows.iter().map(|flow| Losses::new(network.seed, &flow.name)).collect();
         let mut run = Self {
             t: 0.0,
             end,
@@ -264,7 +261,7 @@ impl<'a> Run<'a> {
         let cause = if marked { Cause::Mark } else { Cause::Loss };
         let plan = &self.model.plan.flows[flow];
         let share = plan.law().give_up(&plan.operating(&point), cause);
-        let left = (self.y[flow] * (1.0 - share)).max(LEAST_AFTER_LOSS).min(self.y[flow]);
+        let left = (self.y[flow] * (1.0 - share)).max(bounds::FLOOR).min(self.y[flow]);
         self.y[flow] = left;
         self.y[epoch] = left;
         let round_trip = self.model.delay * self.model.round_trip(flow, &self.y);
@@ -303,7 +300,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             any = true;
-            let window = if active { plan.flow.initial_window.0.max(FLOOR) } else { 0.0 };
+            let window = if active { plan.flow.initial_window.0.max(LEAST_WINDOW) } else { 0.0 };
             let slow = window < plan.threshold;
             let epoch = self.model.epoch(flow);
             self.y[flow] = window;
@@ -326,8 +323,8 @@ impl<'a> Run<'a> {
         };
         for (flow, stand) in self.model.stands.iter().enumerate() {
             if stand.active {
-                let most = self.model.plan.flows[flow].max_window.max(FLOOR);
-                clamp(&mut self.y[flow], FLOOR, most);
+                let most = self.model.plan.flows[flow].max_window.max(LEAST_WINDOW);
+                clamp(&mut self.y[flow], LEAST_WINDOW, most);
             }
         }
         for (link, &at) in self.model.plan.links.iter().zip(&self.model.link_states) {

@@ -13,12 +13,12 @@
 //! does is what the laws do: additive increase with a common decrease comes closer to equal shares with each loss,
 //! multiplicative increase keeps its ratio, and round trips that differ pull the shares apart.
 
-use longfat_control::{Cause, Phase};
+use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
 use crate::network::{FluidError, Network};
-use crate::plan::{FLOOR, Plan, Point};
+use crate::plan::{LEAST_WINDOW, Plan, Point};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The price of the link is not asked for: its buffer is. Rows of
@@ -38,8 +38,6 @@ pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, Fluid
     Ok(run.finish())
 }
 
-/// The least that a window falls to (RFC 5681, equation 4).
-const LEAST_AFTER_LOSS: f64 = 2.0;
 const MOST_STEPS: u64 = 20_000_000;
 
 struct Common<'a> {
@@ -79,14 +77,20 @@ impl Common<'_> {
     }
 
     fn point(&self, flow: usize, t: f64, y: &[f64]) -> Point {
-        Point {
+        let plan = &self.plan.flows[flow];
+        let mut point = Point {
             window: y[flow],
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),
             since_event: self.last_loss.map(|then| t - then),
             phase: self.phases[flow],
             room: 0.0,
+        };
+        let link = &self.plan.links[0];
+        if plan.hears_of_spare && link.spare(true, self.load(t, y) * link.capacity) {
+            point.room = plan.room(&plan.operating(&point));
         }
+        point
     }
 
     /// How far the link is from losing: negative before, from 0 on it loses.
@@ -247,7 +251,7 @@ impl<'a> Run<'a> {
         let mut bent = kept != self.y[queue];
         self.y[queue] = kept;
         for flow in 0..self.common.plan.flows.len() {
-            let most = self.common.plan.flows[flow].max_window.max(FLOOR);
+            let most = self.common.plan.flows[flow].max_window.max(LEAST_WINDOW);
             bent |= self.y[flow] > most;
             self.y[flow] = self.y[flow].min(most);
         }
@@ -358,7 +362,7 @@ impl<'a> Run<'a> {
             let plan = &self.common.plan.flows[flow];
             let at = plan.operating(&self.common.point(flow, self.t, &before));
             let share = plan.law().give_up(&at, Cause::Loss);
-            let left = (before[flow] * (1.0 - share)).max(LEAST_AFTER_LOSS).min(before[flow]);
+            let left = (before[flow] * (1.0 - share)).max(bounds::FLOOR).min(before[flow]);
             let epoch = self.common.epoch(flow);
             self.y[flow] = left;
             self.y[epoch] = left;
@@ -379,7 +383,7 @@ impl<'a> Run<'a> {
                 continue;
             }
             any = true;
-            let window = if active { plan.flow.initial_window.0.max(FLOOR) } else { 0.0 };
+            let window = if active { plan.flow.initial_window.0.max(LEAST_WINDOW) } else { 0.0 };
             self.common.active[flow] = active;
             self.common.phases[flow] =
                 if window < plan.threshold { Phase::SlowStart } else { Phase::CongestionAvoidance };

@@ -140,7 +140,7 @@ fn two_links_and_three_round_trips_agree_with_the_equations() {
 }
 
 /// Gains 1e-4 w² segments per packet: left alone its window runs away from the balance 1e-4 w² = p w/2.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Runaway;
 
 impl WindowLaw for Runaway {

@@ -1,30 +1,32 @@
 //! The lists of controllers, queues and profiles, as plain dictionaries.
 
+use std::borrow::Cow;
+
 use longfat_control::CONTROLLERS;
 use longfat_queue::DISCIPLINES;
-use longfat_sim::scenario::PROFILES;
+use longfat_scenario::PROFILES;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
 
 /// A controller or a queue discipline.
 #[derive(Debug, IntoPyObject)]
 pub(crate) struct Entry {
-    name: &'static str,
-    title: &'static str,
-    source: &'static str,
+    name: String,
+    title: String,
+    source: String,
     parameters: Vec<Setting>,
 }
 
 /// A parameter of one.
 #[derive(Debug, IntoPyObject)]
 pub(crate) struct Setting {
-    name: &'static str,
+    name: String,
     kind: &'static str,
     default: Option<Value>,
     minimum: Option<f64>,
     maximum: Option<f64>,
-    words: Option<Vec<&'static str>>,
-    about: &'static str,
+    words: Option<Vec<String>>,
+    about: String,
 }
 
 /// A default.
@@ -33,7 +35,7 @@ pub(crate) enum Value {
     Number(f64),
     Count(u64),
     Flag(bool),
-    Text(&'static str),
+    Text(String),
 }
 
 /// Every controller: name, title, source and parameters.
@@ -41,7 +43,7 @@ pub(crate) enum Value {
 pub(crate) fn controllers() -> Vec<Entry> {
     let entries = CONTROLLERS.iter();
     entries
-        .map(|entry| self::entry(entry.name, entry.title, entry.source, entry.parameters))
+        .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
         .collect()
 }
 
@@ -50,7 +52,7 @@ pub(crate) fn controllers() -> Vec<Entry> {
 pub(crate) fn queues() -> Vec<Entry> {
     let entries = DISCIPLINES.iter();
     entries
-        .map(|entry| self::entry(entry.name, entry.title, entry.source, entry.parameters))
+        .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
         .collect()
 }
 
@@ -72,57 +74,54 @@ pub(crate) fn profiles() -> Vec<Profile> {
             name: profile.name,
             title: profile.about,
             source: profile.source,
-            keys: profile.keys.iter().map(|(key, given)| (*key, value(*given))).collect(),
+            keys: profile.keys.iter().map(|(key, given)| (*key, value(given))).collect(),
         })
         .collect()
 }
 
 /// What a default says; numbers without a fraction are counts.
-fn value(given: Given) -> Option<Value> {
+fn value(given: &Given) -> Option<Value> {
     match given {
-        Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(number as u64)),
-        Given::Number(number) => Some(Value::Number(number)),
-        Given::Flag(flag) => Some(Value::Flag(flag)),
-        Given::Text(text) => Some(Value::Text(text)),
+        Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(*number as u64)),
+        Given::Number(number) => Some(Value::Number(*number)),
+        Given::Flag(flag) => Some(Value::Flag(*flag)),
+        Given::Text(text) => Some(Value::Text(text.clone().into_owned())),
+        Given::Entry(entry) => Some(Value::Text(entry.name().into())),
         Given::Nothing => None,
     }
 }
 
-fn entry(
-    name: &'static str,
-    title: &'static str,
-    source: &'static str,
-    parameters: &[Parameter],
-) -> Entry {
-    Entry { name, title, source, parameters: parameters.iter().map(setting).collect() }
+fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> Entry {
+    let parameters = parameters.iter().map(setting).collect();
+    Entry { name: name.into(), title: title.into(), source: source.into(), parameters }
 }
 
 fn setting(parameter: &Parameter) -> Setting {
-    let (kind, bounds, words): (_, _, &[&'static str]) = match parameter.kind {
-        Kind::Number { min, max } => ("number", Some((min, max)), &[]),
-        Kind::Count { min, max } => ("count", Some((min as f64, max as f64)), &[]),
-        Kind::Frequency { min, max } => ("frequency", Some((min, max)), &[]),
+    let (kind, bounds, words): (_, _, &[Cow<'_, str>]) = match &parameter.kind {
+        Kind::Number { min, max } => ("number", Some((*min, *max)), &[]),
+        Kind::Count { min, max } => ("count", Some((*min as f64, *max as f64)), &[]),
+        Kind::Frequency { min, max } => ("frequency", Some((*min, *max)), &[]),
         Kind::Span => ("time", None, &[]),
         Kind::Length => ("length", None, &[]),
         Kind::Flag => ("flag", None, &[]),
         Kind::Word(words) => ("word", None, words),
-        Kind::NumberOr { min, max, words } => ("number or word", Some((min, max)), words),
+        Kind::NumberOr { min, max, words } => ("number or word", Some((*min, *max)), words),
         Kind::Law => ("controller", None, &[]),
     };
-    let default = match (parameter.default, parameter.kind) {
+    let default = match (&parameter.default, &parameter.kind) {
         // A number that happens to be whole stays a number.
         (Given::Number(number), kind) if !matches!(kind, Kind::Count { .. }) => {
-            Some(Value::Number(number))
+            Some(Value::Number(*number))
         }
         (given, _) => value(given),
     };
     Setting {
-        name: parameter.name,
+        name: parameter.name.clone().into_owned(),
         kind,
         default,
         minimum: bounds.map(|(minimum, _)| minimum),
         maximum: bounds.map(|(_, maximum)| maximum),
-        words: (!words.is_empty()).then(|| words.to_vec()),
-        about: parameter.about,
+        words: (!words.is_empty()).then(|| words.iter().map(ToString::to_string).collect()),
+        about: parameter.about.clone().into_owned(),
     }
 }

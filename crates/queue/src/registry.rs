@@ -1,54 +1,114 @@
 //! What every queue discipline tells about itself.
 
-use longfat_units::parameter::{self, Given, Kind, Parameter, Settings};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use longfat_units::parameter::{Entry, Parameter, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
-use crate::{Capacity, DISCIPLINES, Policy};
+use crate::{Capacity, Policy};
 
 /// One discipline: its name, its source, its parameters, and how to make one.
-#[derive(Debug)]
+#[derive(Clone)]
+#[non_exhaustive]
 pub struct Discipline {
     /// The name in scenario files.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it is, in one line.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// Where it was published.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
     /// What can be chosen. A parameter called `mode` with the words `packets` and `bytes` decides the unit
     /// in which the queue counts its limit and its lengths.
-    pub parameters: &'static [Parameter],
+    pub parameters: Vec<Parameter>,
     /// Checks what no single parameter can: thresholds in the wrong order, say.
-    pub check: fn(&Settings, &Setting) -> Result<(), Refusal>,
+    pub check: Check,
     /// Makes the queue of one direction of a link.
-    pub build: fn(&Settings, &Setting) -> Built,
+    pub build: Build,
 }
 
+/// Checks the settings of a queue that stands where the second argument says.
+pub type Check = Arc<dyn Fn(&Settings, &Setting) -> Result<(), Refusal> + Send + Sync>;
+
+/// Makes the queue that stands where the second argument says.
+pub type Build = Arc<dyn Fn(&Settings, &Setting) -> Built + Send + Sync>;
+
 /// Which key is wrong, and why.
-pub type Refusal = (&'static str, String);
+pub type Refusal = (Cow<'static, str>, String);
 
 impl Discipline {
+    /// A discipline without parameters as yet, and so without anything to check.
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        build: impl Fn(&Settings, &Setting) -> Built + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            title: Cow::Borrowed(""),
+            source: Cow::Borrowed(""),
+            parameters: Vec::new(),
+            check: Arc::new(|_, _| Ok(())),
+            build: Arc::new(build),
+        }
+    }
+
+    /// Says what it is, in one line.
+    #[must_use]
+    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+        Self { title: title.into(), ..self }
+    }
+
+    /// Says where it was published.
+    #[must_use]
+    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+        Self { source: source.into(), ..self }
+    }
+
+    /// Adds parameters, after those that it has.
+    #[must_use]
+    pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+        self.parameters.extend(parameters);
+        self
+    }
+
+    /// Says what no single parameter can.
+    #[must_use]
+    pub fn check(
+        self,
+        check: impl Fn(&Settings, &Setting) -> Result<(), Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        Self { check: Arc::new(check), ..self }
+    }
+
     /// The settings of a queue of which nothing is said; `None` where a parameter has no default. `length`
     /// turns a length as it is written (`"0.1 bdp"`) into the unit in which the queue counts.
     pub fn defaults(&self, length: &dyn Fn(&str) -> f64) -> Option<Settings> {
         let mut settings = Settings::default();
-        for parameter in self.parameters {
-            settings.set(parameter.name, default(parameter, length)?);
+        for parameter in &self.parameters {
+            settings.set(parameter.name.clone(), parameter.default_setting(length)?);
         }
         Some(settings)
     }
 }
 
-fn default(parameter: &Parameter, length: &dyn Fn(&str) -> f64) -> Option<parameter::Setting> {
-    use parameter::Setting;
-    Some(match (parameter.default, parameter.kind) {
-        (Given::Number(number), Kind::Count { .. }) => Setting::Count(number as u64),
-        (Given::Number(number), _) => Setting::Number(number),
-        (Given::Flag(flag), _) => Setting::Flag(flag),
-        (Given::Text(text), Kind::Length) => Setting::Length(length(text)),
-        (Given::Text(text), Kind::Span) => Setting::Span(text.parse().ok()?),
-        (Given::Text(text), _) => Setting::Word(text.into()),
-        (Given::Nothing, _) => return None,
-    })
+impl Entry for Discipline {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for Discipline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Discipline").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Within a catalogue a name stands for one discipline.
+impl PartialEq for Discipline {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
 /// Where a queue stands: the facts of its link.
@@ -87,9 +147,4 @@ impl Storage {
     pub fn heeds_priorities(self) -> bool {
         self == Self::Pushout
     }
-}
-
-/// The discipline called `name`.
-pub fn find(name: &str) -> Option<&'static Discipline> {
-    DISCIPLINES.iter().copied().find(|discipline| discipline.name == name)
 }

@@ -1,7 +1,7 @@
 //! What disciplines share: chance, and the unit in which a queue without a `mode` of its own counts.
 
-use longfat_units::Span;
 use longfat_units::parameter::{Settings, shortest};
+use longfat_units::{Span, math};
 use rand_core::Rng;
 
 use crate::{Arrival, Backlog, Capacity, Refusal, Setting, Verdict};
@@ -9,7 +9,7 @@ use crate::{Arrival, Backlog, Capacity, Refusal, Setting, Verdict};
 /// A number in [0, 1): 53 random bits.
 #[inline]
 pub(crate) fn uniform(chance: &mut dyn Rng) -> f64 {
-    (chance.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    math::uniform(chance.next_u64())
 }
 
 /// Marks with probability `p`, or drops where that is not possible. Where p is 0 no number is drawn.
@@ -85,7 +85,7 @@ pub(crate) fn check_target(settings: &Settings, setting: &Setting) -> Result<(),
             unit.show(target),
             unit.show(room)
         );
-        return Err(("target", reason));
+        return Err(("target".into(), reason));
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ pub(crate) fn check_interval(settings: &Settings) -> Result<(), Refusal> {
     if interval < SHORTEST_INTERVAL {
         let reason =
             format!("`interval` must be at least {SHORTEST_INTERVAL}, but it is {interval}");
-        return Err(("interval", reason));
+        return Err(("interval".into(), reason));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::discipline::avq::DISCIPLINE;
+use longfat_queue::discipline::avq::discipline;
 use longfat_queue::{Arrival, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Time};
@@ -12,17 +12,18 @@ use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, se
 type Change = (&'static str, Value);
 
 fn settings(changes: &[Change]) -> Settings {
-    let mut settings = defaults(&DISCIPLINE, "packets").expect("AVQ has a default for everything");
+    let mut settings =
+        defaults(&discipline(), "packets").expect("AVQ has a default for everything");
     for (name, value) in changes {
-        settings.set(name, value.clone());
+        settings.set(*name, value.clone());
     }
     settings
 }
 
 fn avq_at(setting: &Setting, changes: &[Change]) -> Box<dyn Policy> {
     let settings = settings(changes);
-    assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("AVQ is a policy")
+    assert_eq!((discipline().check)(&settings, setting), Ok(()));
+    (discipline().build)(&settings, setting).policy.expect("AVQ is a policy")
 }
 
 fn avq(changes: &[Change]) -> Box<dyn Policy> {
@@ -140,7 +141,8 @@ fn the_limit_is_in_the_unit_of_the_buffer_and_the_queue_in_bytes() {
 #[test]
 fn a_limit_below_a_packet_is_refused() {
     let limit = settings(&[("limit", Value::Length(0.5))]);
-    let (key, reason) = (DISCIPLINE.check)(&limit, &setting("packets")).expect_err("it marks all");
+    let (key, reason) =
+        (discipline().check)(&limit, &setting("packets")).expect_err("it marks all");
     assert_eq!(key, "limit");
     assert!(reason.contains("0.5 packets") && reason.contains(&PACKET.to_string()), "{reason}");
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting, find};
+use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting};
 use longfat_units::parameter::{Kind, Setting as Value};
 use longfat_units::{Bytes, Span, Time};
 use proptest::prelude::*;
@@ -16,44 +16,54 @@ fn build(discipline: &Discipline, mode: &str, setting: &Setting) -> Option<Box<d
 }
 
 #[test]
-fn each_has_a_name_of_its_own_and_is_found_by_it() {
-    let names: Vec<&str> = DISCIPLINES.iter().map(|discipline| discipline.name).collect();
-    assert!(names.is_sorted_by(|one, next| one < next), "{names:?} are not in order");
-    for name in names {
-        assert_eq!(find(name).map(|discipline| discipline.name), Some(name));
+fn the_list_is_in_order() {
+    assert!(DISCIPLINES.is_sorted_by(|one, next| one.name < next.name));
+}
+
+#[test]
+fn every_file_is_in_the_list() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/discipline");
+    let files = std::fs::read_dir(folder).expect("the disciplines have a folder");
+    for path in files.map(|entry| entry.expect("the folder can be read").path()) {
+        let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
+        let name = module.replace('_', "-");
+        assert!(
+            module == "mod" || DISCIPLINES.iter().any(|entry| entry.name == name),
+            "discipline/{module}.rs has no entry called `{name}`: add `pub mod {module};` and \
+             `{module}::discipline()` to discipline/mod.rs"
+        );
     }
-    assert!(find("no such queue").is_none());
 }
 
 #[test]
 fn each_says_what_it_is() {
-    for Discipline { name, title, source, parameters, .. } in DISCIPLINES {
-        assert!(!title.is_empty() && !source.is_empty(), "{name}");
-        for parameter in *parameters {
-            assert!(!parameter.about.is_empty(), "{name}: {}", parameter.name);
+    for entry in DISCIPLINES.iter() {
+        assert!(!entry.title.is_empty() && !entry.source.is_empty(), "{entry:?}");
+        for parameter in &entry.parameters {
+            assert!(!parameter.about.is_empty(), "{entry:?}: {}", parameter.name);
         }
     }
 }
 
 #[test]
 fn defaults_are_within_their_bounds_and_pass_the_check() {
-    for discipline in DISCIPLINES {
+    for discipline in DISCIPLINES.iter() {
         for mode in MODES {
             let Some(settings) = defaults(discipline, mode) else { continue };
-            for parameter in discipline.parameters {
-                let name = parameter.name;
-                let allowed = match (settings.get(name), parameter.kind) {
+            for parameter in &discipline.parameters {
+                let name = &*parameter.name;
+                let allowed = match (settings.get(name), &parameter.kind) {
                     (
                         Some(Value::Number(value)),
                         Kind::Number { min, max }
                         | Kind::Frequency { min, max }
                         | Kind::NumberOr { min, max, .. },
-                    ) => min <= *value && *value <= max,
+                    ) => min <= value && value <= max,
                     (Some(Value::Count(value)), Kind::Count { min, max }) => {
-                        min <= *value && *value <= max
+                        min <= value && value <= max
                     }
                     (Some(Value::Word(word)), Kind::Word(words) | Kind::NumberOr { words, .. }) => {
-                        words.contains(&word.as_str())
+                        words.iter().any(|it| it == word)
                     }
                     (Some(Value::Length(length)), Kind::Length) => *length >= 0.0,
                     (Some(Value::Span(_)), Kind::Span) | (Some(Value::Flag(_)), Kind::Flag) => true,
@@ -156,7 +166,7 @@ proptest! {
         bulk in prop_oneof![Just(0_u64), 0_u64..1000, Just(1000)],
         seed: u64,
     ) {
-        for discipline in DISCIPLINES {
+        for discipline in DISCIPLINES.iter() {
             for mode in MODES {
                 let setting = setting(mode);
                 for capacity in [setting.capacity, Capacity::Unbounded] {
@@ -176,7 +186,7 @@ proptest! {
         gaps in prop::collection::vec(0_u64..10_000_000_000, 1..200),
         seed: u64,
     ) {
-        for discipline in DISCIPLINES {
+        for discipline in DISCIPLINES.iter() {
             for mode in MODES {
                 let Some(mut policy) = build(discipline, mode, &setting(mode)) else { continue };
                 let quiet = |&gap: &u64| Step { gap, bytes: 40, ecn_capable: true, leave: u64::MAX };

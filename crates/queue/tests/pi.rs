@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::discipline::pi::DISCIPLINE;
+use longfat_queue::discipline::pi::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Span};
@@ -12,9 +12,9 @@ use support::{Fixed, behind, close, defaults, observed, setting};
 type Change = (&'static str, Value);
 
 fn settings(changes: &[Change]) -> Settings {
-    let mut settings = defaults(&DISCIPLINE, "packets").expect("PI has a default for everything");
+    let mut settings = defaults(&discipline(), "packets").expect("PI has a default for everything");
     for (name, value) in changes {
-        settings.set(name, value.clone());
+        settings.set(*name, value.clone());
     }
     settings
 }
@@ -26,8 +26,8 @@ fn pi_at(setting: &Setting, target: f64) -> Box<dyn Policy> {
         ("b", Value::Number(0.008)),
         ("target", Value::Length(target)),
     ]);
-    assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("PI is a policy")
+    assert_eq!((discipline().check)(&settings, setting), Ok(()));
+    (discipline().build)(&settings, setting).policy.expect("PI is a policy")
 }
 
 fn pi() -> Box<dyn Policy> {
@@ -82,7 +82,7 @@ fn the_defaults_are_the_controller_of_the_paper() {
     // back to the target, p goes through a and then a - b = KT.
     let settings = settings(&[("target", Value::Length(0.0))]);
     let mut policy =
-        (DISCIPLINE.build)(&settings, &setting("packets")).policy.expect("PI is a policy");
+        (discipline().build)(&settings, &setting("packets")).policy.expect("PI is a policy");
     assert_eq!(policy.period(), Some(Span(1_000_000_000_000 / 160)));
     policy.on_ticks(1, behind(1).backlog);
     let a = probability(&*policy);
@@ -119,7 +119,7 @@ fn in_bytes_a_packet_of_the_largest_size_counts_as_one() {
 fn what_makes_no_sense_is_refused() {
     let refused = |name, value| {
         let settings = settings(&[(name, value)]);
-        (DISCIPLINE.check)(&settings, &setting("packets")).expect_err("it makes no sense")
+        (discipline().check)(&settings, &setting("packets")).expect_err("it makes no sense")
     };
     assert_eq!(refused("b", Value::Number(1.822e-5)).0, "b");
     assert_eq!(refused("target", Value::Length(2000.0)).0, "target");

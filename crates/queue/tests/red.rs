@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::discipline::red::DISCIPLINE;
+use longfat_queue::discipline::red::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::parameter::Settings;
@@ -14,17 +14,17 @@ use support::{Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, obser
 type Change = (&'static str, Value);
 
 fn settings(mode: &str, changes: &[Change]) -> Settings {
-    let mut settings = defaults(&DISCIPLINE, mode).expect("RED has a default for everything");
+    let mut settings = defaults(&discipline(), mode).expect("RED has a default for everything");
     for (name, value) in changes {
-        settings.set(name, value.clone());
+        settings.set(*name, value.clone());
     }
     settings
 }
 
 fn red(mode: &str, changes: &[Change]) -> Box<dyn Policy> {
     let (settings, setting) = (settings(mode, changes), setting(mode));
-    assert_eq!((DISCIPLINE.check)(&settings, &setting), Ok(()));
-    (DISCIPLINE.build)(&settings, &setting).policy.expect("RED is a policy")
+    assert_eq!((discipline().check)(&settings, &setting), Ok(()));
+    (discipline().build)(&settings, &setting).policy.expect("RED is a policy")
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -355,7 +355,7 @@ fn the_automatic_weight_remembers_ten_round_trips() {
 #[test]
 fn thresholds_that_make_no_sense_are_refused() {
     let refused = |mode: &str, setting: Setting, changes: &[Change]| {
-        let found = (DISCIPLINE.check)(&settings(mode, changes), &setting);
+        let found = (discipline().check)(&settings(mode, changes), &setting);
         found.expect_err("it makes no sense")
     };
     let here = setting("packets");
@@ -372,7 +372,7 @@ fn thresholds_that_make_no_sense_are_refused() {
 
     let endless = Setting { capacity: Capacity::Unbounded, ..here };
     let far = settings("packets", &[length("max", 1e9)]);
-    assert_eq!((DISCIPLINE.check)(&far, &endless), Ok(()));
+    assert_eq!((discipline().check)(&far, &endless), Ok(()));
 }
 
 #[test]
@@ -380,7 +380,7 @@ fn a_slow_link_has_an_automatic_weight_too() {
     // 8 kbit/s: one packet in ten round trips, so 1 - 1/e.
     let setting = Setting { rate: Rate(8000), ..setting("packets") };
     let settings = settings("packets", &[("weight", Value::Word("auto".into()))]);
-    let built = (DISCIPLINE.build)(&settings, &setting);
+    let built = (discipline().build)(&settings, &setting);
     let mut policy = built.policy.expect("RED is a policy");
     policy.on_arrival(&behind(100), &mut chance(1));
     close(average(&*policy), 63.212_055_882_855_77);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::discipline::rem::DISCIPLINE;
+use longfat_queue::discipline::rem::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Span};
@@ -12,9 +12,10 @@ use support::{Fixed, behind, chance, close, defaults, observed, setting};
 type Change = (&'static str, Value);
 
 fn settings(changes: &[Change]) -> Settings {
-    let mut settings = defaults(&DISCIPLINE, "packets").expect("REM has a default for everything");
+    let mut settings =
+        defaults(&discipline(), "packets").expect("REM has a default for everything");
     for (name, value) in changes {
-        settings.set(name, value.clone());
+        settings.set(*name, value.clone());
     }
     settings
 }
@@ -29,8 +30,8 @@ fn rem_at(setting: &Setting, target: f64, changes: &[Change]) -> Box<dyn Policy>
         ("interval", Value::Span(Span(10_000_000))),
     ];
     let settings = settings(&[&ours[..], changes].concat());
-    assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("REM is a policy")
+    assert_eq!((discipline().check)(&settings, setting), Ok(()));
+    (discipline().build)(&settings, setting).policy.expect("REM is a policy")
 }
 
 fn rem() -> Box<dyn Policy> {
@@ -141,7 +142,7 @@ fn load_goes_by_bytes_and_the_queue_by_the_unit_of_the_buffer() {
 fn a_target_beyond_the_buffer_and_a_hasty_clock_are_refused() {
     let refused = |name, value| {
         let settings = settings(&[(name, value)]);
-        (DISCIPLINE.check)(&settings, &setting("packets")).expect_err("it makes no sense")
+        (discipline().check)(&settings, &setting("packets")).expect_err("it makes no sense")
     };
     let (key, reason) = refused("target", Value::Length(1001.0));
     assert_eq!(key, "target");

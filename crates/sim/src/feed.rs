@@ -63,8 +63,9 @@ fn feeds(network: &Network) -> Vec<Feed> {
 
 #[cfg(test)]
 mod tests {
+    use longfat_scenario::Scenario;
+
     use crate::options::Options;
-    use crate::scenario::Scenario;
     use crate::simulation::Simulation;
 
     const FLOWS: &str = r#"

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use longfat_control::{CongestionControl, Reaction, Sending, Start};
+use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
+use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::scenario::{Choice, Recovery, Transport};
 use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
 
 /// One flow: both ends, and the ways between them.
@@ -147,12 +147,9 @@ impl Route {
     }
 
     /// What AECN-SYN tells a flow under `control` on this path.
-    pub(crate) fn negotiate(&self, control: &Choice) -> Negotiation {
-        let controller = longfat_control::find(control.kind);
+    pub(crate) fn negotiate(&self, control: &Choice<Controller>) -> Negotiation {
         match self.unaware {
-            _ if !controller.is_some_and(|entry| entry.needs(&control.settings).room) => {
-                Negotiation::NotAsked
-            }
+            _ if !control.entry.needs(&control.settings).room => Negotiation::NotAsked,
             Some(link) => Negotiation::Unaware(link),
             None => Negotiation::Agreed,
         }
@@ -167,7 +164,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) member: Member,
     pub(crate) slots: Slots,
     pub(crate) route: &'a Route,
-    pub(crate) control: &'a Choice,
+    pub(crate) control: &'a Choice<Controller>,
     pub(crate) transport: &'a Transport,
     pub(crate) anti_ecn: Negotiation,
     pub(crate) rtt: Span,
@@ -262,8 +259,6 @@ impl Flow {
         let rest = rtt - route.delay;
         let part = rest / 4;
         let last_part = rest - part * 3;
-        let controller = longfat_control::find(plan.control.kind)
-            .expect("a resolved scenario names known controllers");
         let begin = Start {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
@@ -273,7 +268,7 @@ impl Flow {
             round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
-        let sending = (controller.build)(&plan.control.settings, &begin);
+        let sending = (plan.control.entry.build)(&plan.control.settings, &begin);
         // Without a window there is no answer to a mark, and losses show by duplicates alone.
         let (windowed, per_mark) = match &sending {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),

@@ -7,7 +7,6 @@
 //! Nothing downstream reaches back. There is no wall clock, no global generator and no hash order in here: the same
 //! scenario and seed give the same bytes on every machine.
 
-mod chance;
 mod events;
 mod feed;
 mod flow;
@@ -22,14 +21,13 @@ mod report;
 mod ring;
 mod runs;
 mod sack;
-pub mod scenario;
 mod sender;
 mod series;
 mod simulation;
 pub mod summary;
 mod traffic;
 
+pub use longfat_scenario::Scenario;
 pub use options::Options;
 pub use recording::{Column, Recording, Table};
-pub use scenario::Scenario;
 pub use simulation::{Fates, Simulation};

@@ -1,17 +1,16 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
 use longfat_queue::Setting;
+use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
-use crate::chance::{self, Rare};
 use crate::flow::{Flow, Member, Plan, Route, Slots, Source};
-use crate::link::{self, Gauge, Link, Marker};
+use crate::link::{self, Gauge, Link, Marker, Rare};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
-use crate::scenario::{Direction, FlowGroup, Scenario};
 use crate::traffic::Traffic;
 
 /// Everything that packets move through. Direction `2·i` is link `i` forward, `2·i + 1` its reverse.
@@ -131,19 +130,6 @@ impl Network {
     }
 }
 
-impl Scenario {
-    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
-    pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
-        let draw = |what: &str| {
-            let mut stream =
-                chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
-            move || chance::uniform(&mut stream)
-        };
-        let start = group.start.get(index, group.count, draw("start"));
-        (start, group.rtt.get(index, group.count, draw("rtt")))
-    }
-}
-
 /// Builds the network of `scenario`.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
@@ -208,8 +194,6 @@ fn build_link(
     packet: Bytes,
     options: Options,
 ) -> Link {
-    let discipline =
-        longfat_queue::find(direction.queue.kind).expect("a resolved scenario names known queues");
     let capacity = direction.buffer;
     let setting = Setting { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
@@ -220,7 +204,7 @@ fn build_link(
         rate: direction.rate,
         delay: direction.delay,
         capacity,
-        queue: (discipline.build)(&direction.queue.settings, &setting),
+        queue: (direction.queue.entry.build)(&direction.queue.settings, &setting),
         anti_ecn: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),

@@ -5,7 +5,7 @@ use longfat_units::{Bytes, Time};
 use crate::sack;
 
 /// Size of an acknowledgment on the wire: the headers alone.
-pub(crate) const ACK_BYTES: u32 = 40;
+pub(crate) const ACK_BYTES: u32 = longfat_scenario::ACK.0 as u32;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, Default)]

@@ -111,7 +111,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let has_window = flow.source.control().is_some();
     FlowSummary {
         name: flow_name(simulation, flow),
-        control: simulation.scenario.flows[long(flow).0].control.kind,
+        control: simulation.scenario.flows[long(flow).0].control.kind().to_owned(),
         rtt_s: flow.rtt.seconds(),
         goodput_bit_s: goodput,
         retransmit_rate: share(measured.retransmitted_measured(), sent),
@@ -222,7 +222,7 @@ fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
         counts(network, |flow| flow.source.measured().map_or(0, value))
     };
     let controls: Vec<String> =
-        simulation.scenario.flows.iter().map(|group| group.control.kind.to_owned()).collect();
+        simulation.scenario.flows.iter().map(|group| group.control.kind().to_owned()).collect();
     Table {
         name: "flows",
         columns: vec![

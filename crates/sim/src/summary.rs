@@ -54,7 +54,7 @@ pub struct FlowSummary {
     /// Name of the group and index in it, `forward[0]`.
     pub name: String,
     /// Its controller.
-    pub control: &'static str,
+    pub control: String,
     /// Round-trip propagation delay.
     pub rtt_s: f64,
     /// First arrivals of new data at the receiver, whole packets, over the active part of the measured interval.

@@ -4,15 +4,15 @@
 //! while the run goes on: then only flows that live take memory.
 
 use hdrhistogram::Histogram;
+use longfat_scenario::chance::{self, Stream};
+use longfat_scenario::{Scenario, Size, Spans, TrafficGroup};
 use longfat_units::{Bytes, Rate, Span, Time, math};
 use rand_distr::{Distribution, Exp1, LogNormal, Pareto};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::chance::{self, Stream};
 use crate::flow::{Flow, Member, Negotiation, Plan, Route, Slots};
 use crate::receiver::Intervals;
-use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
 use crate::summary::share;
 
 /// Completion times are counted with three significant digits.

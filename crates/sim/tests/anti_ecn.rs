@@ -291,7 +291,7 @@ fn without_names(text: &str) -> String {
     let mut recording = support::record(text, true);
     recording.summary.scenario = serde_json::Value::Null;
     for flow in &mut recording.summary.flows {
-        (flow.control, flow.anti_ecn, flow.unaware_link) = ("", None, None);
+        (flow.control, flow.anti_ecn, flow.unaware_link) = (String::new(), None, None);
     }
     for group in recording.summary.traffic.values_mut() {
         group["anti_ecn"] = serde_json::Value::Null;
@@ -313,7 +313,7 @@ proptest! {
         let off = off.join("\n");
         let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
         // A sized start needs access rates, which these flows may lack.
-        for law in laws.map(|law| law.name).filter(|name| !["anti-ecn", "sized-start"].contains(name)) {
+        for law in laws.map(|law| &*law.name).filter(|name| !["anti-ecn", "sized-start"].contains(name)) {
             let base = format!("control = \"{law}\"");
             let on = format!("control = {{ kind = \"anti-ecn\", on = \"{law}\" }}");
             let plain = off.replace("control = \"anti-ecn\"", &base);

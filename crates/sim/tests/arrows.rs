@@ -1,8 +1,7 @@
 //! The shape of the repository: which crate may depend on which, what the laws may see, how long a file may be.
 //!
 //! ```text
-//!     units ← control ← sim, fluid        everything ← py, bench
-//!     units ← queue   ← sim
+//!     units ← control, queue ← scenario ← sim, fluid        everything ← py, bench
 //! ```
 
 use std::collections::BTreeSet;
@@ -18,13 +17,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-units", &[]),
     ("longfat-control", &["longfat-units"]),
     ("longfat-queue", &["longfat-units"]),
-    ("longfat-sim", &["longfat-units", "longfat-control", "longfat-queue"]),
-    ("longfat-fluid", &["longfat-units", "longfat-control"]),
+    ("longfat-scenario", INNER),
+    ("longfat-sim", BELOW_A_MODEL),
+    ("longfat-fluid", BELOW_A_MODEL),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
 ];
-const EVERYTHING: &[&str] =
-    &["longfat-units", "longfat-control", "longfat-queue", "longfat-sim", "longfat-fluid"];
+const BELOW_A_MODEL: &[&str] =
+    &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario"];
+const EVERYTHING: &[&str] = &[
+    "longfat-units",
+    "longfat-control",
+    "longfat-queue",
+    "longfat-scenario",
+    "longfat-sim",
+    "longfat-fluid",
+];
 
 /// What quantities, laws and policies may take from outside: arithmetic and words, and for their tests chance.
 const INNER: &[&str] = &["longfat-units", "longfat-control", "longfat-queue"];
@@ -32,7 +40,7 @@ const HARMLESS: &[&str] = &["dyn-clone", "libm", "rand_core", "thiserror"];
 const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 
 /// Crates whose code has no clock, no files, no network, no process of its own.
-const PURE: &[&str] = &["units", "control", "queue", "sim", "fluid"];
+const PURE: &[&str] = &["units", "control", "queue", "scenario", "sim", "fluid"];
 const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
 /// A file that grows past this holds two ideas.

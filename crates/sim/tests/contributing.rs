@@ -3,7 +3,7 @@
 //! They stand here as modules of a crate that offers what `crate::` offers in their own place.
 
 // What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
-use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw, Windowed};
+use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw};
 use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
 
 pub mod aimd {
@@ -26,20 +26,18 @@ pub mod aimd {
 
     use longfat_units::parameter::{Parameter, Settings};
 
-    use crate::{Cause, Controller, Operating, WindowLaw, Windowed};
+    use crate::{Cause, Controller, Operating, WindowLaw};
 
-    /// AIMD's entry in the list of controllers.
-    pub static CONTROLLER: Controller = Controller {
-        name: "aimd",
-        title: "a segments per round trip, the share b of the window per loss",
-        source: "Floyd, Handley & Padhye 2000",
-        parameters: &[
-            Parameter::number("a", 0.43, 0.0, 1.0, "segments added per round trip"),
-            Parameter::number("b", 0.25, 0.0, 1.0, "share of the window given up per loss"),
-        ],
-        build: |settings, start| Windowed::boxed(Aimd::new(settings), start),
-        law: Some(|settings| Box::new(Aimd::new(settings))),
-    };
+    /// AIMD's entry in the catalogue.
+    pub fn controller() -> Controller {
+        Controller::of_law("aimd", Aimd::new)
+            .title("a segments per round trip, the share b of the window per loss")
+            .source("Floyd, Handley & Padhye 2000")
+            .parameters([
+                Parameter::number("a", 0.43, 0.0, 1.0, "segments added per round trip"),
+                Parameter::number("b", 0.25, 0.0, 1.0, "share of the window given up per loss"),
+            ])
+    }
 
     /// The law of AIMD.
     #[derive(Clone, Copy, Debug)]
@@ -111,21 +109,19 @@ pub mod step {
 
     use crate::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
 
-    /// Step marking's entry in the list of disciplines.
-    pub static DISCIPLINE: Discipline = Discipline {
-        name: "step",
-        title: "marks every packet that finds more than a threshold before it",
-        source: "Alizadeh et al. 2010",
-        parameters: &[Parameter::length("threshold", "0.2 bdp", "marks above this queue (K)")],
-        check: |_, _| Ok(()),
-        build: |settings, setting| Built {
+    /// Step marking's entry in the catalogue.
+    pub fn discipline() -> Discipline {
+        Discipline::new("step", |settings, setting| Built {
             storage: Storage::Fifo,
             policy: Some(Box::new(Step {
                 threshold: settings.number("threshold"),
                 in_bytes: matches!(setting.capacity, Capacity::Bytes(_)),
             })),
-        },
-    };
+        })
+        .title("marks every packet that finds more than a threshold before it")
+        .source("Alizadeh et al. 2010")
+        .parameters([Parameter::length("threshold", "0.2 bdp", "marks above it (K)")])
+    }
 
     /// The policy. The threshold is in the unit in which the queue counts.
     #[derive(Debug)]
@@ -185,7 +181,7 @@ fn the_controller_of_the_guide_is_driven_like_any_other() {
     settings.set("b", Setting::Number(0.25));
     let start =
         Start { window: Segments(100.0), threshold: Some(Segments(2.0)), ..Start::default() };
-    let sending = (aimd::CONTROLLER.build)(&settings, &start);
+    let sending = (aimd::controller().build)(&settings, &start);
     let mut control = sending.windowed().expect("a law has a window");
     let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
     control.on_feedback(&Feedback::at(Time::ZERO, 100), &path);
@@ -208,7 +204,8 @@ fn the_queue_of_the_guide_marks_above_its_threshold() {
     let capacity = Capacity::Packets(100);
     let place =
         Setting { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
-    let mut policy = (step::DISCIPLINE.build)(&settings, &place).policy.expect("step has a policy");
+    let mut policy =
+        (step::discipline().build)(&settings, &place).policy.expect("step has a policy");
     let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
     let mut verdict = |packets: u64| {
         let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };

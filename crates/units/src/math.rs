@@ -9,3 +9,9 @@ pub use libm::{atan2, cbrt, cos, exp, expm1, log as ln, log1p as ln_1p, pow, sin
 pub fn sqrt(x: f64) -> f64 {
     x.sqrt()
 }
+
+/// A number in [0, 1) made of 64 random bits, of which the highest 53 count.
+#[inline]
+pub fn uniform(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}

@@ -3,23 +3,28 @@
 //! A registry entry lists its [`Parameter`]s; scenario files, the command line, Python and the
 //! reference pages are all made from that one list.
 
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
 use crate::Span;
 
 /// One setting of a controller or a queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// The key in a scenario file: the paper's symbol.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What values are possible.
     pub kind: Kind,
     /// The value when the scenario says nothing, as it would be written there.
     pub default: Given,
     /// The meaning, in one line.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// What values a parameter can take.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// A ratio, probability or plain number within closed bounds.
     Number {
@@ -49,7 +54,7 @@ pub enum Kind {
     /// Yes or no.
     Flag,
     /// One of some words.
-    Word(&'static [&'static str]),
+    Word(Words),
     /// A number within closed bounds, or one of some words that stand for a computed one.
     NumberOr {
         /// Smallest value.
@@ -57,23 +62,63 @@ pub enum Kind {
         /// Largest value.
         max: f64,
         /// The words.
-        words: &'static [&'static str],
+        words: Words,
     },
     /// The name of a controller that has a window law.
     Law,
 }
 
-/// A default, in a form that can be a constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The words that a parameter can be.
+pub type Words = Vec<Cow<'static, str>>;
+
+/// A default.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// A number, count or number per second.
     Number(f64),
     /// A flag.
     Flag(bool),
     /// A word, or a quantity as it would be written.
-    Text(&'static str),
+    Text(Cow<'static, str>),
+    /// An entry of the catalogue; its name would be written.
+    Entry(Arc<dyn Entry>),
     /// No default: the scenario must say.
     Nothing,
+}
+
+impl Given {
+    /// A word or a quantity, as a constant.
+    pub const fn text(text: &'static str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<f64> for Given {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&'static str> for Given {
+    fn from(text: &'static str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// An entry of a catalogue, where a parameter names one.
+///
+/// Parameters know no controllers. Whoever declares one of kind [`Kind::Law`] knows the type of what it names, and gets
+/// it back from [`Settings::entry`].
+pub trait Entry: Any + fmt::Debug + Send + Sync {
+    /// The name in scenario files.
+    fn name(&self) -> &str;
+}
+
+/// Within a catalogue a name stands for one entry.
+impl PartialEq for dyn Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
 }
 
 /// The value of one parameter, checked against its [`Kind`].
@@ -91,15 +136,18 @@ pub enum Setting {
     Flag(bool),
     /// A word.
     Word(String),
+    /// An entry of the catalogue.
+    Entry(Arc<dyn Entry>),
 }
 
 /// The settings of one controller or queue: a value for each of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings(Vec<(&'static str, Setting)>);
+pub struct Settings(Vec<(Cow<'static, str>, Setting)>);
 
 impl Settings {
     /// Adds or replaces the value of `name`.
-    pub fn set(&mut self, name: &'static str, value: Setting) {
+    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Setting) {
+        let name = name.into();
         match self.0.iter_mut().find(|(other, _)| *other == name) {
             Some((_, old)) => *old = value,
             None => self.0.push((name, value)),
@@ -107,8 +155,8 @@ impl Settings {
     }
 
     /// Every value, in the order of the parameters.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
-        self.0.iter().map(|(name, value)| (*name, value))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.0.iter().map(|(name, value)| (&**name, value))
     }
 
     /// The value of `name`, if the controller or queue has such a parameter.
@@ -158,6 +206,21 @@ impl Settings {
         }
     }
 
+    /// The entry called `name`, of the type of its catalogue.
+    ///
+    /// # Panics
+    /// If no such entry was declared.
+    pub fn entry<T: Entry>(&self, name: &str) -> &T {
+        let found = match self.get(name) {
+            Some(Setting::Entry(entry)) => (&**entry as &dyn Any).downcast_ref(),
+            _ => None,
+        };
+        found.unwrap_or_else(|| {
+            let what = std::any::type_name::<T>();
+            panic!("parameter `{name}` is read as a {what} but is {:?}", self.get(name))
+        })
+    }
+
     /// The time called `name`.
     ///
     /// # Panics
@@ -171,46 +234,131 @@ impl Settings {
 }
 
 impl Parameter {
+    fn new(
+        name: impl Into<Cow<'static, str>>,
+        kind: Kind,
+        default: Given,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { name: name.into(), kind, default, about: about.into() }
+    }
+
     /// A number within closed bounds.
-    pub const fn number(
-        name: &'static str,
+    pub fn number(
+        name: impl Into<Cow<'static, str>>,
         default: f64,
         min: f64,
         max: f64,
-        about: &'static str,
+        about: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { name, kind: Kind::Number { min, max }, default: Given::Number(default), about }
+        Self::new(name, Kind::Number { min, max }, Given::Number(default), about)
     }
 
     /// A count within closed bounds.
-    pub const fn count(
-        name: &'static str,
+    pub fn count(
+        name: impl Into<Cow<'static, str>>,
         default: u64,
         min: u64,
         max: u64,
-        about: &'static str,
+        about: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { name, kind: Kind::Count { min, max }, default: Given::Number(default as f64), about }
+        Self::new(name, Kind::Count { min, max }, Given::Number(default as f64), about)
     }
 
-    /// Yes or no.
-    pub const fn flag(name: &'static str, default: bool, about: &'static str) -> Self {
-        Self { name, kind: Kind::Flag, default: Given::Flag(default), about }
+    /// A number per second within closed bounds.
+    pub fn frequency(
+        name: impl Into<Cow<'static, str>>,
+        default: f64,
+        min: f64,
+        max: f64,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(name, Kind::Frequency { min, max }, Given::Number(default), about)
     }
 
-    /// One of some words.
-    pub const fn word(
-        name: &'static str,
-        default: &'static str,
-        words: &'static [&'static str],
-        about: &'static str,
+    /// A number within closed bounds, or one of some words that stand for a computed one.
+    pub fn number_or<Word: Into<Cow<'static, str>>>(
+        name: impl Into<Cow<'static, str>>,
+        default: impl Into<Given>,
+        (min, max): (f64, f64),
+        words: impl IntoIterator<Item = Word>,
+        about: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self { name, kind: Kind::Word(words), default: Given::Text(default), about }
+        let words = words.into_iter().map(Into::into).collect();
+        Self::new(name, Kind::NumberOr { min, max, words }, default.into(), about)
+    }
+
+    /// A time, with its default as it would be written.
+    pub fn span(
+        name: impl Into<Cow<'static, str>>,
+        default: impl Into<Cow<'static, str>>,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(name, Kind::Span, Given::Text(default.into()), about)
     }
 
     /// A queue length, with its default as it would be written.
-    pub const fn length(name: &'static str, default: &'static str, about: &'static str) -> Self {
-        Self { name, kind: Kind::Length, default: Given::Text(default), about }
+    pub fn length(
+        name: impl Into<Cow<'static, str>>,
+        default: impl Into<Cow<'static, str>>,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(name, Kind::Length, Given::Text(default.into()), about)
+    }
+
+    /// Yes or no.
+    pub fn flag(
+        name: impl Into<Cow<'static, str>>,
+        default: bool,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(name, Kind::Flag, Given::Flag(default), about)
+    }
+
+    /// One of some words.
+    pub fn word<Word: Into<Cow<'static, str>>>(
+        name: impl Into<Cow<'static, str>>,
+        default: impl Into<Cow<'static, str>>,
+        words: impl IntoIterator<Item = Word>,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let words = words.into_iter().map(Into::into).collect();
+        Self::new(name, Kind::Word(words), Given::Text(default.into()), about)
+    }
+
+    /// A controller that has a window law.
+    pub fn law(
+        name: impl Into<Cow<'static, str>>,
+        default: impl Entry,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(name, Kind::Law, Given::Entry(Arc::new(default)), about)
+    }
+
+    /// The same without a default: the scenario must say.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { default: Given::Nothing, ..self }
+    }
+
+    /// The value where the scenario says nothing; `None` where it must say something. `length` turns a queue length as
+    /// it is written (`"0.1 bdp"`) into the unit in which the queue counts.
+    ///
+    /// # Panics
+    /// If the default is no text of its kind, which a catalogue checks when an entry is added.
+    pub fn default_setting(&self, length: &dyn Fn(&str) -> f64) -> Option<Setting> {
+        Some(match (&self.default, &self.kind) {
+            (Given::Nothing, _) => return None,
+            (Given::Number(count), Kind::Count { .. }) => Setting::Count(*count as u64),
+            (Given::Number(number), _) => Setting::Number(*number),
+            (Given::Flag(flag), _) => Setting::Flag(*flag),
+            (Given::Entry(entry), _) => Setting::Entry(Arc::clone(entry)),
+            (Given::Text(text), Kind::Span) => {
+                Setting::Span(text.parse().expect("a default is written as in a scenario"))
+            }
+            (Given::Text(text), Kind::Length) => Setting::Length(length(text)),
+            (Given::Text(text), _) => Setting::Word(text.clone().into_owned()),
+        })
     }
 }
 

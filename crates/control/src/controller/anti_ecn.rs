@@ -50,37 +50,32 @@
 //! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: held at packet level, as the slope
 //!   above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
 
-use longfat_units::math::sqrt;
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::Segments;
+use longfat_units::math::sqrt;
+use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, Sending, Start, WindowLaw, Windowed, find};
+use super::reno;
+use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, WindowLaw};
 
-/// AntiECN's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "anti-ecn",
-    title: "AntiECN: grows by delta/w where every link says that it has room, elsewhere as another law does",
-    source: "Kunniyur, ICC 2003",
-    parameters: &[
-        Parameter {
-            name: "delta",
-            kind: Kind::NumberOr { min: 1.0, max: 1e9, words: &["window", "sqrt"] },
-            default: Given::Text("window"),
-            about: "growth per round trip while there is room: the window, its square root, or so many segments",
-        },
-        Parameter {
-            name: "on",
-            kind: Kind::Law,
-            default: Given::Text("reno"),
-            about: "the law that it is built on",
-        },
-    ],
-    build,
-    law: Some(|settings| Box::new(AntiEcn::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(AntiEcn::new(settings), start)
+/// AntiECN's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("anti-ecn", AntiEcn::new)
+        .title(
+            "AntiECN: grows by delta/w where every link says that it has room, elsewhere as \
+             another law does",
+        )
+        .source("Kunniyur, ICC 2003")
+        .parameters([
+            Parameter::number_or(
+                "delta",
+                "window",
+                (1.0, 1e9),
+                ["window", "sqrt"],
+                "growth per round trip while there is room: the window, its square root, or so \
+                 many segments",
+            ),
+            Parameter::law("on", reno::controller(), "the law that it is built on"),
+        ])
 }
 
 /// Δ
@@ -102,16 +97,16 @@ impl AntiEcn {
     /// The law with the parameters of a scenario.
     ///
     /// # Panics
-    /// If `on` names no window law: a scenario is checked before.
+    /// If `on` is no window law: a scenario is checked before.
     pub fn new(settings: &Settings) -> Self {
         let delta = match settings.number_or_word("delta") {
             Some(constant) => Delta::Constant(constant),
             None if settings.word("delta") == "sqrt" => Delta::SquareRoot,
             None => Delta::Window,
         };
-        let base = find(settings.word("on"))
-            .and_then(|controller| controller.law.map(|law| law(&controller.defaults())));
-        Self { delta, base: base.expect("`on` names a window law") }
+        let base: &Controller = settings.entry("on");
+        let law = base.law.as_ref().expect("`on` is a window law");
+        Self { delta, base: law(&base.defaults()) }
     }
 
     /// Δ/w, at most 1.

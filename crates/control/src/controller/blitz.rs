@@ -56,18 +56,26 @@ use longfat_units::parameter::{Parameter, Settings};
 
 use crate::{Bursts, Controller, Sending, Start};
 
-/// Blitz's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "blitz",
-    title: "Blitz: no window, whole files in prioritised bursts at the access rate",
-    source: "Kim & Farber 1995",
-    parameters: &[
-        Parameter::count("duplicates", 3, 1, 1000, "duplicate acknowledgments that tell of a loss"),
-        Parameter::flag("priorities", true, "packets carry their offset in the burst as priority"),
-    ],
-    build,
-    law: None,
-};
+/// Blitz's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("blitz", build)
+        .title("Blitz: no window, whole files in prioritised bursts at the access rate")
+        .source("Kim & Farber 1995")
+        .parameters([
+            Parameter::count(
+                "duplicates",
+                3,
+                1,
+                1000,
+                "duplicate acknowledgments that tell of a loss",
+            ),
+            Parameter::flag(
+                "priorities",
+                true,
+                "packets carry their offset in the burst as priority",
+            ),
+        ])
+}
 
 /// Blitz remembers nothing of what happens: it answers everything with a new burst, so it is no controller of a window but
 /// a way to send.

@@ -28,27 +28,22 @@
 //! Promised, held in `tests/theory/constant_rate.rs`: the growth of the rate; equal rates after losses that come
 //! together.
 
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, WindowLaw};
 
-/// The entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "constant-rate",
-    title: "Constant rate: Reno whose rate grows alike at every round trip",
-    source: "S. Floyd, CCR 21(5), 1991",
-    parameters: &[Parameter {
-        name: "c",
-        kind: Kind::Frequency { min: 1e-3, max: 1e6 },
-        default: Given::Number(100.0),
-        about: "what the rate gains in a second, in segments per second",
-    }],
-    build,
-    law: Some(|settings| Box::new(ConstantRate::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(ConstantRate::new(settings), start)
+/// The entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("constant-rate", ConstantRate::new)
+        .title("Constant rate: Reno whose rate grows alike at every round trip")
+        .source("S. Floyd, CCR 21(5), 1991")
+        .parameters([Parameter::frequency(
+            "c",
+            100.0,
+            1e-3,
+            1e6,
+            "what the rate gains in a second, in segments per second",
+        )])
 }
 
 /// The law of the paper.

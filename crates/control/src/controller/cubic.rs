@@ -63,19 +63,27 @@ use crate::{
     Sending, Start,
 };
 
-/// CUBIC's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "cubic",
-    title: "CUBIC: a cubic function of the time since the last loss",
-    source: "RFC 9438",
-    parameters: &[
-        Parameter::number("c", 0.4, 1e-4, 100.0, "steepness of the cubic, in segments/s^3"),
-        Parameter::number("beta", 0.7, 0.5, 0.99, "share of the window kept at a congestion event"),
-        Parameter::flag("fast_convergence", true, "make room when losing below the last maximum"),
-    ],
-    build,
-    law: None,
-};
+/// CUBIC's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("cubic", build)
+        .title("CUBIC: a cubic function of the time since the last loss")
+        .source("RFC 9438")
+        .parameters([
+            Parameter::number("c", 0.4, 1e-4, 100.0, "steepness of the cubic, in segments/s^3"),
+            Parameter::number(
+                "beta",
+                0.7,
+                0.5,
+                0.99,
+                "share of the window kept at a congestion event",
+            ),
+            Parameter::flag(
+                "fast_convergence",
+                true,
+                "make room when losing below the last maximum",
+            ),
+        ])
+}
 
 fn build(settings: &Settings, start: &Start) -> Sending {
     Sending::Windowed(Box::new(Cubic::new(settings, start)))

@@ -45,38 +45,23 @@
 //! Promised by the paper, held in `tests/theory/cw_hstcp.rs`: a(w) and b(w) of its table 1; its example of 100 and 200
 //! ms; windows that lose together meet within a tenth, where HSTCP's drift apart.
 
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use super::hstcp::{self, HighSpeed};
-use crate::{Cause, Controller, Operating, Pacing, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Pacing, WindowLaw};
 
-/// CW-HSTCP's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "cw-hstcp",
-    title: "CW-HSTCP: HSTCP that grows per second, not per round trip, in blocks",
-    source: "Pan, Su, Lü and Ping, CW-HSTCP",
-    parameters: &[
-        Parameter {
-            name: "c",
-            kind: Kind::Frequency { min: 1e-3, max: 1e4 },
-            default: Given::Number(10.0),
-            about: "the increase is that of HSTCP times c RTT",
-        },
-        Parameter::word("rtt", "smoothed", &["smoothed", "base"], "which round trip counts"),
-        Parameter::number("eta_min", 0.0, 0.0, 1.0, "c RTT counts as this at least"),
-        hstcp::LOW_WINDOW,
-        hstcp::LOW_P,
-        hstcp::HIGH_WINDOW,
-        hstcp::HIGH_P,
-        hstcp::HIGH_DECREASE,
-    ],
-    build,
-    law: Some(|settings| Box::new(ConstantWindow::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(ConstantWindow::new(settings), start)
+/// CW-HSTCP's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("cw-hstcp", ConstantWindow::new)
+        .title("CW-HSTCP: HSTCP that grows per second, not per round trip, in blocks")
+        .source("Pan, Su, Lü and Ping, CW-HSTCP")
+        .parameters([
+            Parameter::frequency("c", 10.0, 1e-3, 1e4, "the increase is that of HSTCP times c RTT"),
+            Parameter::word("rtt", "smoothed", ["smoothed", "base"], "which round trip counts"),
+            Parameter::number("eta_min", 0.0, 0.0, 1.0, "c RTT counts as this at least"),
+        ])
+        .parameters(hstcp::parameters())
 }
 
 /// Makes ⌊1 - 10⁻¹⁶⌋ one.

@@ -76,41 +76,40 @@
 //! `tests/theory/exp_rtt.rs`: the ratio of rates of two flows that lose together, as it is and with `rtt_fair`.
 
 use longfat_units::math::sqrt;
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span};
 
-use crate::{Cause, Controller, Operating, Pacing, Phase, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Pacing, Phase, WindowLaw};
 
-/// EXP-TCP's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "exp",
-    title: "EXP-TCP: the increment grows exponentially from the square root of the last window",
-    source: "Jin and Liu, EXP-TCP",
-    parameters: &[
-        Parameter::number("gamma", 0.05, 1e-4, 1.0, "growth of the increment per round trip"),
-        Parameter::number("beta", 0.125, 1e-3, 0.9, "share given up per congestion event"),
-        Parameter::number("w_ref", 100.0, 1.0, 1e6, "slow start adds min(1, w_ref/w) per segment"),
-        Parameter::word(
-            "start_decrease",
-            "beta",
-            &["beta", "overshoot"],
-            "what a loss in slow start takes: beta, or as much as slow start overshoots",
-        ),
-        Parameter::flag("pacing", true, "spread the window over the round trip"),
-        Parameter::flag("rtt_fair", false, "grow per reference_rtt, not per round trip"),
-        Parameter {
-            name: "reference_rtt",
-            kind: Kind::Span,
-            default: Given::Text("100 ms"),
-            about: "the round trip at which rtt_fair changes nothing",
-        },
-    ],
-    build,
-    law: Some(|settings| Box::new(Exponential::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(Exponential::new(settings), start)
+/// EXP-TCP's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("exp", Exponential::new)
+        .title("EXP-TCP: the increment grows exponentially from the square root of the last window")
+        .source("Jin and Liu, EXP-TCP")
+        .parameters([
+            Parameter::number("gamma", 0.05, 1e-4, 1.0, "growth of the increment per round trip"),
+            Parameter::number("beta", 0.125, 1e-3, 0.9, "share given up per congestion event"),
+            Parameter::number(
+                "w_ref",
+                100.0,
+                1.0,
+                1e6,
+                "slow start adds min(1, w_ref/w) per segment",
+            ),
+            Parameter::word(
+                "start_decrease",
+                "beta",
+                ["beta", "overshoot"],
+                "what a loss in slow start takes: beta, or as much as slow start overshoots",
+            ),
+            Parameter::flag("pacing", true, "spread the window over the round trip"),
+            Parameter::flag("rtt_fair", false, "grow per reference_rtt, not per round trip"),
+            Parameter::span(
+                "reference_rtt",
+                "100 ms",
+                "the round trip at which rtt_fair changes nothing",
+            ),
+        ])
 }
 
 /// The small-window rule of the appendix: s is at least this.

@@ -58,24 +58,18 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Phase, Reaction, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Phase, Reaction, WindowLaw};
 
-/// The entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "fiber",
-    title: "Reno with a decrease that bounds the marking probability from below",
-    source: "Kavak and Kunniyur, ICC 2004",
-    parameters: &[
-        Parameter::number("alpha", 1e-4, 0.0, 1.0, "lower bound of the marking probability"),
-        Parameter::number("c", 2.0, 1.0, 1e3, "a small window gives up 1/c"),
-        Parameter::flag("per_mark", false, "reacts to every mark, not once per window"),
-    ],
-    build,
-    law: Some(|settings| Box::new(Fiber::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(Fiber::new(settings), start)
+/// The entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("fiber", Fiber::new)
+        .title("Reno with a decrease that bounds the marking probability from below")
+        .source("Kavak and Kunniyur, ICC 2004")
+        .parameters([
+            Parameter::number("alpha", 1e-4, 0.0, 1.0, "lower bound of the marking probability"),
+            Parameter::number("c", 2.0, 1.0, 1e3, "a small window gives up 1/c"),
+            Parameter::flag("per_mark", false, "reacts to every mark, not once per window"),
+        ])
 }
 
 /// The law of the paper.

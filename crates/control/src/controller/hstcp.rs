@@ -51,39 +51,38 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longfat_units::math::{exp, ln, pow, sqrt};
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 
 use crate::table::Table;
-use crate::{Cause, Controller, Operating, Phase, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, Phase, WindowLaw};
 
-/// HSTCP's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "hstcp",
-    title: "HighSpeed TCP: increase and decrease follow a line from (38, 1e-3) to (83000, 1e-7)",
-    source: "RFC 3649",
-    parameters: &[LOW_WINDOW, LOW_P, HIGH_WINDOW, HIGH_P, HIGH_DECREASE],
-    build,
-    law: Some(|settings| Box::new(HighSpeed::new(settings))),
-};
+/// HSTCP's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("hstcp", HighSpeed::new)
+        .title(
+            "HighSpeed TCP: increase and decrease follow a line from (38, 1e-3) to (83000, 1e-7)",
+        )
+        .source("RFC 3649")
+        .parameters(parameters())
+}
 
-// The ranges keep low_window < high_window and high_p < low_p whatever is chosen.
-pub(super) const LOW_WINDOW: Parameter =
-    Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments");
-pub(super) const LOW_P: Parameter = Parameter {
-    name: "low_p",
-    kind: Kind::NumberOr { min: 1e-5, max: 0.1, words: &["auto"] },
-    default: Given::Text("auto"),
-    about: "loss rate at low_window; auto: 1e-3 at 38 (RFC 3649), else 1.5/low_window^2 (draft of 2002)",
-};
-pub(super) const HIGH_WINDOW: Parameter =
-    Parameter::number("high_window", 83_000.0, 2000.0, 1e7, "window at high_p, in segments");
-pub(super) const HIGH_P: Parameter =
-    Parameter::number("high_p", 1e-7, 1e-12, 1e-6, "loss rate at high_window");
-pub(super) const HIGH_DECREASE: Parameter =
-    Parameter::number("high_decrease", 0.1, 0.01, 0.5, "b(w) at high_window");
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(HighSpeed::new(settings), start)
+/// The five numbers of the response function. The ranges keep `low_window` < `high_window` and `high_p` < `low_p` whatever
+/// is chosen.
+pub(super) fn parameters() -> [Parameter; 5] {
+    [
+        Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments"),
+        Parameter::number_or(
+            "low_p",
+            "auto",
+            (1e-5, 0.1),
+            ["auto"],
+            "loss rate at low_window; auto: 1e-3 at 38 (RFC 3649), else 1.5/low_window^2 \
+             (draft of 2002)",
+        ),
+        Parameter::number("high_window", 83_000.0, 2000.0, 1e7, "window at high_p, in segments"),
+        Parameter::number("high_p", 1e-7, 1e-12, 1e-6, "loss rate at high_window"),
+        Parameter::number("high_decrease", 0.1, 0.01, 0.5, "b(w) at high_window"),
+    ]
 }
 
 /// b(w) of Reno, where the line of b begins.
@@ -214,7 +213,8 @@ impl Response {
         // Up to high_window the RFC decides, wherever the maximum, and if there is none (then it is NaN or
         // negative).
         let exists = at_maximum > 0.0;
-        let held_decrease = if exists { at_maximum.min(line.high_decrease) } else { line.high_decrease };
+        let held_decrease =
+            if exists { at_maximum.min(line.high_decrease) } else { line.high_decrease };
         let held_from = if slope > 0.0 {
             line.low_window * exp((RENO_DECREASE - held_decrease) / slope)
         } else {
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn the_table_follows_the_formula_within_a_thousandth() {
         for low_window in [31.0, 38.0] {
-            let mut settings = CONTROLLER.defaults();
+            let mut settings = controller().defaults();
             settings.set("low_window", longfat_units::parameter::Setting::Number(low_window));
             let law = HighSpeed::new(&settings);
             for window in windows() {
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn increase_and_decrease_run_on_without_a_jump_and_never_turn() {
-        let law = HighSpeed::new(&CONTROLLER.defaults());
+        let law = HighSpeed::new(&controller().defaults());
         let (mut a, mut b) = (0.0, 0.5);
         for window in windows() {
             let next = (law.response().increase(window), law.response().decrease(window));
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn flows_with_equal_parameters_share_a_table() {
-        let settings = CONTROLLER.defaults();
+        let settings = controller().defaults();
         let [first, second] = [HighSpeed::new(&settings), HighSpeed::new(&settings)];
         assert!(Arc::ptr_eq(&first.tabulated, &second.tabulated));
     }

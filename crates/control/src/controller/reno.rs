@@ -20,22 +20,13 @@
 //! acknowledged segment is kept as a real number, so that it does not vanish at large windows; RFC 5681
 //! (equation 3) allows for the byte-counting forms that do.
 
-use longfat_units::parameter::Settings;
+use crate::{Cause, Controller, Operating, WindowLaw};
 
-use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
-
-/// Reno's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "reno",
-    title: "standard TCP: one segment per round trip, half the window per loss",
-    source: "RFC 5681",
-    parameters: &[],
-    build,
-    law: Some(|_| Box::new(Reno)),
-};
-
-fn build(_: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(Reno, start)
+/// Reno's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("reno", |_| Reno)
+        .title("standard TCP: one segment per round trip, half the window per loss")
+        .source("RFC 5681")
 }
 
 /// The law of RFC 5681.

@@ -40,35 +40,33 @@ use longfat_units::parameter::{Parameter, Settings};
 use super::reno::Reno;
 use crate::{Cause, Controller, Needs, Operating, Sending, Start, WindowLaw, Windowed};
 
-/// The entry of sized start in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "sized-start",
-    title: "Reno with an initial window made from transfer size over bandwidth-delay product",
-    source: "after Kim & Farber 1995, section 3",
-    parameters: &[
-        Parameter::number(
-            "share",
-            1.0,
-            0.001,
-            100.0,
-            "share of the bandwidth-delay product that may leave at once (theta)",
-        ),
-        Parameter::number(
-            "falloff",
-            2.0,
-            1.0,
-            10.0,
-            "how fast the share of a transfer that leaves at once falls with its size (kappa)",
-        ),
-    ],
-    build,
-    law: Some(|_| Box::new(SizedStart)),
-};
+/// The entry of sized start in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("sized-start", build)
+        .title("Reno with an initial window made from transfer size over bandwidth-delay product")
+        .source("after Kim & Farber 1995, section 3")
+        .parameters([
+            Parameter::number(
+                "share",
+                1.0,
+                0.001,
+                100.0,
+                "share of the bandwidth-delay product that may leave at once (theta)",
+            ),
+            Parameter::number(
+                "falloff",
+                2.0,
+                1.0,
+                10.0,
+                "how fast the share of a transfer that leaves at once falls with its size (kappa)",
+            ),
+        ])
+        .law(|_| Box::new(SizedStart))
+}
 
 fn build(settings: &Settings, start: &Start) -> Sending {
-    let window = first_window(settings, start).map_or(start.window, |window| {
-        if start.window < window { window } else { start.window }
-    });
+    let window = first_window(settings, start)
+        .map_or(start.window, |window| if start.window < window { window } else { start.window });
     Windowed::boxed(SizedStart, &Start { window, ..*start })
 }
 

@@ -32,24 +32,24 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Sending, Start, WindowLaw, Windowed};
+use crate::{Cause, Controller, Operating, WindowLaw};
 
-/// STCP's entry in the list of controllers.
-pub static CONTROLLER: Controller = Controller {
-    name: "stcp",
-    title: "Scalable TCP: one percent per round trip, an eighth per loss",
-    source: "T. Kelly, CCR 33(2), 2003",
-    parameters: &[
-        Parameter::number("a", 0.01, 1e-6, 1.0, "segments added per acknowledged segment"),
-        Parameter::number("b", 0.125, 1e-3, 0.9, "share given up per congestion event"),
-        Parameter::number("legacy_window", 16.0, 0.0, 1e6, "Reno up to this window, in segments"),
-    ],
-    build,
-    law: Some(|settings| Box::new(Scalable::new(settings))),
-};
-
-fn build(settings: &Settings, start: &Start) -> Sending {
-    Windowed::boxed(Scalable::new(settings), start)
+/// STCP's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::of_law("stcp", Scalable::new)
+        .title("Scalable TCP: one percent per round trip, an eighth per loss")
+        .source("T. Kelly, CCR 33(2), 2003")
+        .parameters([
+            Parameter::number("a", 0.01, 1e-6, 1.0, "segments added per acknowledged segment"),
+            Parameter::number("b", 0.125, 1e-3, 0.9, "share given up per congestion event"),
+            Parameter::number(
+                "legacy_window",
+                16.0,
+                0.0,
+                1e6,
+                "Reno up to this window, in segments",
+            ),
+        ])
 }
 
 /// The law of Kelly's paper.

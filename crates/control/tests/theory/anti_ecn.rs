@@ -1,10 +1,12 @@
 //! Kunniyur's paper.
 
-use longfat_control::{CONTROLLERS, Feedback, Operating, Phase, find};
+use std::sync::Arc;
+
+use longfat_control::{CONTROLLERS, Feedback, Operating, Phase};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{Flow, assert_near, listed};
 
 fn with_room(ack: Feedback) -> Feedback {
     Feedback { spare: Some(true), ..ack }
@@ -12,6 +14,10 @@ fn with_room(ack: Feedback) -> Feedback {
 
 fn word(name: &'static str, word: &str) -> (&'static str, Setting) {
     (name, Setting::Word(word.into()))
+}
+
+fn on(law: &str) -> (&'static str, Setting) {
+    ("on", Setting::Entry(Arc::new(listed(law).clone())))
 }
 
 /// A windowful of acknowledgments with room, in congestion avoidance. Returns what it adds.
@@ -40,17 +46,17 @@ fn delta_goes_from_congestion_avoidance_to_slow_start() {
 #[test]
 fn the_bit_is_never_more_than_slow_start_nor_less_than_the_base_law() {
     assert_eq!(round_with_room(&[("delta", Setting::Number(1e6))], 100.0), 100.0);
-    let scalable = [("delta", Setting::Number(1.0)), word("on", "stcp")];
+    let scalable = [("delta", Setting::Number(1.0)), on("stcp")];
     assert_near(round_with_room(&scalable, 1e4), 100.0, 0.001, "a hundredth, not one segment");
 }
 
 #[test]
 fn without_the_bit_every_law_is_what_it_was() {
     let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
-    for law in laws.map(|law| law.name).filter(|name| *name != "anti-ecn") {
+    for law in laws.map(|law| &*law.name).filter(|name| *name != "anti-ecn") {
         for room in [None, Some(false)] {
             let mut plain = Flow::new(law, &[], 1000.0);
-            let mut built = Flow::new("anti-ecn", &[word("on", law)], 1000.0);
+            let mut built = Flow::new("anti-ecn", &[on(law)], 1000.0);
             for step in 0..5000 {
                 plain.ack();
                 built.ack_with(|ack| Feedback { spare: room, ..ack });
@@ -78,8 +84,8 @@ fn one_bit_per_round_trip_doubles_the_slope() {
 /// In the fluid the bit is a share of the acknowledgments, and the gain the mean of both.
 #[test]
 fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
-    let controller = find("anti-ecn").expect("it is listed");
-    let law = controller.law.expect("it is a window law")(&controller.defaults());
+    let controller = listed("anti-ecn");
+    let law = controller.law.as_ref().expect("it is a window law")(&controller.defaults());
     let rtt = Span::from_millis(100);
     let gain = |room: f64| {
         law.gain(&Operating {

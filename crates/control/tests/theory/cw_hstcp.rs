@@ -4,16 +4,16 @@ use longfat_control::{Cause, Operating, Pacing, Phase, WindowLaw};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{Flow, assert_near, listed};
 use crate::synchronised::Bottleneck;
 
 fn law(changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
-    let controller = longfat_control::find("cw-hstcp").expect("listed");
+    let controller = listed("cw-hstcp");
     let mut settings = controller.defaults();
     for (name, value) in changes {
-        settings.set(name, value.clone());
+        settings.set(*name, value.clone());
     }
-    controller.law.expect("a window law")(&settings)
+    controller.law.as_ref().expect("a window law")(&settings)
 }
 
 fn at(window: f64, rtt_millis: u64, base_millis: u64) -> Operating {

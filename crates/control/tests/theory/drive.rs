@@ -1,8 +1,15 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
-use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Path, Start};
+use longfat_control::{
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Path, Start,
+};
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
+
+/// The controller of this crate that is called `name`.
+pub(crate) fn listed(name: &str) -> &'static Controller {
+    CONTROLLERS.iter().find(|entry| entry.name == name).expect("a listed controller")
+}
 
 /// One flow under one controller on a path of constant round trip.
 #[derive(Debug)]
@@ -23,10 +30,10 @@ impl Flow {
     }
 
     pub(crate) fn starting(name: &str, changes: &[(&'static str, Setting)], start: &Start) -> Self {
-        let controller = longfat_control::find(name).expect("a listed controller");
+        let controller = listed(name);
         let mut settings: Settings = controller.defaults();
         for (name, value) in changes {
-            settings.set(name, value.clone());
+            settings.set(*name, value.clone());
         }
         let control = (controller.build)(&settings, start).windowed().expect("it has a window");
         Self { control, now: Time::ZERO, rtt: Span::from_millis(100), owed: 0.0 }

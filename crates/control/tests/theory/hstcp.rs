@@ -5,13 +5,13 @@ use longfat_units::{Segments, Span};
 
 use longfat_control::{Cause, Operating, Phase, Start, WindowLaw};
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{Flow, assert_near, listed};
 
 fn law(low_window: f64) -> Box<dyn WindowLaw> {
-    let controller = longfat_control::find("hstcp").expect("listed");
+    let controller = listed("hstcp");
     let mut settings = controller.defaults();
     settings.set("low_window", Setting::Number(low_window));
-    controller.law.expect("a window law")(&settings)
+    controller.law.as_ref().expect("a window law")(&settings)
 }
 
 fn at(window: f64, phase: Phase) -> Operating {

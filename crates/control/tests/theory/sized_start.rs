@@ -1,12 +1,10 @@
 //! Initial windows of sized start in the networks of Kim and Farber.
 
-use longfat_control::{Controller, Start};
+use longfat_control::Start;
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-fn sized_start() -> &'static Controller {
-    longfat_control::find("sized-start").expect("it is in the list")
-}
+use crate::drive::listed;
 
 /// 150 Mbit/s and 30 ms: 1125 packets of 500 bytes.
 fn reference_network(transfer: Option<u64>) -> Start {
@@ -15,11 +13,12 @@ fn reference_network(transfer: Option<u64>) -> Start {
 }
 
 fn first_window(start: &Start, changes: &[(&'static str, f64)]) -> f64 {
-    let mut settings = sized_start().defaults();
+    let mut settings = listed("sized-start").defaults();
     for &(name, value) in changes {
         settings.set(name, Setting::Number(value));
     }
-    (sized_start().build)(&settings, start).windowed().expect("it has a window").window().0
+    let sending = (listed("sized-start").build)(&settings, start);
+    sending.windowed().expect("it has a window").window().0
 }
 
 #[track_caller]
@@ -59,7 +58,7 @@ fn what_is_not_known_changes_nothing() {
     for start in unknown {
         assert_eq!(first_window(&start, &[]), 10.0);
     }
-    assert!(sized_start().needs(&sized_start().defaults()).access);
+    assert!(listed("sized-start").needs(&listed("sized-start").defaults()).access);
     // A flow that may send more than that anyway does.
     assert_eq!(first_window(&Start { window: Segments(500.0), ..start }, &[]), 500.0);
 }

@@ -1,7 +1,7 @@
 //! Small networks for the tests.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use longfat_control::{SlowStart, WindowLaw};
+use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
 use longfat_fluid::{Flow, Link, Network, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
@@ -13,12 +13,13 @@ pub(crate) const PACKET: u64 = 1500;
 
 /// A law of the registry.
 pub(crate) fn law(name: &str, changes: &[(&'static str, f64)]) -> Box<dyn WindowLaw> {
-    let controller = longfat_control::find(name).expect("a listed controller");
+    let controller =
+        CONTROLLERS.iter().find(|entry| entry.name == name).expect("a listed controller");
     let mut settings = controller.defaults();
     for (key, value) in changes {
-        settings.set(key, Setting::Number(*value));
+        settings.set(*key, Setting::Number(*value));
     }
-    (controller.law.expect("a window law"))(&settings)
+    (controller.law.as_ref().expect("a window law"))(&settings)
 }
 
 /// A link of so many packets per second.

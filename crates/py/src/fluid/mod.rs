@@ -1,10 +1,9 @@
 //! The fluid model from Python: solving without the interpreter's lock, stoppable.
 
-mod network;
 mod tables;
 
 use longfat_fluid::{
-    Integration, Reading, Solve, Trajectory, equilibrium, stability, synchronised,
+    Integration, Pricing, Reading, Setup, Solve, Trajectory, equilibrium, stability, synchronised,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
@@ -13,7 +12,6 @@ use serde_json::Value;
 use crate::guard::guarded;
 use crate::scenario::Scenario;
 use crate::table::Table;
-use network::{Fluid, fluid};
 
 create_exception!(
     longfat._longfat,
@@ -62,9 +60,9 @@ pub(crate) fn fluid_solve(
 ) -> PyResult<FluidPath> {
     let scenario = &scenario.get().inner;
     let solved = py.detach(|| {
-        let fluid = guarded(|| fluid(scenario, price))?.map_err(refused)?;
-        let path = path(&fluid, model, delay)?;
-        guarded(|| (tables::json(&fluid, &path).to_string(), tables::tables(&fluid, &path)))
+        let setup = setup(scenario, price)?;
+        let path = path(&setup, model, delay)?;
+        guarded(|| (tables::json(&setup, &path).to_string(), tables::tables(&setup, &path)))
     });
     let (json, tables) = solved?;
     let tables = tables.into_iter();
@@ -77,20 +75,18 @@ pub(crate) fn fluid_solve(
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and any is asked for"
 )]
-fn path(fluid: &Fluid, model: &str, delay: bool) -> PyResult<Trajectory> {
+fn path(setup: &Setup, model: &str, delay: bool) -> PyResult<Trajectory> {
     let reading = match model {
         "mean-field" => Reading::MeanField,
         "hybrid" => Reading::Hybrid,
         "synchronised" => {
-            return guarded(|| synchronised(&fluid.network, fluid.sample))?
-                .map_err(|error| refused(error.to_string()));
+            return guarded(|| synchronised(&setup.network, setup.sample))?.map_err(refused);
         }
         other => return Err(PyValueError::new_err(format!("`{other}` is no model"))),
     };
-    let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: fluid.sample };
-    let mut integration = guarded(|| Integration::new(&fluid.network, &how))?
-        .map_err(|error| refused(error.to_string()))?;
-    while guarded(|| integration.advance(CHUNK))?.map_err(|error| refused(error.to_string()))? {
+    let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
+    let mut integration = guarded(|| Integration::new(&setup.network, &how))?.map_err(refused)?;
+    while guarded(|| integration.advance(CHUNK))?.map_err(refused)? {
         Python::attach(|py| py.check_signals())?;
     }
     guarded(|| integration.finish())
@@ -108,13 +104,12 @@ pub(crate) fn fluid_rest(
 ) -> PyResult<String> {
     let scenario = &scenario.get().inner;
     py.detach(|| {
-        let fluid = guarded(|| fluid(scenario, price))?.map_err(refused)?;
-        let rest =
-            guarded(|| equilibrium(&fluid.network))?.map_err(|error| refused(error.to_string()))?;
-        let mut value = guarded(|| tables::rest(&fluid, &rest))?;
+        let setup = setup(scenario, price)?;
+        let rest = guarded(|| equilibrium(&setup.network))?.map_err(refused)?;
+        let mut value = guarded(|| tables::rest(&setup, &rest))?;
         if judge {
             let delay = if delay { 1.0 } else { 0.0 };
-            let judged = guarded(|| stability(&fluid.network, &rest, delay))?;
+            let judged = guarded(|| stability(&setup.network, &rest, delay))?;
             value["stable"] = Value::from(judged.stable);
             value["margin"] = judged.margin.map_or(Value::Null, Value::from);
         }
@@ -122,6 +117,16 @@ pub(crate) fn fluid_rest(
     })
 }
 
-fn refused(reason: String) -> PyErr {
-    FluidError::new_err(reason)
+/// The scenario in the terms of the fluid model, with the prices that `price` names.
+fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<Setup> {
+    let pricing = Pricing::named(price).ok_or_else(|| {
+        let names = Pricing::ALL.map(Pricing::name).join(", ");
+        PyValueError::new_err(format!("`{price}` is no price: there are {names}"))
+    })?;
+    guarded(|| Setup::of(scenario, pricing))?.map_err(refused)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+fn refused(error: longfat_fluid::FluidError) -> PyErr {
+    FluidError::new_err(error.to_string())
 }

@@ -1,18 +1,16 @@
 //! What the fluid has found, as tables and as JSON.
 
-use longfat_fluid::{Equilibrium, Trajectory};
+use longfat_fluid::{Equilibrium, Setup, Trajectory};
 use longfat_sim::{Column, Table};
 use serde_json::{Map, Value, json};
 
-use super::network::Fluid;
-
 /// The object that `longfat fluid --json` prints, as far as time goes.
-pub(crate) fn json(fluid: &Fluid, path: &Trajectory) -> Value {
+pub(crate) fn json(setup: &Setup, path: &Trajectory) -> Value {
     let flows = path.flows.iter().enumerate().map(|(index, flow)| {
         json!({
-            "name": fluid.network.flows[index].name,
-            "control": fluid.groups[fluid.group[index] as usize].1,
-            "rtt_s": fluid.network.flows[index].rtt.seconds(),
+            "name": setup.network.flows[index].name,
+            "control": setup.groups[setup.group[index] as usize].control,
+            "rtt_s": setup.network.flows[index].rtt.seconds(),
             "window": flow.window,
             "rate_bit_s": flow.rate,
             "window_mean": flow.window_mean,
@@ -27,14 +25,14 @@ pub(crate) fn json(fluid: &Fluid, path: &Trajectory) -> Value {
     json!({
         "t": path.t,
         "flows": flows.collect::<Vec<_>>(),
-        "links": by_name(fluid, links),
+        "links": by_name(setup, links),
         "engine": { "steps": path.steps },
     })
 }
 
 /// An equilibrium.
-pub(crate) fn rest(fluid: &Fluid, rest: &Equilibrium) -> Value {
-    let flows = rest.flows.iter().zip(&fluid.network.flows).map(|(at, flow)| {
+pub(crate) fn rest(setup: &Setup, rest: &Equilibrium) -> Value {
+    let flows = rest.flows.iter().zip(&setup.network.flows).map(|(at, flow)| {
         json!({
             "name": flow.name,
             "window": at.window,
@@ -48,14 +46,14 @@ pub(crate) fn rest(fluid: &Fluid, rest: &Equilibrium) -> Value {
         .iter()
         .map(|at| json!({ "price": at.price, "load": at.load, "queue_s": at.queue }));
     let flows: Vec<Value> = flows.collect();
-    json!({ "flows": flows, "links": by_name(fluid, links), "steps": rest.steps })
+    json!({ "flows": flows, "links": by_name(setup, links), "steps": rest.steps })
 }
 
 /// Links by their names; what is crossed backwards stands below `reverse`.
-fn by_name(fluid: &Fluid, values: impl Iterator<Item = Value>) -> Value {
+fn by_name(setup: &Setup, values: impl Iterator<Item = Value>) -> Value {
     let mut links = Map::new();
-    for (&(index, reverse), value) in fluid.directions.iter().zip(values) {
-        let entry = links.entry(fluid.link_names[index].clone()).or_insert_with(|| json!({}));
+    for (&(index, reverse), value) in setup.directions.iter().zip(values) {
+        let entry = links.entry(setup.links[index].clone()).or_insert_with(|| json!({}));
         if reverse {
             entry["reverse"] = value;
         } else if let (Some(entry), Value::Object(value)) = (entry.as_object_mut(), value) {
@@ -66,21 +64,21 @@ fn by_name(fluid: &Fluid, values: impl Iterator<Item = Value>) -> Value {
 }
 
 /// The tables `flows`, `flow_series` and `link_series`.
-pub(crate) fn tables(fluid: &Fluid, path: &Trajectory) -> Vec<Table> {
-    vec![flow_table(fluid, path), flow_series(fluid, path), link_series(fluid, path)]
+pub(crate) fn tables(setup: &Setup, path: &Trajectory) -> Vec<Table> {
+    vec![flow_table(setup, path), flow_series(setup, path), link_series(setup, path)]
 }
 
-fn flow_names(fluid: &Fluid) -> Vec<String> {
-    fluid.network.flows.iter().map(|flow| flow.name.clone()).collect()
+fn flow_names(setup: &Setup) -> Vec<String> {
+    setup.network.flows.iter().map(|flow| flow.name.clone()).collect()
 }
 
-fn group_names(fluid: &Fluid) -> Vec<String> {
-    fluid.groups.iter().map(|(name, _)| name.clone()).collect()
+fn group_names(setup: &Setup) -> Vec<String> {
+    setup.groups.iter().map(|group| group.name.clone()).collect()
 }
 
-fn flow_table(fluid: &Fluid, path: &Trajectory) -> Table {
-    let controls = fluid.groups.iter().map(|(_, control)| (*control).to_owned()).collect();
-    let flows = &fluid.network.flows;
+fn flow_table(setup: &Setup, path: &Trajectory) -> Table {
+    let controls = setup.groups.iter().map(|group| group.control.clone()).collect();
+    let flows = &setup.network.flows;
     let indices = (0..flows.len() as u32).collect();
     let means = |value: fn(&longfat_fluid::FlowPath) -> f64| {
         Column::Real(path.flows.iter().map(value).collect())
@@ -88,9 +86,9 @@ fn flow_table(fluid: &Fluid, path: &Trajectory) -> Table {
     Table {
         name: "flows",
         columns: vec![
-            ("name", Column::Word(indices, flow_names(fluid))),
-            ("group", Column::Word(fluid.group.clone(), group_names(fluid))),
-            ("control", Column::Word(fluid.group.clone(), controls)),
+            ("name", Column::Word(indices, flow_names(setup))),
+            ("group", Column::Word(setup.group.clone(), group_names(setup))),
+            ("control", Column::Word(setup.group.clone(), controls)),
             ("rtt_s", Column::Real(flows.iter().map(|flow| flow.rtt.seconds()).collect())),
             ("start_s", Column::Real(flows.iter().map(|flow| flow.start.seconds()).collect())),
             ("window_mean", means(|flow| flow.window_mean)),
@@ -101,7 +99,7 @@ fn flow_table(fluid: &Fluid, path: &Trajectory) -> Table {
 }
 
 /// One row for each flow that is active and instant, instant by instant.
-fn flow_series(fluid: &Fluid, path: &Trajectory) -> Table {
+fn flow_series(setup: &Setup, path: &Trajectory) -> Table {
     let cells: Vec<(usize, usize)> = (0..path.t.len())
         .flat_map(|row| (0..path.flows.len()).map(move |flow| (row, flow)))
         .filter(|&(row, flow)| path.flows[flow].window[row] > 0.0)
@@ -110,13 +108,13 @@ fn flow_series(fluid: &Fluid, path: &Trajectory) -> Table {
         Column::Real(cells.iter().map(|&(row, flow)| value(row, flow)).collect())
     };
     let flows = cells.iter().map(|&(_, flow)| flow as u32).collect();
-    let groups = cells.iter().map(|&(_, flow)| fluid.group[flow]).collect();
+    let groups = cells.iter().map(|&(_, flow)| setup.group[flow]).collect();
     Table {
         name: "flow_series",
         columns: vec![
             ("time_s", every(&|row, _| path.t[row])),
-            ("flow", Column::Word(flows, flow_names(fluid))),
-            ("group", Column::Word(groups, group_names(fluid))),
+            ("flow", Column::Word(flows, flow_names(setup))),
+            ("group", Column::Word(groups, group_names(setup))),
             ("window", every(&|row, flow| path.flows[flow].window[row])),
             ("rate_bit_s", every(&|row, flow| path.flows[flow].rate[row])),
         ],
@@ -124,21 +122,21 @@ fn flow_series(fluid: &Fluid, path: &Trajectory) -> Table {
 }
 
 /// One row for each direction of a link and instant.
-fn link_series(fluid: &Fluid, path: &Trajectory) -> Table {
+fn link_series(setup: &Setup, path: &Trajectory) -> Table {
     let (rows, count) = (path.t.len(), path.links.len());
     let every = |value: &dyn Fn(usize, usize) -> f64| {
         let cells = (0..rows).flat_map(|row| (0..count).map(move |link| (row, link)));
         Column::Real(cells.map(|(row, link)| value(row, link)).collect())
     };
     let words = |word: fn(&(usize, bool)) -> u32| {
-        (0..rows).flat_map(|_| fluid.directions.iter().map(word)).collect()
+        (0..rows).flat_map(|_| setup.directions.iter().map(word)).collect()
     };
     let directions = vec!["forward".to_owned(), "reverse".to_owned()];
     Table {
         name: "link_series",
         columns: vec![
             ("time_s", every(&|row, _| path.t[row])),
-            ("link", Column::Word(words(|(link, _)| *link as u32), fluid.link_names.clone())),
+            ("link", Column::Word(words(|(link, _)| *link as u32), setup.links.clone())),
             ("direction", Column::Word(words(|(_, reverse)| u32::from(*reverse)), directions)),
             ("price", every(&|row, link| path.links[link].price[row])),
             ("load", every(&|row, link| path.links[link].load[row])),

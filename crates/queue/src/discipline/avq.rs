@@ -61,36 +61,51 @@
 //! * The utilisation is γ, however many flows there are (`avq_holds_the_utilisation_that_is_asked_for`, in the tests of
 //!   the simulator: 20 Reno flows at 100 Mbit/s).
 
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
 use crate::shared::Unit;
 use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
 
-/// AVQ's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "avq",
-    title: "adaptive virtual queue: marks what a queue behind a slower link would not hold, to keep a utilisation",
-    source: "Kunniyur & Srikant 2001",
-    parameters: &[
-        Parameter::number("utilisation", 0.98, 1e-3, 1.0, "load to hold, as a share of the rate (gamma)"),
-        Parameter {
-            name: "alpha",
-            kind: Kind::Frequency { min: 1e-6, max: 1e6 },
-            default: Given::Number(0.15),
-            about: "how fast the virtual capacity follows the load",
-        },
-        Parameter::length("limit", "1 buffer", "what the virtual queue holds (B)"),
-        Parameter::number("start", 0.8, 0.0, 1.0, "virtual capacity at the start, as a share of the rate"),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ],
-    check,
-    build: |settings, setting| Built {
+/// AVQ's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("avq", |settings, setting| Built {
         storage: Storage::Fifo,
         policy: Some(Box::new(Avq::new(settings, setting))),
-    },
-};
+    })
+    .title(
+        "adaptive virtual queue: marks what a queue behind a slower link would \
+         not hold, to keep a utilisation",
+    )
+    .source("Kunniyur & Srikant 2001")
+    .parameters([
+        Parameter::number(
+            "utilisation",
+            0.98,
+            1e-3,
+            1.0,
+            "load to hold, as a share of the rate (gamma)",
+        ),
+        Parameter::frequency(
+            "alpha",
+            0.15,
+            1e-6,
+            1e6,
+            "how fast the virtual capacity follows the load",
+        ),
+        Parameter::length("limit", "1 buffer", "what the virtual queue holds (B)"),
+        Parameter::number(
+            "start",
+            0.8,
+            0.0,
+            1.0,
+            "virtual capacity at the start, as a share of the rate",
+        ),
+        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
+    ])
+    .check(check)
+}
 
 /// The virtual queue must hold a packet.
 fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
@@ -101,7 +116,7 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
             Unit::of(setting.capacity).show(settings.number("limit")),
             setting.packet
         );
-        return Err(("limit", reason));
+        return Err(("limit".into(), reason));
     }
     Ok(())
 }

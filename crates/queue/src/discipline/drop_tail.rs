@@ -12,12 +12,9 @@
 
 use crate::{Built, Discipline, Storage};
 
-/// Drop tail's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "drop-tail",
-    title: "first in, first out; what finds the buffer full is dropped",
-    source: "folklore",
-    parameters: &[],
-    check: |_, _| Ok(()),
-    build: |_, _| Built { storage: Storage::Fifo, policy: None },
-};
+/// Drop tail's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("drop-tail", |_, _| Built { storage: Storage::Fifo, policy: None })
+        .title("first in, first out; what finds the buffer full is dropped")
+        .source("folklore")
+}

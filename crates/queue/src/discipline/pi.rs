@@ -56,42 +56,57 @@
 //!   tests of the simulator).
 
 use longfat_units::Span;
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{
+    Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
+};
 
-/// PI's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "pi",
-    title: "proportional-integral control of the marking probability, to hold the queue at a target",
-    source: "Hollot, Misra, Towsley & Gong 2001",
-    parameters: &[
-        Parameter::number("a", 1.822e-5, f64::MIN_POSITIVE, 1.0, "probability per packet above the target now"),
-        Parameter::number("b", 1.816e-5, 0.0, 1.0, "probability per packet above the target an interval ago"),
-        Parameter::length("target", "50 packets", "queue to hold (q_ref)"),
-        Parameter {
-            name: "interval",
-            kind: Kind::Span,
-            default: Given::Text("6.25 ms"),
-            about: "time from one update of the probability to the next (T)",
-        },
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ],
-    check,
-    build: |settings, setting| Built {
+/// PI's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("pi", |settings, setting| Built {
         storage: Storage::Fifo,
         policy: Some(Box::new(Pi::new(settings, setting))),
-    },
-};
+    })
+    .title(
+        "proportional-integral control of the marking probability, to hold the queue \
+         at a target",
+    )
+    .source("Hollot, Misra, Towsley & Gong 2001")
+    .parameters([
+        Parameter::number(
+            "a",
+            1.822e-5,
+            f64::MIN_POSITIVE,
+            1.0,
+            "probability per packet above the target now",
+        ),
+        Parameter::number(
+            "b",
+            1.816e-5,
+            0.0,
+            1.0,
+            "probability per packet above the target an interval ago",
+        ),
+        Parameter::length("target", "50 packets", "queue to hold (q_ref)"),
+        Parameter::span(
+            "interval",
+            "6.25 ms",
+            "time from one update of the probability to the next (T)",
+        ),
+        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
+    ])
+    .check(check)
+}
 
 fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
     let (a, b) = (settings.number("a"), settings.number("b"));
     if b >= a {
         let reason = "`b` must be below `a`: their difference is what moves the probability as long as the queue is not \
                       at its target";
-        return Err(("b", reason.into()));
+        return Err(("b".into(), reason.into()));
     }
     check_target(settings, setting)?;
     check_interval(settings)

@@ -45,15 +45,12 @@
 
 use crate::{Built, Discipline, Storage};
 
-/// Pushout's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "pushout",
-    title: "first in, first out; a full buffer discards the lowest priority",
-    source: "Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994",
-    parameters: &[],
-    check: |_, _| Ok(()),
-    build: |_, _| Built { storage: Storage::Pushout, policy: None },
-};
+/// Pushout's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("pushout", |_, _| Built { storage: Storage::Pushout, policy: None })
+        .title("first in, first out; a full buffer discards the lowest priority")
+        .source("Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994")
+}
 
 /// Where there is no place.
 const NONE: u32 = u32::MAX;

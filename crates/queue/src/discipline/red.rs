@@ -98,40 +98,43 @@
 //! * The average answers `-1/ln(1 - w_q)` arrivals late (`a_new_queue_length_is_learnt_in_one_over_w_arrivals`).
 //! * Bytes: the probability is proportional to the size (`in_bytes_a_mark_hits_a_packet_by_its_size`).
 
-use longfat_units::parameter::{Given, Kind, Parameter, Settings, shortest};
+use longfat_units::parameter::{Parameter, Settings, shortest};
 use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{
+    Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
+};
 
-/// RED's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "red",
-    title: "random early detection: marks or drops at random as the average queue grows",
-    source: "Floyd & Jacobson 1993; gentle: Floyd 2000",
-    parameters: &[
+/// RED's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("red", |settings, setting| Built {
+        storage: Storage::Fifo,
+        policy: Some(Box::new(Red::new(settings, setting))),
+    })
+    .title("random early detection: marks or drops at random as the average queue grows")
+    .source("Floyd & Jacobson 1993; gentle: Floyd 2000")
+    .parameters([
         Parameter::length("min", "0.1 bdp", "average queue at which marking begins (min_th)"),
         Parameter::length("max", "0.3 bdp", "average queue at which max_p is reached (max_th)"),
-        Parameter {
-            name: "weight",
-            kind: Kind::NumberOr { min: f64::MIN_POSITIVE, max: 1.0, words: &["auto"] },
-            default: Given::Number(0.002),
-            about: "weight of a new sample in the average (w_q); \"auto\" remembers ten round trips of full-size packets",
-        },
+        Parameter::number_or(
+            "weight",
+            0.002,
+            (f64::MIN_POSITIVE, 1.0),
+            ["auto"],
+            "weight of a new sample in the average (w_q); \"auto\" remembers \
+             ten round trips of full-size packets",
+        ),
         Parameter::number("max_p", 0.1, f64::MIN_POSITIVE, 1.0, "marking probability at `max`"),
         Parameter::flag("gentle", true, "from `max` to twice `max` the probability grows to 1"),
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-        Parameter::word("mode", "packets", &["packets", "bytes"], "what the queue is counted in"),
+        Parameter::word("mode", "packets", ["packets", "bytes"], "what the queue is counted in"),
         Parameter::flag("mark_above_max", false, "marks even where the average is above `max`"),
         Parameter::flag("wait", true, "waits 1/p packets after a mark before the next is possible"),
-    ],
-    check,
-    build: |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Red::new(settings, setting))),
-    },
-};
+    ])
+    .check(check)
+}
 
 /// The thresholds must be in order, and within the buffer.
 fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
@@ -146,7 +149,10 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
     };
     let length = |length: f64| format!("{} {unit}", shortest(length));
     if min <= 0.0 {
-        return Err(("min", "`min` must be above 0: an empty queue is no congestion".into()));
+        return Err((
+            "min".into(),
+            "`min` must be above 0: an empty queue is no congestion".into(),
+        ));
     }
     if min >= max {
         let reason = format!(
@@ -154,7 +160,7 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
             length(min),
             length(max)
         );
-        return Err(("min", reason));
+        return Err(("min".into(), reason));
     }
     if max > room {
         let reason = format!(
@@ -162,7 +168,7 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
             length(max),
             length(room)
         );
-        return Err(("max", reason));
+        return Err(("max".into(), reason));
     }
     Ok(())
 }
@@ -176,11 +182,14 @@ fn capacity_in_bytes(capacity: Capacity, packet: Bytes) -> f64 {
 }
 
 /// The round trip behind an automatic weight where none is known.
-const ROUND_TRIP: Span = Span::from_millis(100);
+pub const ROUND_TRIP: Span = Span::from_millis(100);
+
+/// The round trips that an automatic weight remembers.
+pub const REMEMBERED: u32 = 10;
 
 /// Adaptive RED: a memory of ten round trips of the largest packets at the rate of the link.
 fn automatic_weight(setting: &Setting) -> f64 {
-    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * 10;
+    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * u64::from(REMEMBERED);
     let packet_bits = setting.packet.0 as f64 * 8.0;
     let packets = setting.rate.0 as f64 * memory.seconds() / packet_bits;
     -math::expm1(-1.0 / packets)
@@ -233,8 +242,7 @@ impl Red {
         let by_bytes = settings.word("mode") == "bytes";
         let ecn = settings.flag("ecn");
         let mark_if = |possible: bool| if possible { Verdict::Mark } else { Verdict::Drop };
-        let weight =
-            settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
+        let weight = settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
         Self {
             average: 0.0,
             count: 0.0,

@@ -51,40 +51,55 @@
 //! * The queue settles at the target and the link is full, however many flows there are
 //!   (`rem_and_pi_hold_the_queue_at_the_target`, in the tests of the simulator).
 
-use longfat_units::parameter::{Given, Kind, Parameter, Settings};
+use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
 use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Storage, Verdict};
 
-/// REM's entry in the list of disciplines.
-pub static DISCIPLINE: Discipline = Discipline {
-    name: "rem",
-    title: "random exponential marking: a price of excess load and excess queue, to match rates and clear buffers",
-    source: "Athuraliya, Li, Low & Yin 2001",
-    parameters: &[
-        Parameter::number("gamma", 0.001, f64::MIN_POSITIVE, 1e3, "step of the price per packet of excess"),
-        Parameter::number("alpha", 0.1, 0.0, 1e3, "weight of a packet of excess queue against one of excess load"),
-        Parameter::number("phi", 1.001, 1.0001, 1e3, "base of the marking probability 1 - phi^-price"),
-        Parameter::length("target", "20 packets", "queue to hold (b*)"),
-        Parameter {
-            name: "interval",
-            kind: Kind::Span,
-            default: Given::Text("2 ms"),
-            about: "time from one update of the price to the next",
-        },
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ],
-    check: |settings, setting| {
-        check_target(settings, setting)?;
-        check_interval(settings)
-    },
-    build: |settings, setting| Built {
+/// REM's entry in the catalogue.
+pub fn discipline() -> Discipline {
+    Discipline::new("rem", |settings, setting| Built {
         storage: Storage::Fifo,
         policy: Some(Box::new(Rem::new(settings, setting))),
-    },
-};
+    })
+    .title(
+        "random exponential marking: a price of excess load and excess queue, \
+         to match rates and clear buffers",
+    )
+    .source("Athuraliya, Li, Low & Yin 2001")
+    .parameters([
+        Parameter::number(
+            "gamma",
+            0.001,
+            f64::MIN_POSITIVE,
+            1e3,
+            "step of the price per packet of excess",
+        ),
+        Parameter::number(
+            "alpha",
+            0.1,
+            0.0,
+            1e3,
+            "weight of a packet of excess queue against one of excess load",
+        ),
+        Parameter::number(
+            "phi",
+            1.001,
+            1.0001,
+            1e3,
+            "base of the marking probability 1 - phi^-price",
+        ),
+        Parameter::length("target", "20 packets", "queue to hold (b*)"),
+        Parameter::span("interval", "2 ms", "time from one update of the price to the next"),
+        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
+    ])
+    .check(|settings, setting| {
+        check_target(settings, setting)?;
+        check_interval(settings)
+    })
+}
 
 /// The policy. Lengths and loads are in packets of the largest size.
 #[derive(Debug)]

@@ -1,21 +1,21 @@
 //! AntiECN on a link: its virtual queue, and the bit in the header.
 
 use longfat_queue::AntiEcn;
+use longfat_scenario::AntiEcnMode;
 use longfat_units::{Rate, Time};
 
 use crate::packet::{Flags, Packet};
-use crate::scenario;
 
 /// What tells packets that there is room, beside whatever queue the link has.
 #[derive(Debug)]
 pub(crate) struct Marker {
     queue: AntiEcn,
-    mode: scenario::AntiEcnMode,
+    mode: AntiEcnMode,
 }
 
 impl Marker {
-    pub(crate) fn new(settings: scenario::AntiEcn, rate: Rate) -> Self {
-        let scenario::AntiEcn { threshold, buffer, mode } = settings;
+    pub(crate) fn new(settings: longfat_scenario::AntiEcn, rate: Rate) -> Self {
+        let longfat_scenario::AntiEcn { threshold, buffer, mode } = settings;
         Self { queue: AntiEcn::new(rate, threshold, buffer), mode }
     }
 
@@ -28,8 +28,8 @@ impl Marker {
         }
         match self.mode {
             _ if !room => packet.flags = packet.flags.without(Flags::ROOM),
-            scenario::AntiEcnMode::And => {}
-            scenario::AntiEcnMode::Overwrite => packet.flags = packet.flags.with(Flags::ROOM),
+            AntiEcnMode::And => {}
+            AntiEcnMode::Overwrite => packet.flags = packet.flags.with(Flags::ROOM),
         }
     }
 }

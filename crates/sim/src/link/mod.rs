@@ -8,15 +8,17 @@
 mod ahead;
 mod gauge;
 mod marker;
+mod rare;
 mod stepwise;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_scenario::chance::Stream;
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
 pub(crate) use marker::Marker;
+pub(crate) use rare::Rare;
 
-use crate::chance::{Rare, Stream};
 use crate::packet::{Flags, Packet};
 
 /// What a link is made from.

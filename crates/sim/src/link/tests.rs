@@ -3,14 +3,14 @@
 use std::sync::{Arc, Mutex};
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_scenario::chance::stream;
+use longfat_scenario::{AntiEcn, AntiEcnMode};
 use longfat_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Gauge, Link, Marker, Settings};
-use crate::chance::{Rare, stream};
+use super::{Arrived, Gauge, Link, Marker, Rare, Settings};
 use crate::packet::{Flags, Packet};
-use crate::scenario::{AntiEcn, AntiEcnMode};
 
 const DELAY: Span = Span::from_millis(3);
 

@@ -17,6 +17,7 @@ mod timer;
 use longfat_control::{
     Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Path, Wants,
 };
+use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 pub(crate) use bursts::BurstSender;
@@ -29,7 +30,6 @@ use timer::RetransmissionTimer;
 
 use crate::packet::{Flags, Packet};
 use crate::sack::Blocks;
-use crate::scenario::Recovery;
 
 /// What a sender is made from.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! What leaves next, and when.
 
 use longfat_control::{Limited, Sent};
+use longfat_scenario::Recovery;
 use longfat_units::Time;
 
 use super::{Config, Sender, Sends, State};
 use crate::packet::{Flags, Packet};
-use crate::scenario::Recovery;
 
 /// What leaves next.
 #[derive(Clone, Copy, Debug)]

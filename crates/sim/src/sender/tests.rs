@@ -5,14 +5,14 @@ mod wishes;
 
 use std::collections::VecDeque;
 
-use longfat_control::{Pacing, Sending, Start};
+use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
+use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
 use super::{BurstSender, Config, Sender, Sends, State};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
-use crate::scenario::Recovery;
 
 const RTT: Span = Span::from_millis(100);
 
@@ -127,7 +127,8 @@ impl Dialogue<BurstSender> {
 
 /// How the controller of that name sends.
 fn sending(control: &str, start: &Start) -> Sending {
-    let controller = longfat_control::find(control).expect("the controller is known");
+    let controller =
+        CONTROLLERS.iter().find(|entry| entry.name == control).expect("a known controller");
     (controller.build)(&controller.defaults(), start)
 }
 

@@ -8,6 +8,7 @@
 mod clock;
 mod way;
 
+use longfat_scenario::Scenario;
 use longfat_units::{Span, Time};
 
 use crate::events::{Timer, Timers, Wheel};
@@ -17,7 +18,6 @@ use crate::options::Options;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
-use crate::scenario::Scenario;
 use crate::series::FlowSeries;
 use crate::traffic::Traffic;
 use crate::{report, sack};

@@ -88,10 +88,10 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "{ threshold = 0.8, buffer = \"12 kB\" }",
         "{ threshold = 0.3, buffer = \"unlimited\", mode = \"overwrite\" }",
     ];
-    let waiting = (select(buffers.to_vec()), select(DISCIPLINES), select(markers.to_vec()));
+    let waiting = (select(buffers.to_vec()), select(DISCIPLINES.clone()), select(markers.to_vec()));
     (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20))
         .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse)| {
-            let queue = queue(if buffer == "unlimited" { "drop-tail" } else { discipline.name });
+            let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });

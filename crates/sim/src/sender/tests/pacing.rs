@@ -1,11 +1,11 @@
 //! Release times, by hand: round trips of 100 ms, and a wire on which packets take no time.
 
 use longfat_control::{Pacing, Start};
+use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
 use super::super::pacing::Pacer;
 use super::{Dialogue, RTT};
-use crate::scenario::Recovery;
 
 /// How many segments left at which millisecond, from the first one given on.
 fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {

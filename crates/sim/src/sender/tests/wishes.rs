@@ -7,7 +7,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, Sends};
 use super::{Dialogue, config};
-use crate::scenario::Recovery;
+use longfat_scenario::Recovery;
 
 /// What a controller was told.
 #[derive(Clone, Debug, Default)]

@@ -1,14 +1,14 @@
 //! The AntiECN marker of a link, as it is written and as it comes back.
 
-use super::{base, refusal, written};
-use crate::scenario::{AntiEcn, AntiEcnMode, Scenario};
+use super::{base, refusal};
+use crate::{AntiEcn, AntiEcnMode, Scenario};
 
 const MARKER: &str = "link.bottleneck.anti_ecn";
 
 /// The markers of both directions, with some values set.
 fn markers(overrides: &[&str]) -> (Option<AntiEcn>, Option<AntiEcn>) {
     let scenario = base(overrides);
-    let again = Scenario::read(&written(&scenario), "again.toml", &[], None);
+    let again = Scenario::read(&scenario.to_toml(), "again.toml", &[], None);
     assert_eq!(again.as_ref(), Ok(&scenario), "what is written is read back");
     (scenario.links[0].forward.anti_ecn, scenario.links[0].reverse.anti_ecn)
 }

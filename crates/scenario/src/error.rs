@@ -68,6 +68,11 @@ impl Problem {
         Self { place, reason: reason.into(), help: None }
     }
 
+    /// What was asked and what was found.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
+    }
+
     /// Adds what to do.
     pub(super) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }

@@ -1,36 +1,7 @@
-//! Chance: one stream of random numbers per component, all derived from the seed.
-//!
-//! The generator is PCG XSL RR 128/64 (O'Neill 2014), named and portable. A component's stream is seeded with
-//! the SipHash-2-4 of its name under the seed as key, so that adding a flow does not change the luck of the
-//! others.
+//! Events of small probability, counted instead of tried.
 
-use std::hash::Hasher;
-
+use longfat_scenario::chance::{Stream, uniform};
 use longfat_units::math;
-use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64;
-use siphasher::sip128::{Hasher128, SipHasher24};
-
-/// The stream of random numbers of one component.
-pub(crate) type Stream = Pcg64;
-
-/// The stream of the component called `name` in runs with `seed`.
-pub(crate) fn stream(seed: u64, name: &str) -> Stream {
-    let digest = |part: u8| {
-        let mut hasher = SipHasher24::new_with_keys(seed, u64::from(part));
-        hasher.write(name.as_bytes());
-        hasher.finish128().as_bytes()
-    };
-    let mut bytes = <Stream as SeedableRng>::Seed::default();
-    bytes[..16].copy_from_slice(&digest(0));
-    bytes[16..].copy_from_slice(&digest(1));
-    Stream::from_seed(bytes)
-}
-
-/// A number in [0, 1): 53 random bits.
-pub(crate) fn uniform(stream: &mut impl Rng) -> f64 {
-    (stream.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
-}
 
 /// Bernoulli trials of small probability, counted instead of tried: only a success costs a random number.
 #[derive(Clone, Debug)]
@@ -72,24 +43,9 @@ impl Rare {
 
 #[cfg(test)]
 mod tests {
+    use longfat_scenario::chance::stream;
+
     use super::*;
-
-    #[test]
-    fn streams_differ_by_name_and_seed_and_nothing_else() {
-        let first = |seed, name| stream(seed, name).next_u64();
-        assert_eq!(first(1, "link a"), first(1, "link a"));
-        assert_ne!(first(1, "link a"), first(1, "link b"));
-        assert_ne!(first(1, "link a"), first(2, "link a"));
-    }
-
-    #[test]
-    fn the_streams_are_pinned() {
-        // If these change, every published result changes.
-        let mut pinned = stream(1, "golden");
-        assert_eq!([pinned.next_u64(), pinned.next_u64()], GOLDEN);
-    }
-
-    const GOLDEN: [u64; 2] = [7_913_011_769_702_623_345, 373_058_450_937_346_289];
 
     #[test]
     fn rare_events_come_as_often_as_they_should() {

@@ -5,7 +5,7 @@ use longfat_units::Bytes;
 use longfat_units::parameter::Setting;
 
 use super::BASE;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::{Scenario, ScenarioError};
 
 const RED: &str = "link.bottleneck.queue={ kind = \"red\", min = \"0.1 bdp\", max = \"0.3 bdp\", \
                    weight = 0.002, max_p = 0.1, gentle = true, ecn = true, mode = \"packets\" }";
@@ -21,7 +21,7 @@ fn red_is_read_and_comes_back() {
     let scenario = red(&[]).expect("it is right");
     let forward = &scenario.links[0].forward;
     let settings = &forward.queue.settings;
-    assert_eq!((forward.queue.kind, forward.buffer), ("red", Capacity::Packets(5000)));
+    assert_eq!((forward.queue.kind(), forward.buffer), ("red", Capacity::Packets(5000)));
     assert_eq!((settings.number("min"), settings.number("max")), (500.0, 1500.0));
     assert_eq!((settings.number("weight"), settings.number("max_p")), (0.002, 0.1));
     assert_eq!((settings.flag("gentle"), settings.flag("mark_above_max")), (true, false));

@@ -1,43 +1,20 @@
 //! A controller or a queue discipline: a name, or a table with its `kind` and its parameters.
 
-use longfat_control::{CONTROLLERS, Controller};
-use longfat_queue::{DISCIPLINES, Discipline};
-use longfat_units::parameter::{Given, Kind, Parameter, Setting, Settings};
+use std::borrow::Cow;
+use std::sync::Arc;
 
+use longfat_control::Controller;
+use longfat_queue::Discipline;
+use longfat_units::parameter::{Entry, Given, Kind, Parameter, Setting, Settings};
+
+use super::Catalogue;
 use super::error::{Place, Problem, Problems, did_you_mean, quoted};
 use super::fields::Field;
 use super::lengths::{Length, length};
 use super::tree::{Node, Table, Value};
-use super::value::{bounds, count, flag, frequency, number, one_of, quantity, word};
-
-/// Controllers of the design that may not be part of this version.
-const PLANNED_CONTROLLERS: &[&str] = &[
-    "reno",
-    "cubic",
-    "hstcp",
-    "stcp",
-    "exp",
-    "anti-ecn",
-    "fiber",
-    "cw-hstcp",
-    "constant-rate",
-    "blitz",
-    "sized-start",
-];
-/// The same for queue disciplines.
-const PLANNED_DISCIPLINES: &[&str] = &["drop-tail", "red", "avq", "rem", "pi", "pushout"];
-
-/// What a scenario can choose from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Catalogue {
-    pub(super) controllers: &'static [&'static Controller],
-    pub(super) disciplines: &'static [&'static Discipline],
-}
-
-/// Everything that there is.
-pub(super) fn catalogue() -> Catalogue {
-    Catalogue { controllers: CONTROLLERS, disciplines: DISCIPLINES }
-}
+use super::value::{
+    bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
+};
 
 /// A choice as it is written: its name, and its parameters if it has a table.
 #[derive(Clone, Copy, Debug)]
@@ -71,36 +48,33 @@ pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
     }
 }
 
-impl Catalogue {
-    /// The controller of that name.
-    pub(super) fn controller(&self, chosen: Chosen<'_>) -> Result<&'static Controller, Problem> {
-        find(self.controllers, |entry| entry.name, chosen, "controller", PLANNED_CONTROLLERS)
-    }
-
-    /// The queue discipline of that name.
-    pub(super) fn discipline(&self, chosen: Chosen<'_>) -> Result<&'static Discipline, Problem> {
-        find(self.disciplines, |entry| entry.name, chosen, "queue", PLANNED_DISCIPLINES)
-    }
+/// The controller of that name.
+pub(super) fn controller<'c>(
+    catalogue: &'c Catalogue,
+    chosen: Chosen<'_>,
+) -> Result<&'c Arc<Controller>, Problem> {
+    find(catalogue.controllers(), chosen, "controller")
 }
 
-fn find<T>(
-    entries: &'static [&'static T],
-    name: fn(&T) -> &'static str,
+/// The queue discipline of that name.
+pub(super) fn discipline<'c>(
+    catalogue: &'c Catalogue,
+    chosen: Chosen<'_>,
+) -> Result<&'c Arc<Discipline>, Problem> {
+    find(catalogue.disciplines(), chosen, "queue")
+}
+
+fn find<'c, T: Entry>(
+    entries: &'c [Arc<T>],
     chosen: Chosen<'_>,
     what: &str,
-    planned: &[&str],
-) -> Result<&'static T, Problem> {
+) -> Result<&'c Arc<T>, Problem> {
     let asked = chosen.name;
-    if let Some(entry) = entries.iter().find(|entry| name(entry) == asked) {
-        return Ok(entry);
-    }
-    if planned.contains(&asked) {
-        let reason = format!("the {what} `{asked}` is not available in this version");
-        return Err(Problem::new(chosen.place, reason).help(listed(what)));
-    }
-    let help = did_you_mean(asked, entries.iter().map(|entry| name(entry)));
-    let reason = format!("there is no {what} called `{}`", quoted(asked));
-    Err(Problem::new(chosen.place, reason).help(help.unwrap_or_else(|| listed(what))))
+    entries.iter().find(|entry| entry.name() == asked).ok_or_else(|| {
+        let help = did_you_mean(asked, entries.iter().map(|entry| entry.name()));
+        let reason = format!("there is no {what} called `{}`", quoted(asked));
+        Problem::new(chosen.place, reason).help(help.unwrap_or_else(|| listed(what)))
+    })
 }
 
 fn listed(what: &str) -> String {
@@ -113,7 +87,7 @@ pub(super) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Probl
 /// Reads a value for each of `parameters`, from `chosen` or from the defaults.
 pub(super) fn settings(
     chosen: Chosen<'_>,
-    parameters: &'static [Parameter],
+    parameters: &[Parameter],
     catalogue: &Catalogue,
     measure: Measure<'_>,
     problems: &mut Problems,
@@ -123,12 +97,12 @@ pub(super) fn settings(
     let mut complete = true;
     for parameter in parameters {
         let read = Reader { parameter, catalogue, measure };
-        let value = match chosen.table.and_then(|table| table.node(parameter.name)) {
-            Some(node) => read.setting(Field { name: parameter.name, node }),
+        let value = match chosen.table.and_then(|table| table.node(&parameter.name)) {
+            Some(node) => read.setting(Field { name: &parameter.name, node }),
             None => read.default(chosen),
         };
         match problems.keep(value) {
-            Some(value) => settings.set(parameter.name, value),
+            Some(value) => settings.set(parameter.name.clone(), value),
             None => complete = false,
         }
     }
@@ -136,7 +110,7 @@ pub(super) fn settings(
 }
 
 fn refuse_unknown(chosen: Chosen<'_>, parameters: &[Parameter], problems: &mut Problems) {
-    let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+    let names: Vec<&str> = parameters.iter().map(|parameter| &*parameter.name).collect();
     let entries = chosen.table.map(|table| table.0.as_slice()).unwrap_or_default();
     for entry in entries.iter().filter(|entry| entry.name != "kind") {
         if names.contains(&entry.name.as_str()) {
@@ -156,7 +130,7 @@ fn refuse_unknown(chosen: Chosen<'_>, parameters: &[Parameter], problems: &mut P
 
 /// Reads one parameter.
 struct Reader<'a> {
-    parameter: &'static Parameter,
+    parameter: &'a Parameter,
     catalogue: &'a Catalogue,
     measure: Measure<'a>,
 }
@@ -164,13 +138,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// The default, read as if it had been written where the choice stands.
     fn default(&self, chosen: Chosen<'_>) -> Result<Setting, Problem> {
-        let name = self.parameter.name;
-        if let (Given::Number(number), Kind::Frequency { .. }) =
-            (self.parameter.default, self.parameter.kind)
-        {
-            return Ok(Setting::Number(number));
-        }
-        let value = Value::given(self.parameter.default).ok_or_else(|| {
+        let Parameter { name, kind, default, .. } = self.parameter;
+        let given = match (default, kind) {
+            (Given::Number(number), Kind::Frequency { .. }) => {
+                Some(Value::Text(write_frequency(*number)))
+            }
+            _ => Value::given(default),
+        };
+        let value = given.ok_or_else(|| {
             let reason = format!("`{}` needs a value for `{name}`", chosen.name);
             let help = format!("`{name}`: {}", self.parameter.about);
             Problem::new(chosen.place, reason).help(help)
@@ -180,17 +155,17 @@ impl Reader<'_> {
     }
 
     fn setting(&self, field: Field<'_>) -> Result<Setting, Problem> {
-        match self.parameter.kind {
-            Kind::Number { min, max } => number(field, min, max).map(Setting::Number),
-            Kind::Count { min, max } => count(field, min, max).map(Setting::Count),
-            Kind::Frequency { min, max } => frequency(field, min, max).map(Setting::Number),
+        match &self.parameter.kind {
+            Kind::Number { min, max } => number(field, *min, *max).map(Setting::Number),
+            Kind::Count { min, max } => count(field, *min, *max).map(Setting::Count),
+            Kind::Frequency { min, max } => frequency(field, *min, *max).map(Setting::Number),
             Kind::Span => quantity(field).map(Setting::Span),
             Kind::Length => {
                 length(field).and_then(|length| (self.measure)(field, length)).map(Setting::Length)
             }
             Kind::Flag => flag(field).map(Setting::Flag),
             Kind::Word(words) => word(field, words).map(|word| Setting::Word(word.into())),
-            Kind::NumberOr { min, max, words } => number_or(field, min, max, words),
+            Kind::NumberOr { min, max, words } => number_or(field, *min, *max, words),
             Kind::Law => self.law(field),
         }
     }
@@ -198,27 +173,39 @@ impl Reader<'_> {
     /// The name of a controller that is a window law.
     fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
         let builds = |entry: &Controller| entry.parameters.iter().any(|it| it.kind == Kind::Law);
-        let laws = || {
-            let laws = self.catalogue.controllers.iter().filter(|entry| entry.law.is_some());
-            laws.filter(|entry| !builds(entry))
-        };
+        let is_law = |entry: &Controller| entry.law.is_some() && !builds(entry);
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
         };
-        if laws().any(|entry| entry.name == name) {
-            return Ok(Setting::Word(name.into()));
-        }
         let chosen = Chosen { name, place: field.node.place, table: None };
-        let controller = self.catalogue.controller(chosen)?;
+        let controller = controller(self.catalogue, chosen)?;
+        if is_law(controller) {
+            return Ok(Setting::Entry(Arc::clone(controller) as Arc<dyn Entry>));
+        }
         let why = if controller.law.is_some() {
             "which builds on another law itself"
         } else {
             "which is not a window law"
         };
         let reason = format!("`{}` cannot build on `{}`, {why}", field.name, controller.name);
-        let names: Vec<&str> = laws().map(|entry| entry.name).collect();
+        let laws = self.catalogue.controllers().iter().filter(|entry| is_law(entry));
+        let names: Vec<&str> = laws.map(|entry| entry.name()).collect();
         Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
     }
+}
+
+/// Refuses a parameter whose default is no value of it. Lengths are checked for their form.
+pub(super) fn refuse_default(
+    catalogue: &Catalogue,
+    name: &str,
+    parameter: &Parameter,
+) -> Result<(), Problem> {
+    // Which laws there are is known only when all have been added.
+    if parameter.kind == Kind::Law {
+        return Ok(());
+    }
+    let reader = Reader { parameter, catalogue, measure: &|_, _| Ok(0.0) };
+    reader.default(Chosen { name, place: Place::whole(0), table: None }).map(|_| ())
 }
 
 /// A number within bounds, or one of some words.
@@ -226,16 +213,16 @@ fn number_or(
     field: Field<'_>,
     min: f64,
     max: f64,
-    words: &'static [&'static str],
+    words: &[Cow<'_, str>],
 ) -> Result<Setting, Problem> {
     let Some(text) = field.node.text() else {
         let read = number(field, min, max).map(Setting::Number);
         let wanted = format!("{}, or {}", bounds("a number", min, max), one_of(words));
         return read.map_err(|_| field.wrong(&wanted));
     };
-    if words.contains(&text) {
+    if words.iter().any(|word| word == text) {
         return Ok(Setting::Word(text.into()));
     }
     let wanted = format!("{}, or {}", bounds("a number", min, max), one_of(words));
-    Err(field.wrong(&wanted).maybe_help(did_you_mean(text, words.iter().copied())))
+    Err(field.wrong(&wanted).maybe_help(did_you_mean(text, words.iter().map(|word| &**word))))
 }

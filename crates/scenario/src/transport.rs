@@ -1,15 +1,13 @@
 //! How a flow sends: packets, windows, recovery, timers.
 
-use longfat_control::{Pacing, SlowStart};
+use longfat_control::{Pacing, SlowStart, bounds};
 use longfat_units::{Bytes, Span, split};
 
 use super::error::{Problem, Problems, did_you_mean};
 use super::fields::{Field, Fields};
 use super::tree::Value;
-use super::value::{
-    ACK, NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word,
-};
-use super::{Recovery, Transport};
+use super::value::{NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word};
+use super::{ACK, Recovery, Transport};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
 /// The words of `pacing`.
@@ -20,8 +18,6 @@ pub(super) const RATE: &str = "rate";
 const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
-/// RFC 5681, equation 4.
-const SMALLEST_THRESHOLD: f64 = 2.0;
 
 /// Keys of a group, and those of its transport after them.
 macro_rules! with_transport {
@@ -141,11 +137,11 @@ fn initial_threshold(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Pro
     let size = field.node.text().map(split).filter(|(_, unit)| unit.ends_with('B'));
     if size.is_none() {
         let wanted = "a number of at least 2, or a size such as \"64 kB\"";
-        return number(field, SMALLEST_THRESHOLD, f64::MAX).map_err(|_| field.wrong(wanted));
+        return number(field, bounds::FLOOR, f64::MAX).map_err(|_| field.wrong(wanted));
     }
     let bytes: Bytes = quantity(field)?;
     let packet = packet.unwrap_or(Bytes(1));
-    Ok(((bytes.0 / packet.0) as f64).max(SMALLEST_THRESHOLD))
+    Ok(((bytes.0 / packet.0) as f64).max(bounds::FLOOR))
 }
 
 fn longer_than_zero(field: Field<'_>) -> Result<Span, Problem> {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use longfat_queue::Setting;
 use longfat_units::{Bytes, Span};
 
-use super::choice::{Catalogue, catalogue};
 use super::error::{Place, Problem, Problems, ScenarioError, Sources};
 use super::fields::{Field, Fields};
 use super::flow::{FLOW, flow};
@@ -14,7 +13,9 @@ use super::link::{Crossing, LinkDraft, draft};
 use super::traffic::{TRAFFIC, traffic};
 use super::tree::{Node, Table, parse};
 use super::value::{count, quantity};
-use super::{Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides};
+use super::{
+    Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides,
+};
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
 
@@ -42,38 +43,41 @@ impl Scenario {
         overrides: &[String],
         seed: Option<u64>,
     ) -> Result<Self, ScenarioError> {
-        read_with(&catalogue(), text, origin, overrides, seed)
+        Self::read_with(&Catalogue::built_in(), text, origin, overrides, seed)
     }
-}
 
-/// Reads a scenario that chooses from `catalogue`.
-pub(super) fn read_with(
-    catalogue: &Catalogue,
-    text: &str,
-    origin: &str,
-    overrides: &[String],
-    seed: Option<u64>,
-) -> Result<Scenario, ScenarioError> {
-    let mut sources = vec![(origin, text)];
-    sources.extend(overrides.iter().map(|text| (SET, text.as_str())));
-    let sources = Sources(sources);
-    let mut problems = Problems::default();
+    /// The same for a scenario that chooses from `catalogue`, which it then holds.
+    ///
+    /// # Errors
+    /// As for [`Scenario::read`].
+    pub fn read_with(
+        catalogue: &Catalogue,
+        text: &str,
+        origin: &str,
+        overrides: &[String],
+        seed: Option<u64>,
+    ) -> Result<Self, ScenarioError> {
+        let mut sources = vec![(origin, text)];
+        sources.extend(overrides.iter().map(|text| (SET, text.as_str())));
+        let sources = Sources(sources);
+        let mut problems = Problems::default();
 
-    let Some(mut root) = problems.keep(parse(text, 0)) else {
-        return Err(problems.into_error(&sources));
-    };
-    for (index, text) in overrides.iter().enumerate() {
-        problems.keep(overrides::apply(&mut root, text, index + 1));
-    }
-    // A file that is not what was asked for needs no further reading.
-    if !problems.is_empty() {
-        return Err(problems.into_error(&sources));
-    }
-    match scenario(&root, catalogue, &mut problems) {
-        Some(scenario) if problems.is_empty() => {
-            Ok(Scenario { seed: seed.unwrap_or(scenario.seed), ..scenario })
+        let Some(mut root) = problems.keep(parse(text, 0)) else {
+            return Err(problems.into_error(&sources));
+        };
+        for (index, text) in overrides.iter().enumerate() {
+            problems.keep(overrides::apply(&mut root, text, index + 1));
         }
-        _ => Err(problems.into_error(&sources)),
+        // A file that is not what was asked for needs no further reading.
+        if !problems.is_empty() {
+            return Err(problems.into_error(&sources));
+        }
+        match scenario(&root, catalogue, &mut problems) {
+            Some(scenario) if problems.is_empty() => {
+                Ok(Self { seed: seed.unwrap_or(scenario.seed), ..scenario })
+            }
+            _ => Err(problems.into_error(&sources)),
+        }
     }
 }
 
@@ -130,9 +134,10 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
         traffic: traffic?,
+        catalogue: catalogue.clone(),
     };
     let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
-    refuse_missing_priorities(&scenario, nodes, catalogue, problems);
+    refuse_missing_priorities(&scenario, nodes, problems);
     Some(scenario)
 }
 
@@ -213,37 +218,34 @@ fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> 
 fn refuse_missing_priorities<'a>(
     scenario: &Scenario,
     nodes: impl Iterator<Item = &'a Node>,
-    catalogue: &Catalogue,
     problems: &mut Problems,
 ) {
     let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
     let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
     for ((control, path, reverse), node) in flows.chain(traffic).zip(nodes) {
-        let controller = catalogue.controllers.iter().find(|entry| entry.name == control.kind);
-        if !controller.is_some_and(|entry| entry.needs(&control.settings).priorities) {
+        if !control.entry.needs(&control.settings).priorities {
             continue;
         }
         let heeds = |index: usize| {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
-            heeds_priorities(direction, scenario.largest_packet(index), catalogue)
+            heeds_priorities(direction, scenario.largest_packet(index))
         };
         let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
             "`{}` needs queues that heed priorities, and that of link `{}` heeds none",
-            control.kind, scenario.links[index].name
+            control.kind(),
+            scenario.links[index].name
         );
         problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
     }
 }
 
-fn heeds_priorities(direction: &Direction, packet: Bytes, catalogue: &Catalogue) -> bool {
+fn heeds_priorities(direction: &Direction, packet: Bytes) -> bool {
     let Direction { rate, buffer, bdp, queue, .. } = direction;
     let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
-    let discipline = catalogue.disciplines.iter().find(|entry| entry.name == queue.kind);
-    discipline
-        .is_some_and(|entry| (entry.build)(&queue.settings, &place).storage.heeds_priorities())
+    (queue.entry.build)(&queue.settings, &place).storage.heeds_priorities()
 }
 
 /// The tables of one sort; empty where there is none, nothing where that cannot be told.

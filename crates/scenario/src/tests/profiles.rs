@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use longfat_units::parameter::Given;
 use longfat_units::{Bytes, Span};
 
-use super::{BASE, base, read, refusal, written};
-use crate::scenario::{PROFILES, Recovery, Spans, Transport};
+use super::{BASE, base, read, refusal};
+use crate::{PROFILES, Recovery, Spans, Transport};
 
 fn transport(overrides: &[&str]) -> Transport {
     base(overrides).flows.remove(0).transport
@@ -50,7 +50,7 @@ fn every_profile_can_be_read_and_is_written_out() {
     assert!(names.is_sorted(), "{names:?}");
     for profile in PROFILES {
         let scenario = base(&[&format!("flow.forward.profile=\"{}\"", profile.name)]);
-        let text = written(&scenario);
+        let text = scenario.to_toml();
         assert!(!text.contains("profile"), "{text}");
         assert_eq!(read(&text, &[]).as_ref(), Ok(&scenario));
         let keys: BTreeSet<&str> = profile.keys.iter().map(|(key, _)| *key).collect();
@@ -67,7 +67,7 @@ fn every_slow_start_is_read_and_written() {
     for name in longfat_control::SlowStart::NAMES {
         let scenario = base(&[&format!("flow.forward.slow_start={name}")]);
         assert_eq!(scenario.flows[0].transport.slow_start.name(), *name);
-        assert!(written(&scenario).contains(&format!("slow_start = \"{name}\"\n")));
+        assert!(scenario.to_toml().contains(&format!("slow_start = \"{name}\"\n")));
     }
 }
 
@@ -82,7 +82,7 @@ fn an_unknown_profile_is_refused() {
 fn a_controller_gets_what_it_needs_or_is_refused() {
     let needy = "flow.forward.control=needy";
     let access = "flow.forward.access=10 Gbit/s";
-    assert_eq!(base(&[needy, access]).flows[0].control.kind, "needy");
+    assert_eq!(base(&[needy, access]).flows[0].control.kind(), "needy");
     let message = refusal(&[needy]);
     assert!(message.contains("needs to know the rate of the sender's own link"), "{message}");
     for off in ["flow.forward.ecn=false", "flow.forward.profile=1995"] {

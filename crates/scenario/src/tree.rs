@@ -40,12 +40,13 @@ pub(super) struct Entry {
 }
 
 impl Value {
-    /// What a registry gives as it would be written; nothing where it gives nothing.
-    pub(super) fn given(given: Given) -> Option<Self> {
+    /// What a default gives as it would be written; nothing where it gives nothing.
+    pub(super) fn given(given: &Given) -> Option<Self> {
         match given {
-            Given::Number(number) => Some(Self::Float(number)),
-            Given::Flag(flag) => Some(Self::Flag(flag)),
-            Given::Text(text) => Some(Self::Text(text.into())),
+            Given::Number(number) => Some(Self::Float(*number)),
+            Given::Flag(flag) => Some(Self::Flag(*flag)),
+            Given::Text(text) => Some(Self::Text(text.clone().into_owned())),
+            Given::Entry(entry) => Some(Self::Text(entry.name().into())),
             Given::Nothing => None,
         }
     }

@@ -8,7 +8,7 @@ use super::tree::{Entry, Node, Table, Value};
 use super::value::NONE;
 
 /// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow says itself goes before its profile.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Profile {
     /// The name in scenario files.
     pub name: &'static str,
@@ -28,13 +28,13 @@ pub static PROFILES: &[Profile] = &[
         source: "RFC 1122 (delayed acknowledgments), RFC 2001 (Reno, an initial window of one segment \
                  and threshold of 65535 bytes), BSD (ticks of 500 ms, two at least)",
         keys: &[
-            ("packet", Given::Text("500 B")),
+            ("packet", Given::text("500 B")),
             ("initial_window", Given::Number(1.0)),
-            ("initial_threshold", Given::Text("65535 B")),
-            ("recovery", Given::Text("reno")),
+            ("initial_threshold", Given::text("65535 B")),
+            ("recovery", Given::text("reno")),
             ("delayed_ack", Given::Flag(true)),
-            ("rto_min", Given::Text("1 s")),
-            ("rto_tick", Given::Text("500 ms")),
+            ("rto_min", Given::text("1 s")),
+            ("rto_tick", Given::text("500 ms")),
             ("ecn", Given::Flag(false)),
         ],
     },
@@ -43,9 +43,9 @@ pub static PROFILES: &[Profile] = &[
         about: "what the simulations of 2003 to 2006 used where their papers say nothing",
         source: "the defaults of ns-2 in those years",
         keys: &[
-            ("packet", Given::Text("1000 B")),
+            ("packet", Given::text("1000 B")),
             ("initial_window", Given::Number(2.0)),
-            ("rto_min", Given::Text("200 ms")),
+            ("rto_min", Given::text("200 ms")),
         ],
     },
     Profile {
@@ -55,7 +55,7 @@ pub static PROFILES: &[Profile] = &[
         keys: &[
             ("initial_window", Given::Number(10.0)),
             ("delayed_ack", Given::Flag(true)),
-            ("rto_min", Given::Text("1 s")),
+            ("rto_min", Given::text("1 s")),
         ],
     },
 ];
@@ -67,7 +67,7 @@ pub(super) fn lay(table: &Table, problems: &mut Problems) -> Table {
     let Some(node) = table.node("profile") else { return whole };
     let Some(profile) = problems.keep(find(Field { name: "profile", node })) else { return whole };
     for (name, given) in profile.into_iter().flat_map(|profile| profile.keys) {
-        if let (None, Some(value)) = (table.get(name), Value::given(*given)) {
+        if let (None, Some(value)) = (table.get(name), Value::given(given)) {
             let node = Node { place: node.place, value };
             whole.0.push(Entry { name: (*name).into(), key: node.place, node });
         }

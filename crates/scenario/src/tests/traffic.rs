@@ -2,8 +2,8 @@
 
 use longfat_units::{Bytes, Span};
 
-use super::{base, read, refusal, written};
-use crate::scenario::{Scenario, Size, Spans, TrafficGroup};
+use super::{base, read, refusal};
+use crate::{Scenario, Size, Spans, TrafficGroup};
 
 /// A link of 500 Mbit/s and back 5 Mbit/s, and nothing but short flows.
 const WEB: &str = r#"
@@ -146,7 +146,7 @@ fn the_round_trip_of_a_link_is_that_of_its_traffic_where_no_long_flow_crosses() 
 
 #[test]
 fn traffic_is_written_after_the_flows() {
-    let text = written(&scenario(&["traffic.web.arrivals.load=10 %"]));
+    let text = scenario(&["traffic.web.arrivals.load=10 %"]).to_toml();
     let (_, traffic) = text.split_once("\n[[traffic]]\n").expect("it is there");
     let (own, _) = traffic.split_once("packet").expect("the transport follows");
     let lines = [

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
-use longfat_sim::Scenario;
+use longfat_scenario::Scenario;
 
-/// Each wrong file in `tests/scenario/refused` has its message in a sibling `.txt`. `UPDATE=1` rewrites
+/// Each wrong file in `tests/refused` has its message in a sibling `.txt`. `UPDATE=1` rewrites
 /// them; read what changed before keeping it.
 #[test]
 fn a_wrong_file_is_refused_with_its_message() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/scenario/refused");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/refused");
     let mut files: Vec<PathBuf> = fs::read_dir(&folder)
         .expect("the folder is part of the repository")
         .map(|entry| entry.expect("the folder can be listed").path())

@@ -1,17 +1,19 @@
 //! Links: what the file says of them, and, once the flows are known, how long their queues are.
 
+use std::sync::Arc;
+
 use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
 use super::anti_ecn::{self, anti_ecn};
-use super::choice::{Catalogue, Chosen, chosen, settings};
+use super::choice::{self, Chosen, chosen, settings};
 use super::error::{Place, Problem, Problems};
 use super::fields::{Field, Fields};
 use super::lengths::{Length, Ruler, Unit, buffer};
 use super::tree::{Entry, Node, Table, Value};
 use super::value::{name, number, rate, wait};
-use super::{Choice, Direction, Link};
+use super::{Catalogue, Choice, Direction, Link};
 
 const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn", "reverse"];
 const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn"];
@@ -161,7 +163,8 @@ impl DirectionDraft {
         }
         let length = problems.keep(buffer(buffer_field));
         let chosen = problems.keep(chosen(queue_field));
-        let discipline = chosen.and_then(|chosen| problems.keep(catalogue.discipline(chosen)));
+        let discipline =
+            chosen.and_then(|chosen| problems.keep(choice::discipline(catalogue, chosen)));
         let capacity = match (length, ruler, discipline, chosen) {
             (Some(length), Some(ruler), Some(discipline), Some(chosen)) => {
                 problems.keep(ruler.capacity(buffer_field, length, mode(chosen, discipline)))
@@ -195,11 +198,11 @@ fn loss(field: Field<'_>) -> Result<f64, Problem> {
 fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
     let parameter = discipline.parameters.iter().find(|parameter| {
         parameter.name == "mode"
-            && matches!(parameter.kind, Kind::Word(words)
-                if words.contains(&"packets") && words.contains(&"bytes"))
+            && matches!(&parameter.kind, Kind::Word(words)
+                if ["packets", "bytes"].iter().all(|unit| words.iter().any(|word| word == unit)))
     })?;
-    let default = match parameter.default {
-        Given::Text(text) => Some(text),
+    let default = match &parameter.default {
+        Given::Text(text) => Some(&**text),
         _ => None,
     };
     match chosen.table.and_then(|table| table.node("mode")).map_or(default, Node::text) {
@@ -212,12 +215,12 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
 /// Reads the parameters of a queue. Where its place is not known, lengths are only checked for their form.
 fn queue(
     chosen: Chosen<'_>,
-    discipline: &'static Discipline,
+    discipline: &Arc<Discipline>,
     catalogue: &Catalogue,
     ruler: Option<Ruler>,
     capacity: Option<Capacity>,
     problems: &mut Problems,
-) -> Option<Choice> {
+) -> Option<Choice<Discipline>> {
     let unit = mode(chosen, discipline).unwrap_or(match capacity {
         Some(Capacity::Bytes(_)) => Unit::Bytes,
         _ => Unit::Packets,
@@ -226,7 +229,7 @@ fn queue(
         (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
         _ => Ok(0.0),
     };
-    let settings = settings(chosen, discipline.parameters, catalogue, &measure, problems)?;
+    let settings = settings(chosen, &discipline.parameters, catalogue, &measure, problems)?;
     if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
         let place = longfat_queue::Setting {
             rate: ruler.rate,
@@ -235,11 +238,11 @@ fn queue(
             round_trip: ruler.bdp,
         };
         if let Err((key, reason)) = (discipline.check)(&settings, &place) {
-            let node = chosen.table.and_then(|table| table.node(key));
+            let node = chosen.table.and_then(|table| table.node(&key));
             let place = node.map_or(chosen.place, |node| node.place);
             problems.add(Problem::new(place, reason));
             return None;
         }
     }
-    Some(Choice { kind: discipline.name, settings })
+    Some(Choice { entry: Arc::clone(discipline), settings })
 }

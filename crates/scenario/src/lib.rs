@@ -2,8 +2,14 @@
 //!
 //! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
 //! length converted. It comes from a scenario file and can be written as one.
+//!
+//! Every model reads the same file and the same [`Scenario`]: the packet simulator and the fluid model lie above this
+//! crate and take from a scenario what they know of. Their random numbers come from here too ([`chance`]), so that a
+//! flow whose start is drawn starts at the same time in both.
 
 mod anti_ecn;
+mod catalogue;
+pub mod chance;
 mod choice;
 mod error;
 mod fields;
@@ -24,16 +30,22 @@ mod tree;
 mod value;
 mod write;
 
-use longfat_control::{Pacing, SlowStart};
-use longfat_queue::Capacity;
-use longfat_units::parameter::Settings;
+use std::sync::Arc;
+
+use longfat_control::{Controller, Pacing, SlowStart};
+use longfat_queue::{Capacity, Discipline};
+use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
+pub use catalogue::{Catalogue, CatalogueError};
 pub use error::ScenarioError;
 pub use profile::{PROFILES, Profile};
 
+/// The smallest packet there is: an acknowledgment, or the headers of a data packet.
+pub const ACK: Bytes = Bytes(40);
+
 /// A complete, checked description of one simulation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Scenario {
     /// How long to simulate.
     pub duration: Span,
@@ -49,6 +61,8 @@ pub struct Scenario {
     pub flows: Vec<FlowGroup>,
     /// The groups of short flows that arrive at random, in the order of the file.
     pub traffic: Vec<TrafficGroup>,
+    /// What it could choose from.
+    pub catalogue: Catalogue,
 }
 
 /// A full-duplex link.
@@ -76,7 +90,7 @@ pub struct Direction {
     /// The round trip behind `"bdp"`; `None` where no flow crosses and none was given.
     pub bdp: Option<Span>,
     /// The queue discipline, and its settings.
-    pub queue: Choice,
+    pub queue: Choice<Discipline>,
     /// How it tells packets that there is room; `None`: it does not know AntiECN.
     pub anti_ecn: Option<AntiEcn>,
 }
@@ -101,13 +115,20 @@ pub enum AntiEcnMode {
     Overwrite,
 }
 
-/// A controller or queue discipline by name, with a value for each of its parameters.
+/// A controller or a queue discipline, with a value for each of its parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
-    /// The name in the registry.
-    pub kind: &'static str,
+pub struct Choice<T> {
+    /// Its entry in the catalogue.
+    pub entry: Arc<T>,
     /// Its settings, complete.
     pub settings: Settings,
+}
+
+impl<T: Entry> Choice<T> {
+    /// Its name, `kind` in a scenario file.
+    pub fn kind(&self) -> &str {
+        self.entry.name()
+    }
 }
 
 /// Flows that differ in nothing but round trip and start.
@@ -116,7 +137,7 @@ pub struct FlowGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
     /// The controller of each flow.
-    pub control: Choice,
+    pub control: Choice<Controller>,
     /// How many.
     pub count: u64,
     /// Indices into [`Scenario::links`], in the order of travel.
@@ -141,7 +162,7 @@ pub struct TrafficGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
     /// The controller of each flow.
-    pub control: Choice,
+    pub control: Choice<Controller>,
     /// Indices into [`Scenario::links`], in the order of travel.
     pub path: Vec<usize>,
     /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
@@ -256,10 +277,33 @@ pub enum Recovery {
     Reno,
 }
 
+/// Scenarios are equal if they say the same, whatever else they could have chosen from.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { duration, warmup, seed, sample, links, flows, traffic, catalogue: _ } = self;
+        (*duration, *warmup) == (other.duration, other.warmup)
+            && (*seed, *sample) == (other.seed, other.sample)
+            && *links == other.links
+            && *flows == other.flows
+            && *traffic == other.traffic
+    }
+}
+
 impl Scenario {
     /// The size of the largest packet that crosses link `index`, in either direction.
     pub fn largest_packet(&self, index: usize) -> Bytes {
         largest_packet(&self.flows, &self.traffic, index)
+    }
+
+    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
+    pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let draw = |what: &str| {
+            let mut stream =
+                chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
+            move || chance::uniform(&mut stream)
+        };
+        let start = group.start.get(index, group.count, draw("start"));
+        (start, group.rtt.get(index, group.count, draw("rtt")))
     }
 }
 

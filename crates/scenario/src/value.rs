@@ -6,12 +6,10 @@ use std::str::FromStr;
 use longfat_units::parameter::shortest;
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split};
 
+use super::ACK;
 use super::error::{Place, Problem, did_you_mean, quoted};
 use super::fields::Field;
 use super::tree::{Node, Value};
-
-/// The smallest packet there is: an acknowledgment, or the headers of a data packet.
-pub(super) const ACK: Bytes = Bytes(40);
 
 /// What stands for the absence of a bound.
 pub(super) const NONE: &str = "none";
@@ -198,6 +196,11 @@ pub(super) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Pro
     }
 }
 
+/// The number per second as a scenario file has it.
+pub(super) fn write_frequency(number: f64) -> String {
+    format!("{} /s", shortest(number))
+}
+
 /// "a number from 0 to 1", "a number of at least 2".
 pub(super) fn bounds(what: &str, min: f64, max: f64) -> String {
     let least = match min {
@@ -234,16 +237,18 @@ pub(super) fn flag(field: Field<'_>) -> Result<bool, Problem> {
 }
 
 /// One of some words.
-pub(super) fn word<'w>(field: Field<'_>, words: &[&'w str]) -> Result<&'w str, Problem> {
+pub(super) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result<&'w str, Problem> {
     let given = field.node.text().unwrap_or_default();
-    words.iter().find(|word| **word == given).copied().ok_or_else(|| {
-        field.wrong(&one_of(words)).maybe_help(did_you_mean(given, words.iter().copied()))
-    })
+    let known = words.iter().map(AsRef::as_ref);
+    known
+        .clone()
+        .find(|word| *word == given)
+        .ok_or_else(|| field.wrong(&one_of(words)).maybe_help(did_you_mean(given, known)))
 }
 
 /// `"a", "b" or "c"`.
-pub(super) fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+pub(super) fn one_of(words: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.as_ref())).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => quoted.join(""),

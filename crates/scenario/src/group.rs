@@ -1,8 +1,11 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a way along links, a transport.
 
+use std::sync::Arc;
+
+use longfat_control::Controller;
 use longfat_units::Span;
 
-use super::choice::{Catalogue, Chosen, chosen, settings};
+use super::choice::{self, Chosen, chosen, settings};
 use super::error::{Problem, Problems, did_you_mean, quoted};
 use super::fields::{Field, Fields};
 use super::link::LinkDraft;
@@ -11,7 +14,7 @@ use super::spans::extent_problem;
 use super::transport::transport;
 use super::tree::{Node, Table};
 use super::value::{flag, name};
-use super::{Choice, Spans, Transport};
+use super::{Catalogue, Choice, Spans, Transport};
 
 /// What a group is read against.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +77,7 @@ impl<'a> Draft<'a> {
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) name: Option<String>,
-    pub(super) control: Option<Choice>,
+    pub(super) control: Option<Choice<Controller>>,
     /// Indices of links, in the order in which they are written.
     path: Option<Vec<usize>>,
     pub(super) reverse: Option<bool>,
@@ -104,7 +107,7 @@ impl Common {
             .and_then(|field| problems.keep(path(field, around.link_names)));
         let transport = transport(fields, problems);
         if let (Some(control), Some(transport)) = (&control, &transport) {
-            problems.keep(provides(fields, transport, control, around.catalogue));
+            problems.keep(provides(fields, transport, control));
         }
         Self { name, control, path, reverse, transport }
     }
@@ -159,25 +162,23 @@ fn controller(
     chosen: Chosen<'_>,
     catalogue: &Catalogue,
     problems: &mut Problems,
-) -> Option<Choice> {
-    let controller = problems.keep(catalogue.controller(chosen))?;
+) -> Option<Choice<Controller>> {
+    let entry = problems.keep(choice::controller(catalogue, chosen))?;
     let no_length = |field: Field<'_>, _| {
         Err(field.problem("a controller has no queue, so it cannot have a queue length"))
     };
-    let settings = settings(chosen, controller.parameters, catalogue, &no_length, problems)?;
-    Some(Choice { kind: controller.name, settings })
+    let settings = settings(chosen, &entry.parameters, catalogue, &no_length, problems)?;
+    Some(Choice { entry: Arc::clone(entry), settings })
 }
 
 /// Has the flow what its controller cannot do without?
 fn provides(
     fields: &Fields<'_>,
     transport: &Transport,
-    control: &Choice,
-    catalogue: &Catalogue,
+    control: &Choice<Controller>,
 ) -> Result<(), Problem> {
-    let Choice { kind, settings } = control;
-    let controller = catalogue.controllers.iter().find(|controller| controller.name == *kind);
-    let needs = controller.map(|controller| controller.needs(settings)).unwrap_or_default();
+    let kind = control.kind();
+    let needs = control.entry.needs(&control.settings);
     let place = |key: &str| {
         let field = fields.find(key).or_else(|| fields.find("control"));
         field.map_or(fields.home, |field| field.node.place)

@@ -1,16 +1,15 @@
 //! From a scenario back to a scenario file, with every default filled in.
 
-use longfat_control::Pacing;
+use longfat_control::{Controller, Pacing};
 use longfat_units::Span;
-use longfat_units::parameter::{Kind, Parameter, Setting, shortest};
+use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
 use super::anti_ecn::write_anti_ecn;
-use super::choice::{Catalogue, catalogue};
 use super::lengths::{UNLIMITED, Unit, write_capacity};
 use super::size::write_mean;
 use super::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
-use super::value::NONE;
+use super::value::{NONE, write_frequency};
 use super::{
     Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
 };
@@ -26,30 +25,24 @@ impl Scenario {
 
     /// The same as an object, with the keys of a scenario file.
     pub fn to_json(&self) -> Value {
-        json_with(&catalogue(), self)
+        let links = self.links.iter().map(|link| (link.name.clone(), link_json(link)));
+        let flows = self.flows.iter().map(|flow| flow_json(&self.links, flow));
+        let traffic = self.traffic.iter().map(|group| traffic_json(&self.links, group));
+        Value::Object(object([
+            ("duration", span(self.duration)),
+            ("warmup", span(self.warmup)),
+            ("seed", self.seed.into()),
+            ("sample", span(self.sample)),
+            ("link", Value::Object(links.collect())),
+            ("flow", Value::Array(flows.collect())),
+            ("traffic", Value::Array(traffic.collect())),
+        ]))
     }
 }
 
-/// The keys of a scenario file that chooses from `catalogue`.
-pub(super) fn json_with(catalogue: &Catalogue, scenario: &Scenario) -> Value {
-    let links = scenario.links.iter().map(|link| (link.name.clone(), link_json(catalogue, link)));
-    let flows = scenario.flows.iter().map(|flow| flow_json(catalogue, &scenario.links, flow));
-    let traffic =
-        scenario.traffic.iter().map(|group| traffic_json(catalogue, &scenario.links, group));
-    Value::Object(object([
-        ("duration", span(scenario.duration)),
-        ("warmup", span(scenario.warmup)),
-        ("seed", scenario.seed.into()),
-        ("sample", span(scenario.sample)),
-        ("link", Value::Object(links.collect())),
-        ("flow", Value::Array(flows.collect())),
-        ("traffic", Value::Array(traffic.collect())),
-    ]))
-}
-
-fn link_json(catalogue: &Catalogue, link: &Link) -> Value {
-    let forward = direction(catalogue, &link.forward);
-    let mut reverse = direction(catalogue, &link.reverse);
+fn link_json(link: &Link) -> Value {
+    let forward = direction(&link.forward);
+    let mut reverse = direction(&link.reverse);
     reverse.retain(|key, value| forward.get(key) != Some(value));
     let mut link = forward;
     if !reverse.is_empty() {
@@ -58,10 +51,8 @@ fn link_json(catalogue: &Catalogue, link: &Link) -> Value {
     Value::Object(link)
 }
 
-fn direction(catalogue: &Catalogue, direction: &Direction) -> Map<String, Value> {
+fn direction(direction: &Direction) -> Map<String, Value> {
     let unit = Unit::of(&direction.queue.settings, direction.buffer);
-    let parameters = catalogue.disciplines.iter().find(|entry| entry.name == direction.queue.kind);
-    let parameters = parameters.map(|entry| entry.parameters).unwrap_or_default();
     let mut pairs = Map::new();
     pairs.insert("rate".into(), direction.rate.to_string().into());
     pairs.insert("delay".into(), span(direction.delay));
@@ -70,16 +61,16 @@ fn direction(catalogue: &Catalogue, direction: &Direction) -> Map<String, Value>
     if let Some(bdp) = direction.bdp {
         pairs.insert("bdp".into(), span(bdp));
     }
-    pairs.insert("queue".into(), choice(&direction.queue, parameters, unit));
+    pairs.insert("queue".into(), choice(&direction.queue, &direction.queue.entry.parameters, unit));
     pairs.insert("anti_ecn".into(), write_anti_ecn(direction.anti_ecn));
     pairs
 }
 
-fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
+fn flow_json(links: &[Link], flow: &FlowGroup) -> Value {
     let size = flow.size.map_or_else(|| UNLIMITED.into(), |size| size.to_string());
     let mut keys = object([
         ("name", flow.name.clone().into()),
-        ("control", control(catalogue, &flow.control)),
+        ("control", control(&flow.control)),
         ("count", flow.count.into()),
         ("path", path(links, &flow.path, flow.reverse)),
         ("reverse", flow.reverse.into()),
@@ -92,10 +83,10 @@ fn flow_json(catalogue: &Catalogue, links: &[Link], flow: &FlowGroup) -> Value {
     Value::Object(keys)
 }
 
-fn traffic_json(catalogue: &Catalogue, links: &[Link], group: &TrafficGroup) -> Value {
+fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
     let mut keys = object([
         ("name", group.name.clone().into()),
-        ("control", control(catalogue, &group.control)),
+        ("control", control(&group.control)),
         ("path", path(links, &group.path, group.reverse)),
         ("reverse", group.reverse.into()),
         ("arrivals", one("poisson", per_second(group.arrivals))),
@@ -109,10 +100,8 @@ fn traffic_json(catalogue: &Catalogue, links: &[Link], group: &TrafficGroup) -> 
     Value::Object(keys)
 }
 
-fn control(catalogue: &Catalogue, control: &Choice) -> Value {
-    let parameters = catalogue.controllers.iter().find(|entry| entry.name == control.kind);
-    let parameters = parameters.map(|entry| entry.parameters).unwrap_or_default();
-    choice(control, parameters, Unit::Packets)
+fn control(control: &Choice<Controller>) -> Value {
+    choice(control, &control.entry.parameters, Unit::Packets)
 }
 
 /// The file lists the links forwards, whichever way they are crossed.
@@ -191,12 +180,12 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
 }
 
 /// A name, or a table with `kind` and parameters where there are any.
-fn choice(choice: &Choice, parameters: &[Parameter], unit: Unit) -> Value {
+fn choice<T: Entry>(choice: &Choice<T>, parameters: &[Parameter], unit: Unit) -> Value {
     let mut pairs = Map::new();
-    pairs.insert("kind".into(), choice.kind.into());
+    pairs.insert("kind".into(), choice.kind().into());
     for (name, setting) in choice.settings.iter() {
         let kind = parameters.iter().find(|parameter| parameter.name == name);
-        let value = match (setting, kind.map(|parameter| parameter.kind)) {
+        let value = match (setting, kind.map(|parameter| &parameter.kind)) {
             (Setting::Number(value), Some(Kind::Frequency { .. })) => per_second(*value),
             (Setting::Number(value), _) => number(*value),
             (Setting::Count(count), _) => (*count).into(),
@@ -204,10 +193,11 @@ fn choice(choice: &Choice, parameters: &[Parameter], unit: Unit) -> Value {
             (Setting::Length(length), _) => unit.write(*length).into(),
             (Setting::Flag(flag), _) => (*flag).into(),
             (Setting::Word(word), _) => word.clone().into(),
+            (Setting::Entry(entry), _) => entry.name().into(),
         };
         pairs.insert(name.into(), value);
     }
-    if pairs.len() == 1 { choice.kind.into() } else { Value::Object(pairs) }
+    if pairs.len() == 1 { choice.kind().into() } else { Value::Object(pairs) }
 }
 
 fn spans(spans: &Spans) -> Value {
@@ -221,7 +211,7 @@ fn spans(spans: &Spans) -> Value {
 }
 
 fn per_second(number: f64) -> Value {
-    format!("{} /s", shortest(number)).into()
+    write_frequency(number).into()
 }
 
 fn span(span: Span) -> Value {
@@ -247,7 +237,7 @@ fn one(key: &str, value: Value) -> Value {
 }
 
 /// The text of a scenario file with these keys.
-pub(super) fn toml(scenario: &Value) -> String {
+fn toml(scenario: &Value) -> String {
     let mut text = String::new();
     for (key, value) in pairs(scenario) {
         match (key, value) {

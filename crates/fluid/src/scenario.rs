@@ -1,0 +1,298 @@
+//! A scenario in the terms of the fluid model.
+//!
+//! The fluid takes from a scenario what it knows of: the window laws of long flows, the mean rate of short ones, what
+//! links charge and where AntiECN finds capacity to spare. What it can say nothing about is refused.
+
+use longfat_control::Controller;
+use longfat_queue::Capacity;
+use longfat_queue::discipline::red;
+use longfat_scenario::{
+    AntiEcn, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
+};
+use longfat_units::parameter::Setting;
+use longfat_units::{Bytes, Segments, Span};
+
+use crate::network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
+use crate::plan::averaging;
+
+/// What every link charges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pricing {
+    /// A virtual queue marks what exceeds the capacity: that of the link if it has one, else one that uses all of it.
+    #[default]
+    Avq,
+    /// What a full buffer has no room for is lost.
+    Overflow,
+    /// The RED queues of the scenario.
+    Red,
+    /// Nothing but corruption.
+    Loss,
+}
+
+impl Pricing {
+    /// Every one, the default first.
+    pub const ALL: [Self; 4] = [Self::Avq, Self::Overflow, Self::Red, Self::Loss];
+
+    /// The name by which it is asked for.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Avq => "avq",
+            Self::Overflow => "overflow",
+            Self::Red => "red",
+            Self::Loss => "loss",
+        }
+    }
+
+    /// The one called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pricing| pricing.name() == name)
+    }
+}
+
+/// A network made from a scenario, and what its flows and links are called there.
+#[derive(Debug)]
+pub struct Setup {
+    /// What is solved.
+    pub network: Network,
+    /// Spacing of the time series.
+    pub sample: Span,
+    /// The groups of long flows, in the order of the scenario.
+    pub groups: Vec<Group>,
+    /// For each flow of the network, the index of its group.
+    pub group: Vec<u32>,
+    /// The names of the links of the scenario.
+    pub links: Vec<String>,
+    /// For each link of the network, the index of that of the scenario, and whether it is its reverse.
+    pub directions: Vec<(usize, bool)>,
+}
+
+/// A group of long flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// The name of its controller.
+    pub control: String,
+}
+
+impl Setup {
+    /// What the fluid model makes of `scenario` where links charge as `pricing` says.
+    ///
+    /// Directions of links that no flow crosses are left out.
+    ///
+    /// # Errors
+    /// If the scenario has what the fluid model does not: no long flow, controllers without a window law, flows with a
+    /// size, RED prices of a link without RED, AntiECN with a small virtual buffer.
+    pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
+        let mut setup = Self {
+            network: Network {
+                links: Vec::new(),
+                flows: Vec::new(),
+                loads: Vec::new(),
+                warmup: scenario.warmup,
+                duration: scenario.duration,
+                seed: scenario.seed,
+            },
+            sample: scenario.sample,
+            groups: Vec::new(),
+            group: Vec::new(),
+            links: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            directions: Vec::new(),
+        };
+        if scenario.flows.is_empty() {
+            return Err(FluidError::NoLongFlows);
+        }
+        for group in &scenario.flows {
+            setup.add_group(scenario, group)?;
+        }
+        for group in &scenario.traffic {
+            setup.add_traffic(group);
+        }
+        let mean_rtts = setup.mean_round_trips();
+        for (at, &(index, reverse)) in setup.directions.iter().enumerate() {
+            let link = &scenario.links[index];
+            let direction = if reverse { &link.reverse } else { &link.forward };
+            let packet = scenario.largest_packet(index);
+            setup.network.links.push(Link {
+                name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
+                rate: direction.rate,
+                delay: direction.delay,
+                loss: direction.loss,
+                buffer: buffer(direction, packet),
+                price: price(&link.name, direction, packet, pricing, mean_rtts[at])?,
+                spare: direction.anti_ecn.map(spare),
+            });
+        }
+        setup.refuse_small_virtual_buffers(scenario)?;
+        Ok(setup)
+    }
+
+    fn add_group(&mut self, scenario: &Scenario, group: &FlowGroup) -> Result<(), FluidError> {
+        let FlowGroup { name, control, transport, .. } = group;
+        let Some(law) = &control.entry.law else {
+            return Err(no_law(scenario, name, control));
+        };
+        if group.size.is_some() {
+            return Err(FluidError::Sized { flow: name.clone() });
+        }
+        let route = self.route(&group.path, group.reverse);
+        let index = self.groups.len() as u32;
+        self.groups.push(Group { name: name.clone(), control: control.kind().into() });
+        for member in 0..group.count {
+            let (start, rtt) = scenario.start_and_rtt(group, member);
+            self.group.push(index);
+            self.network.flows.push(Flow {
+                name: format!("{name}[{member}]"),
+                law: law(&control.settings),
+                route: route.clone(),
+                rtt,
+                packet: transport.packet,
+                start,
+                stop: group.stop,
+                initial_window: Segments(transport.initial_window),
+                initial_threshold: transport.initial_threshold.map(Segments),
+                slow_start: transport.slow_start,
+                max_window: transport.max_window,
+                pacing: transport.pacing,
+            });
+        }
+        Ok(())
+    }
+
+    /// Short flows become a load of their mean rate.
+    fn add_traffic(&mut self, group: &TrafficGroup) {
+        let ends = group.count.map(|count| {
+            group.start + Span::from_seconds_f64((count as f64 / group.arrivals).min(1e6))
+        });
+        let stop = match (group.stop, ends) {
+            (Some(stop), Some(ends)) => Some(stop.min(ends)),
+            (stop, ends) => stop.or(ends),
+        };
+        let route = self.route(&group.path, group.reverse);
+        let rate = group.arrivals * group.size.mean() * 8.0;
+        self.network.loads.push(Load { route, rate, start: group.start, stop });
+    }
+
+    /// The path in links of the network; directions that nobody crossed before are new.
+    fn route(&mut self, path: &[usize], reverse: bool) -> Vec<usize> {
+        path.iter()
+            .map(|&link| {
+                let wanted = (link, reverse);
+                let known = self.directions.iter().position(|&direction| direction == wanted);
+                known.unwrap_or_else(|| {
+                    self.directions.push(wanted);
+                    self.directions.len() - 1
+                })
+            })
+            .collect()
+    }
+
+    /// The mean round trip of the flows on each link, in seconds.
+    fn mean_round_trips(&self) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); self.directions.len()];
+        for flow in &self.network.flows {
+            for &link in &flow.route {
+                sums[link].0 += flow.rtt.seconds();
+                sums[link].1 += 1.0;
+            }
+        }
+        sums.into_iter().map(|(sum, count)| if count > 0.0 { sum / count } else { 1.0 }).collect()
+    }
+
+    /// In the fluid a link has capacity to spare below η C, and above it has none. A virtual buffer B below η (1 - η) C R
+    /// empties in the gap between two trains of packets although the load is higher: the essay of AntiECN's queue has
+    /// the window at which that ends, max(η C R, C R - B/η). Trains are what the fluid does not have.
+    fn refuse_small_virtual_buffers(&self, scenario: &Scenario) -> Result<(), FluidError> {
+        for flow in self.network.flows.iter().filter(|flow| self.network.hears_of_spare(flow)) {
+            for &at in &flow.route {
+                let (index, reverse) = self.directions[at];
+                let link = &scenario.links[index];
+                let direction = if reverse { &link.reverse } else { &link.forward };
+                let Some(AntiEcn { threshold, buffer, .. }) = direction.anti_ecn else { continue };
+                let pipe = direction.rate.bytes_in(flow.rtt).0 as f64;
+                let least = threshold * (1.0 - threshold) * pipe;
+                if buffer < least {
+                    return Err(FluidError::SmallVirtualBuffer {
+                        link: self.network.links[at].name.clone(),
+                        flow: flow.name.clone(),
+                        least: Bytes(least.ceil() as u64),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_law(scenario: &Scenario, flow: &str, control: &Choice<Controller>) -> FluidError {
+    let laws = scenario.catalogue.controllers().iter().filter(|entry| entry.law.is_some());
+    FluidError::NoLaw {
+        flow: flow.into(),
+        control: control.kind().into(),
+        laws: laws.map(|entry| entry.name.to_string()).collect(),
+    }
+}
+
+fn buffer(direction: &Direction, packet: Bytes) -> Option<Span> {
+    let bytes = match direction.buffer {
+        Capacity::Packets(packets) => packets as f64 * packet.0 as f64,
+        Capacity::Bytes(bytes) => bytes.0 as f64,
+        Capacity::Unbounded => return None,
+    };
+    Some(Span::from_seconds_f64((bytes * 8.0 / direction.rate.0 as f64).min(1e6)))
+}
+
+fn spare(marker: AntiEcn) -> Spare {
+    Spare { below: marker.threshold, overwrites: marker.mode == AntiEcnMode::Overwrite }
+}
+
+/// Half of the gap between load and capacity is adapted in a round trip, unless the link has a virtual queue of its own.
+const ADAPTATION: f64 = 0.5;
+
+fn price(
+    link: &str,
+    direction: &Direction,
+    packet: Bytes,
+    pricing: Pricing,
+    rtt: f64,
+) -> Result<Price, FluidError> {
+    let queue = &direction.queue;
+    Ok(match pricing {
+        Pricing::Avq => {
+            let own = |key: &str| match queue.settings.get(key) {
+                Some(Setting::Number(number)) if queue.kind() == "avq" => Some(*number),
+                _ => None,
+            };
+            Price::Avq {
+                utilisation: own("utilisation").unwrap_or(1.0),
+                adaptation: own("alpha").unwrap_or(ADAPTATION / rtt),
+            }
+        }
+        Pricing::Overflow => Price::Overflow,
+        Pricing::Loss => Price::Loss,
+        Pricing::Red if queue.kind() == "red" => Price::Red(red(direction, packet)),
+        Pricing::Red => return Err(FluidError::NoRed { link: link.into() }),
+    })
+}
+
+fn red(direction: &Direction, packet: Bytes) -> Red {
+    let settings = &direction.queue.settings;
+    let rate = direction.rate.0 as f64;
+    let packet_bits = packet.0 as f64 * 8.0;
+    let unit = if settings.word("mode") == "bytes" { 8.0 } else { packet_bits };
+    let packets_per_second = rate / packet_bits;
+    let round_trip = direction.bdp.unwrap_or(red::ROUND_TRIP).seconds();
+    let averaging = settings
+        .number_or_word("weight")
+        .map_or(1.0 / f64::from(red::REMEMBERED) / round_trip, |weight| {
+            averaging(weight, packets_per_second)
+        });
+    Red {
+        min: settings.number("min") * unit / rate,
+        max: settings.number("max") * unit / rate,
+        max_p: settings.number("max_p"),
+        gentle: settings.flag("gentle"),
+        averaging,
+        marks: settings.flag("ecn"),
+    }
+}

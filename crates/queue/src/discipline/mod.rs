@@ -1,0 +1,25 @@
+//! One file per discipline; each opens with an essay. A discipline has two lines here: its module and its entry.
+
+pub mod avq;
+pub mod drop_tail;
+pub mod pi;
+pub mod pushout;
+pub mod red;
+pub mod rem;
+
+use std::sync::{Arc, LazyLock};
+
+use crate::Discipline;
+
+/// The disciplines of this crate, in the order of their names: what a catalogue begins with.
+pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
+    let entries = [
+        avq::discipline(),
+        drop_tail::discipline(),
+        pi::discipline(),
+        pushout::discipline(),
+        red::discipline(),
+        rem::discipline(),
+    ];
+    entries.into_iter().map(Arc::new).collect()
+});
