@@ -12,17 +12,46 @@ const KEPT: usize = 100;
 const QUOTED: usize = 40;
 
 /// Why a scenario cannot be simulated: every independent problem with its place, ready to be shown.
+///
+/// As text it shows the first few with their lines; [`ScenarioError::diagnostics`] has all of them for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     rendered: String,
-    count: usize,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl ScenarioError {
-    /// How many problems were found; only the first few are shown.
-    pub fn count(&self) -> usize {
-        self.count
+    /// What is wrong, in the order of the text: the file first, then the overrides. Never empty; a hundred at most.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
+}
+
+/// One thing that is wrong with a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// What was asked and what was found.
+    pub message: String,
+    /// What to do, where that is known.
+    pub help: Option<String>,
+    /// The name of the text that is wrong: that of the file, or `--set` for an override.
+    pub file: String,
+    /// Which override that is, from 0; `None` for the file.
+    pub override_index: Option<usize>,
+    /// The part of the text that is wrong; `None` where something is missing from all of it.
+    pub location: Option<Location>,
+}
+
+/// A part of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The line, from 1.
+    pub line: usize,
+    /// The first character in it, from 1.
+    pub column: usize,
+    /// How many characters; 0 is the place before `column`.
+    pub length: usize,
 }
 
 impl fmt::Display for ScenarioError {
@@ -109,15 +138,16 @@ impl Problems {
     /// The error to show, in the order of the text.
     pub(super) fn into_error(mut self, sources: &Sources) -> ScenarioError {
         self.0.sort_by_key(|problem| problem.place);
-        let count = self.0.len();
+        let diagnostics: Vec<_> =
+            self.0.iter().map(|problem| sources.diagnostic(problem)).collect();
         let mut messages: Vec<String> =
             self.0.iter().take(SHOWN).map(|problem| sources.render(problem)).collect();
-        match count.saturating_sub(SHOWN) {
+        match diagnostics.len().saturating_sub(SHOWN) {
             0 => {}
             1 => messages.push("1 more problem is not shown.".into()),
             more => messages.push(format!("{more} more problems are not shown.")),
         }
-        ScenarioError { rendered: messages.join("\n\n"), count }
+        ScenarioError { rendered: messages.join("\n\n"), diagnostics }
     }
 }
 
@@ -126,6 +156,18 @@ impl Problems {
 pub(super) struct Sources<'a>(pub(super) Vec<(&'a str, &'a str)>);
 
 impl Sources<'_> {
+    fn diagnostic(&self, problem: &Problem) -> Diagnostic {
+        let Problem { place, reason, help } = problem;
+        let (origin, text) = self.0[place.source];
+        Diagnostic {
+            message: reason.clone(),
+            help: help.clone(),
+            file: origin.into(),
+            override_index: place.source.checked_sub(1),
+            location: place.span.map(|(start, end)| Line::around(text, start, end).location()),
+        }
+    }
+
     fn render(&self, problem: &Problem) -> String {
         let (origin, text) = self.0[problem.place.source];
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.reason.as_str()));
@@ -168,6 +210,16 @@ impl<'a> Line<'a> {
         let start = (start - from).min(line.len());
         let end = boundary(line, end.saturating_sub(from)).max(start);
         Self { text: line, number, start, end }
+    }
+
+    /// The same in characters.
+    fn location(&self) -> Location {
+        let characters = |text: &str| text.chars().count();
+        Location {
+            line: self.number,
+            column: characters(&self.text[..self.start]) + 1,
+            length: characters(&self.text[self.start..self.end]),
+        }
     }
 }
 
