@@ -7,26 +7,26 @@ use longfat_control::Controller;
 use longfat_queue::Discipline;
 use longfat_units::parameter::{Entry, Given, Kind, Parameter, Setting, Settings};
 
-use super::Catalogue;
-use super::error::{Place, Problem, Problems, did_you_mean, quoted};
-use super::fields::Field;
-use super::lengths::{Length, length};
-use super::tree::{Node, Table, Value};
-use super::value::{
+use crate::Catalogue;
+use crate::error::{Place, Problem, Problems, did_you_mean, quoted};
+use crate::fields::Field;
+use crate::lengths::{Length, length};
+use crate::tree::{Node, Table, Value};
+use crate::value::{
     bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
 };
 
 /// A choice as it is written: its name, and its parameters if it has a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chosen<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Chosen<'a> {
+    pub(crate) name: &'a str,
     /// Where the name stands.
-    pub(super) place: Place,
-    pub(super) table: Option<&'a Table>,
+    pub(crate) place: Place,
+    pub(crate) table: Option<&'a Table>,
 }
 
 /// Splits a choice into its name and its parameters.
-pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
+pub(crate) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
     let place = field.node.place;
     match &field.node.value {
         Value::Text(name) => Ok(Chosen { name, place, table: None }),
@@ -49,7 +49,7 @@ pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
 }
 
 /// The controller of that name.
-pub(super) fn controller<'c>(
+pub(crate) fn controller<'c>(
     catalogue: &'c Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<&'c Arc<Controller>, Problem> {
@@ -57,7 +57,7 @@ pub(super) fn controller<'c>(
 }
 
 /// The queue discipline of that name.
-pub(super) fn discipline<'c>(
+pub(crate) fn discipline<'c>(
     catalogue: &'c Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<&'c Arc<Discipline>, Problem> {
@@ -82,10 +82,10 @@ fn listed(what: &str) -> String {
 }
 
 /// Turns a length as written into one that counts; the field is where to complain.
-pub(super) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
+pub(crate) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
 
 /// Reads a value for each of `parameters`, from `chosen` or from the defaults.
-pub(super) fn settings(
+pub(crate) fn settings(
     chosen: Chosen<'_>,
     parameters: &[Parameter],
     catalogue: &Catalogue,
@@ -195,7 +195,7 @@ impl Reader<'_> {
 }
 
 /// Refuses a parameter whose default is no value of it. Lengths are checked for their form.
-pub(super) fn refuse_default(
+pub(crate) fn refuse_default(
     catalogue: &Catalogue,
     name: &str,
     parameter: &Parameter,

@@ -64,7 +64,7 @@ impl std::error::Error for ScenarioError {}
 
 /// A piece of one of the texts that make a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Which text: the file is 0, the overrides follow.
     source: usize,
     /// First byte and the byte after the last; `None` is the text as a whole.
@@ -73,19 +73,19 @@ pub(super) struct Place {
 
 impl Place {
     /// The bytes of `span` in text `source`.
-    pub(super) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
+    pub(crate) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
         Self { source, span: Some((span.start, span.end)) }
     }
 
     /// All of text `source`.
-    pub(super) fn whole(source: usize) -> Self {
+    pub(crate) fn whole(source: usize) -> Self {
         Self { source, span: None }
     }
 }
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     place: Place,
     reason: String,
     help: Option<String>,
@@ -93,50 +93,50 @@ pub(super) struct Problem {
 
 impl Problem {
     /// `reason` says what was asked and what was found.
-    pub(super) fn new(place: Place, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(place: Place, reason: impl Into<String>) -> Self {
         Self { place, reason: reason.into(), help: None }
     }
 
     /// What was asked and what was found.
-    pub(super) fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         &self.reason
     }
 
     /// Adds what to do.
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
     /// Adds what to do, where that is known.
-    pub(super) fn maybe_help(self, help: Option<String>) -> Self {
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
 }
 
 /// Collects problems, so that one reading of a file shows them all.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
     /// Notes a problem. The same one again is the same value read twice, and is not repeated.
-    pub(super) fn add(&mut self, problem: Problem) {
+    pub(crate) fn add(&mut self, problem: Problem) {
         if self.0.len() < KEPT && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
 
     /// The value of `result`, or nothing and a noted problem.
-    pub(super) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(problem)).ok()
     }
 
     /// Is everything right so far?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The error to show, in the order of the text.
-    pub(super) fn into_error(mut self, sources: &Sources) -> ScenarioError {
+    pub(crate) fn into_error(mut self, sources: &Sources) -> ScenarioError {
         self.0.sort_by_key(|problem| problem.place);
         let diagnostics: Vec<_> =
             self.0.iter().map(|problem| sources.diagnostic(problem)).collect();
@@ -153,7 +153,7 @@ impl Problems {
 
 /// The texts that make a scenario, each with its name.
 #[derive(Debug)]
-pub(super) struct Sources<'a>(pub(super) Vec<(&'a str, &'a str)>);
+pub(crate) struct Sources<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
 impl Sources<'_> {
     fn diagnostic(&self, problem: &Problem) -> Diagnostic {
@@ -229,7 +229,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// `text` as a message repeats it: on one line, and not too long.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(QUOTED).flat_map(char::escape_debug).collect();
     if text.chars().nth(QUOTED).is_some() {
         shown.push_str("...");
@@ -238,7 +238,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// The candidate that `name` was probably meant to be.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -257,7 +257,7 @@ pub(super) fn nearest<'a>(
 }
 
 /// "did you mean", where there is something to mean.
-pub(super) fn did_you_mean<'a>(
+pub(crate) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
