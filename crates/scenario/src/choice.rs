@@ -170,27 +170,34 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of a controller that is a window law.
+    /// The name of a controller that is a window law and can be had with its defaults.
     fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
-        let builds = |entry: &Controller| entry.parameters.iter().any(|it| it.kind == Kind::Law);
-        let is_law = |entry: &Controller| entry.law.is_some() && !builds(entry);
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
         };
         let chosen = Chosen { name, place: field.node.place, table: None };
         let controller = controller(self.catalogue, chosen)?;
-        if is_law(controller) {
+        let Some(why) = no_base(controller) else {
             return Ok(Setting::Entry(Arc::clone(controller) as Arc<dyn Entry>));
-        }
-        let why = if controller.law.is_some() {
-            "which builds on another law itself"
-        } else {
-            "which is not a window law"
         };
         let reason = format!("`{}` cannot build on `{}`, {why}", field.name, controller.name);
-        let laws = self.catalogue.controllers().iter().filter(|entry| is_law(entry));
+        let laws = self.catalogue.controllers().iter().filter(|entry| no_base(entry).is_none());
         let names: Vec<&str> = laws.map(|entry| entry.name()).collect();
         Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
+    }
+}
+
+/// Why nothing can build on this controller, if that is so.
+fn no_base(controller: &Controller) -> Option<&'static str> {
+    let any = |is: fn(&Parameter) -> bool| controller.parameters.iter().any(is);
+    if controller.law.is_none() {
+        Some("which is not a window law")
+    } else if any(|parameter| parameter.kind == Kind::Law) {
+        Some("which builds on another law itself")
+    } else if any(|parameter| parameter.default == Given::Nothing) {
+        Some("which has a parameter without a default")
+    } else {
+        None
     }
 }
 

@@ -298,6 +298,7 @@ fn parameters_are_checked_against_their_kind() {
         ("delta=200", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("on=unlawful", "`on` cannot build on `unlawful`, which is not a window law"),
         ("on=tunable", "`on` cannot build on `tunable`, which builds on another law itself"),
+        ("on=asking", "`on` cannot build on `asking`, which has a parameter without a default"),
         ("on=rino", "there is no controller called `rino`"),
     ] {
         let message = refusal(&[
