@@ -1,7 +1,7 @@
 """The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
     "Cancellation",
@@ -25,8 +25,28 @@ __all__ = [
 
 __version__: str
 
+@type_check_only
+class Diagnostic(TypedDict):
+    """One thing that is wrong with a scenario, for editors and other programs."""
+
+    message: str
+    help: str | None
+    file: str
+    """The name of the text that is wrong: that of the file, or `--set` for an override."""
+    override: int | None
+    """Which override that is, from 0; `None` for the file."""
+    line: int | None
+    """The line, from 1; `None`, as the next two, where something is missing from the whole text."""
+    column: int | None
+    """The first character in it, from 1."""
+    length: int | None
+    """How many characters."""
+
 class ScenarioError(ValueError):
     """A scenario is wrong. The message names the place, the reason and, where one is near, a remedy."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """Everything that is wrong, in the order of the text; empty where it could not be read at all."""
 
 class EngineError(RuntimeError):
     """The simulator broke one of its own rules: a bug of longfat, not of the scenario."""

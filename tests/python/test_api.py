@@ -184,9 +184,25 @@ def test_a_wrong_scenario_is_refused_with_its_place() -> None:
     assert "scenario:5" in str(caught.value)
 
 
+def test_a_refusal_can_be_read_by_a_program() -> None:
+    with pytest.raises(longfat.ScenarioError) as caught:
+        longfat.run(SMALL.replace("rate", "rat"), set=["warmup=1"])
+    wrong, unit = caught.value.diagnostics
+    assert (wrong["message"], wrong["help"]) == (
+        "`rat` is not a key of a link",
+        "did you mean `rate`?",
+    )
+    assert (wrong["file"], wrong["override"]) == ("scenario", None)
+    assert (wrong["line"], wrong["column"], wrong["length"]) == (5, 1, 3)
+    assert unit["message"] == "`warmup` is a time, and the number 1 has no unit"
+    assert (unit["file"], unit["override"]) == ("--set", 0)
+    assert (unit["line"], unit["column"], unit["length"]) == (1, 8, 1)
+
+
 def test_a_dictionary_that_toml_cannot_hold_is_refused() -> None:
-    with pytest.raises(longfat.ScenarioError, match="TOML"):
+    with pytest.raises(longfat.ScenarioError, match="TOML") as caught:
         longfat.run({"duration": object()})
+    assert caught.value.diagnostics == ()
 
 
 def test_a_missing_file_is_a_missing_file() -> None:

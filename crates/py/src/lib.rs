@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 /// The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is.
 #[pymodule]
 mod _longfat {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult, guard};
+    use super::{Bound, PyAnyMethods, PyModule, PyModuleMethods, PyResult, guard};
 
     #[pymodule_export]
     use super::{
@@ -36,6 +36,8 @@ mod _longfat {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         guard::keep_panics_quiet();
+        // One that Python raises itself has nothing to add to its message.
+        module.py().get_type::<ScenarioError>().setattr("diagnostics", ())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,7 +1,10 @@
 //! Scenarios: text in, text out.
 
 use pyo3::exceptions::PyValueError;
+use pyo3::types::PyTuple;
 use pyo3::{create_exception, prelude::*};
+
+use longfat_scenario::Diagnostic;
 
 use crate::guard::guarded;
 
@@ -9,14 +12,53 @@ create_exception!(
     longfat._longfat,
     ScenarioError,
     PyValueError,
-    "A scenario is wrong. The message names the place, the reason and, where one is near, a remedy."
+    "A scenario is wrong. The message names the place, the reason and, where one is near, a remedy; `diagnostics` has \
+     every problem as a dictionary."
 );
+
+/// One thing that is wrong, as a dictionary.
+#[derive(Debug, IntoPyObject)]
+struct Wrong<'a> {
+    message: &'a str,
+    help: Option<&'a str>,
+    file: &'a str,
+    #[pyo3(item("override"))]
+    override_index: Option<usize>,
+    line: Option<usize>,
+    column: Option<usize>,
+    length: Option<usize>,
+}
+
+impl<'a> Wrong<'a> {
+    fn new(diagnostic: &'a Diagnostic) -> Self {
+        let Diagnostic { message, help, file, override_index, location, .. } = diagnostic;
+        Self {
+            message,
+            help: help.as_deref(),
+            file,
+            override_index: *override_index,
+            line: location.map(|at| at.line),
+            column: location.map(|at| at.column),
+            length: location.map(|at| at.length),
+        }
+    }
+}
+
+/// The exception, with the same in a form for programs.
+fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
+    let exception = ScenarioError::new_err(error.to_string());
+    let wrong = PyTuple::new(py, error.diagnostics().iter().map(Wrong::new));
+    match wrong.and_then(|wrong| exception.value(py).setattr("diagnostics", wrong)) {
+        Ok(()) => exception,
+        Err(other) => other,
+    }
+}
 
 /// A complete, checked scenario: every default filled in, every reference resolved.
 #[pyclass(frozen, eq, module = "longfat._longfat")]
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scenario {
-    pub(crate) inner: longfat_sim::Scenario,
+    pub(crate) inner: longfat_scenario::Scenario,
 }
 
 #[pymethods]
@@ -30,20 +72,21 @@ impl Scenario {
     #[pyo3(signature = (text, origin = "scenario", *, overrides = Vec::new(), seed = None))]
     #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None)")]
     fn parse(
+        py: Python<'_>,
         text: &str,
         origin: &str,
         overrides: Vec<String>,
         seed: Option<u64>,
     ) -> PyResult<Self> {
-        guarded(|| longfat_sim::Scenario::read(text, origin, &overrides, seed))?
+        guarded(|| longfat_scenario::Scenario::read(text, origin, &overrides, seed))?
             .map(|inner| Self { inner })
-            .map_err(|error| ScenarioError::new_err(error.to_string()))
+            .map_err(|error| refused(py, &error))
     }
 
     /// The same scenario with another seed.
     #[pyo3(signature = (seed, /))]
     fn with_seed(&self, seed: u64) -> Self {
-        Self { inner: longfat_sim::Scenario { seed, ..self.inner.clone() } }
+        Self { inner: longfat_scenario::Scenario { seed, ..self.inner.clone() } }
     }
 
     /// What every stream of random numbers is derived from.

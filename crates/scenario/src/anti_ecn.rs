@@ -3,12 +3,12 @@
 use longfat_queue::Capacity;
 use serde_json::Value as Json;
 
-use super::error::{Place, Problem, Problems};
-use super::fields::{Field, Fields};
-use super::lengths::{Ruler, UNLIMITED, Unit, length};
-use super::tree::{Node, Table, Value};
-use super::value::{number, word};
-use super::{AntiEcn, AntiEcnMode};
+use crate::error::{Place, Problem, Problems};
+use crate::fields::{Field, Fields};
+use crate::lengths::{Ruler, UNLIMITED, Unit, length};
+use crate::tree::{Node, Table, Value};
+use crate::value::{number, word};
+use crate::{AntiEcn, AntiEcnMode};
 
 const KEYS: &[&str] = &["threshold", "buffer", "mode"];
 const MODES: &[&str] = &["and", "overwrite"];
@@ -18,14 +18,14 @@ const BUFFER: &str = "1 bdp";
 
 /// Where a marker stands: what turns its lengths into bytes, if that is known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around {
-    pub(super) ruler: Option<Ruler>,
-    pub(super) capacity: Option<Capacity>,
+pub(crate) struct Around {
+    pub(crate) ruler: Option<Ruler>,
+    pub(crate) capacity: Option<Capacity>,
 }
 
 /// Reads `anti_ecn`: false, true for the defaults, or a table with what differs from them. Nothing where it is false, and
 /// where there is a problem, which is noted.
-pub(super) fn anti_ecn(
+pub(crate) fn anti_ecn(
     field: Field<'_>,
     around: Around,
     problems: &mut Problems,
@@ -78,7 +78,7 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
 }
 
 /// A marker as a scenario file has it.
-pub(super) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
+pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
     let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
     let buffer = if buffer.is_finite() { Unit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
     let mode = match mode {

@@ -7,9 +7,9 @@ use longfat_queue::{DISCIPLINES, Discipline};
 use longfat_units::parameter::{Entry, Given, Parameter};
 use thiserror::Error;
 
-use super::choice::refuse_default;
-use super::error::{Place, Problem};
-use super::value;
+use crate::choice::refuse_default;
+use crate::error::{Place, Problem};
+use crate::value;
 
 /// The controllers and queue disciplines that a scenario can choose from: those of longfat, and those that were added.
 ///

@@ -7,26 +7,26 @@ use longfat_control::Controller;
 use longfat_queue::Discipline;
 use longfat_units::parameter::{Entry, Given, Kind, Parameter, Setting, Settings};
 
-use super::Catalogue;
-use super::error::{Place, Problem, Problems, did_you_mean, quoted};
-use super::fields::Field;
-use super::lengths::{Length, length};
-use super::tree::{Node, Table, Value};
-use super::value::{
+use crate::Catalogue;
+use crate::error::{Place, Problem, Problems, did_you_mean, quoted};
+use crate::fields::Field;
+use crate::lengths::{Length, length};
+use crate::tree::{Node, Table, Value};
+use crate::value::{
     bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
 };
 
 /// A choice as it is written: its name, and its parameters if it has a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Chosen<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Chosen<'a> {
+    pub(crate) name: &'a str,
     /// Where the name stands.
-    pub(super) place: Place,
-    pub(super) table: Option<&'a Table>,
+    pub(crate) place: Place,
+    pub(crate) table: Option<&'a Table>,
 }
 
 /// Splits a choice into its name and its parameters.
-pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
+pub(crate) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
     let place = field.node.place;
     match &field.node.value {
         Value::Text(name) => Ok(Chosen { name, place, table: None }),
@@ -49,7 +49,7 @@ pub(super) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
 }
 
 /// The controller of that name.
-pub(super) fn controller<'c>(
+pub(crate) fn controller<'c>(
     catalogue: &'c Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<&'c Arc<Controller>, Problem> {
@@ -57,7 +57,7 @@ pub(super) fn controller<'c>(
 }
 
 /// The queue discipline of that name.
-pub(super) fn discipline<'c>(
+pub(crate) fn discipline<'c>(
     catalogue: &'c Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<&'c Arc<Discipline>, Problem> {
@@ -82,10 +82,10 @@ fn listed(what: &str) -> String {
 }
 
 /// Turns a length as written into one that counts; the field is where to complain.
-pub(super) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
+pub(crate) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
 
 /// Reads a value for each of `parameters`, from `chosen` or from the defaults.
-pub(super) fn settings(
+pub(crate) fn settings(
     chosen: Chosen<'_>,
     parameters: &[Parameter],
     catalogue: &Catalogue,
@@ -170,32 +170,39 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of a controller that is a window law.
+    /// The name of a controller that is a window law and can be had with its defaults.
     fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
-        let builds = |entry: &Controller| entry.parameters.iter().any(|it| it.kind == Kind::Law);
-        let is_law = |entry: &Controller| entry.law.is_some() && !builds(entry);
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
         };
         let chosen = Chosen { name, place: field.node.place, table: None };
         let controller = controller(self.catalogue, chosen)?;
-        if is_law(controller) {
+        let Some(why) = no_base(controller) else {
             return Ok(Setting::Entry(Arc::clone(controller) as Arc<dyn Entry>));
-        }
-        let why = if controller.law.is_some() {
-            "which builds on another law itself"
-        } else {
-            "which is not a window law"
         };
         let reason = format!("`{}` cannot build on `{}`, {why}", field.name, controller.name);
-        let laws = self.catalogue.controllers().iter().filter(|entry| is_law(entry));
+        let laws = self.catalogue.controllers().iter().filter(|entry| no_base(entry).is_none());
         let names: Vec<&str> = laws.map(|entry| entry.name()).collect();
         Err(field.problem(reason).help(format!("the window laws are: {}", names.join(", "))))
     }
 }
 
+/// Why nothing can build on this controller, if that is so.
+fn no_base(controller: &Controller) -> Option<&'static str> {
+    let any = |is: fn(&Parameter) -> bool| controller.parameters.iter().any(is);
+    if controller.law.is_none() {
+        Some("which is not a window law")
+    } else if any(|parameter| parameter.kind == Kind::Law) {
+        Some("which builds on another law itself")
+    } else if any(|parameter| parameter.default == Given::Nothing) {
+        Some("which has a parameter without a default")
+    } else {
+        None
+    }
+}
+
 /// Refuses a parameter whose default is no value of it. Lengths are checked for their form.
-pub(super) fn refuse_default(
+pub(crate) fn refuse_default(
     catalogue: &Catalogue,
     name: &str,
     parameter: &Parameter,

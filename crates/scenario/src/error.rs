@@ -12,17 +12,46 @@ const KEPT: usize = 100;
 const QUOTED: usize = 40;
 
 /// Why a scenario cannot be simulated: every independent problem with its place, ready to be shown.
+///
+/// As text it shows the first few with their lines; [`ScenarioError::diagnostics`] has all of them for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     rendered: String,
-    count: usize,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl ScenarioError {
-    /// How many problems were found; only the first few are shown.
-    pub fn count(&self) -> usize {
-        self.count
+    /// What is wrong, in the order of the text: the file first, then the overrides. Never empty; a hundred at most.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
     }
+}
+
+/// One thing that is wrong with a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// What was asked and what was found.
+    pub message: String,
+    /// What to do, where that is known.
+    pub help: Option<String>,
+    /// The name of the text that is wrong: that of the file, or `--set` for an override.
+    pub file: String,
+    /// Which override that is, from 0; `None` for the file.
+    pub override_index: Option<usize>,
+    /// The part of the text that is wrong; `None` where something is missing from all of it.
+    pub location: Option<Location>,
+}
+
+/// A part of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The line, from 1.
+    pub line: usize,
+    /// The first character in it, from 1.
+    pub column: usize,
+    /// How many characters; 0 is the place before `column`.
+    pub length: usize,
 }
 
 impl fmt::Display for ScenarioError {
@@ -35,7 +64,7 @@ impl std::error::Error for ScenarioError {}
 
 /// A piece of one of the texts that make a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Which text: the file is 0, the overrides follow.
     source: usize,
     /// First byte and the byte after the last; `None` is the text as a whole.
@@ -44,19 +73,19 @@ pub(super) struct Place {
 
 impl Place {
     /// The bytes of `span` in text `source`.
-    pub(super) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
+    pub(crate) fn new(source: usize, span: std::ops::Range<usize>) -> Self {
         Self { source, span: Some((span.start, span.end)) }
     }
 
     /// All of text `source`.
-    pub(super) fn whole(source: usize) -> Self {
+    pub(crate) fn whole(source: usize) -> Self {
         Self { source, span: None }
     }
 }
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     place: Place,
     reason: String,
     help: Option<String>,
@@ -64,68 +93,81 @@ pub(super) struct Problem {
 
 impl Problem {
     /// `reason` says what was asked and what was found.
-    pub(super) fn new(place: Place, reason: impl Into<String>) -> Self {
+    pub(crate) fn new(place: Place, reason: impl Into<String>) -> Self {
         Self { place, reason: reason.into(), help: None }
     }
 
     /// What was asked and what was found.
-    pub(super) fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         &self.reason
     }
 
     /// Adds what to do.
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
     /// Adds what to do, where that is known.
-    pub(super) fn maybe_help(self, help: Option<String>) -> Self {
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
 }
 
 /// Collects problems, so that one reading of a file shows them all.
 #[derive(Debug, Default)]
-pub(super) struct Problems(Vec<Problem>);
+pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
     /// Notes a problem. The same one again is the same value read twice, and is not repeated.
-    pub(super) fn add(&mut self, problem: Problem) {
+    pub(crate) fn add(&mut self, problem: Problem) {
         if self.0.len() < KEPT && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
 
     /// The value of `result`, or nothing and a noted problem.
-    pub(super) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(problem)).ok()
     }
 
     /// Is everything right so far?
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The error to show, in the order of the text.
-    pub(super) fn into_error(mut self, sources: &Sources) -> ScenarioError {
+    pub(crate) fn into_error(mut self, sources: &Sources) -> ScenarioError {
         self.0.sort_by_key(|problem| problem.place);
-        let count = self.0.len();
+        let diagnostics: Vec<_> =
+            self.0.iter().map(|problem| sources.diagnostic(problem)).collect();
         let mut messages: Vec<String> =
             self.0.iter().take(SHOWN).map(|problem| sources.render(problem)).collect();
-        match count.saturating_sub(SHOWN) {
+        match diagnostics.len().saturating_sub(SHOWN) {
             0 => {}
             1 => messages.push("1 more problem is not shown.".into()),
             more => messages.push(format!("{more} more problems are not shown.")),
         }
-        ScenarioError { rendered: messages.join("\n\n"), count }
+        ScenarioError { rendered: messages.join("\n\n"), diagnostics }
     }
 }
 
 /// The texts that make a scenario, each with its name.
 #[derive(Debug)]
-pub(super) struct Sources<'a>(pub(super) Vec<(&'a str, &'a str)>);
+pub(crate) struct Sources<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
 impl Sources<'_> {
+    fn diagnostic(&self, problem: &Problem) -> Diagnostic {
+        let Problem { place, reason, help } = problem;
+        let (origin, text) = self.0[place.source];
+        Diagnostic {
+            message: reason.clone(),
+            help: help.clone(),
+            file: origin.into(),
+            override_index: place.source.checked_sub(1),
+            location: place.span.map(|(start, end)| Line::around(text, start, end).location()),
+        }
+    }
+
     fn render(&self, problem: &Problem) -> String {
         let (origin, text) = self.0[problem.place.source];
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.reason.as_str()));
@@ -169,6 +211,16 @@ impl<'a> Line<'a> {
         let end = boundary(line, end.saturating_sub(from)).max(start);
         Self { text: line, number, start, end }
     }
+
+    /// The same in characters.
+    fn location(&self) -> Location {
+        let characters = |text: &str| text.chars().count();
+        Location {
+            line: self.number,
+            column: characters(&self.text[..self.start]) + 1,
+            length: characters(&self.text[self.start..self.end]),
+        }
+    }
 }
 
 /// The last place at or before byte `at` where a character begins or the text ends.
@@ -177,7 +229,7 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// `text` as a message repeats it: on one line, and not too long.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(QUOTED).flat_map(char::escape_debug).collect();
     if text.chars().nth(QUOTED).is_some() {
         shown.push_str("...");
@@ -186,7 +238,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// The candidate that `name` was probably meant to be.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -205,7 +257,7 @@ pub(super) fn nearest<'a>(
 }
 
 /// "did you mean", where there is something to mean.
-pub(super) fn did_you_mean<'a>(
+pub(crate) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {

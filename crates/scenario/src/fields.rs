@@ -1,7 +1,7 @@
 //! The keys of one table: what must be there, what may be there, and what should not.
 
-use super::error::{Place, Problem, Problems, nearest, quoted};
-use super::tree::{Entry, Node, Table};
+use crate::error::{Place, Problem, Problems, nearest, quoted};
+use crate::tree::{Entry, Node, Table};
 
 /// Keys of the top of a file. Below a `[table]` they belong to that table, which is a common mistake.
 const TOP: &[&str] = &["duration", "warmup", "seed", "sample"];
@@ -38,14 +38,14 @@ const ALIASES: &[(&str, &str)] = &[
 
 /// One key with its value.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'a> {
-    pub(super) name: &'a str,
-    pub(super) node: &'a Node,
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) node: &'a Node,
 }
 
 impl<'a> Field<'a> {
     /// The key of a table that has one of `names` and no other; such tables are called `class`.
-    pub(super) fn only(
+    pub(crate) fn only(
         &self,
         class: &'static str,
         names: &'static [&'static str],
@@ -68,12 +68,12 @@ impl<'a> Field<'a> {
     }
 
     /// A problem with the value.
-    pub(super) fn problem(&self, reason: impl Into<String>) -> Problem {
+    pub(crate) fn problem(&self, reason: impl Into<String>) -> Problem {
         Problem::new(self.node.place, reason)
     }
 
     /// The value is not `wanted`, which names it with its article and maybe an example.
-    pub(super) fn wrong(&self, wanted: &str) -> Problem {
+    pub(crate) fn wrong(&self, wanted: &str) -> Problem {
         self.problem(format!(
             "`{}` must be {wanted}, but it is {}",
             self.name,
@@ -94,33 +94,33 @@ fn one_name(names: &[&str]) -> String {
 }
 
 /// "1 key", "2 keys".
-pub(super) fn plural(count: u64, what: &str) -> String {
+pub(crate) fn plural(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// A table that is read key by key.
 #[derive(Debug)]
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// What the table describes, as in "link `bottleneck` has no `rate`".
-    pub(super) owner: String,
+    pub(crate) owner: String,
     /// What such tables are called, as in "`dealy` is not a key of a link".
-    pub(super) class: &'static str,
+    pub(crate) class: &'static str,
     /// Where to say that something is missing.
-    pub(super) home: Place,
+    pub(crate) home: Place,
     /// The keys that it can have.
-    pub(super) keys: &'static [&'static str],
+    pub(crate) keys: &'static [&'static str],
     /// What was given.
-    pub(super) table: &'a Table,
+    pub(crate) table: &'a Table,
 }
 
 impl<'a> Fields<'a> {
     /// The field called `name`, if it is there.
-    pub(super) fn find(&self, name: &str) -> Option<Field<'a>> {
+    pub(crate) fn find(&self, name: &str) -> Option<Field<'a>> {
         self.table.get(name).map(|entry| Field { name: &entry.name, node: &entry.node })
     }
 
     /// The field called `name`, or a problem; `example` is a line that could be added.
-    pub(super) fn need(
+    pub(crate) fn need(
         &self,
         name: &str,
         example: &str,
@@ -136,12 +136,12 @@ impl<'a> Fields<'a> {
 
     /// Is there a key that was probably meant to be `name`? It is refused as such: that `name` is missing too
     /// would be the same said twice.
-    pub(super) fn misspelt(&self, name: &str) -> bool {
+    pub(crate) fn misspelt(&self, name: &str) -> bool {
         self.table.names().any(|given| self.meant(given) == Some(name))
     }
 
     /// The value of a field that must be there.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &self,
         name: &str,
         example: &str,
@@ -153,7 +153,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The value of a field that may be absent.
-    pub(super) fn or<T>(
+    pub(crate) fn or<T>(
         &self,
         name: &str,
         default: T,
@@ -167,7 +167,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses every unknown key.
-    pub(super) fn refuse_strangers(&self, problems: &mut Problems) {
+    pub(crate) fn refuse_strangers(&self, problems: &mut Problems) {
         let known = |name: &str| self.keys.contains(&name);
         for entry in self.table.0.iter().filter(|entry| !known(&entry.name)) {
             problems.add(self.stranger(entry));
@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     }
 
     /// What to say of an unknown key.
-    pub(super) fn stranger(&self, entry: &Entry) -> Problem {
+    pub(crate) fn stranger(&self, entry: &Entry) -> Problem {
         let name = entry.name.as_str();
         let class = self.class;
         let reason = format!("`{}` is not a key of {class}", quoted(name));

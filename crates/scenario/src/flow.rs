@@ -2,18 +2,18 @@
 
 use longfat_units::{Bytes, Span};
 
-use super::error::{Problem, Problems};
-use super::fields::Field;
-use super::group::{Around, Common, Draft, Sort, refuse_late_start};
-use super::lengths::UNLIMITED;
-use super::size::amount;
-use super::spans::spans;
-use super::transport::with_transport;
-use super::tree::Node;
-use super::value::{NONE, count, quantity, unless_none, wait};
-use super::{FlowGroup, Spans};
+use crate::error::{Problem, Problems};
+use crate::fields::Field;
+use crate::group::{Around, Common, Draft, Sort, refuse_late_start};
+use crate::lengths::UNLIMITED;
+use crate::size::amount;
+use crate::spans::spans;
+use crate::transport::with_transport;
+use crate::tree::Node;
+use crate::value::{NONE, count, quantity, unless_none, wait};
+use crate::{FlowGroup, Spans};
 
-pub(super) const FLOW: Sort = Sort {
+pub(crate) const FLOW: Sort = Sort {
     key: "flow",
     class: "a flow",
     another: "another flow",
@@ -26,7 +26,7 @@ pub(super) const FLOW: Sort = Sort {
 const MOST_FLOWS: u64 = 1_000_000;
 
 /// Reads one `[[flow]]`.
-pub(super) fn flow(node: &Node, around: Around<'_>, problems: &mut Problems) -> Option<FlowGroup> {
+pub(crate) fn flow(node: &Node, around: Around<'_>, problems: &mut Problems) -> Option<FlowGroup> {
     let draft = Draft::new(FLOW, node, problems)?;
     let fields = draft.fields(problems);
     let common = Common::read(&fields, FLOW, around, problems);

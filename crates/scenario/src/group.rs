@@ -5,44 +5,44 @@ use std::sync::Arc;
 use longfat_control::Controller;
 use longfat_units::Span;
 
-use super::choice::{self, Chosen, chosen, settings};
-use super::error::{Problem, Problems, did_you_mean, quoted};
-use super::fields::{Field, Fields};
-use super::link::LinkDraft;
-use super::profile;
-use super::spans::extent_problem;
-use super::transport::transport;
-use super::tree::{Node, Table};
-use super::value::{flag, name};
-use super::{Catalogue, Choice, Spans, Transport};
+use crate::choice::{self, Chosen, chosen, settings};
+use crate::error::{Problem, Problems, did_you_mean, quoted};
+use crate::fields::{Field, Fields};
+use crate::link::LinkDraft;
+use crate::profile;
+use crate::spans::extent_problem;
+use crate::transport::transport;
+use crate::tree::{Node, Table};
+use crate::value::{flag, name};
+use crate::{Catalogue, Choice, Spans, Transport};
 
 /// What a group is read against.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
-    pub(super) links: &'a [LinkDraft],
+pub(crate) struct Around<'a> {
+    pub(crate) links: &'a [LinkDraft],
     /// Every link of the file, also those that could not be read.
-    pub(super) link_names: &'a [&'a str],
-    pub(super) duration: Option<Span>,
-    pub(super) catalogue: &'a Catalogue,
+    pub(crate) link_names: &'a [&'a str],
+    pub(crate) duration: Option<Span>,
+    pub(crate) catalogue: &'a Catalogue,
 }
 
 /// One of the two sorts of groups.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sort {
+pub(crate) struct Sort {
     /// The key at the top of the file.
-    pub(super) key: &'static str,
+    pub(crate) key: &'static str,
     /// What one is called in messages.
-    pub(super) class: &'static str,
+    pub(crate) class: &'static str,
     /// What repeats a name.
-    pub(super) another: &'static str,
+    pub(crate) another: &'static str,
     /// A usual name.
-    pub(super) example: &'static str,
-    pub(super) keys: &'static [&'static str],
+    pub(crate) example: &'static str,
+    pub(crate) keys: &'static [&'static str],
 }
 
 /// The table of a group, with its profile below it, and where it stands.
 #[derive(Debug)]
-pub(super) struct Draft<'a> {
+pub(crate) struct Draft<'a> {
     sort: Sort,
     node: &'a Node,
     table: Table,
@@ -50,7 +50,7 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Takes up one group.
-    pub(super) fn new(sort: Sort, node: &'a Node, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn new(sort: Sort, node: &'a Node, problems: &mut Problems) -> Option<Self> {
         let Some(table) = node.table() else {
             let wanted = format!("a table with the keys of {}", sort.class);
             let problem = Field { name: sort.key, node }.wrong(&wanted);
@@ -61,7 +61,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Its keys.
-    pub(super) fn fields(&self, problems: &mut Problems) -> Fields<'_> {
+    pub(crate) fn fields(&self, problems: &mut Problems) -> Fields<'_> {
         let owner = match self.table.node("name").and_then(Node::text) {
             Some(name) => format!("{} `{}`", self.sort.key, quoted(name)),
             None => format!("this {}", self.sort.key),
@@ -75,18 +75,18 @@ impl<'a> Draft<'a> {
 
 /// The common part of a group, as far as it could be read.
 #[derive(Debug)]
-pub(super) struct Common {
-    pub(super) name: Option<String>,
-    pub(super) control: Option<Choice<Controller>>,
+pub(crate) struct Common {
+    pub(crate) name: Option<String>,
+    pub(crate) control: Option<Choice<Controller>>,
     /// Indices of links, in the order in which they are written.
     path: Option<Vec<usize>>,
-    pub(super) reverse: Option<bool>,
-    pub(super) transport: Option<Transport>,
+    pub(crate) reverse: Option<bool>,
+    pub(crate) transport: Option<Transport>,
 }
 
 impl Common {
     /// Reads the common keys of a group.
-    pub(super) fn read(
+    pub(crate) fn read(
         fields: &Fields<'_>,
         sort: Sort,
         around: Around<'_>,
@@ -113,7 +113,7 @@ impl Common {
     }
 
     /// The path in the order of travel.
-    pub(super) fn travel(&self) -> Option<Vec<usize>> {
+    pub(crate) fn travel(&self) -> Option<Vec<usize>> {
         let mut path = self.path.clone()?;
         if self.reverse? {
             path.reverse();
@@ -122,7 +122,7 @@ impl Common {
     }
 
     /// The round trips, which `read` reads, and which are at least as long as the links of the path.
-    pub(super) fn round_trips(
+    pub(crate) fn round_trips(
         &self,
         fields: &Fields<'_>,
         around: Around<'_>,
@@ -139,7 +139,7 @@ impl Common {
 }
 
 /// What starts at `start` must do so before the simulation ends.
-pub(super) fn refuse_late_start(
+pub(crate) fn refuse_late_start(
     fields: &Fields<'_>,
     start: &Spans,
     around: Around<'_>,

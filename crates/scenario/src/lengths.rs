@@ -5,27 +5,27 @@ use longfat_queue::Capacity;
 use longfat_units::parameter::{Settings, shortest};
 use longfat_units::{Bytes, Rate, Span, split};
 
-use super::error::{Problem, quoted};
-use super::fields::Field;
-use super::tree::Value;
-use super::value::{plain_number, unit_problem, wait};
+use crate::error::{Problem, quoted};
+use crate::fields::Field;
+use crate::tree::Value;
+use crate::value::{plain_number, unit_problem, wait};
 
 /// What stands for a queue without end.
-pub(super) const UNLIMITED: &str = "unlimited";
+pub(crate) const UNLIMITED: &str = "unlimited";
 
 /// More than any queue holds; a larger one was meant to be unlimited.
 const LONGEST: f64 = 1e15;
 
 /// What a queue counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(crate) enum Unit {
     Packets,
     Bytes,
 }
 
 impl Unit {
     /// What a queue with these settings and this capacity counts: its `mode` says, or its buffer.
-    pub(super) fn of(settings: &Settings, capacity: Capacity) -> Self {
+    pub(crate) fn of(settings: &Settings, capacity: Capacity) -> Self {
         use longfat_units::parameter::Setting::Word;
         match (settings.get("mode"), capacity) {
             (Some(Word(mode)), _) if mode == "bytes" => Self::Bytes,
@@ -36,7 +36,7 @@ impl Unit {
     }
 
     /// A number of them, as a scenario file has it.
-    pub(super) fn write(self, length: f64) -> String {
+    pub(crate) fn write(self, length: f64) -> String {
         match self {
             Self::Packets => format!("{} packets", shortest(length)),
             Self::Bytes => format!("{} B", shortest(length)),
@@ -46,7 +46,7 @@ impl Unit {
 
 /// A queue length as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Length {
+pub(crate) enum Length {
     Packets(f64),
     Bytes(f64),
     /// So much as arrives in this time.
@@ -60,17 +60,17 @@ pub(super) enum Length {
 
 /// What turns a length as written into one that counts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ruler {
+pub(crate) struct Ruler {
     /// The rate of the link.
-    pub(super) rate: Rate,
+    pub(crate) rate: Rate,
     /// The round trip behind `bdp`.
-    pub(super) bdp: Option<Span>,
+    pub(crate) bdp: Option<Span>,
     /// The largest packet that crosses.
-    pub(super) packet: Bytes,
+    pub(crate) packet: Bytes,
 }
 
 /// Reads a threshold or the like: any unit, the share of the buffer included.
-pub(super) fn length(field: Field<'_>) -> Result<Length, Problem> {
+pub(crate) fn length(field: Field<'_>) -> Result<Length, Problem> {
     match read(field)? {
         Length::Unlimited => Err(field.wrong(ASKED)),
         length => Ok(length),
@@ -78,7 +78,7 @@ pub(super) fn length(field: Field<'_>) -> Result<Length, Problem> {
 }
 
 /// Reads a buffer: whole packets or bytes, and more than none.
-pub(super) fn buffer(field: Field<'_>) -> Result<Length, Problem> {
+pub(crate) fn buffer(field: Field<'_>) -> Result<Length, Problem> {
     let length = read(field)?;
     let fraction = |number: f64| number.fract() != 0.0;
     match length {
@@ -154,7 +154,7 @@ fn whole_above(number: f64) -> f64 {
 
 impl Ruler {
     /// How much a buffer holds, in the unit that the queue asks for, if it asks.
-    pub(super) fn capacity(
+    pub(crate) fn capacity(
         &self,
         field: Field<'_>,
         buffer: Length,
@@ -188,7 +188,7 @@ impl Ruler {
     }
 
     /// A length in `unit`; `capacity` is that of the queue, where a share of it may be asked for.
-    pub(super) fn measure(
+    pub(crate) fn measure(
         &self,
         field: Field<'_>,
         length: Length,
@@ -244,7 +244,7 @@ impl Ruler {
 }
 
 /// A capacity as a scenario file has it.
-pub(super) fn write_capacity(capacity: Capacity) -> String {
+pub(crate) fn write_capacity(capacity: Capacity) -> String {
     match capacity {
         Capacity::Packets(count) => format!("{count} packets"),
         Capacity::Bytes(bytes) => bytes.to_string(),

@@ -38,7 +38,7 @@ use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
 pub use catalogue::{Catalogue, CatalogueError};
-pub use error::ScenarioError;
+pub use error::{Diagnostic, Location, ScenarioError};
 pub use profile::{PROFILES, Profile};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.

@@ -6,14 +6,14 @@ use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
-use super::anti_ecn::{self, anti_ecn};
-use super::choice::{self, Chosen, chosen, settings};
-use super::error::{Place, Problem, Problems};
-use super::fields::{Field, Fields};
-use super::lengths::{Length, Ruler, Unit, buffer};
-use super::tree::{Entry, Node, Table, Value};
-use super::value::{name, number, rate, wait};
-use super::{Catalogue, Choice, Direction, Link};
+use crate::anti_ecn::{self, anti_ecn};
+use crate::choice::{self, Chosen, chosen, settings};
+use crate::error::{Place, Problem, Problems};
+use crate::fields::{Field, Fields};
+use crate::lengths::{Length, Ruler, Unit, buffer};
+use crate::tree::{Entry, Node, Table, Value};
+use crate::value::{name, number, rate, wait};
+use crate::{Catalogue, Choice, Direction, Link};
 
 const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn", "reverse"];
 const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn"];
@@ -26,8 +26,8 @@ const MOST_LOSS: f64 = 1.0 - f64::EPSILON;
 
 /// A link as the file has it: lengths wait until the flows are known.
 #[derive(Debug)]
-pub(super) struct LinkDraft {
-    pub(super) name: String,
+pub(crate) struct LinkDraft {
+    pub(crate) name: String,
     forward: DirectionDraft,
     reverse: DirectionDraft,
 }
@@ -49,15 +49,15 @@ struct DirectionDraft {
 
 /// What the flows that cross a link, in either direction, say about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crossing {
+pub(crate) struct Crossing {
     /// The largest packet that crosses.
-    pub(super) packet: Bytes,
+    pub(crate) packet: Bytes,
     /// The mean round trip; `None`: no flow crosses.
-    pub(super) rtt: Option<Span>,
+    pub(crate) rtt: Option<Span>,
 }
 
 /// Reads one `[link.NAME]`.
-pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
+pub(crate) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
     problems.keep(name(&entry.name, entry.key, "a link"));
     let Some(table) = entry.node.table() else {
         let field = Field { name: &entry.name, node: &entry.node };
@@ -99,17 +99,17 @@ pub(super) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft>
 
 impl LinkDraft {
     /// The delays of both directions together, if both are known.
-    pub(super) fn there_and_back(&self) -> Option<Span> {
+    pub(crate) fn there_and_back(&self) -> Option<Span> {
         Some(self.forward.delay? + self.reverse.delay?)
     }
 
     /// The rate in the direction in which paths cross it, if it is known.
-    pub(super) fn rate(&self, reverse: bool) -> Option<Rate> {
+    pub(crate) fn rate(&self, reverse: bool) -> Option<Rate> {
         if reverse { self.reverse.rate } else { self.forward.rate }
     }
 
     /// Completes the link. Without `crossing` (the flows are not all right) lengths are only read.
-    pub(super) fn resolve(
+    pub(crate) fn resolve(
         self,
         crossing: Option<Crossing>,
         catalogue: &Catalogue,

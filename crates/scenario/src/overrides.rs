@@ -1,7 +1,7 @@
 //! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
 
-use super::error::{Place, Problem, did_you_mean, quoted};
-use super::tree::{Entry, Node, Table, Value, parse_value};
+use crate::error::{Place, Problem, did_you_mean, quoted};
+use crate::tree::{Entry, Node, Table, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
@@ -15,7 +15,7 @@ struct Step<'a> {
 }
 
 /// Changes `root` as `text`, which is text `source`, asks.
-pub(super) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
+pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
     let Some(equals) = text.find('=') else {
         return Err(Problem::new(
             Place::new(source, 0..text.len()),

@@ -2,10 +2,10 @@
 
 use longfat_units::parameter::Given;
 
-use super::error::{Problem, Problems, did_you_mean, quoted};
-use super::fields::Field;
-use super::tree::{Entry, Node, Table, Value};
-use super::value::NONE;
+use crate::error::{Problem, Problems, did_you_mean, quoted};
+use crate::fields::Field;
+use crate::tree::{Entry, Node, Table, Value};
+use crate::value::NONE;
 
 /// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow says itself goes before its profile.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub static PROFILES: &[Profile] = &[
 
 /// `table` with the keys of its profile added where it does not say something else. What they lead to is shown
 /// where the profile is named.
-pub(super) fn lay(table: &Table, problems: &mut Problems) -> Table {
+pub(crate) fn lay(table: &Table, problems: &mut Problems) -> Table {
     let mut whole = table.clone();
     let Some(node) = table.node("profile") else { return whole };
     let Some(profile) = problems.keep(find(Field { name: "profile", node })) else { return whole };

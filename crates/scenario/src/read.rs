@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use longfat_queue::Setting;
 use longfat_units::{Bytes, Span};
 
-use super::error::{Place, Problem, Problems, ScenarioError, Sources};
-use super::fields::{Field, Fields};
-use super::flow::{FLOW, flow};
-use super::group::{Around, Sort};
-use super::link::{Crossing, LinkDraft, draft};
-use super::traffic::{TRAFFIC, traffic};
-use super::tree::{Node, Table, parse};
-use super::value::{count, quantity};
-use super::{
+use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
+use crate::fields::{Field, Fields};
+use crate::flow::{FLOW, flow};
+use crate::group::{Around, Sort};
+use crate::link::{Crossing, LinkDraft, draft};
+use crate::traffic::{TRAFFIC, traffic};
+use crate::tree::{Node, Table, parse};
+use crate::value::{count, quantity};
+use crate::{
     Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides,
 };
 
@@ -283,7 +283,7 @@ fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Prob
         for node in tables.filter_map(|table| table.node("name")) {
             let Some(name) = node.text() else { continue };
             let Some(other) = seen.insert(name, sort.another) else { continue };
-            let reason = format!("{other} is called `{}` already", super::error::quoted(name));
+            let reason = format!("{other} is called `{}` already", crate::error::quoted(name));
             let help = format!("give each [[{}]] a name of its own", sort.key);
             problems.add(Field { name: "name", node }.problem(reason).help(help));
         }

@@ -3,12 +3,12 @@
 use longfat_units::parameter::shortest;
 use longfat_units::{Bytes, split};
 
-use super::Size;
-use super::error::{Problem, Problems, quoted};
-use super::fields::{Field, Fields};
-use super::lengths::UNLIMITED;
-use super::tree::Value;
-use super::value::{NONE, number, plain_number, quantity};
+use crate::Size;
+use crate::error::{Problem, Problems, quoted};
+use crate::fields::{Field, Fields};
+use crate::lengths::UNLIMITED;
+use crate::tree::Value;
+use crate::value::{NONE, number, plain_number, quantity};
 
 const ASKED: &str = "a size such as \"10 MB\" or \"1000 packets\"";
 const FAMILIES: &[&str] = &["pareto", "exponential", "lognormal", "uniform"];
@@ -19,7 +19,7 @@ const LARGEST: Bytes = Bytes(1_000_000_000_000);
 const LARGEST_SIGMA: f64 = 10.0;
 
 /// Bytes, or packets of the flow.
-pub(super) fn amount(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, Problem> {
+pub(crate) fn amount(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, Problem> {
     match split(field.node.text().unwrap_or_default()) {
         (digits, "packets" | "packet") => {
             let count: u64 = digits.replace('_', "").parse().map_err(|_| {
@@ -47,7 +47,7 @@ fn without_unit(field: Field<'_>) -> Problem {
 }
 
 /// Reads the sizes of short flows.
-pub(super) fn size(
+pub(crate) fn size(
     field: Field<'_>,
     packet: Option<Bytes>,
     problems: &mut Problems,
@@ -137,7 +137,7 @@ fn mean(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Problem> {
 }
 
 /// A mean as a scenario file has it.
-pub(super) fn write_mean(mean: f64) -> String {
+pub(crate) fn write_mean(mean: f64) -> String {
     if mean.fract() == 0.0 {
         Bytes(mean as u64).to_string()
     } else {

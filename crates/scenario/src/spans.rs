@@ -2,16 +2,16 @@
 
 use longfat_units::Span;
 
-use super::Spans;
-use super::error::Problem;
-use super::fields::{Field, plural};
-use super::tree::Value;
+use crate::Spans;
+use crate::error::Problem;
+use crate::fields::{Field, plural};
+use crate::tree::Value;
 
 const ASKED: &str = "a time, a list of times, { spread = [\"60 ms\", \"100 ms\"] } or \
                      { uniform = [\"60 ms\", \"100 ms\"] }";
 
 /// Reads times for `count` flows; `read` reads each of them.
-pub(super) fn spans(
+pub(crate) fn spans(
     field: Field<'_>,
     count: Option<u64>,
     read: fn(Field<'_>) -> Result<Span, Problem>,
@@ -73,7 +73,7 @@ fn distribution(
 
 /// A problem with the times for which `wrong` holds, placed at the first one in a list; `reason` is told
 /// that time.
-pub(super) fn extent_problem(
+pub(crate) fn extent_problem(
     field: Field<'_>,
     spans: &Spans,
     wrong: impl Fn(Span) -> bool,

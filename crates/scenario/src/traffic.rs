@@ -3,17 +3,17 @@
 use longfat_units::parameter::shortest;
 use longfat_units::{Rate, Span, split};
 
-use super::error::{Problem, Problems};
-use super::fields::Field;
-use super::group::{Around, Common, Draft, Sort, refuse_late_start};
-use super::size::size;
-use super::spans::spans;
-use super::transport::with_transport;
-use super::tree::{Node, Value};
-use super::value::{count, frequency, plain_number, quantity, unless_none, wait};
-use super::{Size, Spans, TrafficGroup};
+use crate::error::{Problem, Problems};
+use crate::fields::Field;
+use crate::group::{Around, Common, Draft, Sort, refuse_late_start};
+use crate::size::size;
+use crate::spans::spans;
+use crate::transport::with_transport;
+use crate::tree::{Node, Value};
+use crate::value::{count, frequency, plain_number, quantity, unless_none, wait};
+use crate::{Size, Spans, TrafficGroup};
 
-pub(super) const TRAFFIC: Sort = Sort {
+pub(crate) const TRAFFIC: Sort = Sort {
     key: "traffic",
     class: "traffic",
     another: "other traffic",
@@ -39,7 +39,7 @@ enum Arrivals {
 }
 
 /// Reads one `[[traffic]]`.
-pub(super) fn traffic(
+pub(crate) fn traffic(
     node: &Node,
     around: Around<'_>,
     problems: &mut Problems,

@@ -3,18 +3,18 @@
 use longfat_control::{Pacing, SlowStart, bounds};
 use longfat_units::{Bytes, Span, split};
 
-use super::error::{Problem, Problems, did_you_mean};
-use super::fields::{Field, Fields};
-use super::tree::Value;
-use super::value::{NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word};
-use super::{ACK, Recovery, Transport};
+use crate::error::{Problem, Problems, did_you_mean};
+use crate::fields::{Field, Fields};
+use crate::tree::Value;
+use crate::value::{NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word};
+use crate::{ACK, Recovery, Transport};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
 /// The words of `pacing`.
-pub(super) const CONTROLLER: &str = "controller";
-pub(super) const SPREAD: &str = "spread";
-pub(super) const BLOCKS: &str = "blocks";
-pub(super) const RATE: &str = "rate";
+pub(crate) const CONTROLLER: &str = "controller";
+pub(crate) const SPREAD: &str = "spread";
+pub(crate) const BLOCKS: &str = "blocks";
+pub(crate) const RATE: &str = "rate";
 const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
@@ -40,10 +40,10 @@ macro_rules! with_transport {
         ]
     };
 }
-pub(super) use with_transport;
+pub(crate) use with_transport;
 
 /// Reads how the flows of a group send.
-pub(super) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<Transport> {
+pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<Transport> {
     let packet = fields.or("packet", Bytes(1500), problems, packet);
     let initial_window = fields
         .or("initial_window", 10.0, problems, |field| number(field, 1.0, LARGEST_INITIAL_WINDOW));

@@ -6,18 +6,18 @@ use longfat_units::parameter::Given;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
-use super::error::{Place, Problem, quoted};
+use crate::error::{Place, Problem, quoted};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) place: Place,
-    pub(super) value: Value,
+pub(crate) struct Node {
+    pub(crate) place: Place,
+    pub(crate) value: Value,
 }
 
 /// What a scenario file can hold.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Text(String),
     Integer(i128),
     Float(f64),
@@ -29,19 +29,19 @@ pub(super) enum Value {
 
 /// Keys and their values, in the order of the text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(pub(super) Vec<Entry>);
+pub(crate) struct Table(pub(crate) Vec<Entry>);
 
 /// One key and its value.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) key: Place,
-    pub(super) node: Node,
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) key: Place,
+    pub(crate) node: Node,
 }
 
 impl Value {
     /// What a default gives as it would be written; nothing where it gives nothing.
-    pub(super) fn given(given: &Given) -> Option<Self> {
+    pub(crate) fn given(given: &Given) -> Option<Self> {
         match given {
             Given::Number(number) => Some(Self::Float(*number)),
             Given::Flag(flag) => Some(Self::Flag(*flag)),
@@ -54,17 +54,17 @@ impl Value {
 
 impl Table {
     /// The entry called `name`.
-    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
         self.0.iter().find(|entry| entry.name == name)
     }
 
     /// The value called `name`.
-    pub(super) fn node(&self, name: &str) -> Option<&Node> {
+    pub(crate) fn node(&self, name: &str) -> Option<&Node> {
         self.get(name).map(|entry| &entry.node)
     }
 
     /// Adds an entry, or replaces the one of the same name.
-    pub(super) fn set(&mut self, entry: Entry) {
+    pub(crate) fn set(&mut self, entry: Entry) {
         match self.0.iter_mut().find(|old| old.name == entry.name) {
             Some(old) => *old = entry,
             None => self.0.push(entry),
@@ -72,14 +72,14 @@ impl Table {
     }
 
     /// The names of the keys.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|entry| entry.name.as_str())
     }
 }
 
 impl Node {
     /// The text, if it is one.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// The table, if it is one.
-    pub(super) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&Table> {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,
@@ -95,7 +95,7 @@ impl Node {
     }
 
     /// The table, if it is one, to be changed.
-    pub(super) fn table_mut(&mut self) -> Option<&mut Table> {
+    pub(crate) fn table_mut(&mut self) -> Option<&mut Table> {
         match &mut self.value {
             Value::Table(table) => Some(table),
             _ => None,
@@ -103,7 +103,7 @@ impl Node {
     }
 
     /// The list, if it is one.
-    pub(super) fn list(&self) -> Option<&[Self]> {
+    pub(crate) fn list(&self) -> Option<&[Self]> {
         match &self.value {
             Value::List(list) => Some(list),
             _ => None,
@@ -111,7 +111,7 @@ impl Node {
     }
 
     /// The list, if it is one, to be changed.
-    pub(super) fn list_mut(&mut self) -> Option<&mut [Self]> {
+    pub(crate) fn list_mut(&mut self) -> Option<&mut [Self]> {
         match &mut self.value {
             Value::List(list) => Some(list),
             _ => None,
@@ -119,7 +119,7 @@ impl Node {
     }
 
     /// The number, whole or not.
-    pub(super) fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self.value {
             Value::Integer(number) => Some(number as f64),
             Value::Float(number) => Some(number),
@@ -128,7 +128,7 @@ impl Node {
     }
 
     /// What it is, in words: what was found where something else was asked for.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match &self.value {
             Value::Text(text) if text.is_empty() => "an empty text".into(),
             Value::Text(text) => format!("the text \"{}\"", quoted(text)),
@@ -148,7 +148,7 @@ impl Node {
 }
 
 /// Reads a whole file, which is text `source`.
-pub(super) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
+pub(crate) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
     let at = At { source, offset: 0 };
     match DeTable::parse(text) {
         Ok(table) => Ok(at.table(table.get_ref())),
@@ -157,7 +157,7 @@ pub(super) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
 }
 
 /// Reads the value that text `source` holds from byte `offset` on.
-pub(super) fn parse_value(text: &str, source: usize, offset: usize) -> Result<Node, Problem> {
+pub(crate) fn parse_value(text: &str, source: usize, offset: usize) -> Result<Node, Problem> {
     let at = At { source, offset };
     match DeValue::parse(&text[offset..]) {
         Ok(value) => Ok(at.node(&value)),

@@ -6,13 +6,13 @@ use std::str::FromStr;
 use longfat_units::parameter::shortest;
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split};
 
-use super::ACK;
-use super::error::{Place, Problem, did_you_mean, quoted};
-use super::fields::Field;
-use super::tree::{Node, Value};
+use crate::ACK;
+use crate::error::{Place, Problem, did_you_mean, quoted};
+use crate::fields::Field;
+use crate::tree::{Node, Value};
 
 /// What stands for the absence of a bound.
-pub(super) const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// No delay or round trip is longer, so that sums of a few of them and the duration fit in the clock.
 const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
@@ -21,7 +21,7 @@ const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
 const NAME: usize = 40;
 
 /// A quantity that is written with a unit.
-pub(super) trait Quantity: FromStr<Err = UnitError> + Display {
+pub(crate) trait Quantity: FromStr<Err = UnitError> + Display {
     /// What it is called, with its article.
     const WHAT: &'static str;
     /// A usual value.
@@ -60,13 +60,13 @@ impl Quantity for Bytes {
 }
 
 /// A finite number that is not negative.
-pub(super) fn plain_number(text: &str) -> Option<f64> {
+pub(crate) fn plain_number(text: &str) -> Option<f64> {
     let number: f64 = text.replace('_', "").parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 
 /// A quantity with its unit.
-pub(super) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
+pub(crate) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
     let bare = match &field.node.value {
         Value::Text(text) => plain_number(text.trim()),
         _ => field.node.number(),
@@ -87,7 +87,7 @@ pub(super) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
 }
 
 /// A bare `number` where `what`, which has a unit, was asked for.
-pub(super) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> Problem {
+pub(crate) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> Problem {
     if !(number.is_finite() && number >= 0.0) {
         return field.wrong(&format!("{what} with its unit"));
     }
@@ -98,7 +98,7 @@ pub(super) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> 
 }
 
 /// What the reader of quantities says, in our form.
-pub(super) fn unit_problem(field: Field<'_>, error: UnitError) -> Problem {
+pub(crate) fn unit_problem(field: Field<'_>, error: UnitError) -> Problem {
     field
         .problem(quoted_reason(&error.reason))
         .maybe_help(error.suggestion.map(|text| format!("write \"{}\"", quoted(&text))))
@@ -116,7 +116,7 @@ fn quoted_reason(reason: &str) -> String {
 }
 
 /// A value, or nothing where "none" stands.
-pub(super) fn unless_none<T>(
+pub(crate) fn unless_none<T>(
     field: Field<'_>,
     read: impl FnOnce(Field<'_>) -> Result<T, Problem>,
 ) -> Result<Option<T>, Problem> {
@@ -124,7 +124,7 @@ pub(super) fn unless_none<T>(
 }
 
 /// A time for which something waits.
-pub(super) fn wait(field: Field<'_>) -> Result<Span, Problem> {
+pub(crate) fn wait(field: Field<'_>) -> Result<Span, Problem> {
     let span: Span = quantity(field)?;
     if span > LONGEST_WAIT {
         return Err(field.problem(format!(
@@ -136,7 +136,7 @@ pub(super) fn wait(field: Field<'_>) -> Result<Span, Problem> {
 }
 
 /// A rate at which packets can be sent.
-pub(super) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
+pub(crate) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
     let rate: Rate = quantity(field)?;
     if rate.0 == 0 {
         return Err(field.problem(format!("`{}` must be larger than zero", field.name)));
@@ -150,7 +150,7 @@ pub(super) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
 }
 
 /// A whole number within closed bounds. A decimal like `1e6` will do if it is whole.
-pub(super) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem> {
+pub(crate) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem> {
     let number = match field.node.value {
         Value::Integer(number) => u64::try_from(number).ok(),
         Value::Float(number) if number.fract() == 0.0 && (0.0..9e15).contains(&number) => {
@@ -169,7 +169,7 @@ pub(super) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem
 }
 
 /// A number within closed bounds.
-pub(super) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
+pub(crate) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
     match field.node.number() {
         Some(number) if number.is_finite() && min <= number && number <= max => Ok(number),
         _ => Err(field.wrong(&bounds("a number", min, max)).maybe_help(unquoted(field.node))),
@@ -177,7 +177,7 @@ pub(super) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Proble
 }
 
 /// A number per second, such as `"10 /s"`.
-pub(super) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
+pub(crate) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
     let wanted =
         || field.wrong(&format!("{} per second, such as \"10 /s\"", bounds("a number", min, max)));
     let Some(text) = field.node.text() else {
@@ -197,12 +197,12 @@ pub(super) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Pro
 }
 
 /// The number per second as a scenario file has it.
-pub(super) fn write_frequency(number: f64) -> String {
+pub(crate) fn write_frequency(number: f64) -> String {
     format!("{} /s", shortest(number))
 }
 
 /// "a number from 0 to 1", "a number of at least 2".
-pub(super) fn bounds(what: &str, min: f64, max: f64) -> String {
+pub(crate) fn bounds(what: &str, min: f64, max: f64) -> String {
     let least = match min {
         _ if min <= f64::MIN => None,
         _ if min == f64::MIN_POSITIVE => Some("above 0".to_string()),
@@ -229,7 +229,7 @@ fn unquoted(node: &Node) -> Option<String> {
 }
 
 /// True or false.
-pub(super) fn flag(field: Field<'_>) -> Result<bool, Problem> {
+pub(crate) fn flag(field: Field<'_>) -> Result<bool, Problem> {
     match field.node.value {
         Value::Flag(flag) => Ok(flag),
         _ => Err(field.wrong("true or false").maybe_help(unquoted(field.node))),
@@ -237,7 +237,7 @@ pub(super) fn flag(field: Field<'_>) -> Result<bool, Problem> {
 }
 
 /// One of some words.
-pub(super) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result<&'w str, Problem> {
+pub(crate) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result<&'w str, Problem> {
     let given = field.node.text().unwrap_or_default();
     let known = words.iter().map(AsRef::as_ref);
     known
@@ -247,7 +247,7 @@ pub(super) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result
 }
 
 /// `"a", "b" or "c"`.
-pub(super) fn one_of(words: &[impl AsRef<str>]) -> String {
+pub(crate) fn one_of(words: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.as_ref())).collect();
     match quoted.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
@@ -256,7 +256,7 @@ pub(super) fn one_of(words: &[impl AsRef<str>]) -> String {
 }
 
 /// A name of `what`, which has its article.
-pub(super) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a str, Problem> {
+pub(crate) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a str, Problem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if text.is_empty() || !text.chars().all(plain) {
         let reason = format!(

@@ -5,12 +5,12 @@ use longfat_units::Span;
 use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
-use super::anti_ecn::write_anti_ecn;
-use super::lengths::{UNLIMITED, Unit, write_capacity};
-use super::size::write_mean;
-use super::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
-use super::value::{NONE, write_frequency};
-use super::{
+use crate::anti_ecn::write_anti_ecn;
+use crate::lengths::{UNLIMITED, Unit, write_capacity};
+use crate::size::write_mean;
+use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
+use crate::value::{NONE, write_frequency};
+use crate::{
     Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
 };
 

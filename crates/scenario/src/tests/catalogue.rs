@@ -12,7 +12,7 @@ use crate::{Catalogue, CatalogueError};
 /// Reno and drop tail, and one of each that has parameters.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::empty();
-    for controller in [needy(), tunable(), reno::controller(), unlawful()] {
+    for controller in [needy(), tunable(), reno::controller(), unlawful(), asking()] {
         catalogue.add_controller(controller).expect("it has a name of its own");
     }
     for discipline in [drop_tail::discipline(), shares(), thresholds()] {
@@ -71,6 +71,16 @@ fn unlawful() -> Controller {
         .title("a controller without a window law, and a parameter without a default")
         .source("this test")
         .parameters([Parameter::number("rate", 0.0, 0.0, f64::MAX, "a number").required()])
+}
+
+fn asking() -> Controller {
+    Controller::of_law("asking", |settings| {
+        assert!(settings.get("rate").is_some(), "no scenario leaves it out");
+        Reno
+    })
+    .title("a window law with a parameter without a default")
+    .source("this test")
+    .parameters([Parameter::number("rate", 0.0, 0.0, f64::MAX, "a number").required()])
 }
 
 fn thresholds() -> Discipline {

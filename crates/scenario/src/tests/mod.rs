@@ -241,6 +241,48 @@ error: `warmup` sets nothing: it has no `=`
 }
 
 #[test]
+fn problems_are_there_for_programs_too() {
+    let text = "duration = \"60 s\"\nsample = 1\n\n[link.bottleneck]\n\"raté\" = \"1 Gbit/s\"\n";
+    let overrides = ["seed=3", "warmup=\"2 µs\", x"].map(String::from);
+    let read = |overrides| Scenario::read(text, "some.toml", overrides, None);
+    let error = read(&overrides[..1]).expect_err("much is wrong");
+    let found: Vec<_> = error
+        .diagnostics()
+        .iter()
+        .map(|it| {
+            let location = it.location.map(|at| (at.line, at.column, at.length));
+            (it.message.as_str(), it.help.as_deref(), location)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (
+                "the scenario has neither a flow nor traffic",
+                Some("add `[[flow]]`, or `[[traffic]]`"),
+                None
+            ),
+            (
+                "`sample` is a time, and the number 1 has no unit",
+                Some("write \"1 ms\""),
+                Some((2, 10, 1))
+            ),
+            ("link `bottleneck` has no `delay`", Some("add `delay = \"10 ms\"`"), Some((4, 7, 10))),
+            ("`raté` is not a key of a link", Some("did you mean `rate`?"), Some((5, 1, 6))),
+        ]
+    );
+    assert!(error.diagnostics().iter().all(|it| it.file == "some.toml"));
+    assert!(error.diagnostics().iter().all(|it| it.override_index.is_none()));
+    // Behind a letter of two bytes; the second override, which no file holds.
+    let error = read(&overrides).expect_err("that is no value");
+    let [only] = error.diagnostics() else { panic!("{error}") };
+    assert_eq!((only.file.as_str(), only.override_index), ("--set", Some(1)));
+    let at = only.location.expect("it has a place");
+    assert_eq!((at.line, at.column), (1, 14), "{error}");
+    assert!(error.to_string().contains("--> --set:1:14"), "{error}");
+}
+
+#[test]
 fn parameters_are_checked_against_their_kind() {
     for (parameter, reason) in [
         ("gama=0.1", "`tunable` has no parameter `gama`"),
@@ -256,6 +298,7 @@ fn parameters_are_checked_against_their_kind() {
         ("delta=200", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("on=unlawful", "`on` cannot build on `unlawful`, which is not a window law"),
         ("on=tunable", "`on` cannot build on `tunable`, which builds on another law itself"),
+        ("on=asking", "`on` cannot build on `asking`, which has a parameter without a default"),
         ("on=rino", "there is no controller called `rino`"),
     ] {
         let message = refusal(&[
