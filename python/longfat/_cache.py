@@ -1,65 +1,84 @@
-"""Finished runs, kept by content: the same scenario in the same engine is simulated once."""
+"""Finished runs, kept by content: the same scenario is simulated once by the same engine."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-import shutil
+import re
+import threading
 import time
+import warnings
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import msgspec
 
 from longfat import _longfat
-from longfat._folder import write_whole
+from longfat._errors import CacheWarning
+from longfat._folder import TABLES, write_whole
 from longfat._table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
-_KEPT_DAYS = 30
+UNUSED_DAYS = 30
+"""An entry that nobody has read for so many days may be removed."""
+
+_RECORD = "run.entry"
+"""The file that makes a folder an entry: a line with marker and checksum, then what is known, as JSON."""
+
+_MARKER = "longfat cache entry 1"
+_HEADER = re.compile(rb"longfat cache entry \d+ sha256 [0-9a-f]{64}")
+_ENGINE, _ENTRY = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{32}")
+_CHUNK = 1 << 20
 
 
 class Cache:
     """A folder of finished runs.
 
-    The address of a run is a hash of its resolved scenario, seed included, below a hash of the compiled
-    engine: another engine never sees it. Each file appears whole or not at all, so any number of processes
-    may share a cache. Losing one costs time, nothing else; what cannot be read counts as absent, and what
-    cannot be written is left out.
+    A run is addressed by a hash of its resolved scenario, seed included, below a hash of the compiled engine,
+    so no engine sees the runs of another. Files appear whole or not at all, and any number of processes may
+    share a cache. Each entry carries a checksum, which is verified when the entry is read: whatever has been
+    damaged since counts as absent. A cache that cannot be written costs a warning and nothing else.
 
     The default place is `$LONGFAT_CACHE`, or else the cache folder of the platform (on Linux
-    `~/.cache/longfat`): shared by all working folders, and safe to delete at any time. Runs of engines that
-    nobody has used for a month are removed.
+    `~/.cache/longfat`): shared by all working folders, and safe to delete at any time. Entries unused for 30
+    days are removed; nothing else in the folder is ever touched.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
         """Uses the folder `root`, or the default one."""
         self.root = default_root() if root is None else Path(root)
+        self._lock = threading.Lock()
+        self._tidied = False
+        self._warned = False
 
     def load(
         self, scenario: _longfat.Scenario, tables: Collection[str] = ()
     ) -> tuple[dict[str, Any], dict[str, Table]] | None:
-        """The averages and the named tables of a finished run; `None` unless all of them are there."""
+        """The summary and the named tables of a finished run; `None` unless all of them are there and sound.
+
+        Reading an entry counts as using it.
+        """
         entry = self._entry(scenario)
         try:
-            summary: dict[str, Any] = json.loads((entry / "summary.json").read_bytes())
-            if not tables:
-                return summary, {}
-            import polars as pl
-
-            return summary, {
-                name: Table(pl.read_parquet(entry / f"{name}.parquet")) for name in tables
-            }
+            record = _read(entry)
+            if record.summary["seed"] != scenario.seed:
+                return None
+            found = {name: _read_table(entry, name, record.tables[name]) for name in tables}
         except Exception:  # noqa: BLE001 - whatever is wrong with an entry, the remedy is to simulate again
             return None
+        with contextlib.suppress(OSError):  # a cache that can only be read is a cache
+            os.utime(entry / _RECORD)
+        return record.summary, found
 
     def knows(self, scenario: _longfat.Scenario, tables: Collection[str] = ()) -> bool:
-        """Is a finished run with these tables there, as far as can be told without reading it?"""
+        """Whether a finished run with these tables seems to be there; only `load` verifies it."""
         entry = self._entry(scenario)
-        names = ("summary.json", *(f"{name}.parquet" for name in tables))
-        return all((entry / name).is_file() for name in names)
+        return all((entry / name).is_file() for name in (_RECORD, *map(_table_file, tables)))
 
     def store(
         self,
@@ -67,29 +86,152 @@ class Cache:
         summary: Mapping[str, Any],
         tables: Mapping[str, Table],
     ) -> None:
-        """Keeps a finished run, if the place can be written."""
+        """Keeps a finished run. If that fails, it warns, once for each `Cache`."""
         entry = self._entry(scenario)
         try:
-            if not entry.parent.exists():
-                self._remove_old_engines()
+            self._remove_unused()
             entry.mkdir(parents=True, exist_ok=True)
+            known: dict[str, str] = {}
+            # Tables kept earlier stay: the same engine makes the same tables of the same scenario.
+            with contextlib.suppress(OSError, ValueError):
+                known = _read(entry).tables
             for name, table in tables.items():
-                write_whole(entry / f"{name}.parquet", table.write_parquet)
-            text = json.dumps(summary, ensure_ascii=False)
-            write_whole(entry / "summary.json", lambda path: path.write_text(text, "utf-8"))
-        except OSError:
-            return
+                path = entry / _table_file(name)
+                write_whole(path, table.write_parquet)
+                known[name] = _checksum(path)
+            record = {"address": entry.name, "tables": known, "summary": summary}
+            body = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+            write_whole(entry / _RECORD, lambda path: path.write_bytes(_sealed(body)))
+        except Exception as error:  # noqa: BLE001 - the run is good, whatever keeping it meets
+            with self._lock:
+                warned, self._warned = self._warned, True
+            if not warned:
+                message = f"finished runs are not kept: {self.root} cannot be written ({error})"
+                warnings.warn(message, CacheWarning, stacklevel=2)
 
     def _entry(self, scenario: _longfat.Scenario) -> Path:
         address = hashlib.sha256(scenario.to_toml().encode()).hexdigest()
         return self.root / engine_address() / address[:32]
 
-    def _remove_old_engines(self) -> None:
-        if not self.root.is_dir():
+    def _remove_unused(self) -> None:
+        """Removes the entries that nobody has used for long, once for each `Cache`."""
+        with self._lock:
+            tidied, self._tidied = self._tidied, True
+        if tidied:
             return
-        for folder in self.root.iterdir():
-            if time.time() - folder.stat().st_mtime > _KEPT_DAYS * 86_400:
-                shutil.rmtree(folder, ignore_errors=True)
+        oldest = time.time() - UNUSED_DAYS * 86_400
+        for engine in _folders(self.root, _ENGINE):
+            unused = [entry for entry in _folders(engine, _ENTRY) if _last_used(entry) < oldest]
+            for entry in unused:
+                _remove(entry)
+            if unused:
+                with contextlib.suppress(OSError):  # it holds something else
+                    engine.rmdir()
+
+
+class _Summary(msgspec.Struct, frozen=True):
+    """The shape of a summary: enough to tell one from any other JSON."""
+
+    seed: int
+    scenario: dict[str, Any]
+    links: dict[str, dict[str, dict[str, Any]]]
+    flows: list[dict[str, Any]]
+    traffic: dict[str, dict[str, Any]]
+    jain: dict[str, float | None]
+    engine: dict[str, int | float]
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """What an entry knows: its address, the checksum of each table, the summary."""
+
+    address: str
+    tables: dict[str, str]
+    summary: dict[str, Any]
+
+
+def _read(entry: Path) -> _Record:
+    """The verified record of an entry.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is not what `store` wrote there.
+    """
+    content = (entry / _RECORD).read_bytes()
+    _, _, body = content.partition(b"\n")
+    if content != _sealed(body):
+        message = "the checksum does not match"
+        raise ValueError(message)
+    record = msgspec.convert(json.loads(body, parse_constant=_refuse_constant), _Record)
+    msgspec.convert(record.summary, _Summary)
+    if record.address != entry.name:
+        message = f"it belongs to {record.address}"
+        raise ValueError(message)
+    return record
+
+
+def _sealed(body: bytes) -> bytes:
+    return f"{_MARKER} sha256 {hashlib.sha256(body).hexdigest()}\n".encode() + body
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    message = f"{name} is no JSON"
+    raise ValueError(message)
+
+
+def _read_table(entry: Path, name: str, checksum: str) -> Table:
+    path = entry / _table_file(name)
+    if _checksum(path) != checksum:
+        message = f"the checksum of {path.name} does not match"
+        raise ValueError(message)
+    import polars as pl
+
+    return Table(pl.read_parquet(path))
+
+
+def _checksum(path: Path) -> str:
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            total.update(chunk)
+    return total.hexdigest()
+
+
+def _table_file(name: str) -> str:
+    return f"{name}.parquet"
+
+
+def _folders(parent: Path, name: re.Pattern[str]) -> Iterator[Path]:
+    """The folders in `parent` with such a name, without following links."""
+    try:
+        with os.scandir(parent) as entries:
+            found = [
+                Path(entry.path)
+                for entry in entries
+                if name.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return
+    yield from found
+
+
+def _last_used(entry: Path) -> float:
+    """When an entry was last written or read; never, that is in the future, if it is none of ours."""
+    record = entry / _RECORD
+    try:
+        used = record.lstat().st_mtime
+        with record.open("rb") as file:
+            header = file.readline(200).rstrip(b"\n")
+    except OSError:
+        return float("inf")
+    return used if _HEADER.fullmatch(header) and not record.is_symlink() else float("inf")
+
+
+def _remove(entry: Path) -> None:
+    """Removes the files that `store` writes, the record last; anything else stays, and its folder with it."""
+    with contextlib.suppress(OSError):
+        for name in (*map(_table_file, TABLES), _RECORD):
+            (entry / name).unlink(missing_ok=True)
+        entry.rmdir()
 
 
 def default_root() -> Path:

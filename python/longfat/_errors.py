@@ -7,3 +7,7 @@ class MeasureError(RuntimeError):
 
 class RoomError(ValueError):
     """A paper's room is wrong: the message names the file, the line and the reason."""
+
+
+class CacheWarning(UserWarning):
+    """Finished runs cannot be kept, so they will be simulated again."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+import warnings
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from longfat._errors import MeasureError, RoomError
+from longfat._errors import CacheWarning, MeasureError, RoomError
 from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError, __version__
 from longfat.cli._bench import bench_command
 from longfat.cli._fluid import fluid_command
@@ -19,7 +20,7 @@ from longfat.cli._run import run_command
 from longfat.cli._try import try_command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 """The exit codes."""
@@ -51,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     Codes: 0 done, 1 a check or a simulation failed, 2 the input was wrong, 130 interrupted.
     """
-    sys.exit(_run(arguments))
+    with _warnings_told():
+        sys.exit(_run(arguments))
 
 
 def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for each way to end
@@ -88,6 +90,22 @@ def _reason(error: OSError) -> str:
     if error.filename is None:
         return error.strerror or str(error)
     return f"{error.filename}: {(error.strerror or 'it cannot be used').lower()}"
+
+
+@contextlib.contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Tells what a user must know in one line, without the place in the code that knew it."""
+    with warnings.catch_warnings():
+        other = warnings.showwarning
+
+        def tell(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401
+            if issubclass(category, CacheWarning):
+                _complain(f"warning: {message}")
+            else:
+                other(message, category, *place)
+
+        warnings.showwarning = tell
+        yield
 
 
 def _complain(message: str) -> None:
