@@ -104,7 +104,7 @@ def _warnings_told() -> Iterator[None]:
             else:
                 other(message, category, *place)
 
-        warnings.showwarning = tell
+        warnings.showwarning = tell  # type: ignore[assignment]
         yield
 
 
