@@ -10,7 +10,6 @@ from matplotlib.ticker import NullFormatter
 
 import drawn
 import setting
-from longfat._statistics import estimate
 from longfat.paper import (
     Answer,
     Experiment,
@@ -23,6 +22,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
+from longfat.study import estimate
 from setting import ALONE, NETWORKS, best
 
 FIGURE = Experiment(

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 import longfat
 from longfat import fairness
-from longfat._statistics import estimate
 from longfat.paper import (
     Answer,
     Computation,
@@ -26,6 +25,7 @@ from longfat.paper import (
     at,
     plots,
 )
+from longfat.study import estimate
 from setting import PACKET_BIT
 
 FIGURE = Experiment(

@@ -32,10 +32,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat._statistics import t_quantile
+from longfat.results import Finished
+from longfat.study import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -59,17 +60,6 @@ TIME_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """In seconds: the time scales of `by_time_scale`."""
 
 _PICOSECONDS = 10**12
-
-
-class Finished(Protocol):
-    """A finished run: `longfat.Run`, or what a study hands to its measure."""
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The averages, as `longfat run --json` prints them."""
-
-    def table(self, name: str) -> pl.DataFrame:
-        """A table of the run, such as `flow_series`."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from longfat._table import Table
-    from longfat.fairness import Finished
+    from longfat.results import Finished
+    from longfat.results._table import Table
 
 __all__ = ["Power", "ProcessorSharing", "Times", "measure", "of_run"]
 

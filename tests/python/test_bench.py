@@ -10,7 +10,7 @@ from longfat.bench._measure import LONGFAT, Spread, as_json, loops, measure, rea
 from longfat.bench._outcome import jain
 from longfat.bench._process import ProcessError, run
 from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
-from longfat.cli._console import console, show, table
+from longfat.commands._console import console, show, table
 from support import ROOT, SMALL
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from longfat._cache import UNUSED_DAYS, Cache, default_root, engine_address
-from longfat._errors import CacheWarning
-from longfat._runner import Job, run_many
-from longfat._scenario import read
+from longfat.errors import CacheWarning
+from longfat.scenario import read
+from longfat.study._cache import UNUSED_DAYS, Cache, default_root, engine_address
+from longfat.study._runner import Job, run_many
 from support import ROOT, SMALL, Command
 
 if TYPE_CHECKING:
@@ -57,23 +57,26 @@ def age(path: Path, days: float) -> None:
         os.utime(each, (then, then), follow_symlinks=False)
 
 
-def seal(entry: Path, record: object, *, marker: str = "longfat cache entry 1") -> None:
-    """Writes a record with a checksum that matches, whatever the record says."""
-    body = json.dumps(record).encode()
+def seal(entry: Path, summary: object, *, marker: str = "longfat cache entry 1") -> None:
+    """Puts another summary into an entry, with checksums that match."""
+    text = json.dumps(summary)
+    (entry / "summary.json").write_text(text, "utf-8")
+    checksums = {"summary.json": hashlib.sha256(text.encode()).hexdigest()}
+    body = json.dumps({"address": entry.name, "files": checksums}).encode()
     header = f"{marker} sha256 {hashlib.sha256(body).hexdigest()}\n"
     (entry / "run.entry").write_bytes(header.encode() + body)
 
 
-def body_of(entry: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((entry / "run.entry").read_bytes().partition(b"\n")[2])
-    return record
+def summary_of(entry: Path) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads((entry / "summary.json").read_bytes())
+    return summary
 
 
 def test_it_is_where_the_variable_says(scenario: _longfat.Scenario, tmp_path: Path) -> None:
     assert default_root() == tmp_path / "cache"
     assert not next(run_many([Job(scenario)])).cached
     (entry,) = (tmp_path / "cache" / engine_address()).iterdir()
-    assert [path.name for path in entry.iterdir()] == ["run.entry"]
+    assert sorted(path.name for path in entry.iterdir()) == ["run.entry", "summary.json"]
     assert next(run_many([Job(scenario)])).cached
 
 
@@ -87,7 +90,7 @@ def test_tables_kept_earlier_stay(cache: Cache, scenario: _longfat.Scenario) -> 
 def test_a_flipped_bit_is_found_wherever_it_is(cache: Cache, scenario: _longfat.Scenario) -> None:
     cached(cache, scenario, TABLES)
     files = sorted(entry_of(cache).iterdir())
-    assert len(files) == 3
+    assert len(files) == 4
     for file in files:
         whole = file.read_bytes()
         step = max(1, len(whole) // 150)
@@ -101,7 +104,7 @@ def test_a_flipped_bit_is_found_wherever_it_is(cache: Cache, scenario: _longfat.
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
-@pytest.mark.parametrize("name", ["run.entry", "flow_series.parquet", "links.parquet"])
+@pytest.mark.parametrize("name", ["run.entry", "summary.json", "links.parquet"])
 def test_what_is_cut_short_is_simulated_again(
     cache: Cache, scenario: _longfat.Scenario, name: str, share: float
 ) -> None:
@@ -113,7 +116,7 @@ def test_what_is_cut_short_is_simulated_again(
     assert cached(cache, scenario, TABLES)
 
 
-@pytest.mark.parametrize("name", ["run.entry", "links.parquet"])
+@pytest.mark.parametrize("name", ["run.entry", "summary.json", "links.parquet"])
 def test_what_is_missing_is_simulated_again(
     cache: Cache, scenario: _longfat.Scenario, name: str
 ) -> None:
@@ -132,8 +135,7 @@ def test_a_summary_of_the_wrong_type_is_not_read(
     cache: Cache, scenario: _longfat.Scenario, summary: object
 ) -> None:
     cached(cache, scenario)
-    entry = entry_of(cache)
-    seal(entry, {**body_of(entry), "summary": summary})
+    seal(entry_of(cache), summary)
     assert cache.load(scenario) is None
     assert not cached(cache, scenario)
     assert cached(cache, scenario)
@@ -155,8 +157,9 @@ def test_a_wrong_value_in_a_summary_is_not_read(
 ) -> None:
     cached(cache, scenario)
     entry = entry_of(cache)
-    record = body_of(entry)
-    seal(entry, {**record, "summary": {**record["summary"], key: value}})
+    seal(entry, summary_of(entry))
+    assert cache.load(scenario) is not None
+    seal(entry, {**summary_of(entry), key: value})
     assert cache.load(scenario) is None
 
 
@@ -168,7 +171,8 @@ def test_an_entry_in_the_place_of_another_is_not_read(
     other = scenario.with_seed(2)
     cached(cache, other)
     (two,) = set(one.parent.iterdir()) - {one}
-    shutil.copy(one / "run.entry", two / "run.entry")
+    for name in ("run.entry", "summary.json"):
+        shutil.copy(one / name, two / name)
     assert cache.load(other) is None
 
 
@@ -177,7 +181,7 @@ def test_another_version_of_the_format_is_not_read(
 ) -> None:
     cached(cache, scenario)
     entry = entry_of(cache)
-    seal(entry, body_of(entry), marker="longfat cache entry 2")
+    seal(entry, summary_of(entry), marker="longfat cache entry 2")
     assert cache.load(scenario) is None
 
 
@@ -186,13 +190,11 @@ def test_entries_without_a_marker_are_neither_read_nor_removed(
 ) -> None:
     cached(cache, scenario)
     entry = entry_of(cache)
-    earlier = entry / "summary.json"
-    earlier.write_text(json.dumps(body_of(entry)["summary"]), "utf-8")
     (entry / "run.entry").unlink()
     age(entry.parent, 100)
     assert cache.load(scenario) is None
     assert not cached(Cache(cache.root), scenario.with_seed(2))
-    assert earlier.is_file()
+    assert (entry / "summary.json").is_file()
 
 
 def test_only_its_own_entries_are_removed(cache: Cache, scenario: _longfat.Scenario) -> None:
@@ -229,7 +231,11 @@ def test_only_its_own_entries_are_removed(cache: Cache, scenario: _longfat.Scena
     assert not old.exists()
     assert all(file.read_text("utf-8") == "mine\n" for file in strangers)
     assert (root / "fedcba9876543210").is_dir()
-    assert sorted(path.name for path in twin.iterdir()) == ["links.parquet", "run.entry"]
+    assert sorted(path.name for path in twin.iterdir()) == [
+        "links.parquet",
+        "run.entry",
+        "summary.json",
+    ]
     assert (linked / "run.entry").is_symlink()
 
 
@@ -300,7 +306,7 @@ def test_a_cache_that_can_only_be_read_is_read(
         raise PermissionError(30, "Read-only file system")
 
     monkeypatch.setattr(os, "utime", refuse)
-    monkeypatch.setattr("longfat._cache.write_whole", refuse)
+    monkeypatch.setattr("longfat.study._cache.write_whole", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cached(cache, scenario)

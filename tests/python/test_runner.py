@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from longfat import _longfat
-from longfat._runner import Job, Result, run_many
-from longfat._scenario import read
+from longfat.scenario import read
+from longfat.study._runner import Job, Result, run_many
 from support import ENDLESS, SMALL
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from longfat._longfat import Scenario
-from longfat._statistics import Estimate
 from longfat.bench._dumbbell import refusal
 from longfat.bench._grid import (
     CHANGES,
@@ -21,6 +20,7 @@ from longfat.bench._grid import (
 from longfat.bench._ns2 import Ns2
 from longfat.bench._ns3 import Ns3
 from longfat.bench._validation_report import changes, differs, results, write
+from longfat.study import Estimate
 from support import ROOT
 
 if TYPE_CHECKING:

@@ -68,7 +68,7 @@ def _main(given: str, written: str) -> None:
     # Before anything is imported that the simulation does not need.
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBI
     summary["engine"]["peak_memory_bytes"] = used
-    from longfat._table import Table
+    from longfat.results._table import Table
 
     starts = Table(recording.table("flows")).to_polars()["start_s"].to_list()
     for flow, start in zip(summary["flows"], starts, strict=True):

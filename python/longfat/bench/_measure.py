@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat._longfat import Scenario
-from longfat._statistics import Estimate, estimate
 from longfat.bench._dumbbell import dumbbell, refusal
 from longfat.bench._longfat_run import timed
 from longfat.bench._outcome import NETWORK, Outcome
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._peer import timed as timed_in
 from longfat.bench._process import ProcessError
+from longfat.study._statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,10 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat._cache import default_root
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import run
 from longfat.bench._scenarios import source
+from longfat.study._cache import default_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

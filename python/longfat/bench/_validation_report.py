@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat._statistics import Estimate, estimate
-from longfat._text import ABSENT, RATE, ruler, small
 from longfat.bench._grid import CHANGES, GRID, NEWCOMERS
 from longfat.bench._outcome import NETWORK
 from longfat.bench._peers import PEERS
+from longfat.study._statistics import Estimate, estimate
+from longfat.units import ABSENT, RATE, ruler, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,11 +43,11 @@ def write(rows: Sequence[Row], docs: Path) -> None:
         _, _, after = rest.partition(closing)
         text = f"{before}{opening}\n{table}\n{closing}{after}"
     page.write_text(text, "utf-8")
-    from longfat import _style
+    from longfat.plot import style
 
     drawn = picture(rows)
     for ending in ("png", "svg"):
-        _style.save(drawn, docs / "images" / f"validation.{ending}")
+        style.save(drawn, docs / "images" / f"validation.{ending}")
 
 
 def found(rows: Sequence[Row], key: str, simulator: str, name: str) -> Estimate:
@@ -123,7 +123,7 @@ def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is importe
     """What the peers found against what longfat found, with the intervals of both."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    from longfat import _style
+    from longfat.plot import style
 
     rates = {"10 Mbit/s": 1e7, "100 Mbit/s": 1e8, "1 Gbit/s": 1e9}
     panels: list[tuple[str, str, Callable[[Any], float]]] = [
@@ -132,13 +132,13 @@ def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is importe
         ("dropped or marked, per packet", "", lambda _: 1.0),
         ("Jain's index", "jain", lambda _: 1.0),
     ]
-    with _style.applied():
-        drawn = _style.figure(9.2, 9.0, 1.35)
+    with style.applied():
+        drawn = style.figure(9.2, 9.0, 1.35)
         drawn.subplots_adjust(hspace=0.35, wspace=0.3)
         for index, (title, name, scale) in enumerate(panels):
             axes = drawn.add_subplot(2, 2, index + 1)
             everything = []
-            for peer, colour in (("ns2", _style.COLOURS[0]), ("ns3", _style.COLOURS[1])):
+            for peer, colour in (("ns2", style.COLOURS[0]), ("ns3", style.COLOURS[1])):
                 label = TITLES[peer]
                 for cell in GRID:
                     names = [name] if name else [_signal(cell.queue)]
@@ -173,7 +173,7 @@ def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is importe
             axes.set_xlabel("longfat")
             if index == 0:
                 axes.legend(loc="upper left")
-        _style.title(
+        style.title(
             drawn,
             "Three simulators, the same scenarios",
             "a point is a scenario, bars are 95 % confidence intervals over seeds; on the line both agree",

@@ -12,12 +12,12 @@ experiment. Such a file has
 The runner does the rest: `longfat paper SLUG`. See docs/guides/papers.md.
 """
 
-from longfat._errors import RoomError
-from longfat._points import Computation, Measured, Point, Row, run_points
+from longfat.errors import RoomError
 from longfat.paper._claims import Scale, Untestable
 from longfat.paper._room import Experiment
 from longfat.paper._select import across, at, per_seed
 from longfat.paper._verdict import Answer
+from longfat.study import Computation, Measured, Point, Row, run_points
 
 __all__ = [
     "Answer",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from longfat._errors import RoomError
+from longfat.errors import RoomError
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -8,12 +8,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat, _style
-from longfat._errors import RoomError
-from longfat._folder import write_whole
+from longfat import _longfat
+from longfat.errors import RoomError
 from longfat.paper import _tables
 from longfat.paper._claims import SCALES
 from longfat.paper._verdict import from_dict
+from longfat.plot import style
+from longfat.results._folder import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +100,7 @@ def _account(figure: FigureResult) -> dict[str, Any]:
 
 def _write_figure(folder: Path, figure: FigureResult) -> None:
     for stem, picture in figure.pictures.items():
-        write_whole(folder / f"{stem}.svg", partial(_style.save, picture))
+        write_whole(folder / f"{stem}.svg", partial(style.save, picture))
     about = figure.module.about
     means = _tables.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
     write_whole(folder / f"{about.id}.csv", means.write_csv)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longfat._errors import RoomError
-from longfat._folder import Layout
-from longfat._points import LabelError, Plan, Rows, Spent, Sweep
+from longfat.errors import LabelError, RoomError
 from longfat.paper import _tables
 from longfat.paper._verdict import Verdict, judge, untestable
+from longfat.results._folder import Layout
+from longfat.study._plan import Plan, Rows, Spent
+from longfat.study._points import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from longfat._cache import Cache
-    from longfat._runner import ProgressCallback
     from longfat.paper._claims import Claim, Scale
     from longfat.paper._room import Module, Room
+    from longfat.study._cache import Cache
+    from longfat.study._runner import ProgressCallback
 
 REMADE = Layout(
     "a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet")
@@ -191,10 +192,10 @@ def _sweep(room: Room, module: Module, scale: Scale) -> Sweep:
 
 
 def _call(module: Module, name: str, rows: Rows) -> Any:  # noqa: ANN401 - what the module returns
-    from longfat import _style
+    from longfat.plot import style
 
     try:
-        with _style.applied():
+        with style.applied():
             return getattr(module, name)(rows.frame)
     except Exception as error:
         raise RoomError(_failed(module, name, error)) from error
@@ -221,9 +222,9 @@ def _check_answers(
 
 
 def _save(picture: Figure, folder: Path, stem: str) -> list[str]:
-    from longfat import _style
+    from longfat.plot import style
 
     names = [f"{stem}.png", f"{stem}.svg"]
     for name in names:
-        _style.save(picture, folder / name)
+        style.save(picture, folder / name)
     return names

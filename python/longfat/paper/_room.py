@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat._errors import RoomError
+from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from longfat._points import Computation, Measured, Point, Row
     from longfat.paper._claims import Claim, Deviation, Paper, Scale
     from longfat.paper._verdict import Answer
+    from longfat.study._points import Computation, Measured, Point, Row
 
 CLAIMS, DEVIATIONS = "claims.toml", "deviations.toml"
 _NEEDED = ("points", "measure", "claims", "draw")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from longfat._statistics import estimate
 from longfat.paper._verdict import show, show_criterion, show_estimate
+from longfat.study._statistics import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from longfat._points import Rows
     from longfat.paper._room import Experiment
     from longfat.paper._verdict import Verdict
+    from longfat.study._plan import Rows
 
 
 def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:

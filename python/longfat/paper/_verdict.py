@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from longfat._statistics import estimate
-from longfat._text import PLAIN, RATE, TIME, ruler, small
 from longfat.paper._claims import Untestable
+from longfat.study._statistics import estimate
+from longfat.units import PLAIN, RATE, TIME, ruler, small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

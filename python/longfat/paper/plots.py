@@ -16,11 +16,11 @@ import numpy as np
 from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
-from longfat import _style as style
-from longfat._statistics import estimate
-from longfat._text import RATE, amount, plural
 from longfat.paper._select import at
 from longfat.paper._tables import aggregate
+from longfat.plot import style
+from longfat.study._statistics import estimate
+from longfat.units import RATE, amount, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

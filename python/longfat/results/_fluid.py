@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from longfat import _longfat
-from longfat._folder import FLUID, FLUID_TABLES, ResultFolder
 from longfat._longfat import FluidError
-from longfat._scenario import Changes, Resolved, Source, read
-from longfat._table import Table
+from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
+from longfat.results._resolved import Resolved
+from longfat.results._table import Table
+from longfat.scenario import Changes, Source, read
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from longfat._api import Run
+    from longfat.results._run import Run
 
 Model = Literal["mean-field", "hybrid", "synchronised"]
 """How the laws are read: as rates, as windows that jump at random losses, or all losing together."""

@@ -16,34 +16,6 @@ Changes = Mapping[str, Any] | Sequence[str]
 """Fields to set: `{"link.bottleneck.rate": "1 Gbit/s"}` or `["link.bottleneck.rate=1 Gbit/s"]`."""
 
 
-class Resolved:
-    """What a result tells of its scenario.
-
-    Attributes:
-        name: A short name: the stem of the scenario file, or `scenario`.
-    """
-
-    def __init__(self, scenario: Scenario, name: str) -> None:
-        """Keeps the scenario as it was read."""
-        self._scenario = scenario
-        self.name = name
-
-    @property
-    def scenario(self) -> str:
-        """The scenario as resolved, every default filled in: a TOML file that gives the same result again."""
-        return self._scenario.to_toml()
-
-    @property
-    def duration_s(self) -> float:
-        """Simulated time in seconds."""
-        return self._scenario.duration_s
-
-    @property
-    def warmup_s(self) -> float:
-        """How much of the beginning every average leaves out, in seconds."""
-        return self._scenario.warmup_s
-
-
 def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> tuple[Scenario, str]:
     """Reads and checks a scenario.
 

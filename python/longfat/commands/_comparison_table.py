@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat._text import ABSENT, RATE, ruler, small
-from longfat.cli._console import table
+from longfat.commands._console import table
+from longfat.units import ABSENT, RATE, ruler, small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rich.table import Table
 
-    from longfat._comparison import Contender
-    from longfat._statistics import Estimate
+    from longfat.study._comparison import Contender
+    from longfat.study._statistics import Estimate
 
 _LABEL_WIDTH = 12
 _COLUMN_WIDTH = 21

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from longfat import _longfat
-from longfat._errors import CacheWarning
-from longfat._folder import TABLES, write_whole
-from longfat._table import Table
+from longfat.errors import CacheWarning
+from longfat.results._folder import TABLES, write_whole
+from longfat.results._table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 UNUSED_DAYS = 30
 """An entry that nobody has read for so many days may be removed."""
 
+_SUMMARY = "summary.json"
 _RECORD = "run.entry"
-"""The file that makes a folder an entry: a line with marker and checksum, then what is known, as JSON."""
+"""What makes a folder an entry: a line with the marker and its own checksum, then those of the other files."""
 
 _MARKER = "longfat cache entry 1"
 _HEADER = re.compile(rb"longfat cache entry \d+ sha256 [0-9a-f]{64}")
@@ -65,20 +66,23 @@ class Cache:
         """
         entry = self._entry(scenario)
         try:
-            record = _read(entry)
-            if record.summary["seed"] != scenario.seed:
+            files = _files(entry)
+            summary = _read_summary(entry, files)
+            if summary["seed"] != scenario.seed:
                 return None
-            found = {name: _read_table(entry, name, record.tables[name]) for name in tables}
+            found = {name: _read_table(entry, name, files) for name in tables}
         except Exception:  # noqa: BLE001 - whatever is wrong with an entry, the remedy is to simulate again
             return None
         with contextlib.suppress(OSError):  # a cache that can only be read is a cache
             os.utime(entry / _RECORD)
-        return record.summary, found
+        return summary, found
 
     def knows(self, scenario: _longfat.Scenario, tables: Collection[str] = ()) -> bool:
         """Whether a finished run with these tables seems to be there; only `load` verifies it."""
         entry = self._entry(scenario)
-        return all((entry / name).is_file() for name in (_RECORD, *map(_table_file, tables)))
+        return all(
+            (entry / name).is_file() for name in (_RECORD, _SUMMARY, *map(_table_file, tables))
+        )
 
     def store(
         self,
@@ -91,16 +95,18 @@ class Cache:
         try:
             self._remove_unused()
             entry.mkdir(parents=True, exist_ok=True)
-            known: dict[str, str] = {}
+            files: dict[str, str] = {}
             # Tables kept earlier stay: the same engine makes the same tables of the same scenario.
             with contextlib.suppress(OSError, ValueError):
-                known = _read(entry).tables
+                files = _files(entry)
             for name, table in tables.items():
                 path = entry / _table_file(name)
                 write_whole(path, table.write_parquet)
-                known[name] = _checksum(path)
-            record = {"address": entry.name, "tables": known, "summary": summary}
-            body = json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+                files[path.name] = _checksum(path)
+            text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
+            write_whole(entry / _SUMMARY, lambda path: path.write_text(text, "utf-8"))
+            files[_SUMMARY] = _checksum(entry / _SUMMARY)
+            body = json.dumps({"address": entry.name, "files": files}).encode()
             write_whole(entry / _RECORD, lambda path: path.write_bytes(_sealed(body)))
         except Exception as error:  # noqa: BLE001 - the run is good, whatever keeping it meets
             with self._lock:
@@ -142,15 +148,14 @@ class _Summary(msgspec.Struct, frozen=True):
 
 
 class _Record(msgspec.Struct, frozen=True):
-    """What an entry knows: its address, the checksum of each table, the summary."""
+    """What makes an entry: its address, and the checksum of each of its files."""
 
     address: str
-    tables: dict[str, str]
-    summary: dict[str, Any]
+    files: dict[str, str]
 
 
-def _read(entry: Path) -> _Record:
-    """The verified record of an entry.
+def _files(entry: Path) -> dict[str, str]:
+    """The files of an entry with their checksums.
 
     Raises:
         OSError: It cannot be read.
@@ -161,12 +166,11 @@ def _read(entry: Path) -> _Record:
     if content != _sealed(body):
         message = "the checksum does not match"
         raise ValueError(message)
-    record = msgspec.convert(json.loads(body, parse_constant=_refuse_constant), _Record)
-    msgspec.convert(record.summary, _Summary)
+    record = msgspec.json.decode(body, type=_Record)
     if record.address != entry.name:
         message = f"it belongs to {record.address}"
         raise ValueError(message)
-    return record
+    return record.files
 
 
 def _sealed(body: bytes) -> bytes:
@@ -178,14 +182,25 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(message)
 
 
-def _read_table(entry: Path, name: str, checksum: str) -> Table:
-    path = entry / _table_file(name)
-    if _checksum(path) != checksum:
-        message = f"the checksum of {path.name} does not match"
-        raise ValueError(message)
+def _read_summary(entry: Path, files: Mapping[str, str]) -> dict[str, Any]:
+    path = _verified(entry / _SUMMARY, files)
+    summary: dict[str, Any] = json.loads(path.read_bytes(), parse_constant=_refuse_constant)
+    msgspec.convert(summary, _Summary)
+    return summary
+
+
+def _read_table(entry: Path, name: str, files: Mapping[str, str]) -> Table:
+    path = _verified(entry / _table_file(name), files)
     import polars as pl
 
     return Table(pl.read_parquet(path))
+
+
+def _verified(path: Path, files: Mapping[str, str]) -> Path:
+    if _checksum(path) != files[path.name]:
+        message = f"the checksum of {path.name} does not match"
+        raise ValueError(message)
+    return path
 
 
 def _checksum(path: Path) -> str:
@@ -229,7 +244,7 @@ def _last_used(entry: Path) -> float:
 def _remove(entry: Path) -> None:
     """Removes the files that `store` writes, the record last; anything else stays, and its folder with it."""
     with contextlib.suppress(OSError):
-        for name in (*map(_table_file, TABLES), _RECORD):
+        for name in (*map(_table_file, TABLES), _SUMMARY, _RECORD):
             (entry / name).unlink(missing_ok=True)
         entry.rmdir()
 

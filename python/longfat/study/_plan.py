@@ -1,10 +1,7 @@
-"""From points to rows: the scenarios of a sweep times their seeds, measured into a table.
+"""From points to rows: everything that some sweeps ask for, run in one go.
 
-A `Sweep` says which points there are and what is measured at each. A `Plan` runs the points of any number of
-sweeps in one go: what several ask for is simulated once, the dearest first, and each run is measured as soon
-as it is there and then dropped, so that memory holds rows, not runs.
-
-Nothing here knows of papers, claims or pictures.
+What several points ask for is simulated once, the most expensive first, and each run is measured as soon as it
+is there and then dropped: memory holds rows, not runs.
 """
 
 from __future__ import annotations
@@ -12,137 +9,31 @@ from __future__ import annotations
 import json
 import math
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from longfat import _longfat
-from longfat._cache import Cache
-from longfat._errors import MeasureError
-from longfat._runner import Call, Job, Result, Returned, reduce_many
-from longfat._scenario import read
+from longfat.errors import LabelError, MeasureError
+from longfat.scenario import read
+from longfat.study._cache import Cache
+from longfat.study._points import Computation, Measured, Point, Row, Sweep, seeds_of
+from longfat.study._runner import Call, Job, Result, Returned, reduce_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from longfat._runner import ProgressCallback
+    import polars as pl
+
+    from longfat.study._runner import ProgressCallback
 
 PACKETS_PER_S = 3e6
 """What one core simulates in a second, for estimates: data packets over one link."""
 
 _LEAST_S = 0.01
 _KNOWN_S = 0.005
-
-Row = dict[str, Any]
-"""Measured columns by name: numbers, texts, truth values or `None`."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A scenario, to be simulated with several seeds.
-
-    Attributes:
-        scenario: The path of a scenario file, relative to the folder of the sweep, or its content as a
-            dictionary.
-        set: Fields to set first, as with `longfat.run`: `{"link.bottleneck.rate": "1 Gbit/s"}`.
-        labels: What tells this point from the others, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the
-            first columns of its rows. All points of a sweep have the same labels.
-        seeds: The seeds, or how many: 3 stands for 1, 2, 3.
-        tables: Tables to measure besides the averages, such as `("flow_series",)`.
-    """
-
-    scenario: str | Path | Mapping[str, Any]
-    set: Mapping[str, Any] = field(default_factory=dict)
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    seeds: int | Sequence[int] = 3
-    tables: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Computation:
-    """A point that is a Python function instead of a simulation: a fluid model, or theory.
-
-    It runs among the simulations and is neither cached nor interrupted, so it should take seconds at most.
-
-    Attributes:
-        labels: What tells this point from the others.
-        function: What to call.
-        arguments: Its arguments by name.
-        seeds: `None` calls it once; otherwise it is called with `seed=` for each seed, as with `Point`.
-        seconds: About how long one call takes: for the order of work and the progress bar.
-    """
-
-    labels: Mapping[str, Any]
-    function: Callable[..., object]
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    seeds: int | Sequence[int] | None = None
-    seconds: float = 0.1
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One finished run of a point, or what its computation returned.
-
-    Attributes:
-        labels: The labels of the point.
-        seed: The seed; `None` for a computation without chance.
-        summary: The averages, as `longfat run --json` prints them; empty for a computation.
-        value: What the function of a computation returned.
-    """
-
-    labels: Mapping[str, Any]
-    seed: int | None
-    summary: dict[str, Any]
-    value: Any = None
-    _tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
-    def table(self, name: str) -> pl.DataFrame:
-        """A table that the point asked for, such as `flow_series`.
-
-        Raises:
-            KeyError: The point did not ask for it.
-        """
-        if name not in self._tables:
-            message = f'the point did not ask for `{name}`: say tables=("{name}",)'
-            raise KeyError(message)
-        frame: pl.DataFrame = self._tables[name].to_polars()
-        return frame
-
-    def link(self, name: str = "bottleneck", direction: str = "forward") -> dict[str, Any]:
-        """The averages of one direction of a link, such as `utilisation` and `queue_mean`."""
-        averages: dict[str, Any] = self.summary["links"][name][direction]
-        return averages
-
-    def flows(self, group: str | None = None) -> list[dict[str, Any]]:
-        """The averages of the long flows, of one group or of all."""
-        flows: list[dict[str, Any]] = self.summary["flows"]
-        return [flow for flow in flows if group in (None, flow["name"].partition("[")[0])]
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Points, and what is measured at each.
-
-    Attributes:
-        name: For messages.
-        points: The points.
-        measure: Makes one row, or several, of one finished run. Labels and seed are added.
-        folder: What paths of scenarios are relative to.
-    """
-
-    name: str
-    points: Sequence[Point | Computation]
-    measure: Callable[[Measured], Row | list[Row]]
-    folder: Path = field(default_factory=Path)
-
-    @property
-    def seed_counts(self) -> list[int]:
-        """How many seeds each point has; a computation without chance is left out."""
-        return [len(_seeds(point.seeds)) for point in self.points if point.seeds is not None]
 
 
 @dataclass(frozen=True)
@@ -195,10 +86,6 @@ class Rows:
     spent: Spent
 
 
-class LabelError(ValueError):
-    """The points of a sweep cannot be told apart by the same labels."""
-
-
 class Plan:
     """All jobs of some sweeps, each needed one only once.
 
@@ -233,7 +120,7 @@ class Plan:
 
     def _add(self, use: _Use, sweep: Sweep, point: Point | Computation) -> None:
         if isinstance(point, Computation):
-            for seed in [None] if point.seeds is None else _seeds(point.seeds):
+            for seed in [None] if point.seeds is None else seeds_of(point.seeds):
                 arguments = dict(point.arguments) | ({} if seed is None else {"seed": seed})
                 key = object()
                 self._jobs[key] = Call(point.function, arguments)
@@ -244,7 +131,7 @@ class Plan:
         path = source if isinstance(source, Mapping) else sweep.folder / source
         scenario, _ = read(path, changes=point.set)
         seconds = estimate_s(scenario)
-        for seed in _seeds(point.seeds):
+        for seed in seeds_of(point.seeds):
             seeded = scenario.with_seed(seed)
             key = seeded.to_toml()
             known = self._jobs.get(key)
@@ -449,6 +336,8 @@ def _offered(group: Mapping[str, Any], packet: int) -> float:
 
 
 def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], Spent]]) -> Rows:
+    import polars as pl
+
     parts.sort(key=lambda part: (part[0].point, part[0].seed or 0))
     rows = [row for _, made, _ in parts for row in made]
     labels = tuple(sweep.points[0].labels) if sweep.points else ()
@@ -468,7 +357,3 @@ def _check_labels(sweep: Sweep) -> None:
                 f"but some have {', '.join(names[0])} and some {', '.join(other)}"
             )
             raise LabelError(message)
-
-
-def _seeds(seeds: int | Iterable[int]) -> list[int]:
-    return list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)

@@ -73,7 +73,7 @@ def paper_command(
         content: Any = found if slug == "all" else found[0]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
-        from longfat.cli._verdict_table import report
+        from longfat.commands._verdict_table import report
 
         for index, (each, files, target) in enumerate(done):
             if index:
@@ -124,9 +124,9 @@ def _remake(
     from contextlib import ExitStack
     from dataclasses import replace
 
-    from longfat._folder import ResultFolder
-    from longfat.cli._console import progress
+    from longfat.commands._console import progress
     from longfat.paper._remake import REMADE
+    from longfat.results._folder import ResultFolder
 
     start = time.monotonic()
     total = remaking.plan.runs
@@ -182,8 +182,8 @@ def _complain(remade: Remade, moves: Sequence[tuple[str, str, str]]) -> bool:
 
 
 def _print_plan(remaking: Remaking, workers: int | None) -> None:
-    from longfat._runner import usable_cores
-    from longfat._text import plural
+    from longfat.study._runner import usable_cores
+    from longfat.units import plural
 
     plan = remaking.plan
     click.echo(f"{plural(plan.runs, 'run')}, {plan.known} known from earlier")

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.cli._console import console, refuse_missing, table
-from longfat.cli._options import of_scenario
+from longfat.commands._console import console, refuse_missing, table
+from longfat.commands._options import of_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.table import Table
 
-    from longfat._api import Run
-    from longfat._fluid import Fluid, Model, Price
     from longfat._longfat import Scenario
+    from longfat.results._fluid import Fluid, Model, Price
+    from longfat.results._run import Run
 
 _MANY = 8
 """Groups with more flows are summarised."""
@@ -75,9 +75,9 @@ def fluid_command(
     It reads the file that `longfat run` reads. With --equilibrium or --stability nothing is integrated, and no
     folder written, unless --plot, --with-packets or --out asks for it.
     """
-    from longfat._fluid import default_folder, solve
-    from longfat._folder import FLUID, ResultFolder
-    from longfat._scenario import read
+    from longfat.results._fluid import default_folder, solve
+    from longfat.results._folder import FLUID, ResultFolder
+    from longfat.scenario import read
 
     refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes)
@@ -111,9 +111,9 @@ def fluid_command(
 
 def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:
     from longfat import _longfat
-    from longfat._api import Run
-    from longfat._text import PLAIN, amount
-    from longfat.cli._console import progress
+    from longfat.commands._console import progress
+    from longfat.results._run import Run
+    from longfat.units import PLAIN, amount
 
     def speed(share: float) -> str:
         return f"{amount(share * scenario.duration_s, PLAIN)} × real time"
@@ -140,7 +140,7 @@ def _report(solved: Fluid, packets: Run | None, folder: Path | None) -> None:
 
 def _flows(solved: Fluid, packets: Run | None) -> Table:
     """Means over the measured interval, of the fluid and of the packets."""
-    from longfat._text import RATE, TIME, aligned
+    from longfat.units import RATE, TIME, aligned
 
     headers = ["flow", "control", "rtt", "mean window", "mean rate"]
     rows: list[Row] = solved.summary["flows"]
@@ -172,7 +172,7 @@ def _flows(solved: Fluid, packets: Run | None) -> Table:
 
 
 def _rest(rest: dict[str, Any]) -> Table:
-    from longfat._text import RATE, TIME, aligned, small
+    from longfat.units import RATE, TIME, aligned, small
 
     keys = ["window", "rate_bit_s", "round_trip_s", "price"]
     rows = _summarised([{**row, "control": ""} for row in rest["flows"]], keys)
@@ -189,7 +189,7 @@ def _rest(rest: dict[str, Any]) -> Table:
 
 
 def _links(links: dict[str, Row]) -> Table:
-    from longfat._text import TIME, aligned, percent, small
+    from longfat.units import TIME, aligned, percent, small
 
     rows = []
     for name, link in links.items():

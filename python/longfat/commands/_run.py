@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.cli._options import of_scenario
+from longfat.commands._options import of_scenario
 
 if TYPE_CHECKING:
     from longfat._longfat import Scenario
@@ -35,11 +35,11 @@ def run_command(
     request. An earlier run there is replaced whole; anything else is left alone.
     """
     from longfat import _longfat
-    from longfat._api import Run, default_folder
-    from longfat._folder import RUN, ResultFolder
-    from longfat._scenario import read
-    from longfat._transfers import TransferFile
-    from longfat.cli._console import progress, refuse_missing
+    from longfat.commands._console import progress, refuse_missing
+    from longfat.results._folder import RUN, ResultFolder
+    from longfat.results._run import Run, default_folder
+    from longfat.results._transfers import TransferFile
+    from longfat.scenario import read
 
     refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes)
@@ -56,12 +56,12 @@ def run_command(
 
         click.echo(json.dumps(run.summary, indent=2, ensure_ascii=False))
     elif not quiet:
-        from longfat.cli._report import report
+        from longfat.commands._report import report
 
         report(run, target)
 
 
 def _speed(scenario: Scenario, share_per_second: float) -> str:
-    from longfat._text import PLAIN, amount
+    from longfat.units import PLAIN, amount
 
     return f"{amount(share_per_second * scenario.duration_s, PLAIN)} × real time"

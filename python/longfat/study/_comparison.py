@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat._folder import Layout
-from longfat._runner import Job, ProgressCallback, Result, run_many
-from longfat._scenario import toml_value
-from longfat._statistics import Estimate, estimate
-from longfat._text import RATE, TIME, amount, plural
+from longfat.results._folder import Layout
+from longfat.scenario import toml_value
+from longfat.study._runner import Job, ProgressCallback, Result, run_many
+from longfat.study._statistics import Estimate, estimate
+from longfat.units import RATE, TIME, amount, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from longfat._cache import Cache
+    from longfat.study._cache import Cache
 
 COMPARISON = Layout(
     "a comparison",

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat._folder import RUN, TABLES, ResultFolder
-from longfat._scenario import Changes, Resolved, Source, read
-from longfat._table import Table
+from longfat.results._folder import RUN, TABLES, ResultFolder
+from longfat.results._resolved import Resolved
+from longfat.results._table import Table
+from longfat.scenario import Changes, Source, read
 
 if TYPE_CHECKING:
     import os
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from longfat._transfers import TransferFile
+    from longfat.results._transfers import TransferFile
 
 
 def run(

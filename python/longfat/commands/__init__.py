@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from longfat._errors import CacheWarning, MeasureError, RoomError
 from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError, __version__
-from longfat.cli._bench import bench_command
-from longfat.cli._fluid import fluid_command
-from longfat.cli._list import list_command
-from longfat.cli._paper import paper_command
-from longfat.cli._run import run_command
-from longfat.cli._try import try_command
+from longfat.commands._bench import bench_command
+from longfat.commands._fluid import fluid_command
+from longfat.commands._list import list_command
+from longfat.commands._paper import paper_command
+from longfat.commands._run import run_command
+from longfat.commands._try import try_command
+from longfat.errors import CacheWarning, MeasureError, RoomError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

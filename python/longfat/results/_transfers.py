@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat._table import ArrowStream, Table
+from longfat.results._table import ArrowStream, Table
 
 if TYPE_CHECKING:
     from pathlib import Path

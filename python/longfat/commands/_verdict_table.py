@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat._text import COUNT, TIME, amount, plural
+from longfat.units import COUNT, TIME, amount, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     """Prints the claims with their verdicts, what was counted, and where the files are."""
     from rich.text import Text
 
-    from longfat.cli._console import console, table
+    from longfat.commands._console import console, table
     from longfat.paper._commit import results
     from longfat.paper._verdict import show, show_criterion, show_estimate
 

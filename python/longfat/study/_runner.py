@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
-from longfat._cache import Cache
-from longfat._table import Table
+from longfat.results._table import Table
+from longfat.study._cache import Cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -83,6 +83,11 @@ class Result:
     tables: dict[str, Table] = field(default_factory=dict)
     error: str | None = None
     cached: bool = False
+
+    @property
+    def scenario(self) -> _longfat.Scenario:
+        """What was simulated."""
+        return self.job.resolved
 
 
 @dataclass(frozen=True)

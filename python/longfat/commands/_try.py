@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 if TYPE_CHECKING:
-    from longfat._comparison import Contender, Setup
+    from longfat.study._comparison import Contender, Setup
 
 _MOST_SEEDS = 1000
 
@@ -89,7 +89,7 @@ def try_command(
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno --plot
     """  # noqa: D301 - the command line reads the backspace: keep this line as it is
-    from longfat._comparison import Setup, split_controls
+    from longfat.study._comparison import Setup, split_controls
 
     wanted = split_controls(controls)
     if not wanted:
@@ -127,9 +127,9 @@ def _compare(
     """Runs the comparison and writes its folder, if one is wanted."""
     from contextlib import nullcontext
 
-    from longfat._comparison import COMPARISON, compare, write_files
-    from longfat._folder import ResultFolder
-    from longfat.cli._console import progress
+    from longfat.commands._console import progress
+    from longfat.results._folder import ResultFolder
+    from longfat.study._comparison import COMPARISON, compare, write_files
 
     runs = len(wanted) * seeds
     with ResultFolder(out, COMPARISON) if out else nullcontext() as folder:
@@ -148,9 +148,9 @@ def _compare(
 
 
 def _print(setup: Setup, found: list[Contender], seeds: int, out: Path | None) -> None:
-    from longfat._text import plural
-    from longfat.cli._comparison_table import comparison_tables
-    from longfat.cli._console import console
+    from longfat.commands._comparison_table import comparison_tables
+    from longfat.commands._console import console
+    from longfat.units import plural
 
     screen = console()
     screen.print(
@@ -188,8 +188,8 @@ def _again() -> str:
 
 
 def _quarter(duration: str) -> str:
-    from longfat._comparison import exact_time
     from longfat._longfat import quantity
+    from longfat.study._comparison import exact_time
 
     return exact_time(quantity("time", duration) // 4)
 

@@ -18,7 +18,7 @@ _KINDS = ("controllers", "queues", "profiles", "scenarios", "papers")
 def list_command(kind: str | None, *, as_json: bool) -> None:
     """List controllers, queues, profiles, example scenarios and papers; by default all of them."""
     from longfat import _longfat
-    from longfat.cli._examples import examples
+    from longfat.commands._examples import examples
 
     sources = {
         "controllers": _longfat.controllers,
@@ -33,7 +33,7 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
 
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
-    from longfat.cli._console import console
+    from longfat.commands._console import console
 
     out = console()
     for index, (name, entries) in enumerate(found.items()):
@@ -79,7 +79,7 @@ def _papers() -> list[dict[str, Any]]:
 
 
 def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
-    from longfat.cli._console import table
+    from longfat.commands._console import table
 
     made = table(kind.removesuffix("s"), "what it is", "parameters", "source", left=4, wrap=True)
     for entry in entries:
@@ -105,7 +105,7 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
 
 def _scenarios(entries: list[dict[str, Any]]) -> Table:
-    from longfat.cli._console import table
+    from longfat.commands._console import table
 
     made = table("scenario", "its question", left=2, wrap=True)
     for entry in entries:
@@ -114,7 +114,7 @@ def _scenarios(entries: list[dict[str, Any]]) -> Table:
 
 
 def _rooms(entries: list[dict[str, Any]]) -> Table:
-    from longfat.cli._console import table
+    from longfat.commands._console import table
 
     made = table("paper", "title", "figures", left=3, wrap=True)
     for entry in entries:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from longfat._text import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
 from longfat.bench._measure import LONGFAT
-from longfat.cli._console import console, show, table
+from longfat.commands._console import console, show, table
+from longfat.units import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from longfat._statistics import Estimate
     from longfat.bench._measure import Measured
     from longfat.bench._outcome import Outcome
     from longfat.bench._peer import Peer
+    from longfat.study._statistics import Estimate
 
 
 def print_comparison(

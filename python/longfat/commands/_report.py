@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat._text import COUNT, PLAIN, RATE, TIME, aligned, amount, count, percent, plural, small
-from longfat.cli._console import console, table
+from longfat.commands._console import console, table
+from longfat.units import COUNT, PLAIN, RATE, TIME, aligned, amount, count, percent, plural, small
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.table import Table
 
-    from longfat._api import Run
+    from longfat.results._run import Run
 
 _MANY = 8
 """Groups with more flows are summarised."""

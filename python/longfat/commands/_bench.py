@@ -66,7 +66,7 @@ def bench_command(
     from longfat.bench._measure import measure
     from longfat.bench._peer import PeerAbsent
     from longfat.bench._process import ProcessError
-    from longfat.cli._console import progress
+    from longfat.commands._console import progress
 
     if as_json and markdown:
         message = "--json and --markdown exclude each other."
@@ -93,7 +93,7 @@ def bench_command(
     else:
         _print(found, repeat, full=full, markdown=markdown)
         if peers:
-            from longfat.cli._bench_comparison import print_comparison
+            from longfat.commands._bench_comparison import print_comparison
 
             print_comparison(found, peers, markdown=markdown)
     failed = [f"{e.benchmark.letter}: {said}" for e in found for said in e.failed.values()]
@@ -132,9 +132,9 @@ def _chosen(letters: str | None) -> list[Benchmark]:
 
 
 def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool) -> None:
-    from longfat._text import ABSENT, COUNT, PLAIN, TIME, amount, percent
     from longfat.bench._measure import ALONE, busy, loops, machine
-    from longfat.cli._console import console, show, table
+    from longfat.commands._console import console, show, table
+    from longfat.units import ABSENT, COUNT, PLAIN, TIME, amount, percent
 
     screen = console()
     made = table(
@@ -183,8 +183,8 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
 
 def _alone(measured: Measured, loop: Spread | None) -> str:
     """The median of the runs that had their core to themselves, and how many these are."""
-    from longfat._text import ABSENT, COUNT, amount
     from longfat.bench._measure import spread
+    from longfat.units import ABSENT, COUNT, amount
 
     speeds = measured.packets_per_s_alone(loop.lowest) if loop else []
     middle = spread(speeds)
@@ -194,7 +194,7 @@ def _alone(measured: Measured, loop: Spread | None) -> str:
 
 
 def _range(values: Spread | None) -> str:
-    from longfat._text import ABSENT, COUNT, amount
+    from longfat.units import ABSENT, COUNT, amount
 
     if values is None:
         return ABSENT
@@ -203,8 +203,8 @@ def _range(values: Spread | None) -> str:
 
 def _target(measured: Measured, found: Sequence[Measured]) -> tuple[str, str, str]:
     """What is aimed at, and how much of it was reached."""
-    from longfat._text import ABSENT, COUNT, PLAIN, amount
     from longfat.bench._measure import reached
+    from longfat.units import ABSENT, COUNT, PLAIN, amount
 
     benchmark = measured.benchmark
     value, unit = reached(measured, found)
