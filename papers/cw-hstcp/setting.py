@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from longfat import _longfat, fairness
+from longfat import fairness
 from longfat.paper import Measured, Point, Row, Scale
 
 QUICK_RATE, FULL_RATE = 100, 1000
@@ -76,7 +76,7 @@ def dumbbell(
 def shares(run: Measured) -> Row:
     """Shares of the link: of each fast flow, u0 to u4, and of the background; index, losses, windows."""
     flows = run.flows("fast")
-    rate = _longfat.quantity("rate", run.summary["scenario"]["link"]["bottleneck"]["rate"])
+    rate = run.quantities.links["bottleneck"].forward.rate_bit_s
     row: Row = {f"u{i}": flow["goodput_bit_s"] / rate for i, flow in enumerate(flows)}
     windows = [flow["window_mean"] for flow in flows]
     events = [flow["congestion_events"] for flow in flows]

@@ -47,7 +47,7 @@ def measure(run: Measured) -> list[Row]:
     """A row for each flow. Its round trip includes the queue; an epoch is the time per loss."""
     flows = run.flows()
     total = sum(flow["goodput_bit_s"] for flow in flows)
-    measured_s = seconds(run)
+    measured_s = run.quantities.measured_s
     return [
         {
             "rtt_s": flow["rtt_s"],
@@ -58,12 +58,6 @@ def measure(run: Measured) -> list[Row]:
         }
         for flow in flows
     ]
-
-
-def seconds(run: Measured) -> float:
-    """The measured interval."""
-    scenario = run.summary["scenario"]
-    return float(scenario["duration"].split()[0]) - float(scenario["warmup"].split()[0])
 
 
 def exponents(rows: pl.DataFrame, control: str, queue: str) -> list[float]:

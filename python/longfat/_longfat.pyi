@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, final
 
 __all__ = [
+    "ArrowTable",
     "Cancellation",
     "Cancelled",
     "EngineError",
@@ -12,7 +13,6 @@ __all__ = [
     "Recording",
     "Scenario",
     "ScenarioError",
-    "Table",
     "__version__",
     "controllers",
     "fluid_rest",
@@ -73,6 +73,8 @@ class Scenario:
         """How much of the beginning every average leaves out, in seconds."""
     def to_toml(self) -> str:
         """The scenario as a TOML file that reads back to the same scenario."""
+    def quantities(self) -> dict[str, Any]:
+        """Its quantities as plain numbers: what `longfat.scenario.Quantities` holds."""
     def to_json(self) -> str:
         """The scenario as JSON text."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -90,7 +92,7 @@ class Cancellation:
         """Has it been raised?"""
 
 @final
-class Table:
+class ArrowTable:
     """A table of a recording, through the Arrow C stream interface."""
 
     @property
@@ -105,7 +107,7 @@ class Recording:
 
     def summary_json(self) -> str:
         """The averages, as JSON text."""
-    def table(self, name: str, /) -> Table:
+    def table(self, name: str, /) -> ArrowTable:
         """The table called `name`.
 
         Raises:
@@ -117,7 +119,7 @@ def simulate(
     *,
     record: bool = True,
     progress: Callable[[float], object] | None = None,
-    transfers: Callable[[Table], object] | None = None,
+    transfers: Callable[[ArrowTable], object] | None = None,
     cancellation: Cancellation | None = None,
 ) -> Recording:
     """Simulates a scenario to its end, without the interpreter's lock.
@@ -142,7 +144,7 @@ class FluidPath:
 
     def to_json(self) -> str:
         """The instants, flows and links as JSON text."""
-    def table(self, name: str, /) -> Table:
+    def table(self, name: str, /) -> ArrowTable:
         """The table called `name`.
 
         Raises:

@@ -34,8 +34,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
 from longfat.results import Finished
+from longfat.scenario import PICOSECONDS
 from longfat.study import t_quantile
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ __all__ = [
 
 TIME_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 """In seconds: the time scales of `by_time_scale`."""
-
-_PICOSECONDS = 10**12
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ def utilisation(
     import polars as pl
 
     if link is not None and not groups:
-        groups = _crossing(run, link, "flow")
+        groups = _crossing(run, link, short=False)
     flows = _flows(run, groups) if groups or link is None else []
     rates = {flow.name: _rate(run, flow.group, link) for flow in flows}
     series = _series(run, flows)
@@ -207,7 +205,7 @@ def utilisation(
         message = "edges of slices must be two times or more, each later than the one before"
         raise ValueError(message)
     if marks[-1] > last:
-        message = f"the run ends at {last * sample / _PICOSECONDS:g} s, before the last edge"
+        message = f"the run ends at {last * sample / PICOSECONDS:g} s, before the last edge"
         raise ValueError(message)
     rows = []
     for begin, end in pairwise(marks):
@@ -215,8 +213,8 @@ def utilisation(
         sums = dict(within.group_by("flow").agg(pl.col("throughput_bit_s").sum()).iter_rows())
         rows += [
             {
-                "from_s": begin * sample / _PICOSECONDS,
-                "until_s": end * sample / _PICOSECONDS,
+                "from_s": begin * sample / PICOSECONDS,
+                "until_s": end * sample / PICOSECONDS,
                 "flow": flow.name,
                 "group": flow.group,
                 "utilisation": sums.get(flow.name, 0.0) / (end - begin) / rates[flow.name],
@@ -247,9 +245,9 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
     Raises:
         ValueError: There is no such group or link.
     """
-    measured = (_span(run, "duration") - _span(run, "warmup")) / _PICOSECONDS
+    measured = run.quantities.measured_s
     if link is not None and not groups:
-        groups = _crossing(run, link, "flow", "traffic")
+        groups = _crossing(run, link, short=True)
         if not groups:
             return 0.0
     total = 0.0
@@ -356,7 +354,8 @@ class _Flow:
 
 def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
     """The long flows of some groups, or all."""
-    described = {group["name"]: group for group in run.summary["scenario"]["flow"]}
+    given = run.quantities
+    described = {name: group for name, group in given.groups.items() if not group.short}
     for name in groups:
         _known(name, described, "group of long flows")
     flows = []
@@ -364,13 +363,13 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
         group = flow["name"].rpartition("[")[0]
         if groups and group not in groups:
             continue
-        from_ps = round(flow["start_s"] * _PICOSECONDS)
-        ends = [_span(run, "duration")]
+        from_ps = round(flow["start_s"] * PICOSECONDS)
+        ends = [given.duration_ps]
         if flow["completion_s"] is not None:
-            ends.append(from_ps + round(flow["completion_s"] * _PICOSECONDS))
-        if described[group]["stop"] != "none":
-            ends.append(_longfat.quantity("time", described[group]["stop"]))
-        active = min(ends) - max(from_ps, _span(run, "warmup"))
+            ends.append(from_ps + round(flow["completion_s"] * PICOSECONDS))
+        if (stop := described[group].stop_ps) is not None:
+            ends.append(stop)
+        active = min(ends) - max(from_ps, given.warmup_ps)
         flows.append(
             _Flow(
                 name=flow["name"],
@@ -382,7 +381,7 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
                 data_dropped=flow["data_dropped"],
                 from_ps=from_ps,
                 until_ps=min(ends),
-                active_s=max(active, 0) / _PICOSECONDS,
+                active_s=max(active, 0) / PICOSECONDS,
             )
         )
     return flows
@@ -390,8 +389,7 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
 
 def _members(run: Finished, groups: Sequence[str]) -> list[tuple[str, list[_Flow], dict[str, Any]]]:
     """Groups with their long flows, or with what is told of their short ones."""
-    scenario, traffic = run.summary["scenario"], run.summary["traffic"]
-    names = [group["name"] for group in scenario["flow"] + scenario["traffic"]]
+    traffic, names = run.summary["traffic"], run.quantities.groups
     for name in groups:
         _known(name, names, "group")
     return [
@@ -416,26 +414,27 @@ def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
         },
         schema={"flow": pl.String, "from_ps": pl.Int64, "until_ps": pl.Int64},
     )
-    edge = (pl.col("time_s") * _PICOSECONDS / _span(run, "sample")).round().cast(pl.Int64)
+    edge = (pl.col("time_s") * PICOSECONDS / run.quantities.sample_ps).round().cast(pl.Int64)
     rows = series.select(pl.col("flow").cast(pl.String), edge.alias("edge"), "throughput_bit_s")
     return rows.join(active, on="flow")
 
 
 def _steady(run: Finished, from_s: float | None, until_s: float | None) -> tuple[int, int, int]:
     """The sample in picoseconds, and the first and the last edge of whole intervals in the steady part."""
-    sample, duration = _span(run, "sample"), _span(run, "duration")
-    begin = _span(run, "warmup") if from_s is None else round(from_s * _PICOSECONDS)
-    end = duration if until_s is None else min(duration, round(until_s * _PICOSECONDS))
+    given = run.quantities
+    sample, duration = given.sample_ps, given.duration_ps
+    begin = given.warmup_ps if from_s is None else round(from_s * PICOSECONDS)
+    end = duration if until_s is None else min(duration, round(until_s * PICOSECONDS))
     return sample, -(-begin // sample), end // sample
 
 
 def _multiple(seconds: float, sample: int, what: str) -> int:
     """How many samples a time is."""
-    count, rest = divmod(round(seconds * _PICOSECONDS), sample)
+    count, rest = divmod(round(seconds * PICOSECONDS), sample)
     if rest or (count < 1 and what == "a time scale"):
         message = (
             f"{what} of {seconds:g} s is no whole multiple of the spacing of the time series, "
-            f"{sample / _PICOSECONDS:g} s: choose another `sample`"
+            f"{sample / PICOSECONDS:g} s: choose another `sample`"
         )
         raise ValueError(message)
     return count
@@ -443,31 +442,28 @@ def _multiple(seconds: float, sample: int, what: str) -> int:
 
 def _rate(run: Finished, group: str, link: str | None) -> int:
     """The rate in bit/s of a link in the direction in which a group crosses it."""
-    scenario = run.summary["scenario"]
-    links = scenario["link"]
+    links = run.quantities.links
     if link is None and len(links) > 1:
         message = f"say which link: there are {', '.join(links)}"
         raise ValueError(message)
     name = next(iter(links)) if link is None else link
     _known(name, links, "link")
-    described = next(g for g in scenario["flow"] + scenario["traffic"] if g["name"] == group)
-    if name not in described["path"]:
+    crossing = run.quantities.groups[group]
+    if name not in crossing.path:
         message = f"the flows of `{group}` do not cross the link `{name}`"
         raise ValueError(message)
-    side = links[name].get("reverse", {}) if described["reverse"] else {}
-    return _longfat.quantity("rate", side.get("rate", links[name]["rate"]))
+    return crossing.direction_of(links[name]).rate_bit_s
 
 
-def _crossing(run: Finished, link: str, *kinds: str) -> tuple[str, ...]:
-    """The groups of these kinds that cross a link."""
-    scenario = run.summary["scenario"]
-    _known(link, scenario["link"], "link")
-    return tuple(g["name"] for kind in kinds for g in scenario[kind] if link in g["path"])
-
-
-def _span(run: Finished, key: str) -> int:
-    """A time of the scenario in picoseconds."""
-    return _longfat.quantity("time", run.summary["scenario"][key])
+def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:
+    """The groups that cross a link: of long flows, and if asked for of short ones."""
+    given = run.quantities
+    _known(link, given.links, "link")
+    return tuple(
+        name
+        for name, group in given.groups.items()
+        if link in group.path and (short or not group.short)
+    )
 
 
 def _known(name: str, names: Iterable[str], what: str) -> None:

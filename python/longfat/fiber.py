@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from longfat._longfat import quantity
-
-_PICOSECONDS = 1e12
+from longfat.scenario import PICOSECONDS
 
 MARGIN = 10
 """Kavak and Kunniyur: alpha lies at least a magnitude or two above the losses of the fibre, and one below the
@@ -86,5 +85,5 @@ def fiber_alpha(
 
 def _segments(rate: str, rtt: str, packet: str) -> float:
     """Packets per round trip."""
-    bits = quantity("rate", rate) * (quantity("time", rtt) / _PICOSECONDS)
+    bits = quantity("rate", rate) * (quantity("time", rtt) / PICOSECONDS)
     return bits / (8 * quantity("size", packet))

@@ -1,11 +1,13 @@
-"""Where scenarios come from: files, dictionaries, text."""
+"""Scenarios: where they come from (files, dictionaries, text), and what they say in numbers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from longfat._longfat import Scenario, ScenarioError
 
@@ -14,6 +16,10 @@ Source = str | os.PathLike[str] | Mapping[str, Any]
 
 Changes = Mapping[str, Any] | Sequence[str]
 """Fields to set: `{"link.bottleneck.rate": "1 Gbit/s"}` or `["link.bottleneck.rate=1 Gbit/s"]`."""
+
+
+PICOSECONDS = 10**12
+"""In a second: the unit of time of the simulator."""
 
 
 def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> tuple[Scenario, str]:
@@ -80,3 +86,86 @@ def toml_value(value: object) -> str:
         # Texts and truth values look alike in JSON and TOML.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
+
+
+class Direction(msgspec.Struct, frozen=True):
+    """One direction of a link, in numbers.
+
+    Attributes:
+        rate_bit_s: Its rate.
+        delay_ps: Propagation delay in picoseconds.
+        buffer: What the queue holds, in `unit`; `None` if unlimited.
+        unit: What the queue counts: `packets` or `bytes`.
+        queue: Those parameters of the queue discipline that are numbers; lengths in `unit`.
+    """
+
+    rate_bit_s: int
+    delay_ps: int
+    buffer: int | None
+    unit: Literal["packets", "bytes"]
+    queue: dict[str, float]
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Both directions of a link, in numbers."""
+
+    forward: Direction
+    reverse: Direction
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A group of flows, in numbers.
+
+    Attributes:
+        short: Whether these are short flows, which arrive at random.
+        path: The links that its data cross, in order.
+        reverse: Whether they cross them backwards.
+        packet_bytes: Size of a data packet, headers included.
+        count: How many flows; `None` if they arrive as long as the run lasts.
+        size_bytes: What each has to send, or of short flows the mean; `None` if without end.
+        stop_ps: When they stop sending new data, in picoseconds; `None` if never.
+        rto_min_ps: Smallest retransmission time-out, in picoseconds.
+    """
+
+    short: bool
+    path: tuple[str, ...]
+    reverse: bool
+    packet_bytes: int
+    count: int | None
+    size_bytes: float | None
+    stop_ps: int | None
+    rto_min_ps: int
+
+    def direction_of(self, link: Link) -> Direction:
+        """The direction in which the group crosses a link."""
+        return link.reverse if self.reverse else link.forward
+
+
+class Quantities(msgspec.Struct, frozen=True):
+    """The quantities of a resolved scenario, in numbers: exact, and parsed only once.
+
+    Attributes:
+        duration_ps: Simulated time in picoseconds.
+        warmup_ps: How much of the beginning every average leaves out, in picoseconds.
+        sample_ps: Spacing of the time series in picoseconds.
+        links: The links by name, in the order of the file.
+        groups: The groups by name, long flows before short ones, in the order of the file.
+    """
+
+    duration_ps: int
+    warmup_ps: int
+    sample_ps: int
+    links: dict[str, Link]
+    groups: dict[str, Group]
+
+    @property
+    def measured_s(self) -> float:
+        """The measured interval in seconds: what comes after the warm-up."""
+        return (self.duration_ps - self.warmup_ps) / PICOSECONDS
+
+
+def quantities(scenario: Scenario) -> Quantities:
+    """What a scenario says in numbers."""
+    given = scenario.quantities()
+    given |= {"links": dict(given["links"]), "groups": dict(given["groups"])}
+    return msgspec.convert(given, Quantities)

@@ -26,13 +26,20 @@ def amount(value: float | None, scale: Scale) -> str:
     >>> amount(48_230_000, RATE), amount(0.04, TIME)
     ('48.2 Mbit/s', '40 ms')
     """
-    if value is None:
-        return ABSENT
+    return ABSENT if value is None else " ".join(parts(value, scale)).strip()
+
+
+def parts(value: float, scale: Scale) -> tuple[str, str]:
+    """The same in two parts.
+
+    >>> parts(48_230_000, RATE)
+    ('48.2', 'Mbit/s')
+    """
     size, unit, decimals = ruler([value], scale)
     number = f"{value / size:.{decimals}f}"
     if "." in number:
         number = number.rstrip("0").rstrip(".")
-    return f"{number} {unit}".strip()
+    return number, unit
 
 
 def aligned(values: Sequence[float | None], scale: Scale) -> list[str]:

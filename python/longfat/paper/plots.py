@@ -20,7 +20,7 @@ from longfat.paper._select import at
 from longfat.paper._tables import aggregate
 from longfat.plot import style
 from longfat.study._statistics import estimate
-from longfat.units import RATE, amount, plural
+from longfat.units import RATE, parts, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,8 +180,8 @@ def rates(panel: Axes, values: Sequence[float] | None = None) -> None:
 
 
 def _short_rate(value: float) -> str:
-    number, unit = amount(value, RATE).split()
-    return f"{number} {unit[0]}" if unit[0] != "b" else number
+    number, unit = parts(value, RATE)
+    return f"{number} {unit.removesuffix('bit/s')}".strip()
 
 
 def expected(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from longfat.scenario import quantities
 
 if TYPE_CHECKING:
     from longfat._longfat import Scenario
+    from longfat.scenario import Quantities
 
 
 class Resolved:
@@ -24,6 +28,11 @@ class Resolved:
     def scenario(self) -> str:
         """The scenario as resolved, every default filled in: a TOML file that gives the same result again."""
         return self._scenario.to_toml()
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        """The scenario in numbers: durations, rates, sizes, lengths of queues."""
+        return quantities(self._scenario)
 
     @property
     def duration_s(self) -> float:

@@ -6,18 +6,16 @@ is there and then dropped: memory holds rows, not runs.
 
 from __future__ import annotations
 
-import json
 import math
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from longfat import _longfat
 from longfat.errors import LabelError, MeasureError
-from longfat.scenario import read
+from longfat.scenario import quantities, read
 from longfat.study._cache import Cache
 from longfat.study._points import Computation, Measured, Point, Row, Sweep, seeds_of
 from longfat.study._runner import Call, Job, Result, Returned, reduce_many
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from longfat._longfat import Scenario
+    from longfat.scenario import Group
     from longfat.study._runner import ProgressCallback
 
 PACKETS_PER_S = 3e6
@@ -226,7 +226,9 @@ class Plan:
         run = (
             Measured(labels, use.seed, {}, result.value)
             if isinstance(result, Returned)
-            else Measured(labels, use.seed, result.summary or {}, None, result.tables)
+            else Measured(
+                labels, use.seed, result.summary or {}, None, result.scenario, result.tables
+            )
         )
         try:
             made = sweep.measure(run)
@@ -300,39 +302,34 @@ def _place(error: Exception, function: Callable[..., object]) -> traceback.Frame
     return (own or frames)[-1]
 
 
-def estimate_s(scenario: _longfat.Scenario) -> float:
-    """About how long a simulation takes on one core.
+def estimate_s(scenario: Scenario) -> float:
+    """About how long a simulation takes on one core, in seconds.
 
-    As if every direction that data cross were full; or, where only a counted number of short flows of one size
-    cross, carried no more than theirs.
+    As if every direction that data cross were full; or, where only a counted number of short flows cross,
+    carried no more than theirs.
     """
-    content = json.loads(scenario.to_json())
+    given = quantities(scenario)
     packets: dict[tuple[str, bool], int] = {}
     offered: dict[tuple[str, bool], float] = {}
-    for group in [*content.get("flow", []), *content.get("traffic", [])]:
-        size = _longfat.quantity("size", group["packet"])
-        for link in group["path"]:
-            crossed = (link, group["reverse"])
+    for group in given.groups.values():
+        size = group.packet_bytes
+        for link in group.path:
+            crossed = (link, group.reverse)
             packets[crossed] = min(size, packets.get(crossed, size))
-            offered[crossed] = offered.get(crossed, 0.0) + _offered(group, size)
+            offered[crossed] = offered.get(crossed, 0.0) + _offered(group)
     total = 0.0
-    for crossed, size in packets.items():
-        name, reverse = crossed
-        link = content["link"][name]
-        rate = (link.get("reverse") or {}).get("rate", link["rate"]) if reverse else link["rate"]
-        full = _longfat.quantity("rate", rate) * scenario.duration_s / (8 * size)
-        total += min(full, offered[crossed])
+    for (name, reverse), size in packets.items():
+        direction = given.links[name].reverse if reverse else given.links[name].forward
+        full = direction.rate_bit_s * scenario.duration_s / (8 * size)
+        total += min(full, offered[name, reverse])
     return max(_LEAST_S, total / PACKETS_PER_S)
 
 
-def _offered(group: Mapping[str, Any], packet: int) -> float:
-    """The packets of a counted number of short flows of one size; otherwise infinite."""
-    count, size = group.get("count"), group.get("size")
-    if "arrivals" not in group or not isinstance(count, int) or not isinstance(size, str):
+def _offered(group: Group) -> float:
+    """The packets of a counted number of short flows; otherwise infinite."""
+    if not group.short or group.count is None or group.size_bytes is None:
         return math.inf
-    number, unit = size.split()
-    each = float(number) if unit == "packets" else _longfat.quantity("size", size) / packet
-    return count * each
+    return group.count * group.size_bytes / group.packet_bytes
 
 
 def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], Spent]]) -> Rows:

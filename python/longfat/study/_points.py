@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from longfat.scenario import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import polars as pl
+
+    from longfat._longfat import Scenario
+    from longfat.scenario import Quantities
 
 Row = dict[str, Any]
 """Measured columns by name: numbers, texts, truth values or `None`."""
@@ -72,7 +78,20 @@ class Measured:
     seed: int | None
     summary: dict[str, Any]
     value: Any = None
+    _scenario: Scenario | None = field(default=None, repr=False)
     _tables: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def quantities(self) -> Quantities:
+        """The scenario of the run in numbers: durations, rates, sizes, lengths of queues.
+
+        Raises:
+            ValueError: It is a computation, which has no scenario.
+        """
+        if self._scenario is None:
+            message = "a computation has no scenario"
+            raise ValueError(message)
+        return quantities(self._scenario)
 
     def table(self, name: str) -> pl.DataFrame:
         """A table that the point asked for, such as `flow_series`.
