@@ -24,7 +24,7 @@ PACKAGE = ROOT / "python/longfat"
 
 LAYERS = [
     {"_longfat"},
-    {"errors", "units"},
+    {"errors", "units", "shipped"},
     {"scenario"},
     {"plot"},
     {"results"},
@@ -41,11 +41,8 @@ def modules(root: Path) -> dict[str, Path]:
     """The modules below `root`, by their names within it: `study._cache`; `study` is its `__init__`."""
     found = {}
     for path in [*root.rglob("*.py"), *root.glob("*.pyi")]:
-        if "shipped" not in path.parts:
-            parts = path.relative_to(root).with_suffix("").parts
-            found[".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)] = (
-                path
-            )
+        parts = path.relative_to(root).with_suffix("").parts
+        found[".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts)] = path
     return found
 
 

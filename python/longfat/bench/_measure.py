@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat._longfat import Scenario
-from longfat.bench._dumbbell import dumbbell, refusal
 from longfat.bench._longfat_run import timed
 from longfat.bench._outcome import NETWORK, Outcome
 from longfat.bench._peer import PeerAbsent
-from longfat.bench._peer import timed as timed_in
 from longfat.bench._process import ProcessError
 from longfat.study._statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from longfat.bench._benchmarks import Benchmark
     from longfat.bench._peer import Peer
-    from longfat.bench._scenarios import Benchmark
 
 LONGFAT = "longfat"
 
@@ -55,7 +53,7 @@ def spread(values: Sequence[float]) -> Spread | None:
 
 
 @dataclass
-class Measured:
+class Timed:
     """All runs of one scenario.
 
     Attributes:
@@ -123,7 +121,7 @@ def measure(
     peers: Sequence[Peer] = (),
     cap_s: float = CAP_S,
     progress: Callable[[str, float], None],
-) -> list[Measured]:
+) -> list[Timed]:
     """Times each scenario `repeat` times, with the seeds from 1 on, in longfat and the peers in turn.
 
     Args:
@@ -145,8 +143,9 @@ def measure(
     done = 0
     for benchmark in benchmarks:
         first = benchmark.scenario(full=full, seed=1)
-        measured = Measured(benchmark, first.duration_s, first.warmup_s)
-        measured.refused = refusal(first) if peers else None
+        measured = Timed(benchmark, first.duration_s, first.warmup_s)
+        reasons = [peer.refusal(first) for peer in peers]
+        measured.refused = next((reason for reason in reasons if reason), None)
         for turn in range(repeat):
             progress(f"{benchmark.letter} {LONGFAT}", done / total)
             scenario = first.with_seed(1 + turn)
@@ -163,24 +162,16 @@ def measure(
 
 def _find(peers: Sequence[Peer]) -> None:
     """Raises PeerAbsent with all that is missing, not only the first."""
-    missing = [reason for peer in peers if (reason := _absence(peer))]
+    missing = [reason for peer in peers if (reason := peer.absence())]
     if missing:
         raise PeerAbsent("; ".join(missing))
 
 
-def _absence(peer: Peer) -> str | None:
-    try:
-        peer.command()
-    except PeerAbsent as error:
-        return str(error)
-    return None
-
-
 def _run_peer(
-    peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Measured, cap_s: float
+    peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Timed, cap_s: float
 ) -> None:
     try:
-        outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
+        outcome = peer.timed(scenario, summary, cap_s=cap_s)
     except ProcessError as error:
         measured.failed[peer.name] = str(error)
         return
@@ -202,7 +193,7 @@ def _until(stopped: Outcome, scenario: Scenario) -> Outcome | None:
     return timed(part)[0]
 
 
-def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float | None, str]:
+def reached(measured: Timed, all_measured: Sequence[Timed]) -> tuple[float | None, str]:
     """What the target of a scenario is about: the measured multiple, and its unit."""
     of = measured.benchmark.speed.of
     if of == "real time":
@@ -218,25 +209,25 @@ def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float
     return (speed.median / base.median if base else None), f"× {of}"
 
 
-def loops(found: Sequence[Measured]) -> Spread | None:
+def loops(found: Sequence[Timed]) -> Spread | None:
     """How long the fixed loop took beside the runs of longfat, in seconds."""
     outcomes = [run for measured in found for run in measured.outcomes.get(LONGFAT, [])]
     return spread([run.loop_s for run in outcomes if run.loop_s])
 
 
-def busy(found: Sequence[Measured]) -> float:
+def busy(found: Sequence[Timed]) -> float:
     """How much more wall time than processor time the runs took at worst: 1 on a quiet machine."""
     outcomes = [run for measured in found for runs in measured.outcomes.values() for run in runs]
     return max((run.engine_s / max(run.cpu_s, 1e-9) for run in outcomes), default=1.0)
 
 
-def as_json(found: Sequence[Measured], peers: Sequence[Peer] = ()) -> dict[str, Any]:
+def as_json(found: Sequence[Timed], peers: Sequence[Peer] = ()) -> dict[str, Any]:
     """Everything that was measured, as one object."""
     facts = {**machine(), **{peer.name: peer.version() for peer in peers}}
     return {"machine": facts, "scenarios": [_scenario_json(each, found) for each in found]}
 
 
-def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, Any]:
+def _scenario_json(measured: Timed, found: Sequence[Timed]) -> dict[str, Any]:
     benchmark = measured.benchmark
     value, _ = reached(measured, found)
     loop = loops(found)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -110,13 +110,3 @@ def busy_directions(scenario: Mapping[str, Any]) -> list[str]:
     groups = [*scenario["flow"], *scenario["traffic"]]
     reversed_ = {bool(group["reverse"]) for group in groups}
     return [name for name, flag in (("forward", False), ("reverse", True)) if flag in reversed_]
-
-
-def jain(goodputs: Sequence[float]) -> float | None:
-    """Jain's index of fairness; `None` where nothing arrived.
-
-    >>> jain([1.0, 1.0]), jain([1.0, 0.0])
-    (1.0, 0.5)
-    """
-    squares = math.fsum(each * each for each in goodputs)
-    return math.fsum(goodputs) ** 2 / (len(goodputs) * squares) if squares else None

@@ -9,9 +9,9 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from longfat.bench._measure import Measured, Spread
+    from longfat.bench._benchmarks import Benchmark
+    from longfat.bench._measure import Spread, Timed
     from longfat.bench._peer import Peer
-    from longfat.bench._scenarios import Benchmark
 
 _MOST_REPEATS = 1000
 
@@ -103,21 +103,22 @@ def bench_command(
 
 
 def _peers(against: str | None) -> list[Peer]:
-    from longfat.bench._peers import PEERS
+    from longfat.bench._peer import peers
 
     if against is None:
         return []
+    known = peers()
     wanted = [name.strip() for name in against.split(",") if name.strip()]
-    unknown = [name for name in wanted if name not in PEERS]
+    unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
         what = f"there is no simulator `{unknown[0]}`" if unknown else "--against names none"
-        message = f"{what}: there are {', '.join(PEERS)}."
+        message = f"{what}: there are {', '.join(known)}."
         raise click.UsageError(message)
-    return [PEERS[name]() for name in dict.fromkeys(wanted)]
+    return [known[name]() for name in dict.fromkeys(wanted)]
 
 
 def _chosen(letters: str | None) -> list[Benchmark]:
-    from longfat.bench._scenarios import BENCHMARKS
+    from longfat.bench._benchmarks import BENCHMARKS
 
     known = {benchmark.letter: benchmark for benchmark in BENCHMARKS}
     if letters is None:
@@ -131,7 +132,7 @@ def _chosen(letters: str | None) -> list[Benchmark]:
     return [known[letter] for letter in dict.fromkeys(wanted)]
 
 
-def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool) -> None:
+def _print(found: Sequence[Timed], repeat: int, *, full: bool, markdown: bool) -> None:
     from longfat.bench._measure import ALONE, busy, loops, machine
     from longfat.commands._console import console, show, table
     from longfat.units import ABSENT, COUNT, PLAIN, TIME, amount, percent
@@ -181,7 +182,7 @@ def _print(found: Sequence[Measured], repeat: int, *, full: bool, markdown: bool
     screen.print("\n" + "\n".join(words), soft_wrap=True)
 
 
-def _alone(measured: Measured, loop: Spread | None) -> str:
+def _alone(measured: Timed, loop: Spread | None) -> str:
     """The median of the runs that had their core to themselves, and how many these are."""
     from longfat.bench._measure import spread
     from longfat.units import ABSENT, COUNT, amount
@@ -201,7 +202,7 @@ def _range(values: Spread | None) -> str:
     return f"{amount(values.lowest, COUNT)} to {amount(values.highest, COUNT)}"
 
 
-def _target(measured: Measured, found: Sequence[Measured]) -> tuple[str, str, str]:
+def _target(measured: Timed, found: Sequence[Timed]) -> tuple[str, str, str]:
     """What is aimed at, and how much of it was reached."""
     from longfat.bench._measure import reached
     from longfat.units import ABSENT, COUNT, PLAIN, amount

@@ -12,14 +12,14 @@ from longfat.units import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, sma
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from longfat.bench._measure import Measured
+    from longfat.bench._measure import Timed
     from longfat.bench._outcome import Outcome
     from longfat.bench._peer import Peer
     from longfat.study._statistics import Estimate
 
 
 def print_comparison(
-    found: Sequence[Measured], peers: Sequence[Peer], *, markdown: bool = False
+    found: Sequence[Timed], peers: Sequence[Peer], *, markdown: bool = False
 ) -> None:
     """Prints speeds and ratios, then what happened in the network."""
     screen = console()
@@ -73,7 +73,7 @@ def print_comparison(
         screen.print(line, soft_wrap=True)
 
 
-def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
+def _speed(measured: Timed, peer: Peer) -> tuple[str, ...]:
     speed, ratio = measured.packets_per_s(peer.name), measured.ratio(peer.name)
     must, aim = measured.benchmark.ratios.get(peer.name, (None, None))
     memory = max(run.peak_memory_bytes for run in measured.outcomes[peer.name])
@@ -90,7 +90,7 @@ def _speed(measured: Measured, peer: Peer) -> tuple[str, ...]:
     )
 
 
-def _networks(measured: Measured, peer: Peer) -> list[tuple[str, ...]]:
+def _networks(measured: Timed, peer: Peer) -> list[tuple[str, ...]]:
     """Longfat and a peer, over the part of the run that both simulated."""
     runs = [run for run in measured.outcomes[peer.name] if run.network]
     if not runs:
@@ -125,7 +125,7 @@ def _length(runs: Sequence[Outcome]) -> str:
     return f"first {length}" if least == most else f"first {length} to {amount(most, TIME)}"
 
 
-def _results(measured: Measured, simulator: str, part_of: str) -> tuple[str, ...]:
+def _results(measured: Timed, simulator: str, part_of: str) -> tuple[str, ...]:
     def shown(name: str, write: Callable[[float], str]) -> str:
         part = part_of if simulator == LONGFAT else None
         return with_interval(measured.network(simulator, name, part_of=part), write)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from longfat import shipped
+
 
 def examples() -> list[dict[str, str]]:
-    """Path and question of each scenario in the folder `scenarios`, here or in the source of the package."""
-    source = Path(__file__).resolve().parents[3]
-    for root in (Path(), source):
-        paths = sorted((root / "scenarios").glob("*.toml"))
-        if paths:
+    """Path and question of each scenario in the folder `scenarios`, here or as it came with the package."""
+    for folder in (Path("scenarios"), (shipped.HERE / "scenarios").resolve()):
+        if paths := sorted(folder.glob("*.toml")):
             return [{"path": _near(path), "question": _question(path)} for path in paths]
     return []
 

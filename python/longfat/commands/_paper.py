@@ -56,10 +56,12 @@ def paper_command(
     Exit code 1 says that a verdict is not the committed one, or that a number from theory does not hold.
     Finished runs are kept, so that an interrupted command goes on where it was.
     """
-    from longfat.paper._commit import changes, commit_room
+    from longfat.paper._commit import changes, commit_room, refuse_installed
     from longfat.paper._remake import Remaking
 
     rooms = _rooms(slug, figure)
+    for room in rooms if commit else ():
+        refuse_installed(room)
     remaking = Remaking(rooms, scale, figure=figure, fresh=fresh)
     if plan:
         _print_plan(remaking, workers)

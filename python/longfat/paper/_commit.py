@@ -8,7 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
+from longfat import _longfat, shipped
 from longfat.errors import RoomError
 from longfat.paper import _tables
 from longfat.paper._claims import SCALES
@@ -61,8 +61,14 @@ def changes(remade: Remade) -> list[Move]:
 
 
 def commit_room(remade: Remade) -> list[Move]:
-    """Writes the results into the room and brings its README up to date. Nothing differs from them then."""
+    """Writes the results into the room and brings its README up to date. Nothing differs from them then.
+
+    Raises:
+        RoomError: The room is that of an installed package.
+        OSError: It cannot be written.
+    """
     room, scale = remade.room, remade.scale
+    refuse_installed(room)
     committed = results(room, scale) or {"claims": [], "figures": {}}
     known = {claim["id"]: claim for claim in committed["claims"]}
     known |= {verdict.claim.id: verdict.to_dict() for verdict in remade.verdicts}
@@ -85,6 +91,20 @@ def commit_room(remade: Remade) -> list[Move]:
     write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
     write_readme(room)
     return []
+
+
+def refuse_installed(room: Room) -> None:
+    """Refuses to commit into a room that came with the package.
+
+    Raises:
+        RoomError: It did.
+    """
+    if shipped.is_installed(room.path):
+        message = (
+            f"{room.path} came with the installed package, where nothing is committed: copy the folder to "
+            f"papers/{room.slug}, or commit in a checkout"
+        )
+        raise RoomError(message)
 
 
 def _account(figure: FigureResult) -> dict[str, Any]:

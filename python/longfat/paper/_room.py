@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat import shipped
 from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 
@@ -124,9 +125,8 @@ class Room:
 
 
 def roots() -> list[Path]:
-    """Where rooms are looked for: `papers` here, then in the source of the package."""
-    source = Path(__file__).resolve().parents[3]
-    return [Path("papers"), source / "papers"]
+    """Where rooms are looked for: in `papers` here, then among those that came with the package."""
+    return [Path("papers"), (shipped.HERE / "papers").resolve()]
 
 
 def rooms() -> list[Room]:

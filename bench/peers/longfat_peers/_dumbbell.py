@@ -6,11 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
 from longfat.bench._outcome import busy_directions
+from longfat.scenario import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from longfat._longfat import Scenario
+    from longfat.scenario import Direction, Group
 
 _PICO = 1e-12
 
@@ -44,7 +47,7 @@ class Way:
         rate_bit_s: Rate.
         delay_s: Propagation delay.
         kind: `drop-tail` or `red`.
-        buffer: Room in the queue.
+        buffer: What the queue holds.
         unit: `packets` or `bytes`.
         packet: The largest packet that crosses, in bytes.
         red: The parameters of RED, lengths in the unit; empty for drop tail.
@@ -89,7 +92,7 @@ class Dumbbell:
     busy: tuple[str, ...]
 
 
-def refusal(scenario: _longfat.Scenario) -> str | None:
+def refusal(scenario: Scenario) -> str | None:
     """Why the peers cannot run a scenario; `None` if they can."""
     given = json.loads(scenario.to_json())
     return next(_refusals(given), None)
@@ -104,7 +107,7 @@ def _refusals(given: Mapping[str, Any]) -> Iterator[str]:
         for way in (link, {**link, **link.get("reverse", {})}):
             yield from _refusals_of_way(way)
     for group in given["flow"]:
-        control = _table(group["control"])["kind"]
+        control = _choice(group["control"])["kind"]
         if control not in CONTROLS:
             yield f"it has the controller `{control}`"
         if group["recovery"] not in _RECOVERIES:
@@ -115,7 +118,7 @@ def _refusals(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _refusals_of_way(way: Mapping[str, Any]) -> Iterator[str]:
-    queue = _table(way["queue"])
+    queue = _choice(way["queue"])
     if queue["kind"] not in _QUEUES:
         yield f"it has the queue `{queue['kind']}`"
     if queue.get("weight") == "auto":
@@ -126,28 +129,31 @@ def _refusals_of_way(way: Mapping[str, Any]) -> Iterator[str]:
         yield "its buffer is unlimited"
 
 
-def dumbbell(summary: Mapping[str, Any]) -> Dumbbell:
-    """The scenario of a finished run of longfat, with the round trips and starts that it drew.
+def dumbbell(scenario: Scenario, summary: Mapping[str, Any]) -> Dumbbell:
+    """A scenario that longfat has run, with the round trips and starts that it drew.
 
     Args:
+        scenario: The scenario.
         summary: The averages of the run, with the `start_s` of each flow.
 
     Raises:
         ValueError: The scenario is not one that peers can run.
     """
-    given = summary["scenario"]
-    scenario = _longfat.Scenario.parse(_toml(given))
     if reason := refusal(scenario):
         message = f"other simulators cannot run the scenario: {reason}"
         raise ValueError(message)
-    (link,) = given["link"].values()
-    largest = max(_size(group["packet"]) for group in given["flow"])
+    given, numbers = json.loads(scenario.to_json()), quantities(scenario)
+    (words,), (link,) = given["link"].values(), numbers.links.values()
+    largest = max(group.packet_bytes for group in numbers.groups.values())
     ways = {
-        "forward": _way(link, largest),
-        "reverse": _way({**link, **link.get("reverse", {})}, largest),
+        "forward": _way(words, link.forward, largest),
+        "reverse": _way({**words, **words.get("reverse", {})}, link.reverse, largest),
     }
     members = [group for group in given["flow"] for _ in range(int(group["count"]))]
-    flows = [_sender(*each) for each in zip(members, summary["flows"], strict=True)]
+    flows = [
+        _sender(group, numbers.groups[group["name"]], flow)
+        for group, flow in zip(members, summary["flows"], strict=True)
+    ]
     return Dumbbell(
         duration_s=scenario.duration_s,
         warmup_s=scenario.warmup_s,
@@ -217,66 +223,47 @@ def _line(name: str, values: Mapping[str, object]) -> str:
     return " ".join(words)
 
 
-def _toml(given: Mapping[str, Any]) -> str:
-    import tomli_w
-
-    return tomli_w.dumps(given)
-
-
-def _way(link: Mapping[str, Any], packet: int) -> Way:
-    queue = _table(link["queue"])
-    buffer, unit = _length(link["buffer"])
+def _way(words: Mapping[str, Any], direction: Direction, packet: int) -> Way:
+    queue = _choice(words["queue"])
+    in_bytes = direction.unit == "bytes"
+    lengths = {
+        key: int(length) if in_bytes else length
+        for key, length in direction.queue.items()
+        if key in ("min", "max")
+    }
     red = {
-        key: _length(value)[0] if key in ("min", "max") else value
-        for key, value in queue.items()
-        if key not in ("kind", "mode")
+        key: lengths.get(key, value) for key, value in queue.items() if key not in ("kind", "mode")
     }
     return Way(
-        rate_bit_s=_longfat.quantity("rate", link["rate"]),
-        delay_s=_time(link["delay"]),
+        rate_bit_s=direction.rate_bit_s,
+        delay_s=direction.delay_ps * _PICO,
         kind=queue["kind"],
-        buffer=int(buffer),
-        unit=unit,
+        buffer=direction.buffer or 0,
+        unit=direction.unit,
         packet=packet,
         red=red,
     )
 
 
-def _sender(group: Mapping[str, Any], flow: Mapping[str, Any]) -> Sender:
-    control = _table(group["control"])
-    numbers = {key: value for key, value in control.items() if key != "kind" and value != "auto"}
+def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -> Sender:
+    control = _choice(group["control"])
+    parameters = {key: value for key, value in control.items() if key != "kind" and value != "auto"}
     return Sender(
         group=group["name"],
         direction="reverse" if group["reverse"] else "forward",
         control=control["kind"],
-        parameters=numbers,
-        packet=_size(group["packet"]),
+        parameters=parameters,
+        packet=numbers.packet_bytes,
         rtt_s=flow["rtt_s"],
         start_s=flow["start_s"],
         initial_window=group["initial_window"],
-        rto_min_s=_time(group["rto_min"]),
+        rto_min_s=numbers.rto_min_ps * _PICO,
         ecn=group["ecn"],
         recovery=group["recovery"],
         max_window=None if group["max_window"] == "none" else group["max_window"],
     )
 
 
-def _table(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _choice(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:
     """A choice that may be written as its name alone."""
     return {"kind": choice} if isinstance(choice, str) else choice
-
-
-def _time(text: str) -> float:
-    return _longfat.quantity("time", text) * _PICO
-
-
-def _size(text: str) -> int:
-    return _longfat.quantity("size", text)
-
-
-def _length(text: str) -> tuple[float, str]:
-    """A resolved length, and the unit in which its queue counts."""
-    number, _, unit = text.partition(" ")
-    if unit.startswith("packet"):
-        return float(number), "packets"
-    return _size(text), "bytes"

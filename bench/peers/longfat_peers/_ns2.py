@@ -7,13 +7,14 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from longfat.bench._peer import PeerAbsent
-from longfat.bench._scenarios import source
+from longfat.shipped import checkout
+from longfat_peers._program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Ns2:
+class Ns2(Program):
     """ns-2 as Debian packages it.
 
     Options: `spare_place`, how many places its queue is given beyond the buffer (it leaves one empty); `tick`,
@@ -31,7 +32,7 @@ class Ns2:
         Raises:
             PeerAbsent: There is no `ns`.
         """
-        return [_program(), str(source() / "bench/peers/dumbbell.tcl")]
+        return [_program(), str(checkout() / "bench/peers/dumbbell.tcl")]
 
     def version(self) -> str:
         """What it calls itself."""

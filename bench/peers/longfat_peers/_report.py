@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from longfat.bench._grid import CHANGES, GRID, NEWCOMERS
 from longfat.bench._outcome import NETWORK
-from longfat.bench._peers import PEERS
 from longfat.study._statistics import Estimate, estimate
 from longfat.units import ABSENT, RATE, ruler, small
+from longfat_peers import PEERS
+from longfat_peers._grid import CHANGES, GRID, NEWCOMERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from longfat.bench._grid import Cell
+    from longfat_peers._grid import Cell
 
 Row = dict[str, Any]
 

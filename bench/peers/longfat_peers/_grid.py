@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat._longfat import Scenario
-from longfat.bench._dumbbell import dumbbell
 from longfat.bench._longfat_run import timed
-from longfat.bench._peer import timed as timed_in
-from longfat.bench._scenarios import source
+from longfat.shipped import checkout
+from longfat_peers._dumbbell import dumbbell
+from longfat_peers._program import timed as timed_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from longfat.bench._outcome import Outcome
-    from longfat.bench._peer import Peer
+    from longfat_peers._program import Program
 
 FILE = "bench/scenarios/validation.toml"
 RATES = ("10 Mbit/s", "100 Mbit/s", "1 Gbit/s")
@@ -327,7 +327,7 @@ def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator
 def run_all(
     found: list[dict[str, Any]],
     todo: Sequence[Task],
-    peers: Mapping[str, Peer],
+    peers: Mapping[str, Program],
     *,
     keep: Callable[[dict[str, Any]], object],
     progress: Callable[[str, float], object],
@@ -339,19 +339,19 @@ def run_all(
         ProcessError: A simulation failed.
     """
     known = {(row["key"], row["simulator"], row["seed"]) for row in found}
-    text = (source() / FILE).read_text("utf-8")
+    text = (checkout() / FILE).read_text("utf-8")
     for index, task in enumerate(todo):
         names = ["longfat", *(name for name, _ in task.peers)]
         if all((task.key, name, task.seed) in known for name in names):
             continue
         progress(task.key, index / len(todo))
-        settings = [f"{key}={value}" for key, value in task.changes]
-        scenario = Scenario.parse(text, FILE, overrides=settings, seed=task.seed)
+        changes = [f"{key}={value}" for key, value in task.changes]
+        scenario = Scenario.parse(text, FILE, overrides=changes, seed=task.seed)
         outcome, summary = timed(scenario)
         outcomes = [outcome]
         for name, options in task.peers:
             if (task.key, name, task.seed) not in known:
-                scene = dumbbell(summary)
+                scene = dumbbell(scenario, summary)
                 outcomes.append(timed_in(peers[name], scene, cap_s=CAP_S, options=dict(options)))
         for each in outcomes:
             if (task.key, each.simulator, task.seed) not in known:

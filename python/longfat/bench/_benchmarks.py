@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from longfat._longfat import Scenario
+from longfat.shipped import find
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Benchmark:
         Raises:
             OSError: The file is not there.
         """
-        path = source() / self.file
+        path = find(self.file)
         names = ("duration", "warmup")
         changes = (
             [] if full else [f'{name}="{v}"' for name, v in zip(names, self.short, strict=True)]
@@ -111,18 +111,3 @@ BENCHMARKS = (
         {},
     ),
 )
-
-
-def source() -> Path:
-    """The root of the source, which has the scenarios and the programs for the peers: here, or the package's.
-
-    Raises:
-        FileNotFoundError: There is no source here: the package was installed without it.
-    """
-    for root in (Path(), Path(__file__).resolve().parents[3]):
-        if (root / "bench" / "scenarios").is_dir():
-            return root
-    message = (
-        "the scenarios live in the folder bench of the source, which was not found: run this there"
-    )
-    raise FileNotFoundError(message)

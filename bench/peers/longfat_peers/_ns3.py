@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import run
-from longfat.bench._scenarios import source
-from longfat.study._cache import default_root
+from longfat.shipped import checkout
+from longfat.study import Cache
+from longfat_peers._program import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ _MODULES = ("applications", "internet", "point-to-point", "traffic-control", "br
 _LIBRARIES = [f"-lns3-{name}" for name in (*_MODULES, "network", "core")]
 
 
-class Ns3:
+class Ns3(Program):
     """ns-3 as Debian packages it.
 
     Options: `spare_place`, how many places its RED queue is given beyond the buffer (its device holds one
@@ -52,9 +53,9 @@ class Ns3:
             PeerAbsent: There is no ns-3, or no compiler.
             ProcessError: It does not compile.
         """
-        text = source() / "bench/peers/dumbbell.cc"
+        text = checkout() / "bench/peers/dumbbell.cc"
         address = hashlib.sha256(text.read_bytes() + self.version().encode()).hexdigest()[:16]
-        program = default_root() / "peers" / f"ns3-{address}"
+        program = Cache().root / "peers" / f"ns3-{address}"
         if not program.exists():
             compiler = shutil.which(os.environ.get("CXX", "c++"))
             if compiler is None:

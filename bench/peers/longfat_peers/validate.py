@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from longfat.bench._grid import read_rows, run_all, tasks
-from longfat.bench._peers import PEERS
-from longfat.bench._scenarios import source
+from longfat.shipped import checkout
+from longfat_peers import PEERS
+from longfat_peers._grid import read_rows, run_all, tasks
 
 
 @click.command()
@@ -27,7 +27,7 @@ def main(*, seeds: int, full: bool, rows: Path | None) -> None:
     Every finished run is a line of the file of rows; a run that is there is not repeated, so a longer grid goes
     on from a shorter one. Remove the file after a change of longfat that moves results.
     """
-    root = source()
+    root = checkout()
     path = rows or root / "bench/validation.jsonl"
     found = read_rows(path)
     peers = {name: make() for name, make in PEERS.items()}
@@ -42,7 +42,7 @@ def main(*, seeds: int, full: bool, rows: Path | None) -> None:
         click.echo(f"{100 * share:3.0f} %  {what}", err=True)
 
     run_all(found, todo, peers, keep=keep, progress=told)
-    from longfat.bench._validation_report import write
+    from longfat_peers._report import write
 
     write(found, root / "docs")
 
