@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from longfat.paper import Answer, Measured, Row, at, plots
-from setting import THRESHOLDS, Values
+from shared import THRESHOLDS, Values
 
 COLOURS = {
     0.0: plots.colour("reno"),

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 import evolution
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import LENGTH_S, THRESHOLDS, lone, product_s
+from shared import LENGTH_S, THRESHOLDS, lone, product_s
 
 FIGURE = Experiment(
     id="figure-3",

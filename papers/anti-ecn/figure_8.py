@@ -17,7 +17,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import lone
+from shared import lone
 
 FIGURE = Experiment(
     id="figure-8",

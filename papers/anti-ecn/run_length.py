@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
+from shared import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
 
 FIGURE = Experiment(
     id="run-length",

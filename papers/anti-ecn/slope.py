@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import THRESHOLDS
+from shared import THRESHOLDS
 
 FIGURE = Experiment(
     id="slope",

@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import TABLE, THRESHOLDS, lone
+from shared import TABLE, THRESHOLDS, lone
 
 FIGURE = Experiment(
     id="table-1",

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from longfat import power
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import ALONE, CONTROLS, NETWORKS, PACKET_BIT, SHARES, point
+from shared import ALONE, CONTROLS, NETWORKS, PACKET_BIT, SHARES, point
 
 FIGURE = Experiment(
     id="unloaded",

@@ -25,7 +25,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import FULL_RATE, MANY, QUICK_RATE, THREE, cw, dumbbell, shares
+from shared import FULL_RATE, MANY, QUICK_RATE, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="access",

@@ -21,7 +21,7 @@ from longfat.paper import (
     at,
     per_seed,
 )
-from setting import FIVE_HSTCP, RED, dumbbell, shares_and_windows
+from shared import FIVE_HSTCP, RED, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-2",

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import longfat
 from longfat import plot
 from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
-from setting import PACKET_BIT, cw
+from shared import PACKET_BIT, cw
 
 FIGURE = Experiment(
     id="figure-3",

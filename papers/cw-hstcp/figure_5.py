@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import cw
+from shared import cw
 
 FIGURE = Experiment(
     id="figure-5",

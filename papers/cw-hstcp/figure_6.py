@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from drawn import windows_beside
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import THREE, cw, dumbbell, shares_and_windows
+from shared import THREE, cw, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-6",

@@ -22,7 +22,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
+from shared import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
 
 FIGURE = Experiment(
     id="figure-7",

@@ -23,7 +23,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import THREE, cw, dumbbell, shares
+from shared import THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="pacing",

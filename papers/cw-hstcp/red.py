@@ -21,7 +21,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import MANY, PI, RED, THREE, cw, dumbbell, shares
+from shared import MANY, PI, RED, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="red",

@@ -26,7 +26,7 @@ from longfat.paper import (
     plots,
 )
 from longfat.study import estimate
-from setting import PACKET_BIT
+from shared import PACKET_BIT
 
 FIGURE = Experiment(
     id="rtt-ratio",

@@ -21,7 +21,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import ACCESS, cw, dumbbell, shares
+from shared import ACCESS, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="sensitivity",

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from drawn import bars, colours
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import MANY, STCP, dumbbell, shares, windows
+from shared import MANY, STCP, dumbbell, shares, windows
 
 FIGURE = Experiment(
     id="stcp",

@@ -23,7 +23,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import FIVE_HSTCP, dumbbell
+from shared import FIVE_HSTCP, dumbbell
 
 FIGURE = Experiment(
     id="table-2",

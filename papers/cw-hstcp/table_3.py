@@ -23,7 +23,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import FIVE_CW, MANY, THREE, cw, dumbbell, shares
+from shared import FIVE_CW, MANY, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="table-3",

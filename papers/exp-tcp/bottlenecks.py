@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
-from setting import BDP_S, CONTROLS
+from shared import BDP_S, CONTROLS
 
 FIGURE = Experiment(
     id="bottlenecks",

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
-from setting import CONTROLS, both_directions, dumbbell
+from shared import CONTROLS, both_directions, dumbbell
 
 FIGURE = Experiment(
     id="ecn",

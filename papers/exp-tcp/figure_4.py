@@ -19,7 +19,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import CONTROLS, both_directions, dumbbell
+from shared import CONTROLS, both_directions, dumbbell
 
 FIGURE = Experiment(
     id="figure-4",

@@ -9,7 +9,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale
-from setting import PACKET_BIT
+from shared import PACKET_BIT
 from sharing import (
     FAIR,
     NAMES,

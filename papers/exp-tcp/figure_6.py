@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, plots
-from setting import PACKET_BIT
+from shared import PACKET_BIT
 from sharing import compared, draw_sharing, each, joining, runs, shares_and_fairness
 
 FIGURE = Experiment(

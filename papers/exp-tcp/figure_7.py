@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
-from setting import CONTROLS
+from shared import CONTROLS
 
 FIGURE = Experiment(
     id="figure-7",

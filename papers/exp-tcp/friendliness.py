@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, plots
-from setting import BDP_S, PACKET_BIT
+from shared import BDP_S, PACKET_BIT
 
 FIGURE = Experiment(
     id="friendliness",

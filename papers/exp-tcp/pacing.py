@@ -23,7 +23,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import CONTROLS, dumbbell
+from shared import CONTROLS, dumbbell
 
 FIGURE = Experiment(
     id="pacing",

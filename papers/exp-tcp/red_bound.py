@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
-from setting import dumbbell
+from shared import dumbbell
 
 FIGURE = Experiment(
     id="red-bound",

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import CONTROLS, PACKET_BIT
+from shared import CONTROLS, PACKET_BIT
 
 FIGURE = Experiment(
     id="rtt-range",

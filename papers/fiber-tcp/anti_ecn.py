@@ -18,7 +18,7 @@ from longfat.paper import (
     per_seed,
     plots,
 )
-from setting import fiber, single
+from shared import fiber, single
 
 FIGURE = Experiment(
     id="anti-ecn",

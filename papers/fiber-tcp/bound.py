@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import fiber, single
+from shared import fiber, single
 
 FIGURE = Experiment(
     id="bound",

@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import QUEUES, UTILISATION, fiber, single
+from shared import QUEUES, UTILISATION, fiber, single
 
 FIGURE = Experiment(
     id="control",

@@ -20,7 +20,7 @@ from longfat.paper import (
     at,
     plots,
 )
-from setting import fiber, solved, unit
+from shared import fiber, solved, unit
 
 FIGURE = Experiment(
     id="figure-1",

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
-from setting import fiber, solved, unit
+from shared import fiber, solved, unit
 
 FIGURE = Experiment(
     id="figure-2",

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Point, Scale, at, per_seed
-from setting import sections
+from shared import sections
 from windows import drawn, windows
 
 FIGURE = Experiment(

@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import QUEUES, sections
+from shared import QUEUES, sections
 
 FIGURE = Experiment(
     id="figure-4",

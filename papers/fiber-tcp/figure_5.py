@@ -14,7 +14,7 @@ from longfat.paper import (
     at,
     per_seed,
 )
-from setting import QUEUES, fiber, sections, single
+from shared import QUEUES, fiber, sections, single
 from windows import drawn, windows
 
 FIGURE = Experiment(

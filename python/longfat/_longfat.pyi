@@ -54,7 +54,7 @@ class Scenario:
         Args:
             text: The scenario file.
             origin: What stands for the file in messages.
-            overrides: Settings `key.of.a.field=value`, applied before the check.
+            overrides: Changes `key.of.a.field=value`, applied before the check.
             seed: Replaces the seed of the file.
 
         Raises:

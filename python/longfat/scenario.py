@@ -62,7 +62,7 @@ def _load(source: Source) -> tuple[str, str, str]:
 
 def _assignments(changes: Changes) -> list[str]:
     if isinstance(changes, str):
-        message = "a list of settings is needed, such as ['seed=2'], not one text"
+        message = "a list of changes is needed, such as ['seed=2'], not one text"
         raise TypeError(message)
     if isinstance(changes, Mapping):
         return [f"{key}={toml_value(value)}" for key, value in changes.items()]

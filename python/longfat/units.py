@@ -8,41 +8,41 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Scale = tuple[tuple[float, str], ...]
+Units = tuple[tuple[float, str], ...]
 """Units from large to small, each with its size."""
 
-RATE: Scale = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
-TIME: Scale = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-PLAIN: Scale = ((1.0, ""),)
-COUNT: Scale = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+RATE: Units = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+PLAIN: Units = ((1.0, ""),)
+COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 ABSENT = "–"
 _DIGITS = 3
 
 
-def amount(value: float | None, scale: Scale) -> str:
+def amount(value: float | None, units: Units) -> str:
     """One quantity, to three digits.
 
     >>> amount(48_230_000, RATE), amount(0.04, TIME)
     ('48.2 Mbit/s', '40 ms')
     """
-    return ABSENT if value is None else " ".join(parts(value, scale)).strip()
+    return ABSENT if value is None else " ".join(parts(value, units)).strip()
 
 
-def parts(value: float, scale: Scale) -> tuple[str, str]:
+def parts(value: float, units: Units) -> tuple[str, str]:
     """The same in two parts.
 
     >>> parts(48_230_000, RATE)
     ('48.2', 'Mbit/s')
     """
-    size, unit, decimals = ruler([value], scale)
+    size, unit, decimals = ruler([value], units)
     number = f"{value / size:.{decimals}f}"
     if "." in number:
         number = number.rstrip("0").rstrip(".")
     return number, unit
 
 
-def aligned(values: Sequence[float | None], scale: Scale) -> list[str]:
+def aligned(values: Sequence[float | None], units: Units) -> list[str]:
     """A column of quantities in one unit with equal decimals, those of the largest value.
 
     Where that would leave a value without two digits, each has a unit of its own.
@@ -52,24 +52,24 @@ def aligned(values: Sequence[float | None], scale: Scale) -> list[str]:
     >>> aligned([2e9, 3e6], RATE)
     ['2 Gbit/s', '3 Mbit/s']
     """
-    size, unit, decimals = ruler(values, scale)
+    size, unit, decimals = ruler(values, units)
     least = min((abs(value) for value in values if value), default=size)
     if round(least / size, decimals) < 10 ** (1 - decimals):
-        return [amount(value, scale) for value in values]
+        return [amount(value, units) for value in values]
     return [
         ABSENT if value is None else f"{value / size:.{decimals}f} {unit}".strip()
         for value in values
     ]
 
 
-def ruler(values: Sequence[float | None], scale: Scale) -> tuple[float, str, int]:
+def ruler(values: Sequence[float | None], units: Units) -> tuple[float, str, int]:
     """The unit that suits the largest value: its size, its name, and the decimals for three digits."""
     known = [abs(value) for value in values if value is not None and math.isfinite(value)]
     largest = max(known, default=0.0)
     # 999.7 would be rounded to four digits: the next unit is then the better one.
     size, unit = next(
-        ((size, unit) for size, unit in scale if largest >= size * (1 - 0.5 * 10**-_DIGITS)),
-        scale[-1],
+        ((size, unit) for size, unit in units if largest >= size * (1 - 0.5 * 10**-_DIGITS)),
+        units[-1],
     )
     if largest == 0.0:
         return size, unit, 0

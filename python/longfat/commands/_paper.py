@@ -75,7 +75,7 @@ def paper_command(
         content: Any = found if slug == "all" else found[0]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
     elif not quiet:
-        from longfat.commands._verdict_table import report
+        from longfat.commands._verdict_report import report
 
         for index, (each, files, target) in enumerate(done):
             if index:

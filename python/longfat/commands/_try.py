@@ -148,7 +148,7 @@ def _compare(
 
 
 def _print(setup: Setup, found: list[Contender], seeds: int, out: Path | None) -> None:
-    from longfat.commands._comparison_table import comparison_tables
+    from longfat.commands._comparison_report import comparison_tables
     from longfat.commands._console import console
     from longfat.units import plural
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat, shipped
 from longfat.errors import RoomError
-from longfat.paper import _tables
+from longfat.paper import _files
 from longfat.paper._claims import SCALES
 from longfat.paper._verdict import from_dict
 from longfat.plot import style
@@ -88,7 +88,7 @@ def commit_room(remade: Remade) -> list[Move]:
         # The room shows one picture of each figure: that of the full scale, if there is one.
         if better is None or figure.module.about.id not in better["figures"]:
             _write_figure(folder, figure)
-    write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
+    write_whole(_file(room, scale), lambda path: _files.write_json(path, content))
     write_readme(room)
     return []
 
@@ -122,7 +122,7 @@ def _write_figure(folder: Path, figure: FigureResult) -> None:
     for stem, picture in figure.pictures.items():
         write_whole(folder / f"{stem}.svg", partial(style.save, picture))
     about = figure.module.about
-    means = _tables.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
+    means = _files.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
     write_whole(folder / f"{about.id}.csv", means.write_csv)
 
 
@@ -174,7 +174,7 @@ def _parts(room: Room) -> dict[str, str]:
     if loose:
         scale = _best(found, None)
         rows = [verdicts[scale][name] for name in loose if name in verdicts[scale]]
-        parts["claims"] = f"\n## Claims that no figure answers\n\n{_tables.markdown(rows)}\n"
+        parts["claims"] = f"\n## Claims that no figure answers\n\n{_files.markdown(rows)}\n"
     if room.deviations:
         parts["deviations"] = _deviations(room)
     return parts
@@ -209,7 +209,7 @@ def _figure(
     for stem in account["pictures"]:
         lines += [f"![{about.title}](results/{stem}.svg)", ""]
     rows = [verdict for verdict in verdicts[scale].values() if verdict.claim.figure == name]
-    lines.append(_tables.markdown(rows))
+    lines.append(_files.markdown(rows))
     packets = f"{account['data_packets']:,} packets"
     lines.append(
         f"{scale.capitalize()} scale, {account['runs']} runs, {packets}, longfat {account['version']}, "
@@ -229,7 +229,7 @@ def _deviations(room: Room) -> str:
     for each in room.deviations:
         shown = f" Shown by `{each.shown_by}`." if each.shown_by else ""
         cells = (f"`{each.id}`", each.paper, each.here, each.why + shown)
-        lines.append("| " + " | ".join(_tables.cell(text) for text in cells) + " |")
+        lines.append("| " + " | ".join(_files.cell(text) for text in cells) + " |")
     return "\n".join([*lines, ""]) + "\n"
 
 

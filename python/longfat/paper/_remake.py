@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import LabelError, RoomError
-from longfat.paper import _tables
+from longfat.paper import _files
 from longfat.paper._verdict import Verdict, judge, untestable
 from longfat.results._folder import Layout
 from longfat.study._plan import Plan, Rows, Spent
@@ -89,12 +89,12 @@ class Remade:
         """Writes everything into an existing folder; the names of the files."""
         names = []
         for figure in self.figures:
-            names += _tables.write(folder, figure.module.about, figure.rows)
+            names += _files.write(folder, figure.module.about, figure.rows)
             for stem, picture in figure.pictures.items():
                 names += _save(picture, folder, stem)
-        (folder / "table.md").write_text(_tables.markdown(self.verdicts), encoding="utf-8")
+        (folder / "table.md").write_text(_files.markdown(self.verdicts), encoding="utf-8")
         names = sorted([*names, "claims.json", "table.md"])
-        _tables.write_json(folder / "claims.json", self.to_dict(names))
+        _files.write_json(folder / "claims.json", self.to_dict(names))
         return names
 
 

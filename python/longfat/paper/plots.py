@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
+from longfat.paper._files import aggregate
 from longfat.paper._select import at
-from longfat.paper._tables import aggregate
 from longfat.plot import style
 from longfat.study._statistics import estimate
 from longfat.units import RATE, parts, plural
