@@ -1,4 +1,4 @@
-"""The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is."""
+"""The compiled part of longfat: scenarios, simulations, tables, and the registries."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, final
@@ -64,7 +64,7 @@ class Scenario:
         """The same scenario with another seed."""
     @property
     def seed(self) -> int:
-        """What every stream of random numbers is derived from."""
+        """The number from which every stream of random numbers is derived."""
     @property
     def duration_s(self) -> float:
         """Simulated time in seconds."""
@@ -82,14 +82,14 @@ class Scenario:
 
 @final
 class Cancellation:
-    """A flag that stops the simulations which share it. Any thread may raise it."""
+    """A flag that stops the simulations sharing it. Any thread may raise it."""
 
     def __new__(cls) -> Cancellation: ...
     def cancel(self) -> None:
         """Stops every simulation that shares this flag, now and later."""
     @property
     def cancelled(self) -> bool:
-        """Has it been raised?"""
+        """Whether it has been raised."""
 
 @final
 class ArrowTable:
@@ -103,7 +103,7 @@ class ArrowTable:
 
 @final
 class Recording:
-    """What a finished run leaves behind."""
+    """The results of a finished run."""
 
     def summary_json(self) -> str:
         """The averages, as JSON text."""
@@ -127,9 +127,9 @@ def simulate(
     Args:
         scenario: What to simulate.
         record: Keep the time series; nothing else changes.
-        progress: Called every few hundredths of a second with the share of the simulated time that has passed.
-        transfers: Called with the transfers that are over, a hundred thousand or so at a time; the table
-            `transfers` of the recording then holds only the rest.
+        progress: Called every few hundredths of a second with the share of simulated time that has passed.
+        transfers: Called with finished transfers, a hundred thousand or so at a time; the table `transfers` of
+            the recording then holds only the rest.
         cancellation: Stops the simulation from another thread.
 
     Raises:
@@ -167,7 +167,7 @@ def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> F
     """
 
 def fluid_rest(scenario: Scenario, *, price: str, delay: bool, judge: bool) -> str:
-    """Finds where a scenario settles, and if asked to judges its stability: JSON text.
+    """Finds where a scenario settles, and on request judges its stability; returns JSON text.
 
     Raises:
         FluidError: There is no equilibrium, or it was not found.

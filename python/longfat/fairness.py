@@ -1,7 +1,7 @@
 """How evenly flows share: indices, time scales, time slices, round trips, and who bears the losses.
 
-Every function takes a finished run: what `longfat.run` returns, or anything else with its `summary` and
-`table`. Names of groups choose flows; without any name all long flows count.
+Every function takes a finished run: what `longfat.run` returns, what a study hands to its measure, or anything
+else with `summary`, `quantities` and `table`. Names of groups select flows; without any, all long flows count.
 
 >>> import longfat
 >>> from longfat import fairness
@@ -57,7 +57,7 @@ __all__ = [
 ]
 
 TIME_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-"""In seconds: the time scales of `by_time_scale`."""
+"""The default time scales of `by_time_scale`, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class Exponent:
     """How goodput falls with the round trip: in proportion to RTT to the power of `-value`.
 
     Attributes:
-        value: The exponent: 0 if round trips do not matter, 1 for equal windows, 2 for Reno under losses that
-            come together.
-        half_width: Half the width of its 95 % confidence interval by Student's t, were the flows independent;
+        value: The exponent: 0 if round trips do not matter, 1 for equal windows, 2 for Reno under synchronised
+            losses.
+        half_width: Half the width of its 95 % confidence interval by Student's t, taking flows as independent;
             `None` with two flows.
         n: How many flows were fitted.
-        starved: How many flows received nothing, so that no line can pass them: they are left out.
+        starved: How many flows received nothing, and so have no logarithm: they are left out.
     """
 
     value: float
@@ -82,13 +82,13 @@ class Exponent:
 def jain(values: Iterable[float]) -> float | None:
     """Jain's index of fairness, (sum of x)^2 / (n times the sum of x^2).
 
-    It is 1 if all get the same and k/n if k of n share everything evenly (Chiu and Jain 1989).
+    It is 1 if all get the same, and k/n if k of n share everything evenly (Chiu and Jain 1989).
 
     Args:
         values: What each one gets, in any unit.
 
     Returns:
-        The index; `None` where nobody gets anything.
+        The index; `None` if nobody gets anything.
 
     >>> jain([3, 1])
     0.8
@@ -101,7 +101,7 @@ def jain(values: Iterable[float]) -> float | None:
 
 
 def index(run: Finished, *groups: str) -> float | None:
-    """Jain's index of the goodputs in the measured interval, of the flows that are active in it.
+    """Jain's index of the goodputs of the flows that are active in the measured interval.
 
     With one group it is the number in `run.summary["jain"]`; with several, that of all their flows together.
 
@@ -110,7 +110,7 @@ def index(run: Finished, *groups: str) -> float | None:
         groups: Groups of long flows.
 
     Returns:
-        The index; `None` where nobody gets anything.
+        The index; `None` if nobody gets anything.
 
     Raises:
         ValueError: There is no such group.
@@ -125,17 +125,17 @@ def by_time_scale(
     from_s: float | None = None,
     until_s: float | None = None,
 ) -> pl.DataFrame:
-    """Jain's index within windows of time, averaged over them: what is fair in the long run may not be soon.
+    """Jain's index within windows of time, averaged: what is fair in the long run may not be in the short.
 
-    The steady part is cut into windows one after the other; what is left at its end is not used. A flow counts
-    in the windows through which it is active. Windows in which nobody gets anything have no index.
+    The steady part is cut into consecutive windows; a remainder at its end is not used. A flow counts in the
+    windows throughout which it is active. Windows in which nobody gets anything have no index.
 
     Args:
         run: A finished run that kept its time series.
         groups: Groups of long flows.
         scales: The lengths of windows in seconds: whole multiples of `sample`, the spacing of the time series.
         from_s: Where the steady part begins; by default at the end of the warm-up.
-        until_s: Where it ends; by default with the run.
+        until_s: Where it ends; by default at the end of the run.
 
     Returns:
         One row for each scale: `scale_s`, `jain` (null if no window has one) and `windows`, how many have.
@@ -175,14 +175,14 @@ def by_time_scale(
 def utilisation(
     run: Finished, *groups: str, edges: Sequence[float] | None = None, link: str | None = None
 ) -> pl.DataFrame:
-    """The share of a link that each flow's new data take in each slice of time.
+    """The share of a link that the new data of each flow take in each slice of time.
 
     Args:
         run: A finished run that kept its time series.
-        groups: Groups of long flows; without any name those that cross the link.
-        edges: Where slices begin and end, in seconds and in order, (50, 100, 150) for two slices: whole
+        groups: Groups of long flows; by default those that cross the link.
+        edges: Where slices begin and end, in seconds and in order, such as (50, 100, 150) for two slices: whole
             multiples of `sample`. By default one slice, from the end of the warm-up to the end of the run.
-        link: The link, which the flows cross; needed where the scenario has several.
+        link: A link that the flows cross; needed if the scenario has several.
 
     Returns:
         One row for each slice and flow: `from_s`, `until_s`, `flow`, `group`, `utilisation` (0 to 1).
@@ -236,8 +236,8 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
 
     Args:
         run: The finished run.
-        groups: Groups of long flows or of short ones; without any name, all of both that cross the link.
-        link: The link, which the flows cross; needed where the scenario has several.
+        groups: Groups of long or short flows; by default all that cross the link.
+        link: A link that the flows cross; needed if the scenario has several.
 
     Returns:
         A share, 0 to 1.
@@ -259,16 +259,16 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
 
 
 def loss_rate(run: Finished, *groups: str) -> float | None:
-    """Data packets that queues dropped per data packet sent, in the measured interval, of some groups together.
+    """Data packets dropped by queues per data packet sent, of some groups together, in the measured interval.
 
-    Acknowledgments and packets that a wire destroyed do not count; retransmissions do.
+    Retransmissions count; acknowledgments, and packets corrupted on a wire, do not.
 
     Args:
         run: The finished run.
-        groups: Groups of long flows or of short ones; without any name, all of both.
+        groups: Groups of long or short flows; by default all.
 
     Returns:
-        A share, 0 to 1; `None` where nothing was sent.
+        A share, 0 to 1; `None` if nothing was sent.
 
     Raises:
         ValueError: There is no such group.
@@ -281,12 +281,12 @@ def loss_rate(run: Finished, *groups: str) -> float | None:
 
 
 def rtt_exponent(run: Finished, *groups: str, queueing: bool = False) -> Exponent:
-    """How goodput depends on the round trip: a line through log goodput against log RTT, by least squares.
+    """How goodput depends on the round trip: a least-squares line through log goodput against log RTT.
 
     Args:
         run: The finished run.
         groups: Groups of long flows.
-        queueing: Take the measured round trips, with the mean queueing delay of each flow, and not those of
+        queueing: Use the measured round trips, with the mean queueing delay of each flow, instead of those of
             propagation alone.
 
     Returns:
@@ -301,7 +301,7 @@ def rtt_exponent(run: Finished, *groups: str, queueing: bool = False) -> Exponen
 
 
 def fit_exponent(rtts: Iterable[float], goodputs: Iterable[float]) -> Exponent:
-    """The exponent with which goodputs fall with round trips: `rtt_exponent` for any numbers.
+    """The exponent with which goodputs fall as round trips grow: `rtt_exponent` for any numbers.
 
     Args:
         rtts: Round trips, in any unit.
@@ -329,7 +329,7 @@ def fit_exponent(rtts: Iterable[float], goodputs: Iterable[float]) -> Exponent:
     middle, height = math.fsum(x) / n, math.fsum(y) / n
     spread = math.fsum((a - middle) ** 2 for a in x)
     slope = math.fsum((a - middle) * (b - height) for a, b in fed) / spread
-    if n == 2:  # noqa: PLR2004 - a line through two says nothing of its error
+    if n == 2:  # noqa: PLR2004 - a line through two points says nothing of its error
         return Exponent(-slope, None, n, starved)
     residual = math.fsum((b - height - slope * (a - middle)) ** 2 for a, b in fed)
     error = math.sqrt(residual / (n - 2) / spread)
@@ -388,7 +388,7 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
 
 
 def _members(run: Finished, groups: Sequence[str]) -> list[tuple[str, list[_Flow], dict[str, Any]]]:
-    """Groups with their long flows, or with what is told of their short ones."""
+    """Groups with their long flows, or with the averages of their short ones."""
     traffic, names = run.summary["traffic"], run.quantities.groups
     for name in groups:
         _known(name, names, "group")
@@ -399,7 +399,7 @@ def _members(run: Finished, groups: Sequence[str]) -> list[tuple[str, list[_Flow
 
 
 def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
-    """Throughputs of some flows, with the number of the interval at the end of which each row stands."""
+    """Throughputs of some flows; `edge` numbers the interval that each row ends."""
     import polars as pl
 
     series = run.table("flow_series")
@@ -429,7 +429,7 @@ def _steady(run: Finished, from_s: float | None, until_s: float | None) -> tuple
 
 
 def _multiple(seconds: float, sample: int, what: str) -> int:
-    """How many samples a time is."""
+    """How many samples make up a time."""
     count, rest = divmod(round(seconds * PICOSECONDS), sample)
     if rest or (count < 1 and what == "a time scale"):
         message = (

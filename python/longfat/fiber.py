@@ -6,11 +6,11 @@ from longfat._longfat import quantity
 from longfat.scenario import PICOSECONDS
 
 MARGIN = 10
-"""Kavak and Kunniyur: alpha lies at least a magnitude or two above the losses of the fibre, and one below the
+"""Kavak and Kunniyur: alpha lies an order of magnitude or two above the losses of the fibre, and one below the
 marks that TCP meets where the flow is to be friendly."""
 
 AMPLE = 100
-"""Two magnitudes: of what the fibre corrupts, one hundredth of the growth is lost."""
+"""Two orders of magnitude: corruption by the fibre then costs a hundredth of the growth."""
 
 
 def fiber_alpha(
@@ -24,21 +24,21 @@ def fiber_alpha(
 
     Three bounds, two of them from the paper (section III.A):
 
-    - alpha is at least 10 times `fibre_loss`, so that what the fibre corrupts is lost in the noise;
-    - alpha is at most a tenth of 1.5/w^2, the loss that TCP meets at `friendly_below` with w segments per
-      round trip, so that the flow takes hardly more there;
-    - alpha times the window that fills the path is at most 1. Beyond, a sender that reacts once per round
+    - alpha is at least 10 times `fibre_loss`, so that corruption by the fibre is lost in the noise;
+    - alpha is at most a tenth of 1.5/w^2, the loss rate that TCP meets at `friendly_below` with w segments per
+      round trip, so that the flow takes hardly more than TCP there;
+    - alpha times the window that fills the path is at most 1. Beyond that, a sender that reacts once per round
       trip gives up less than it gains in one, and no longer controls its rate.
 
-    Of what is left it takes 100 times `fibre_loss`, or as much as the other two allow: a larger alpha costs
-    that many more losses and gains nothing.
+    Within these bounds it takes 100 times `fibre_loss`, or as much as the upper two allow: a larger alpha only
+    costs more losses.
 
     Args:
         rate: Capacity of the path, such as `"10 Gbit/s"`.
         rtt: Its round trip.
         packet: Size of the packets.
         fibre_loss: Probability that the path corrupts a packet, above 0.
-        friendly_below: Up to this rate the flow is to take hardly more than TCP.
+        friendly_below: The rate up to which the flow should take hardly more than TCP.
 
     Returns:
         alpha, a probability.

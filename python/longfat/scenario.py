@@ -12,7 +12,7 @@ import msgspec
 from longfat._longfat import Scenario, ScenarioError
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
-"""A path, the text of a scenario file (recognised by its line breaks), or its content as a dictionary."""
+"""A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
 
 Changes = Mapping[str, Any] | Sequence[str]
 """Fields to set: `{"link.bottleneck.rate": "1 Gbit/s"}` or `["link.bottleneck.rate=1 Gbit/s"]`."""

@@ -1,4 +1,4 @@
-"""Numbers as people read them: three digits, a unit, and columns whose decimals line up."""
+"""Numbers as people read them: three digits, a unit, and columns with their decimals lined up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Units = tuple[tuple[float, str], ...]
-"""Units from large to small, each with its size."""
+"""Units from large to small, each with its size in the basic one."""
 
 RATE: Units = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -21,7 +21,7 @@ _DIGITS = 3
 
 
 def amount(value: float | None, units: Units) -> str:
-    """One quantity, to three digits.
+    """A quantity to three digits.
 
     >>> amount(48_230_000, RATE), amount(0.04, TIME)
     ('48.2 Mbit/s', '40 ms')
@@ -30,7 +30,7 @@ def amount(value: float | None, units: Units) -> str:
 
 
 def parts(value: float, units: Units) -> tuple[str, str]:
-    """The same in two parts.
+    """A quantity to three digits: the number and the unit.
 
     >>> parts(48_230_000, RATE)
     ('48.2', 'Mbit/s')
@@ -43,9 +43,9 @@ def parts(value: float, units: Units) -> tuple[str, str]:
 
 
 def aligned(values: Sequence[float | None], units: Units) -> list[str]:
-    """A column of quantities in one unit with equal decimals, those of the largest value.
+    """A column of quantities in one unit, with the decimals that suit the largest value.
 
-    Where that would leave a value without two digits, each has a unit of its own.
+    If that left some value with fewer than two digits, each gets a unit of its own.
 
     >>> aligned([48_230_000, 1_500_000, None], RATE)
     ['48.2 Mbit/s', '1.5 Mbit/s', '–']
@@ -66,7 +66,7 @@ def ruler(values: Sequence[float | None], units: Units) -> tuple[float, str, int
     """The unit that suits the largest value: its size, its name, and the decimals for three digits."""
     known = [abs(value) for value in values if value is not None and math.isfinite(value)]
     largest = max(known, default=0.0)
-    # 999.7 would be rounded to four digits: the next unit is then the better one.
+    # 999.7 would round to four digits, so it takes the next unit.
     size, unit = next(
         ((size, unit) for size, unit in units if largest >= size * (1 - 0.5 * 10**-_DIGITS)),
         units[-1],
@@ -87,7 +87,7 @@ def percent(value: float | None) -> str:
 
 
 def small(value: float | None) -> str:
-    """A probability, which may be very small, to two digits.
+    """A probability, however small, to two digits.
 
     >>> small(0.000123), small(0.0), small(None)
     ('1.2e-4', '0', '–')

@@ -1,4 +1,4 @@
-"""The scenarios that other simulators can run as well: one link with long flows, a dumbbell."""
+"""The scenarios that other simulators can run as well: dumbbells, one link with long flows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAIN: dict[str, Any] = {
     "rto_tick": "none",
     "pacing": "controller",
 }
-"""What the flows must not change, because the peers are not told of it."""
+"""What flows must leave at its default, because the peers are not told about it."""
 
 _QUEUES = ("drop-tail", "red")
 
@@ -41,7 +41,7 @@ Lines = list[str]
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of the link: its queue in the unit in which that counts.
+    """One direction of the link; its queue is in the unit in which it counts.
 
     Attributes:
         rate_bit_s: Rate.
@@ -50,7 +50,7 @@ class Way:
         buffer: What the queue holds.
         unit: `packets` or `bytes`.
         packet: The largest packet that crosses, in bytes.
-        red: The parameters of RED, lengths in the unit; empty for drop tail.
+        red: The parameters of RED, with lengths in `unit`; empty for drop tail.
     """
 
     rate_bit_s: int
@@ -82,7 +82,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """A scenario as the peers get it."""
+    """A scenario in the form that the peers get."""
 
     duration_s: float
     warmup_s: float
@@ -137,7 +137,7 @@ def dumbbell(scenario: Scenario, summary: Mapping[str, Any]) -> Dumbbell:
         summary: The averages of the run, with the `start_s` of each flow.
 
     Raises:
-        ValueError: The scenario is not one that peers can run.
+        ValueError: The peers cannot run the scenario.
     """
     if reason := refusal(scenario):
         message = f"other simulators cannot run the scenario: {reason}"
@@ -170,7 +170,7 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
     Args:
         scene: The scenario.
         cap_s: Wall time after which the peer stops.
-        options: What a peer can be told besides; see bench/peers/README.md.
+        options: Further options of the peer; see bench/peers/README.md.
     """
     top = {
         "duration": scene.duration_s,
@@ -194,8 +194,8 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
     for flow in scene.flows:
         on_link = scene.ways["forward"].delay_s + scene.ways["reverse"].delay_s
         elsewhere = max(0.0, (flow.rtt_s - on_link) / 2)
-        # Where the hosts are matters only if acknowledgments share their queue with data: then they are where
-        # longfat has them, at equal distances from the link, and otherwise where a peer has the least to do.
+        # Where the hosts are matters only if acknowledgments share their queue with data. Then they are where
+        # longfat has them, at equal distances from the link; otherwise where the peer has the least to do.
         shared = len(scene.busy) > 1
         values = {
             "direction": flow.direction,
@@ -265,5 +265,5 @@ def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -
 
 
 def _choice(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A choice that may be written as its name alone."""
+    """A choice as a table, even if it was written as a name alone."""
     return {"kind": choice} if isinstance(choice, str) else choice

@@ -1,4 +1,4 @@
-"""The scenarios in which simulators are compared, and the runs of them."""
+"""The scenarios in which simulators are compared, and running them."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ CAP_S = 600.0
 
 @dataclass(frozen=True)
 class Cell:
-    """One scenario of the comparison: the file, with what is set in it.
+    """One scenario of the comparison: what is set in the file.
 
     Attributes:
         control: The controller of all flows.
         rate: That of the link.
         queue: One of `QUEUES`.
-        newcomer: Whether a second flow comes to one that has the link, and its first 20 s are measured.
+        newcomer: Whether a second flow joins one that has the link to itself, and its first 20 s are measured.
     """
 
     control: str
@@ -78,9 +78,9 @@ NEWCOMERS = tuple(Cell(*each, newcomer=True) for each in product(CONTROLS, RATES
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is changed in one simulator, to show that it is what makes a difference.
+    """One thing changed in one simulator, to show that it explains a difference.
 
-    A name that begins with `SAME` is that of a change on top of the one above it.
+    A name that begins with `SAME` marks a change on top of the one above it.
 
     Attributes:
         name: What is changed, in a few words.
@@ -106,7 +106,7 @@ class Change:
 
 
 SAME = "the same, and "
-"""So begins the name of a change that comes on top of the one above it."""
+"""How the name of a change on top of the one above it begins."""
 
 _UNEVEN = '["30.0137 ms", "36.6921 ms", "43.3519 ms", "50.0291 ms"]'
 _SMALL_BUFFER = (("link.bottleneck.buffer", '"10 packets"'),)
@@ -283,7 +283,7 @@ CHANGES = (
 
 
 _FEW = 3
-"""Seeds at 1 Gbit/s, and of ns-3 at 100 Mbit/s, unless everything is wanted."""
+"""Seeds at 1 Gbit/s, and for ns-3 at 100 Mbit/s, unless everything is wanted."""
 
 
 def wanted(cell: Cell, simulator: str, seed: int, *, full: bool) -> bool:
@@ -297,7 +297,7 @@ def wanted(cell: Cell, simulator: str, seed: int, *, full: bool) -> bool:
 
 @dataclass(frozen=True)
 class Task:
-    """One run of longfat, and of the peers with what it drew."""
+    """One run of longfat, and runs of the peers with what it drew."""
 
     key: str
     seed: int
@@ -332,7 +332,7 @@ def run_all(
     keep: Callable[[dict[str, Any]], object],
     progress: Callable[[str, float], object],
 ) -> None:
-    """Runs what `found` does not have yet; each new row is handed to `keep` at once.
+    """Runs what `found` does not have yet, and hands each new row to `keep` at once.
 
     Raises:
         PeerAbsent: A peer is not installed.
@@ -372,7 +372,7 @@ def row_of(task: Task, outcome: Outcome) -> dict[str, Any]:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows that a file has; none if there is no file."""
+    """The rows in a file; none if there is no file."""
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Ns2(Program):
     """ns-2 as Debian packages it.
 
-    Options: `spare_place`, how many places its queue is given beyond the buffer (it leaves one empty); `tick`,
-    the grain of its round-trip samples and time-outs in seconds; `timestamps`, 1 or 0: without them a doubled
+    Options: `spare_place`, how many places its queue gets beyond the buffer (it leaves one empty); `tick`, the
+    granularity of its round-trip samples and time-outs in seconds; `timestamps`, 1 or 0: without them a doubled
     time-out stays until new data are acknowledged.
     """
 

@@ -26,11 +26,11 @@ _LIBRARIES = [f"-lns3-{name}" for name in (*_MODULES, "network", "core")]
 class Ns3(Program):
     """ns-3 as Debian packages it.
 
-    Options: `spare_place`, how many places its RED queue is given beyond the buffer (its device holds one
-    packet more); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the grain of its
+    Options: `spare_place`, how many places its RED queue gets beyond the buffer (its device holds one more
+    packet); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the granularity of its
     time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937); `counted`, whether windows grow by whole
     segments (1) or with every acknowledgment (0); `credit`, whether the acknowledgment that ends a recovery
-    lets the window grow by all that it covers (1) or by what it is the first to tell (0); `table`, whether
+    lets the window grow by all that it covers (1) or only by what it reports first (0); `table`, whether
     HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0).
     """
 
@@ -47,7 +47,7 @@ class Ns3(Program):
     }
 
     def command(self) -> list[str]:
-        """The program, compiled if it was not yet.
+        """The program, compiled at first use.
 
         Raises:
             PeerAbsent: There is no ns-3, or no compiler.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longfat_peers._dumbbell import Dumbbell
 
 _SPARE_S = 600.0
-"""Wall time that a peer may take beyond its cap, for building the network."""
+"""Wall time that a peer may take beyond its cap, to build the network."""
 
 
 class Program(ABC):
@@ -81,7 +81,7 @@ def timed(
         peer: The simulator.
         scene: The scenario.
         cap_s: Wall time after which it stops, wherever it is.
-        options: What to tell it other than its defaults.
+        options: Options that differ from its defaults.
 
     Raises:
         PeerAbsent: It is not installed.
@@ -120,7 +120,7 @@ def timed(
 
 @dataclass(frozen=True)
 class Reading:
-    """All counts at one instant: of each flow, and of each direction of the link."""
+    """All counts at one instant, for each flow and each direction of the link."""
 
     time_s: float
     flows: list[dict[str, int]]
@@ -129,7 +129,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Written:
-    """What a peer wrote: readings within the warm-up and at its end, as far as it came, and one at the end."""
+    """What a peer wrote: readings during the warm-up and at its end, as far as it got, and a last one."""
 
     engine_s: float
     reached_s: float
@@ -169,7 +169,7 @@ def _pairs(words: Sequence[str]) -> dict[str, float]:
 
 
 def first_reading(scene: Dumbbell, result: Written) -> Reading | None:
-    """That at the end of the warm-up; of a run that ended within it, the last before its middle, if any."""
+    """The reading at the end of the warm-up; if the run ended before, the last before its middle, if any."""
     nearly = 1 - 1e-9
     reached = result.readings[-1].time_s
     if reached * nearly > scene.warmup_s:
@@ -179,7 +179,7 @@ def first_reading(scene: Dumbbell, result: Written) -> Reading | None:
 
 
 def network_of(scene: Dumbbell, first: Reading, last: Reading) -> Network:
-    """The difference of two readings, in the terms of longfat."""
+    """The difference between two readings, in the terms of longfat."""
     goodputs: dict[str, list[float]] = {}
     pairs = zip(scene.flows, first.flows, last.flows, strict=True)
     for flow, before, after in pairs:

@@ -25,7 +25,7 @@ TITLES = {"longfat": "longfat", "ns2": "ns-2", "ns3": "ns-3"}
 _HEAD = "| goodput | queue mean | dropped | marked | Jain's index |\n"
 
 _SHARE, _RATE = 0.01, 0.1
-"""Differences that are told: of goodput, of the buffer and of Jain's index; and of a drop or mark rate."""
+"""Differences worth reporting: in goodput, buffer and Jain's index; and in a drop or mark rate."""
 
 
 def write(rows: Sequence[Row], docs: Path) -> None:
@@ -72,7 +72,7 @@ def differs(name: str, ours: Estimate, theirs: Estimate) -> bool:
 
 
 def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
-    """Scenarios as a table: a row for each simulator; what differs from longfat is bold."""
+    """Scenarios as a table with a row for each simulator; what differs from longfat is bold."""
     lines = ["| scenario | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     for cell in cells:
         lines += _rows(rows, cell.name, cell.name, *PEERS)
@@ -80,7 +80,7 @@ def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
 
 
 def changes(rows: Sequence[Row]) -> str:
-    """What each change does: the scenario as it was, then longfat and the peer with the change."""
+    """What each change does: the scenario before it, then longfat and the peer with it."""
     lines = ["| what is changed | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     shown = None
     for change in CHANGES:
@@ -120,7 +120,7 @@ def _cell(name: str, value: Estimate, *, bold: bool) -> str:
 
 
 def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is imported late
-    """What the peers found against what longfat found, with the intervals of both."""
+    """Draws what the peers found against what longfat found, with the intervals of both."""
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
     from longfat.plot import style
@@ -182,5 +182,5 @@ def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is importe
 
 
 def _signal(queue: str) -> str:
-    """What tells the senders of congestion there."""
+    """What signals congestion to the senders there."""
     return "drop_rate" if queue == "drop tail" else "mark_rate"

@@ -1,4 +1,4 @@
-"""Whether longfat, ns-2 and ns-3 agree: `bench/validate`, which writes the tables of docs/validation.md."""
+"""Whether longfat, ns-2 and ns-3 agree: `bench/validate` writes the tables of docs/validation.md."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from longfat_peers._grid import read_rows, run_all, tasks
 @click.option(
     "--rows",
     type=click.Path(path_type=Path),
-    help="What is run is kept here [bench/validation.jsonl].",
+    help="Where finished runs are kept [bench/validation.jsonl].",
 )
 def main(*, seeds: int, full: bool, rows: Path | None) -> None:
     """Run the same scenarios in longfat, ns-2 and ns-3, and write tables and a picture for docs/validation.md.
 
-    Every finished run is a line of the file of rows; a run that is there is not repeated, so a longer grid goes
-    on from a shorter one. Remove the file after a change of longfat that moves results.
+    Every finished run is a line in the file of rows and is not repeated, so a larger grid continues from a
+    smaller one. Remove the file after a change of longfat that moves results.
     """
     root = checkout()
     path = rows or root / "bench/validation.jsonl"

@@ -1,4 +1,4 @@
-"""The scenarios whose speed is measured, and the speeds that longfat aims at."""
+"""The scenarios that are timed, and the speeds that longfat aims at."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Speed:
     """A speed to reach: packets per second, or a share of something else.
 
     Attributes:
-        must: Less is a failure.
-        aim: More is not needed.
-        of: What the numbers are multiples of: `packets/s`, `real time`, or the letter of the scenario whose
-            packets per second are the unit of `must` and `aim`.
+        must: Anything less is a failure.
+        aim: More than this is not needed.
+        of: The unit of both: `packets/s`, `real time`, or the letter of the scenario whose packets per second
+            they are multiples of.
     """
 
     must: float
@@ -32,10 +32,10 @@ class Benchmark:
         letter: Its name on the command line.
         title: What it is, in a few words.
         file: The scenario file, from the root of the source.
-        short: Duration and warm-up with which it takes a second or a few; the file says the full ones.
+        short: Duration and warm-up with which it takes a few seconds; the file has the full ones.
         speed: What longfat aims at.
         ratios: How many times faster than each peer longfat must be, and aims to be.
-        utilisation: The least share of the link that the full scenario fills, if that is part of the target.
+        utilisation: The share of the link that the full scenario must fill, if that is part of the target.
     """
 
     letter: str

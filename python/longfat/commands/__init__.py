@@ -48,7 +48,7 @@ commands.add_command(bench_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs the command line and leaves with its exit code.
+    """Runs the command line and exits with its code.
 
     Codes: 0 done, 1 a check or a simulation failed, 2 the input was wrong, 130 interrupted.
     """
@@ -74,7 +74,7 @@ def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for eac
         _complain(f"error: the simulation stopped: {error}")
         return FAILED
     except BrokenPipeError:
-        # Whoever read the output has gone; what is left of it must not fail once more at exit.
+        # The reader of the output has gone; flushing the rest must not fail again at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
@@ -94,7 +94,7 @@ def _reason(error: OSError) -> str:
 
 @contextlib.contextmanager
 def _warnings_told() -> Iterator[None]:
-    """Tells what a user must know in one line, without the place in the code that knew it."""
+    """Reports warnings meant for users in one line, without the place in the code that raised them."""
     with warnings.catch_warnings():
         other = warnings.showwarning
 

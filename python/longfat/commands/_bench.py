@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _MOST_REPEATS = 1000
 
 _SHARED = 1.25
-"""Longest over shortest time of the fixed loop above which others used the core as well."""
+"""Longest over shortest time of the fixed loop beyond which others must have used the core as well."""
 
 _QUIET = 1.2
-"""Wall time over processor time above which the machine did something else as well."""
+"""Wall time over processor time beyond which the machine must have done something else as well."""
 
 
 @click.command("bench")
@@ -57,10 +57,10 @@ def bench_command(
 
     Runs the scenarios A to F of bench/README.md one after the other, each several times with the seeds from
     1 on, and prints data packets per second of engine time beside the speeds that longfat aims at. Short
-    lengths take about a minute. Needs the source, which has the scenarios.
+    lengths take about a minute.
 
     With --against, ns-2 and ns-3 run those of the scenarios that they know, and what happens in the network is
-    compared as well as the speed.
+    compared as well as the speed. That needs the source, which has the programs for them.
     """
     from longfat.bench._measure import as_json as as_object
     from longfat.bench._measure import measure
@@ -183,7 +183,7 @@ def _print(found: Sequence[Timed], repeat: int, *, full: bool, markdown: bool) -
 
 
 def _alone(measured: Timed, loop: Spread | None) -> str:
-    """The median of the runs that had their core to themselves, and how many these are."""
+    """The median over the runs that had their core to themselves, and how many of them there were."""
     from longfat.bench._measure import spread
     from longfat.units import ABSENT, COUNT, amount
 

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _WIDE = 160
-"""Columns of a table that goes to a file or a pipe, where nothing is cut."""
+"""The width of a table written to a file or a pipe, where nothing should be cut."""
 
 
 def console() -> Console:
     """Standard output, for tables."""
     from rich.console import Console
 
-    # Names such as flow[0] are not markup.
+    # Names such as flow[0] must not be taken for markup.
     width = None if sys.stdout.isatty() else _WIDE
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
 def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
-    """An empty table without frames: the first `left` columns are words, the others numbers."""
+    """An empty table without frames: the first `left` columns hold words, the others numbers."""
     from rich.box import Box
     from rich.table import Table
 
@@ -46,7 +46,7 @@ def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
 
 
 def _markdown(made: Table) -> str:
-    """A table in Markdown, to be kept in a page."""
+    """A table in Markdown, for a page."""
     head, *rows = zip(
         *([str(column.header), *map(str, column.cells)] for column in made.columns), strict=True
     )
@@ -55,24 +55,24 @@ def _markdown(made: Table) -> str:
 
 
 def show(screen: Console, made: Table, *, markdown: bool) -> None:
-    """Prints a table, as it is or in Markdown."""
+    """Prints a table, plain or in Markdown."""
     screen.print(_markdown(made) if markdown else made, soft_wrap=markdown)
 
 
 class Advance(Protocol):
-    """Moves a progress bar to a share, 0 to 1, and may say what comes next."""
+    """Moves a progress bar to a share, 0 to 1, and may tell what is being done."""
 
     def __call__(self, share: float, what: str | None = None) -> None: ...
 
 
 @contextmanager
 def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterator[Advance | None]:
-    """A progress bar on standard error while the block runs; `None` where nobody would see it.
+    """A progress bar on standard error while the block runs; `None` if nobody would see it.
 
     Args:
         what: The text before the bar.
         quiet: Show nothing.
-        speed: Words for the speed, from the share done per second.
+        speed: Turns the share done per second into words.
 
     Yields:
         A function that takes the share done, 0 to 1.
@@ -116,7 +116,7 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
 
 
 def refuse_missing(file: Path) -> None:
-    """Refuses a scenario file that is not there, and names the one that was probably meant.
+    """Refuses a missing scenario file, and names the one that was probably meant.
 
     Raises:
         UsageError: There is no such file.

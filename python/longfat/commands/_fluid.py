@@ -23,7 +23,7 @@ _MANY = 8
 """Groups with more flows are summarised."""
 
 _ROUND = 100
-"""Larger factors are told without decimals."""
+"""Larger factors are shown without decimals."""
 
 Row = dict[str, Any]
 
@@ -85,7 +85,7 @@ def fluid_command(
     integrate = pictures or out is not None or not (equilibrium or stability)
     target = default_folder(name) if out is None else out
     if integrate:
-        # A place that cannot be written is found out before any work is done.
+        # An unwritable place is noticed before any work is done.
         with ResultFolder(target, FLUID):
             pass
     solved = solve(
@@ -219,7 +219,7 @@ def _windows(values: Iterable[float]) -> list[str]:
 
 
 def _summarised(rows: list[Row], keys: list[str]) -> list[Row]:
-    """Groups of many flows as three rows: mean, least and most."""
+    """Large groups of flows as three rows: mean, least and most."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row["name"].partition("[")[0], []).append(row)

@@ -47,7 +47,7 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
 
 
 def _profiles() -> list[dict[str, Any]]:
-    """The profiles in the form of the other lists: what they set stands where parameters stand."""
+    """The profiles in the form of the other lists, with the keys they set in place of parameters."""
     from longfat import _longfat
 
     return [

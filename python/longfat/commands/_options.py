@@ -14,7 +14,7 @@ _LARGEST_SEED = 2**63 - 1
 
 
 def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the file, `--seed` and `--set`, told to the command as `file`, `seed` and `changes`."""
+    """Adds the file, `--seed` and `--set`, passed to the command as `file`, `seed` and `changes`."""
     add = (
         click.argument("file", type=click.Path(path_type=Path)),
         click.option(

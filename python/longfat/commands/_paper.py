@@ -87,7 +87,7 @@ def paper_command(
 
 
 def _rooms(slug: str, figure: str | None) -> list[Room]:
-    """The rooms that are asked for, of which one at least has the figure."""
+    """The rooms that were asked for; at least one of them has the figure."""
     from difflib import get_close_matches
 
     from longfat.paper._room import rooms
@@ -168,7 +168,7 @@ def _target(room: Room, scale: str, out: Path | None, rooms: Sequence[Room]) -> 
 
 
 def _complain(remade: Remade, moves: Sequence[tuple[str, str, str]]) -> bool:
-    """Says which verdicts are not the committed ones, and which requirements do not hold; is there any?"""
+    """Reports verdicts that moved and requirements that fail; returns whether there are any."""
     from longfat.paper._verdict import show_criterion, show_estimate
 
     for name, old, new in moves:

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 def report(run: Run, folder: Path) -> None:
-    """Prints links, flows, short flows, AntiECN, the speed of the engine and the place of the results."""
+    """Prints links, flows, short flows, AntiECN, the speed of the engine and where the results are."""
     summary = run.summary
     out = console()
     out.print(links(summary["links"]))
@@ -66,7 +66,7 @@ def links(summary: dict[str, dict[str, Row]]) -> Table:
 
 
 def flows(summary: list[Row]) -> Table:
-    """One row for each long flow; a group of many has three: mean, least, most."""
+    """One row for each long flow; a large group has three: mean, least, most."""
     headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing")
     made = table(*headers, left=2)
     rows: list[Row] = []
@@ -98,7 +98,7 @@ def traffic(summary: dict[str, Row]) -> Table:
 
 
 def anti_ecn(summary: dict[str, Any]) -> list[str]:
-    """What came of AntiECN, in lines: for which groups it is in use, and why it is not for others."""
+    """What became of AntiECN, in lines: which groups use it, and why others do not."""
     in_use: list[str] = []
     plain: dict[str, list[str]] = {}
     groups = {group: members[0] for group, members in _groups(summary["flows"]).items()}

@@ -16,7 +16,7 @@ _MOST_SEEDS = 1000
 
 
 class _Quantity(click.ParamType[str]):
-    """A number with its unit, checked here so that a message can name the option."""
+    """A number with its unit, checked here so that an error can name the option."""
 
     def __init__(self, kind: Literal["time", "rate", "size"]) -> None:
         self.kind = kind

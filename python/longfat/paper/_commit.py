@@ -1,4 +1,4 @@
-"""Results that are kept in the room, and the parts of its README that are made from them."""
+"""The results that a room keeps, and the parts of its README made from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longfat.paper._verdict import Verdict
 
 Move = tuple[str, str, str]
-"""A claim whose verdict is not the committed one: its id, the old verdict, the new one."""
+"""A claim whose verdict is not the committed one: its id, the old verdict and the new one."""
 
 _BLOCK = r"<!-- made: {name} -->\n(.*?)<!-- end: {name} -->\n?"
 
@@ -61,7 +61,10 @@ def changes(remade: Remade) -> list[Move]:
 
 
 def commit_room(remade: Remade) -> list[Move]:
-    """Writes the results into the room and brings its README up to date. Nothing differs from them then.
+    """Writes the results into the room and brings its README up to date.
+
+    Returns:
+        No moves: nothing differs from what is committed now.
 
     Raises:
         RoomError: The room is that of an installed package.
@@ -85,7 +88,7 @@ def commit_room(remade: Remade) -> list[Move]:
     folder.mkdir(exist_ok=True)
     better = None if scale == "full" else results(room, "full")
     for figure in remade.figures:
-        # The room shows one picture of each figure: that of the full scale, if there is one.
+        # The room shows one picture of each figure: at full scale, if there is one.
         if better is None or figure.module.about.id not in better["figures"]:
             _write_figure(folder, figure)
     write_whole(_file(room, scale), lambda path: _files.write_json(path, content))
@@ -127,7 +130,7 @@ def _write_figure(folder: Path, figure: FigureResult) -> None:
 
 
 def write_readme(room: Room) -> None:
-    """Writes the generated parts of the README of a room; what people wrote stays.
+    """Rewrites the generated parts of the README of a room, and leaves the rest as it is.
 
     Raises:
         OSError: It cannot be written.
@@ -137,11 +140,11 @@ def write_readme(room: Room) -> None:
 
 
 def readme(room: Room) -> str:
-    """The README of a room as it should be: what people wrote, with the generated parts of today.
+    """The README of a room as it should be: what people wrote, with its generated parts up to date.
 
     A part stands between `<!-- made: NAME -->` and `<!-- end: NAME -->`, wherever its author puts it; NAME is
-    `paper`, `deviations`, `claims` (those of no figure) or the id of a figure. A part that has no place yet is
-    put at the end.
+    `paper`, `deviations`, `claims` (those of no figure) or the id of a figure. A part without a place yet goes
+    to the end.
     """
     path = room.path / "README.md"
     text = path.read_text("utf-8") if path.exists() else f"# {room.paper.title}\n"
@@ -234,7 +237,7 @@ def _deviations(room: Room) -> str:
 
 
 def _best(found: dict[Scale, dict[str, Any] | None], figure: str | None) -> Scale:
-    """The scale that the README shows: full, if it is there."""
+    """The scale that the README shows: full, if it has been run."""
     full = found["full"]
     there = full is not None and (figure is None or figure in full["figures"])
     return "full" if there else "quick"

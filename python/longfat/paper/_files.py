@@ -1,4 +1,4 @@
-"""What is written: data of figures, claims as JSON and as a Markdown table."""
+"""What a remade paper writes: data of figures, and verdicts as JSON and as a Markdown table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
-    """Writes the rows of an experiment, and their means; the names of the files."""
+    """Writes the rows of an experiment and their means, and returns the names of the files."""
     names = [f"{about.id}.csv", f"{about.id}.parquet"]
     aggregate(rows.frame, (*rows.labels, *about.by)).write_csv(folder / names[0])
     rows.frame.write_parquet(folder / names[1])
@@ -28,7 +28,7 @@ def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
 
 
 def aggregate(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Of each measured number: its mean over the seeds, half of the 95 % interval, how many values."""
+    """For each measured number its mean over the seeds, half of the 95 % interval, and the number of values."""
     numbers = [
         name
         for name, kind in frame.schema.items()
@@ -70,7 +70,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
 
 
 def write_json(path: Path, content: object) -> None:
-    """Writes JSON that people can read, too."""
+    """Writes JSON that people can read as well."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
 

@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 REMADE = Layout(
     "a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet")
 )
-"""The folder of a remade paper: verdicts as JSON and as a table; pictures and data of each figure."""
+"""The folder of a remade paper: verdicts as JSON and as Markdown; pictures and data of each figure."""
 
 
 @dataclass(frozen=True)
 class FigureResult:
-    """What came of one experiment.
+    """The outcome of one experiment.
 
     Attributes:
         module: The experiment.
         rows: What was measured.
-        verdicts: Of its claims, in the order of `claims.toml`.
+        verdicts: The verdicts on its claims, in the order of `claims.toml`.
         pictures: By the stem of their files.
     """
 
@@ -50,14 +50,14 @@ class FigureResult:
 
 @dataclass(frozen=True)
 class Remade:
-    """What came of a paper.
+    """The outcome of a paper.
 
     Attributes:
         room: Its room.
         scale: `quick` or `full`.
-        figures: What came of each experiment that was run.
+        figures: The outcome of each experiment that was run.
         loose: Verdicts on claims that belong to no figure.
-        spent: What the simulations of all papers that were remade together cost, each counted once.
+        spent: What the simulations cost, of all papers remade together, each counted once.
         wall_s: How long these took, in seconds.
     """
 
@@ -86,7 +86,7 @@ class Remade:
         }
 
     def write_files(self, folder: Path) -> list[str]:
-        """Writes everything into an existing folder; the names of the files."""
+        """Writes everything into an existing folder, and returns the names of the files."""
         names = []
         for figure in self.figures:
             names += _files.write(folder, figure.module.about, figure.rows)
@@ -99,7 +99,7 @@ class Remade:
 
 
 class Remaking:
-    """The experiments of some rooms at one scale, planned as one set of runs."""
+    """The experiments of some rooms at one scale, planned together."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Remaking:
             scale: `quick` or `full`.
             figure: Only this experiment of each room, and its claims.
             cache: Where finished runs are kept.
-            fresh: Simulate everything, even what the cache has.
+            fresh: Simulate everything, even what is cached.
 
         Raises:
             RoomError: A room is wrong.
@@ -142,10 +142,10 @@ class Remaking:
     def run(
         self, *, workers: int | None = None, progress: ProgressCallback | None = None
     ) -> list[Remade]:
-        """Runs all experiments in one go, judges their claims and draws their pictures.
+        """Runs all experiments together, judges their claims and draws their pictures.
 
         Raises:
-            RoomError: A module answers other claims than its own, or its code failed.
+            RoomError: A module answers claims other than its own, or its code failed.
             MeasureError: A run failed.
             KeyboardInterrupt: Ctrl-C.
         """

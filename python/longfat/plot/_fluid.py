@@ -23,8 +23,8 @@ def fluid(solved: Solved, packets: Recorded | None = None) -> Figure:
     """Draws windows, rates and prices of a fluid solution against time.
 
     Args:
-        solved: A solution in time; where it has an equilibrium, that is drawn too, dotted.
-        packets: A run of the same scenario, drawn behind in fainter lines of the same colours.
+        solved: A solution in time; its equilibrium, if known, is drawn dotted.
+        packets: A run of the same scenario, drawn behind it in fainter lines of the same colours.
 
     Returns:
         A figure of three panels with a common time axis.
@@ -69,7 +69,7 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
 
 
 def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) -> None:
-    """The run of the packets, in the units and colours of the fluid."""
+    """Draws the packets, in the units and colours of the fluid."""
     series = in_order(packets.flow_series.to_polars(), packets.summary)
     if series.is_empty():
         message = "the run kept no time series: run it with record=True"
@@ -91,7 +91,7 @@ def _behind(window: Axes, rate: Axes, flows: pl.DataFrame, packets: Recorded) ->
 
 
 def _rest(window: Axes, rate: Axes, flows: pl.DataFrame, rest: list[dict[str, Any]]) -> None:
-    """Where few flows settle, as dotted lines."""
+    """Draws where the flows settle as dotted lines, if they are few."""
     if len(rest) > FEW:
         return
     size, _, _ = ruler([largest(flows["rate_bit_s"])], RATE)
@@ -106,10 +106,10 @@ def phase_plane(
     """Draws the windows of two flows of one link against each other (Chiu and Jain 1989).
 
     Args:
-        solved: A solution in time of two flows, as `longfat.synchronised` gives it; or several with the same
-            link and round trips, by the names that their starts get.
+        solved: A solution in time of two flows, as `longfat.synchronised` returns it; or several of them with
+            the same link and round trips, by the labels of their starting points.
         fair: Slope of the fairness line, second window over first; by default that of equal rates.
-        panel: Draw there, with the names of the lines beside them, and not into a figure of its own.
+        panel: Draw there instead of into a new figure; lines are then labelled directly.
 
     Returns:
         A figure of one panel, or that of `panel`: trajectories, efficiency line (link full, queue empty),
@@ -138,7 +138,7 @@ def phase_plane(
 
 
 def _plane(panel: Axes, paths: Mapping[str, Solved], fair: float | None, *, beside: bool) -> None:
-    """Both lines, which are those of the first solution, and the trajectories."""
+    """Draws efficiency and fairness lines, those of the first solution, and the trajectories."""
     first = next(iter(paths.values()))
     full = _alone(first)
     trips = [flow["rtt_s"] for flow in first.summary["flows"]]
@@ -174,7 +174,7 @@ def _plane(panel: Axes, paths: Mapping[str, Solved], fair: float | None, *, besi
 
 
 def _alone(solved: Solved) -> list[float]:
-    """The window with which each of two flows would fill the link alone, the queue empty."""
+    """The window with which each of two flows alone would fill the link, the queue empty."""
     flows, links = solved.flow_series.to_polars(), solved.link_series.to_polars()
     rate = flows.filter(pl.col("time_s") == 0)["rate_bit_s"].to_list()
     capacity = sum(rate) / links["load"][0]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FEW = 6
-"""Up to so many flows get a colour each; more are drawn thin, with their mean on top."""
+"""Up to this many flows get a colour each; more are drawn thin, with their mean on top."""
 
 _MOST_THIN_LINES = 60
 _BUSY = 0.1
@@ -23,7 +23,7 @@ _BUSY = 0.1
 def flow_lines(
     panel: Axes, series: pl.DataFrame, column: str, label: str, *, legend: bool = True
 ) -> None:
-    """One line per flow, or, of many, thin lines and the mean of each group."""
+    """Draws one line per flow, or for many flows thin lines and the mean of each group."""
     unit = ""
     if column.endswith("_bit_s"):
         size, unit, _ = ruler([largest(series[column])], RATE)
@@ -52,7 +52,7 @@ def flow_lines(
 
 
 def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool = True) -> None:
-    """The queue of each busy direction as a share of its buffer; where it is one, also in packets."""
+    """Draws the queue of each busy direction as a share of its buffer; of a single one, also in packets."""
     panel.set_ylabel("queue (% of buffer)")
     _shares(panel, links, "queue")
     drops = sorted({t for _, line in links for t in line.filter(pl.col("dropped") > 0)["time_s"]})
@@ -81,7 +81,7 @@ def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> 
 
 
 def busy(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
-    """The directions worth a line, each with its name: `bottleneck`, `bottleneck, reverse`."""
+    """The directions worth drawing, by name: `bottleneck`, `bottleneck, reverse`."""
     parts = directions(links)
     busy = [
         (name, line)
@@ -104,7 +104,7 @@ def largest(series: pl.Series) -> float:
 
 
 def in_order(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
-    """The series of the flows in the order of the file, whichever started first."""
+    """The series of the flows in the order of the scenario file, whichever started first."""
     order = {flow["name"]: index for index, flow in enumerate(summary["flows"])}
     place = pl.col("flow").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
     return series.sort(place, "time_s")

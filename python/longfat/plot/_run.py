@@ -54,7 +54,7 @@ def _run(finished: Recorded) -> Figure:
 
 
 def _headline(finished: Recorded) -> tuple[str, str]:
-    """What was simulated, and what came out."""
+    """What was simulated, and what came out of it."""
     summary = finished.summary
     kinds: dict[str, int] = {}
     for flow in summary["flows"]:

@@ -28,10 +28,10 @@ COLOURS = (
     "#4D4D4D",
     "#E69F00",
 )
-"""The palette of Okabe and Ito, which readers with any colour vision tell apart; the yellow made darker."""
+"""The palette of Okabe and Ito, which readers with any colour vision can tell apart; the yellow is darkened."""
 
 LINK_COLOURS = ("#333333", "#E69F00", "#56B4E9", "#CC79A7", "#009E73", "#D55E00")
-"""For links, so that a lone link is not taken for the first flow."""
+"""For links, so that a single link is not mistaken for the first flow."""
 
 _INK = "#222222"
 _FAINT = "#6b6b6b"
@@ -56,18 +56,18 @@ _STYLE: Any = {
     "xtick.color": _FAINT,
     "ytick.color": _FAINT,
     "legend.frameon": False,
-    # The same run gives the same bytes.
+    # The same figure is written as the same bytes.
     "svg.hashsalt": "longfat",
 }
 
 
 def applied() -> AbstractContextManager[None]:
-    """The style, while the block lasts."""
+    """Applies the style within a `with` block."""
     return rc_context(_STYLE)
 
 
 def figure(width: float, height: float, head: float) -> Figure:
-    """An empty figure of so many hundreds of pixels, with `head` hundreds of pixels for titles."""
+    """An empty figure, sized in hundreds of pixels, with `head` of them at the top for titles."""
     made = Figure(figsize=(width, height), dpi=100)
     made.subplots_adjust(
         left=0.9 / width,
@@ -81,7 +81,7 @@ def figure(width: float, height: float, head: float) -> Figure:
 
 
 def save(drawn: Figure, path: str | os.PathLike[str]) -> None:
-    """Writes a picture; its ending chooses the format.
+    """Writes a picture; the suffix of the path selects the format.
 
     Raises:
         ValueError: There is no such format.
@@ -93,7 +93,7 @@ def save(drawn: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def panel(axes: Axes, warmup: float, duration: float) -> None:
-    """What all panels share: the time axis, the warm-up, few ticks."""
+    """Sets what all panels share: the time axis, the shaded warm-up, few ticks."""
     axes.set_xlim(0, duration)
     axes.tick_params(length=0)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
@@ -102,7 +102,7 @@ def panel(axes: Axes, warmup: float, duration: float) -> None:
 
 
 def name_warmup(axes: Axes, warmup: float, duration: float) -> None:
-    """Says what the shade is, if there is room."""
+    """Labels the shaded warm-up, if it is wide enough."""
     if warmup > duration / 12:
         axes.annotate(
             "warm-up",
@@ -116,7 +116,7 @@ def name_warmup(axes: Axes, warmup: float, duration: float) -> None:
 
 
 def large_numbers(axes: Axes) -> None:
-    """Writes 20 000 as 20 k."""
+    """Labels 20 000 as 20 k."""
     axes.yaxis.set_major_formatter(EngFormatter(sep=" "))
 
 
@@ -136,7 +136,7 @@ def legend(axes: Axes) -> None:
 
 
 def second_scale(axes: Axes, factor: float, label: str) -> None:
-    """The same axis once more on the right, in other units."""
+    """Repeats the axis on the right, in other units."""
     other = axes.secondary_yaxis(
         "right", functions=(partial(mul, factor), partial(mul, 1 / factor))
     )
@@ -148,7 +148,7 @@ def second_scale(axes: Axes, factor: float, label: str) -> None:
 
 
 def rug(axes: Axes, times: Sequence[float], label: str) -> None:
-    """Short marks at the top of a panel, at the times of something bad."""
+    """Draws short marks at the top of a panel, at the times of something bad."""
     if times:
         axes.vlines(
             times,
@@ -170,14 +170,14 @@ def rug(axes: Axes, times: Sequence[float], label: str) -> None:
 
 
 def title(drawn: Figure, heading: str, detail: str) -> None:
-    """A heading with a fainter line below it, at the left."""
+    """Writes a heading with a fainter line below it, at the left."""
     left, height = drawn.subplotpars.left, drawn.get_figheight()
     drawn.text(left, 1 - 0.33 / height, heading, fontsize=16, fontweight="bold", va="center")
     drawn.text(left, 1 - 0.64 / height, detail, fontsize=11, color=_FAINT, va="center")
 
 
 def column_title(axes: Axes, heading: str, detail: str) -> None:
-    """A heading for a column of panels, with fainter lines below it."""
+    """Writes a heading above a column of panels, with fainter lines below it."""
     panel: dict[str, Any] = {
         "xy": (0, 1),
         "xycoords": "axes fraction",

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from longfat.results._run import Run
 
 Model = Literal["mean-field", "hybrid", "synchronised"]
-"""How the laws are read: as rates, as windows that jump at random losses, or all losing together."""
+"""How window laws are read: as rates, as windows that jump at random losses, or as all losing together."""
 
 Price = Literal["avq", "overflow", "red", "loss"]
-"""What links charge: a virtual queue, what a full buffer loses, RED's marks, or nothing beyond corruption."""
+"""What links charge: marks of a virtual queue, losses of a full buffer, RED's marks, or corruption alone."""
 
 MODELS: tuple[Model, ...] = get_args(Model)
 PRICES: tuple[Price, ...] = get_args(Price)
@@ -54,7 +54,7 @@ def fluid(
         model: `"mean-field"`: rates, of which losses are a share. `"hybrid"`: windows that grow continuously
             and jump at random losses. `"synchronised"`: one drop-tail link whose flows all lose together.
         price: `"avq"`: a virtual queue marks what exceeds the capacity, and no queue forms. `"overflow"`: what
-            a full buffer has no room for is lost. `"red"`: the RED queues of the scenario. `"loss"`: nothing
+            exceeds a full buffer is lost. `"red"`: the RED queues of the scenario. `"loss"`: nothing
             beyond the `loss` of the links, whatever the load. The synchronised model does not ask.
         delay: With feedback delay: a flow learns a round trip late what its packets met.
         integrate: Solve in time.
@@ -96,7 +96,7 @@ def solve(
     equilibrium: bool,
     stability: bool,
 ) -> Fluid:
-    """The same for a scenario that was read already."""
+    """Does what `fluid` does, for a scenario already read."""
     path = rest = None
     if model == "synchronised" and (equilibrium or stability):
         message = "flows that lose together never settle: ask the mean field for an equilibrium"
@@ -129,8 +129,8 @@ def synchronised(
         rate: Capacity of the link.
         rtt: Round trip without the queue of all flows, or one for each.
         window: The first window of each flow, in segments; each starts in congestion avoidance.
-        duration: How long to solve for.
-        buffer: What the link has room for, one packet at least.
+        duration: The time to solve for.
+        buffer: How much the queue of the link holds, one packet at least.
         packet: Size of the packets.
         sample: Spacing of the series.
 
@@ -182,7 +182,7 @@ def _refuse_unknown(what: str, asked: str, known: Sequence[str]) -> None:
 
 
 class Fluid(Resolved):
-    """What the fluid model has found: series, averages, an equilibrium.
+    """A solution of the fluid model: series, averages, an equilibrium.
 
     Attributes:
         name: A short name: the stem of the scenario file, or `scenario`.
@@ -209,7 +209,7 @@ class Fluid(Resolved):
 
     @property
     def integrated(self) -> bool:
-        """Was it solved in time?"""
+        """Whether it was solved in time."""
         return self._path is not None
 
     @property
@@ -221,7 +221,7 @@ class Fluid(Resolved):
 
     @property
     def stable(self) -> bool | None:
-        """Do small disturbances of the equilibrium die out? `None` unless it was asked for."""
+        """Whether small disturbances of the equilibrium die out; `None` unless it was asked for."""
         return None if self._rest is None else self._rest.get("stable")
 
     @property
@@ -271,11 +271,11 @@ class Fluid(Resolved):
         """Draws windows, rates and prices against time.
 
         Args:
-            path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
             packets: A run of the same scenario, drawn behind in fainter lines.
 
         Returns:
-            The figure, which notebooks show.
+            The figure, which a notebook displays.
 
         Raises:
             ValueError: It was not solved in time.
@@ -299,14 +299,14 @@ class Fluid(Resolved):
         Trajectory, efficiency line (the two fill the link, the queue is empty) and fairness line.
 
         Args:
-            path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
             fair: Slope of the fairness line, the second window over the first. By default that of equal rates,
                 the ratio of the round trips; 1 is for equal windows.
-            panel: Draw there, and not into a figure of its own. `longfat.plot.phase_plane` also takes several
+            panel: Draw there instead of into a new figure. `longfat.plot.phase_plane` also takes several
                 solutions, for trajectories from several starts.
 
         Returns:
-            The figure, which notebooks show.
+            The figure, which a notebook displays.
 
         Raises:
             ValueError: There are not two flows on one link, or it was not solved in time.
@@ -328,7 +328,7 @@ class Fluid(Resolved):
         """Writes a folder: the scenario, `fluid.json`, the tables, pictures on request.
 
         Args:
-            folder: Where; by default `runs/NAME-fluid`. An earlier solution there is replaced whole.
+            folder: Where to write; `runs/NAME-fluid` by default. An earlier solution there is replaced whole.
             pictures: Also draw `fluid.png` and `fluid.svg`.
             packets: A run of the same scenario, drawn behind.
 
@@ -336,8 +336,8 @@ class Fluid(Resolved):
             The folder.
 
         Raises:
-            FileExistsError: Something else is there.
-            OSError: The folder cannot be written; nothing half-written stays.
+            FileExistsError: Something other than a solution is there.
+            OSError: The folder cannot be written; nothing is left half-written.
         """
         target = default_folder(self.name) if folder is None else Path(folder)
         with ResultFolder(target, FLUID) as result:
@@ -357,5 +357,5 @@ class Fluid(Resolved):
 
 
 def default_folder(name: str) -> Path:
-    """Where a solution is written unless another folder is asked for."""
+    """Where a solution is written by default."""
     return Path("runs") / f"{name}-fluid"

@@ -70,8 +70,8 @@ FLUID = Layout(
 class ResultFolder:
     """A folder that appears whole, replacing an earlier result, when `commit` is called; otherwise not at all.
 
-    Entering makes a hidden folder beside the target, so that a place which cannot be written is found out
-    before any work is done.
+    Entering it makes a hidden folder beside the target, so that an unwritable place is noticed before any work
+    is done.
 
         with ResultFolder("runs/first-1", RUN) as folder:
             (folder.path / "summary.json").write_text(...)
@@ -119,7 +119,7 @@ class ResultFolder:
         """Puts the folder in its place. An earlier result there is removed.
 
         Raises:
-            OSError: The folder could not be put there; what was there still is.
+            OSError: The folder could not be put there; what was there remains.
         """
         self._check()
         if not self._real.exists():
@@ -160,7 +160,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Writes a file beside its place, with the same ending, then moves it there: whole or not at all.
 
     Raises:
-        OSError: It cannot be written; what was there still is.
+        OSError: It cannot be written; what was there remains.
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
     os.close(handle)
@@ -174,7 +174,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _open_up(path: Path, mode: int) -> None:
-    """What is temporary is private at first; a result is as readable as anything else."""
+    """Temporary files start out private; a result gets the usual permissions."""
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(mode & ~mask)

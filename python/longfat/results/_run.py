@@ -39,8 +39,8 @@ def run(
         seed: Replaces the seed of the scenario.
         set: Fields to set first: `{"link.bottleneck.rate": "1 Gbit/s"}`, or a list of texts as on the
             command line, `["link.bottleneck.rate=1 Gbit/s"]`.
-        record: Keep the time series. Without them nothing else changes, and memory stays small.
-        progress: Called some ten times a second with the share of the simulated time that has passed, 0 to 1.
+        record: Keep the time series. Dropping them changes nothing else and saves memory.
+        progress: Called about ten times a second with the share of simulated time that has passed, 0 to 1.
 
     Returns:
         The finished run.
@@ -49,7 +49,7 @@ def run(
         ScenarioError: The scenario is wrong; the message names the place and the reason.
         OSError: The file cannot be read.
         EngineError: A bug of longfat.
-        KeyboardInterrupt: Ctrl-C; nothing is left behind.
+        KeyboardInterrupt: Ctrl-C was pressed; nothing is left behind.
     """
     scenario, name = read(source, seed=seed, changes=set)
     return Run(scenario, _longfat.simulate(scenario, record=record, progress=progress), name)
@@ -93,7 +93,7 @@ class Run(Resolved):
 
     @cached_property
     def transfers(self) -> Table:
-        """One row for each transfer: start, size, completion time, which is null if it is not complete."""
+        """One row for each transfer: start, size, completion time (null if it never completed)."""
         return Table(self._recording.table("transfers"))
 
     @cached_property
@@ -121,10 +121,10 @@ class Run(Resolved):
         """Draws window, throughput, queue and utilisation against time.
 
         Args:
-            path: Also writes the picture there; the ending (`.png`, `.svg`, `.pdf`) chooses the format.
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
 
         Returns:
-            The figure, which notebooks show.
+            The figure, which a notebook displays.
 
         Raises:
             ValueError: The run kept no time series (`record=False`).
@@ -137,18 +137,18 @@ class Run(Resolved):
         return figure
 
     def save(self, folder: str | os.PathLike[str] | None = None, *, pictures: bool = False) -> Path:
-        """Writes the run as a folder: scenario, averages, tables, pictures on request.
+        """Writes the run as a folder: scenario, averages, tables, and pictures on request.
 
         Args:
-            folder: Where; by default `runs/NAME-SEED`. An earlier run there is replaced whole.
+            folder: Where to write; `runs/NAME-SEED` by default. An earlier run there is replaced whole.
             pictures: Also draw `run.png` and `run.svg`.
 
         Returns:
             The folder.
 
         Raises:
-            FileExistsError: Something else is there.
-            OSError: The folder cannot be written; nothing half-written stays.
+            FileExistsError: Something other than a run is there.
+            OSError: The folder cannot be written; nothing is left half-written.
         """
         target = default_folder(self.name, self._scenario.seed) if folder is None else folder
         with ResultFolder(target, RUN) as result:
@@ -159,7 +159,7 @@ class Run(Resolved):
     def write_files(
         self, folder: Path, *, transfers: TransferFile | None = None, pictures: bool = False
     ) -> None:
-        """Writes the files of the run into an existing folder; `transfers` has what was written already."""
+        """Writes the files of the run into an existing folder; `transfers` holds those already on disk."""
         (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
         text = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
@@ -177,5 +177,5 @@ class Run(Resolved):
 
 
 def default_folder(name: str, seed: int) -> Path:
-    """Where a run is written unless another folder is asked for."""
+    """Where a run is written by default."""
     return Path("runs") / f"{name}-{seed}"

@@ -29,7 +29,7 @@ class ArrowStream(Protocol):
 class Table:
     """A table of a run: named columns of equal length.
 
-    Columns of real numbers have nulls where there is no value. Names (of flows, links, directions) are
+    Columns of real numbers hold nulls where there is no value. Names (of flows, links, directions) are
     categories. Every library that speaks the Arrow C stream interface reads a `Table` directly:
     `polars.DataFrame(table)`, `pyarrow.table(table)`, `duckdb.sql("select * from table")`.
     """

@@ -1,4 +1,4 @@
-"""Transfers that are written while the simulation runs, so that memory holds only those that live."""
+"""Transfers written while the simulation runs, so that memory holds only those still under way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class TransferFile:
-    """The file `transfers.parquet` of a run: parts are put beside it during the run, and joined at its end."""
+    """The file `transfers.parquet` of a run: parts are written during the run and joined at its end."""
 
     def __init__(self, folder: Path) -> None:
         """Plans to write into `folder`, which exists."""
@@ -19,7 +19,7 @@ class TransferFile:
         self._parts: list[Path] = []
 
     def __call__(self, transfers: ArrowStream) -> None:
-        """Writes one part: what `simulate` hands over when enough transfers are over.
+        """Writes one part: what `simulate` hands over once enough transfers have finished.
 
         Raises:
             OSError: The part cannot be written.

@@ -25,13 +25,13 @@ COMPARISON = Layout(
     ("comparison.json",),
     ("*.toml", "comparison.png", "comparison.svg"),
 )
-"""The folder of a comparison: the numbers, a scenario file per controller, a picture on request."""
+"""The folder of a comparison: the numbers, a scenario file per controller, and a picture on request."""
 
 LINK = "bottleneck"
 GROUP = "flow"
 
 _START_ROUND_TRIPS = 5
-"""Flows start within so many round trips, drawn from the seed: what differs between seeds."""
+"""Flows start within this many round trips, at times drawn from the seed: all that seeds change."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Contender:
         drop_rate: Packets dropped per packet that arrives at the queue.
         jain: Jain's index of fairness among the flows, 1 if all get the same.
         timeouts: Time-outs of all flows together, per run.
-        anti_ecn: Is AntiECN in use? None where the controller does not ask for it.
+        anti_ecn: Whether AntiECN is in use; `None` where the controller does not ask for it.
     """
 
     control: str
@@ -168,14 +168,14 @@ def compare(
         controls: The controllers.
         seeds: How many seeds, from 1 up.
         tables: Tables to keep of the first seed of each controller.
-        cache: Where finished runs are kept.
-        progress: Told how far the runs are.
+        cache: Where finished runs are kept; the default cache if not given.
+        progress: Told how far the runs have come.
 
     Returns:
         The controllers, in order.
 
     Raises:
-        ScenarioError: Something in the set-up or a controller is wrong; nothing has run then.
+        ScenarioError: Something in the set-up or a controller is wrong; nothing has been run.
     """
     jobs = [
         Job(scenario, seed, tables if seed == 1 else ())

@@ -42,9 +42,9 @@ class Spent:
 
     Attributes:
         runs: How many simulations.
-        known: How many of them were known from earlier.
+        known: How many of them were in the cache.
         data_packets: Data packets that reached receivers in them.
-        core_s: How long they took when they were made, in seconds of one core.
+        core_s: What they took when they were run, in seconds of one core.
     """
 
     runs: int = 0
@@ -78,7 +78,7 @@ class Rows:
         frame: One row per point and seed, or several: labels, `seed`, measured columns; in the order of the
             points.
         labels: The names of the labels.
-        spent: What its simulations cost. One that several sweeps share counts in each of them.
+        spent: What its simulations cost; one shared by several sweeps counts in each.
     """
 
     frame: pl.DataFrame
@@ -87,7 +87,7 @@ class Rows:
 
 
 class Plan:
-    """All jobs of some sweeps, each needed one only once.
+    """Everything some sweeps need, each job only once.
 
     plan = Plan(sweeps)
     print(plan.runs, plan.seconds)
@@ -147,7 +147,7 @@ class Plan:
 
     @cached_property
     def known(self) -> int:
-        """How many simulations are known from earlier."""
+        """How many simulations are in the cache."""
         return sum(map(self._is_known, self._jobs.values()))
 
     @cached_property
@@ -170,7 +170,7 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """About how long all takes on one core, without what is known from earlier."""
+        """About how long everything takes on one core, without what is in the cache, in seconds."""
         return sum(self._costs)
 
     def _is_known(self, job: Job | Call) -> bool:
@@ -185,7 +185,7 @@ class Plan:
 
         Args:
             workers: How many runs at a time; by default one per core.
-            progress: Told how far it is, weighted by the cost of the runs.
+            progress: Told how far it has come, weighted by the cost of the runs.
 
         Returns:
             The rows of each sweep, in order.
@@ -261,12 +261,12 @@ def run_points(
 
     Args:
         points: What to run.
-        measure: Makes one row, or several, of one finished run. Labels and seed are added.
+        measure: Turns one finished run into a row, or several; labels and seed are added.
         folder: What paths of scenarios are relative to.
         workers: How many runs at a time; by default one per core.
         cache: Where finished runs are kept.
-        fresh: Simulate everything, even what the cache has.
-        progress: Told how far it is.
+        fresh: Simulate everything, even what is cached.
+        progress: Told how far it has come.
 
     Returns:
         Labels, `seed` and measured columns, in the order of the points.
@@ -284,7 +284,7 @@ def run_points(
 
 @dataclass(frozen=True)
 class _Use:
-    """Who wants a job: the number of a sweep, the number of its point, the seed."""
+    """Who wants a job: the index of a sweep, the index of its point, the seed."""
 
     sweep: int
     point: int
@@ -295,7 +295,7 @@ class _Use:
 
 
 def _place(error: Exception, function: Callable[..., object]) -> traceback.FrameSummary:
-    """Where an error arose, as far as whoever wrote `function` can see."""
+    """Where an error arose, within the file of `function` if possible: that is where its author looks."""
     frames = traceback.extract_tb(error.__traceback__)
     code = getattr(function, "__code__", None)
     own = [frame for frame in frames if code and frame.filename == code.co_filename]

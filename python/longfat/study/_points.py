@@ -29,7 +29,7 @@ class Point:
         scenario: The path of a scenario file, relative to the folder of the sweep, or its content as a
             dictionary.
         set: Fields to set first, as with `longfat.run`: `{"link.bottleneck.rate": "1 Gbit/s"}`.
-        labels: What tells this point from the others, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the
+        labels: What distinguishes this point, such as `{"control": "exp", "rate_bit_s": 2.5e6}`: the
             first columns of its rows. All points of a sweep have the same labels.
         seeds: The seeds, or how many: 3 stands for 1, 2, 3.
         tables: Tables to measure besides the averages, such as `("flow_series",)`.
@@ -46,14 +46,14 @@ class Point:
 class Computation:
     """A point that is a Python function instead of a simulation: a fluid model, or theory.
 
-    It runs among the simulations and is neither cached nor interrupted, so it should take seconds at most.
+    It runs alongside the simulations and is neither cached nor interrupted, so it should take seconds at most.
 
     Attributes:
-        labels: What tells this point from the others.
+        labels: What distinguishes this point.
         function: What to call.
         arguments: Its arguments by name.
         seeds: `None` calls it once; otherwise it is called with `seed=` for each seed, as with `Point`.
-        seconds: About how long one call takes: for the order of work and the progress bar.
+        seconds: About how long one call takes, to order the work and to draw the progress bar.
     """
 
     labels: Mapping[str, Any]
@@ -123,7 +123,7 @@ class Sweep:
     Attributes:
         name: For messages.
         points: The points.
-        measure: Makes one row, or several, of one finished run. Labels and seed are added.
+        measure: Turns one finished run into a row, or several; labels and seed are added.
         folder: What paths of scenarios are relative to.
     """
 

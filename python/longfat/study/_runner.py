@@ -1,14 +1,14 @@
-"""Many simulations: in parallel, cached, in order.
+"""Many simulations: parallel, cached, in order.
 
     scenario, _ = read("scenarios/first.toml")
     jobs = [Job(scenario, seed) for seed in range(1, 11)]
     for result in run_many(jobs):
         print(result.job.seed, result.summary if result.summary else result.error)
 
-One simulation uses one core and runs without the interpreter's lock, so threads are enough.
+A simulation uses one core and runs without the interpreter's lock, so threads are enough.
 
-Whoever has many runs and wants little of each uses `reduce_many`: the dearest first, each reduced where it was
-made, so that no table outlives the run.
+`reduce_many` is for many runs of which little is kept: it starts the most expensive first and reduces each one
+in the thread that ran it, so no table outlives its run.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a job: either `summary` or `error` is there.
+    """The outcome of a job: it has either a `summary` or an `error`.
 
     Attributes:
         job: The job.
         summary: The averages, as `longfat run --json` prints them.
         tables: The tables that the job asked for.
-        error: What went wrong, in words.
-        cached: Was it simulated earlier?
+        error: What went wrong.
+        cached: Whether it came from the cache.
     """
 
     job: Job
@@ -92,11 +92,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Returned:
-    """What became of a call.
+    """The outcome of a call.
 
     Attributes:
         value: What the function returned.
-        error: What it raised, in words.
+        error: What it raised.
     """
 
     value: Any = None
@@ -104,10 +104,10 @@ class Returned:
 
 
 class ProgressCallback(Protocol):
-    """Told how far the jobs are, some ten times a second, always on the caller's thread."""
+    """Is told how far the jobs have come, about ten times a second, always on the caller's thread."""
 
     def __call__(self, finished: int, total: int, share: float, /) -> object:
-        """`finished` of `total` jobs are done; `share` counts the begun ones in part, 0 to 1."""
+        """`finished` of `total` jobs are done; `share`, 0 to 1, also counts the started ones in part."""
 
 
 def run_many(
@@ -120,16 +120,16 @@ def run_many(
 ) -> Iterator[Result]:
     """Runs jobs in parallel and yields their results in the order of the jobs, each as soon as possible.
 
-    A job that fails yields a result with an error and disturbs no other. Every finished job is in the cache
-    at once, so that an interrupted call loses no work. Interrupting it (Ctrl-C), closing it or leaving the
-    loop cancels what runs.
+    A job that fails yields a result with an error and disturbs no other. Every finished job goes into the
+    cache at once, so an interrupted call loses no work. Interrupting the iterator (Ctrl-C), closing it or
+    leaving the loop cancels whatever is running.
 
     Args:
         jobs: What to simulate.
         workers: How many at a time; by default one per core that this process may use.
         cache: Where finished runs are kept; by default `Cache()`.
-        fresh: Simulate everything, even what the cache has.
-        progress: Told how far the jobs are.
+        fresh: Simulate everything, even what is cached.
+        progress: Told how far the jobs have come.
 
     Yields:
         One result per job.
@@ -161,23 +161,23 @@ def reduce_many(
     fresh: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Iterator[tuple[int, T]]:
-    """Runs jobs in parallel, the dearest first, and yields what `reduce` makes of each as soon as it is there.
+    """Runs jobs in parallel, the most expensive first, and yields what `reduce` makes of each.
 
-    The dearest come first so that all cores end at about the same time. Failures, the cache and interruptions
-    are as with `run_many`.
+    Expensive jobs come first so that all cores finish at about the same time. Failures, the cache and
+    interruptions are handled as in `run_many`.
 
     Args:
         jobs: What to run.
-        reduce: Called with the number of a job and its result, in the thread that ran it: all that the result
-            holds can go when it returns. What it raises is raised here.
-        costs: Of each job, in any unit: for the order and for `progress`.
+        reduce: Called with the index of a job and its result, in the thread that ran it; the result is dropped
+            when it returns. What it raises is raised here.
+        costs: The cost of each job, in any unit: for the order and for `progress`.
         workers: How many at a time; by default one per core that this process may use.
         cache: Where finished runs are kept; by default `Cache()`.
-        fresh: Simulate everything, even what the cache has.
-        progress: Told how far the jobs are, weighted by their costs.
+        fresh: Simulate everything, even what is cached.
+        progress: Told how far the jobs have come, weighted by their costs.
 
     Yields:
-        The number of each job in `jobs`, and what became of it.
+        The index of each job in `jobs`, and what `reduce` made of it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -193,8 +193,8 @@ def reduce_many(
             batch.shares[index] = 1.0
 
     with batch.pool(workers) as pool:
-        dearest_first = sorted(range(len(jobs)), key=lambda index: -costs[index])
-        pending = {pool.submit(work, index) for index in dearest_first}
+        expensive_first = sorted(range(len(jobs)), key=lambda index: -costs[index])
+        pending = {pool.submit(work, index) for index in expensive_first}
         while pending:
             finished, pending = wait(pending, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
             batch.tell(progress)
@@ -203,7 +203,7 @@ def reduce_many(
 
 
 def usable_cores() -> int:
-    """The number of cores that this process may use."""
+    """How many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -221,7 +221,7 @@ class _Batch:
 
     @contextmanager
     def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
-        """Threads that are stopped when the block is left, however it is left."""
+        """A thread pool that is stopped when the block is left, however it is left."""
         pool = ThreadPoolExecutor(workers or usable_cores(), thread_name_prefix="longfat")
         try:
             yield pool
@@ -261,7 +261,7 @@ class _Batch:
             return Result(job, *found, cached=True)
 
         def advanced(share: float) -> None:
-            # A run is finished when its tables are there, not when its time has passed.
+            # A run is finished once its tables exist, not when its simulated time is over.
             self.shares[index] = min(share, 0.999)
 
         recording = _longfat.simulate(

@@ -1,4 +1,4 @@
-"""The mean over seeds, and how sure of it we are."""
+"""The mean over seeds, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def t_quantile(freedom: int, confidence: float = _CONFIDENCE) -> float:
     """The t with which Student's distribution has `confidence` of its mass in [-t, t].
 
     For whole degrees of freedom the mass is a finite sum in the angle atan(t / sqrt(freedom))
-    (Abramowitz and Stegun, equations 26.7.3 and 26.7.4), which bisection inverts to the last bit. The only
-    library with this number is scipy, a hundred megabytes and half a second to import.
+    (Abramowitz and Stegun, equations 26.7.3 and 26.7.4), which bisection inverts to the last bit. Among
+    libraries only scipy has it, at a hundred megabytes and half a second of import time.
 
     >>> round(t_quantile(2), 3), round(t_quantile(30), 3)
     (4.303, 2.042)
