@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from longfat.paper import Measured, Point, Scale, per_seed
+from longfat.paper import Scale, per_seed
+from longfat.study import Measured, Point
 
 FULL_LENGTH = 5
 """How many times longer the runs of the full scale are."""

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from longfat.paper import Answer, Measured, Row, at, plots
+from longfat.paper import Answer, at, plots
+from longfat.study import Measured, Row
 from shared import THRESHOLDS, Values
 
 COLOURS = {

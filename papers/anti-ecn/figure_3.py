@@ -9,7 +9,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import evolution
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 from shared import LENGTH_S, THRESHOLDS, lone, product_s
 
 FIGURE = Experiment(

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from longfat.paper import Measured, Point, Row, Scale, at
+from longfat.paper import Scale, at
+from longfat.study import Measured, Point, Row
 
 THRESHOLDS = (0.40, 0.50, 0.60, 0.75)
 TABLE: dict[int, tuple[float, ...]] = {40: (0.10, 0.12, 0.17, 0.19), 200: (0.17, 0.20, 0.26, 0.29)}

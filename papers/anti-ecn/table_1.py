@@ -6,7 +6,8 @@ from itertools import pairwise
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 from shared import TABLE, THRESHOLDS, lone
 
 FIGURE = Experiment(

@@ -7,7 +7,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import shared
-from longfat.paper import Answer, Experiment, Point, Scale, at, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Point
 from shared import yardstick
 
 FIGURE = Experiment(

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 import drawn
 import shared
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
 from shared import SHARES, at_each_load, best, gaps
 
 FIGURE = Experiment(

@@ -6,8 +6,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import shared
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
-from longfat.study import estimate
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Point, estimate
 from shared import NETWORKS, SHARES, best, yardstick
 
 FIGURE = Experiment(

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 import drawn
 import shared
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
 from shared import ALONE, CONTROLS, gaps
 
 FIGURE = Experiment(

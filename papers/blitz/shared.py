@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from longfat import power
-from longfat.paper import Measured, Point, Row, Scale, across, at
+from longfat.paper import Scale, across, at
+from longfat.study import Measured, Point, Row
 
 CONTROLS = ("reno", "blitz")
 SHARES = (0.2, 0.6, 1.0)

@@ -10,19 +10,8 @@ from matplotlib.ticker import NullFormatter
 
 import drawn
 import shared
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from longfat.study import estimate
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row, estimate
 from shared import ALONE, NETWORKS, best
 
 FIGURE = Experiment(

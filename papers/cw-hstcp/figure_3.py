@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 
 import longfat
 from longfat import plot
-from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Row
 from shared import PACKET_BIT, cw
 
 FIGURE = Experiment(

@@ -14,18 +14,8 @@ from matplotlib.figure import Figure
 
 import longfat
 from longfat import fairness
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    at,
-    plots,
-)
-from longfat.study import estimate
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Point, Row, estimate
 from shared import PACKET_BIT
 
 FIGURE = Experiment(

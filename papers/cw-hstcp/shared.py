@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from longfat import fairness
-from longfat.paper import Measured, Point, Row, Scale
+from longfat.paper import Scale
+from longfat.study import Measured, Point, Row
 
 QUICK_RATE, FULL_RATE = 100, 1000
 """Rate of the bottleneck in Mbit/s."""

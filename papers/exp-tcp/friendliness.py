@@ -8,7 +8,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, plots
+from longfat.paper import Answer, Experiment, Scale, across, plots
+from longfat.study import Measured, Point, Row
 from shared import BDP_S, PACKET_BIT
 
 FIGURE = Experiment(

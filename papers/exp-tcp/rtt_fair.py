@@ -9,18 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="rtt-fair",

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 from shared import CONTROLS, PACKET_BIT
 
 FIGURE = Experiment(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from longfat.paper import Measured, Point, Row
+from longfat.study import Measured, Point, Row
 
 CONTROLS = ("reno", "hstcp", "stcp", "exp")
 BDP_S = 0.080

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from longfat.paper import Measured, Point, Row, Scale, across, per_seed, plots
+from longfat.paper import Scale, across, per_seed, plots
+from longfat.study import Measured, Point, Row
 from shared import CONTROLS
 
 Numbers = NDArray[np.float64]

@@ -6,18 +6,8 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
 from shared import fiber, single
 
 FIGURE = Experiment(

@@ -9,17 +9,8 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    at,
-    plots,
-)
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Point, Row
 from shared import fiber, solved, unit
 
 FIGURE = Experiment(

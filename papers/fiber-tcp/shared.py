@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import longfat
-from longfat.paper import Measured, Point, Row
+from longfat.study import Measured, Point, Row
 
 RTT_S = 0.1
 PACKET_BIT = 12_000

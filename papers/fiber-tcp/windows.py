@@ -3,7 +3,8 @@
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Measured, Row, at, plots
+from longfat.paper import at, plots
+from longfat.study import Measured, Row
 from shared import QUEUES, outcome
 
 SHOWN_S = 400

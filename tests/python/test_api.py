@@ -265,3 +265,21 @@ def test_a_scenario_tells_its_quantities_as_numbers() -> None:
     assert web.stop_ps == 3 * 10**12
     assert given.groups["forward"].count == 2
     assert given.groups["forward"].stop_ps is None
+
+
+def test_every_public_name_is_there_without_another_import() -> None:
+    code = (
+        "import longfat, types\n"
+        "missing = [name for name in longfat.__all__ if not hasattr(longfat, name)]\n"
+        "assert not missing, missing\n"
+        "modules = [m for m in vars(longfat).values() if isinstance(m, types.ModuleType)]\n"
+        "for module in modules:\n"
+        "    for name in getattr(module, '__all__', ()):\n"
+        "        assert hasattr(module, name), (module, name)\n"
+        "print(len(modules), hasattr(longfat, 'plots'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    count, misspelt = done.stdout.split()
+    assert int(count) >= 10
+    assert misspelt == "False"

@@ -9,7 +9,8 @@ experiment. Such a file has
     claims(rows)            for each claim: a value per seed, one value if chance plays no part, or `Untestable`
     draw(rows)              a matplotlib figure, or several by name
 
-`longfat paper SLUG` does the rest. See docs/guides/papers.md.
+Points, rows and what is measured are those of `longfat.study`. `longfat paper SLUG` does the rest; see
+docs/guides/papers.md.
 """
 
 from longfat.errors import RoomError

@@ -1,4 +1,4 @@
-"""A finished run, whoever holds it."""
+"""What can be measured: a finished run, from `longfat.run` or from a study."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
 UNUSED_DAYS = 30
-"""An entry that nobody has read for so many days may be removed."""
+"""Entries that have not been read for this many days are removed."""
 
 _SUMMARY = "summary.json"
 _RECORD = "run.entry"
@@ -46,8 +46,8 @@ class Cache:
     damaged since counts as absent. A cache that cannot be written costs a warning and nothing else.
 
     The default place is `$LONGFAT_CACHE`, or else the cache folder of the platform (on Linux
-    `~/.cache/longfat`): shared by all working folders, and safe to delete at any time. Entries unused for 30
-    days are removed; nothing else in the folder is ever touched.
+    `~/.cache/longfat`), shared by all working folders. Its entries may be deleted at any time. Those unused
+    for 30 days are removed; nothing else in the folder is ever touched.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None) -> None:

@@ -104,7 +104,7 @@ class Returned:
 
 
 class ProgressCallback(Protocol):
-    """Is told how far the jobs have come, about ten times a second, always on the caller's thread."""
+    """Called with how far the jobs have come, about ten times a second, always on the caller's thread."""
 
     def __call__(self, finished: int, total: int, share: float, /) -> object:
         """`finished` of `total` jobs are done; `share`, 0 to 1, also counts the started ones in part."""
