@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from longfat.paper import Measured, Point, Scale, per_seed
+from longfat.paper import Scale, per_seed
+from longfat.study import Measured, Point
 
 FULL_LENGTH = 5
 """How many times longer the runs of the full scale are."""
@@ -38,8 +39,8 @@ def beyond(
 ) -> Point:
     """A point of `scenario`: `seconds` at the quick scale, a sixth of them left out as warm-up."""
     length = seconds * (FULL_LENGTH if scale == "full" else 1)
-    setting = {"duration": f"{length:g} s", "warmup": f"{seconds / 6:g} s"}
-    return Point(scenario, set=setting | dict(changes), labels=labels, seeds=seeds, tables=tables)
+    lengths = {"duration": f"{length:g} s", "warmup": f"{seconds / 6:g} s"}
+    return Point(scenario, set=lengths | dict(changes), labels=labels, seeds=seeds, tables=tables)
 
 
 def room(run: Measured) -> float:

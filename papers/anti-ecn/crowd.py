@@ -10,7 +10,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from beyond import COLOURS, beyond, difference, head, marker, named, ratio, room
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="crowd",

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from longfat.paper import Answer, Measured, Row, at, plots
-from setting import THRESHOLDS, Values
+from longfat.paper import Answer, at, plots
+from longfat.study import Measured, Row
+from shared import THRESHOLDS, Values
 
 COLOURS = {
     0.0: plots.colour("reno"),

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 import evolution
 import figure_3
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale
+from longfat.paper import Answer, Experiment, Scale
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="figure-5",

@@ -12,8 +12,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import evolution
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import LENGTH_S, lone, product_s
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
+from shared import LENGTH_S, lone, product_s
 
 FIGURE = Experiment(
     id="figure-7",

@@ -11,7 +11,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from beyond import beyond, difference, head, marker, ratio
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="map",

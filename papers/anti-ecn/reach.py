@@ -10,7 +10,8 @@ from dataclasses import replace
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 from slope import PIPE, ramp
 
 FIGURE = Experiment(

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
+from shared import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
 
 FIGURE = Experiment(
     id="run-length",

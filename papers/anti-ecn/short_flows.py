@@ -11,7 +11,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from beyond import beyond, difference, head, marker, ratio, room
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="short-flows",

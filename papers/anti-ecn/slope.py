@@ -12,8 +12,9 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import THRESHOLDS
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import THRESHOLDS
 
 FIGURE = Experiment(
     id="slope",

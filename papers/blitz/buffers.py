@@ -6,9 +6,10 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
-from setting import ALONE, NETWORKS, point
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Point
+from shared import ALONE, NETWORKS, point
 
 FIGURE = Experiment(
     id="buffers",
@@ -25,14 +26,14 @@ LOADS = (0.02, 0.3, 0.6, 0.8, 0.9)
 def points(scale: Scale) -> Iterator[Point]:
     """The network of 1.8 ms with larger buffers; and a lone burst that notices a loss by the timer alone."""
     net = NETWORKS["aurora"]
-    seeds, least = setting.TRANSFERS[scale]
+    seeds, least = shared.TRANSFERS[scale]
     for times in TIMES:
         size: dict[str, Any] = {
             f"link.{link}.buffer": f"{times * net.buffer} packets"
             for link in ("bottleneck", "exit")
         }
         for share in SHARES:
-            for control in setting.CONTROLS:
+            for control in shared.CONTROLS:
                 for load in LOADS:
                     count = max(least, round(5.0 * load / net.service_s(share)))
                     yield named(
@@ -53,7 +54,7 @@ def named(one: Point, times: int) -> Point:
     return Point(one.scenario, one.set, labels, one.seeds, one.tables)
 
 
-measure = setting.measure
+measure = shared.measure
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

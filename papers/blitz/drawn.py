@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from longfat.paper import at, plots
 from longfat.power import ProcessorSharing
-from setting import NETWORKS, yardstick
+from shared import NETWORKS, yardstick
 
 DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
 MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
@@ -44,10 +44,10 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
     panel.set_title(net.name, loc="left", fontsize=12, fontweight="bold")
 
 
-def ideal(panel: Axes, shared: ProcessorSharing, looks: Mapping[str, Any]) -> None:
+def ideal(panel: Axes, sharing: ProcessorSharing, looks: Mapping[str, Any]) -> None:
     """The power of processor sharing over the load."""
     loads = np.linspace(0.02, 0.98, 49)
-    panel.plot(loads, [shared.power_bit_s2(load) / 1e6 for load in loads], **looks)
+    panel.plot(loads, [sharing.power_bit_s2(load) / 1e6 for load in loads], **looks)
 
 
 def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labels: object) -> None:

@@ -6,21 +6,22 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, at, per_seed, plots
-from setting import yardstick
+import shared
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Point
+from shared import yardstick
 
 FIGURE = Experiment(
     id="figure-3",
     title="Throughput, response time and power: knee and cliff as measured",
     question="Do throughput, response and power have the shape that the paper takes for granted?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """The reference network without a bottleneck."""
-    return setting.sweep(scale, ("reference",), shares=(1.0,))
+    return shared.sweep(scale, ("reference",), shares=(1.0,))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

@@ -6,21 +6,22 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
-from setting import SHARES, at_each_load, best, gaps
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
+from shared import SHARES, at_each_load, best, gaps
 
 FIGURE = Experiment(
     id="figure-4",
     title="Bursts have ten times the power of TCP, and more at 1 Gbit/s",
     question="How much more power has Blitz, and does it scale with bandwidth?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """Both networks."""
-    return setting.sweep(scale, ("reference", "faster"))
+    return shared.sweep(scale, ("reference", "faster"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

@@ -6,21 +6,22 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
-from setting import at_each_load, best, gaps
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
+from shared import at_each_load, best, gaps
 
 FIGURE = Experiment(
     id="figure-5",
     title="Where a path holds less, bursts gain less",
     question="Is Blitz of use where the product of bandwidth and delay is small?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """Both networks, and the reference to compare with."""
-    return setting.sweep(scale, ("reference", "aurora", "slower"))
+    return shared.sweep(scale, ("reference", "aurora", "slower"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

@@ -6,21 +6,22 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
-from setting import SHARES, at_each_load, best, gaps
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
+from shared import SHARES, at_each_load, best, gaps
 
 FIGURE = Experiment(
     id="figure-6",
     title="Large files: TCP has time to find its rate",
     question="What is left of Blitz's advantage when files are ten times as large?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """Both networks, and files of 100 kB to compare with."""
-    return setting.sweep(scale, ("reference", "large", "large-faster"))
+    return shared.sweep(scale, ("reference", "large", "large-faster"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

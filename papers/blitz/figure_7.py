@@ -6,21 +6,22 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed
-from setting import gaps
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
+from shared import gaps
 
 FIGURE = Experiment(
     id="figure-7",
     title="Small files never leave slow start",
     question="What does TCP's start cost a file of 20 packets?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """The reference network with both sizes."""
-    return setting.sweep(scale, ("reference", "small"))
+    return shared.sweep(scale, ("reference", "small"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

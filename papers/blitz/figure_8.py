@@ -5,22 +5,22 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-import setting
-from longfat._statistics import estimate
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
-from setting import NETWORKS, SHARES, best, yardstick
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Point, estimate
+from shared import NETWORKS, SHARES, best, yardstick
 
 FIGURE = Experiment(
     id="figure-8",
     title="What a faster bottleneck is worth, on a linear scale",
     question="How do the largest powers grow with the bottleneck?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """The network of 1 Gbit/s with files of 100 kB."""
-    return setting.sweep(scale, ("faster",))
+    return shared.sweep(scale, ("faster",))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

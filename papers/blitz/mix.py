@@ -7,9 +7,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import ALONE, CONTROLS, gaps
+import shared
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import ALONE, CONTROLS, gaps
 
 FIGURE = Experiment(
     id="mix",
@@ -21,16 +22,16 @@ SIZES = {"traffic.files.size": {"lognormal": {"mean": "100 kB", "sigma": 1.5}}}
 
 def points(scale: Scale) -> Iterator[Point]:
     """The reference network without a bottleneck; sizes with a long tail, 100 kB on average."""
-    loads = tuple(load for load in setting.LOADS[scale] if load <= 1.0)
+    loads = tuple(load for load in shared.LOADS[scale] if load <= 1.0)
     controls = {control: (control, SIZES) for control in CONTROLS}
-    for each in setting.sweep(scale, ("reference",), controls, (1.0,), loads):
+    for each in shared.sweep(scale, ("reference",), controls, (1.0,), loads):
         if each.labels["load"] != ALONE:
             yield each
 
 
 def measure(run: Measured) -> Row:
     """Power, and the slowdown: the time over what Blitz would take alone."""
-    net = setting.NETWORKS["reference"]
+    net = shared.NETWORKS["reference"]
     bit = 8.0 * pl.col("bytes")
     fixed = net.blitz_alone_s(1.0) - net.service_s(1.0)
     slow = run.table("transfers").with_columns(
@@ -41,7 +42,7 @@ def measure(run: Measured) -> Row:
         "medium": slow.filter(pl.col("bytes").is_between(10_000, 100_000))["slowdown"],
         "long": slow.filter(pl.col("bytes") > 100_000)["slowdown"],
     }
-    return setting.measure(run) | {name: each.median() for name, each in classes.items()}
+    return shared.measure(run) | {name: each.median() for name, each in classes.items()}
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -56,9 +57,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     """Power over the load, and slowdown by size."""
     figure, axes = plots.grid(1, 2, width=12.5, height=5.6)
     drawn.over(axes[0, 0], rows, "power")
-    shared = {"color": plots.colour("blitz"), "linewidth": 1.0, "linestyle": (0, (1, 1.2)),
+    looks = {"color": plots.colour("blitz"), "linewidth": 1.0, "linestyle": (0, (1, 1.2)),
               "label": "lone bursts, processor sharing"}  # fmt: skip
-    drawn.ideal(axes[0, 0], setting.lone_burst("reference", 1.0), shared)
+    drawn.ideal(axes[0, 0], shared.lone_burst("reference", 1.0), looks)
     axes[0, 0].set(yscale="log", xlabel="load: arrivals over capacity",
                    ylabel="power (Mbit/s per s)")  # fmt: skip
     panel = axes[0, 1]

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
-from setting import NETWORKS, SHARES, gaps, yardstick
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Point
+from shared import NETWORKS, SHARES, gaps, yardstick
 
 FIGURE = Experiment(
     id="ratio",
     title="What bursts gain, over how many round trips a file fills",
     question="Is the gain a function of file over bandwidth-delay product?",
 )
-measure = setting.measure
+measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """All networks."""
-    return setting.sweep(scale, tuple(NETWORKS))
+    return shared.sweep(scale, tuple(NETWORKS))
 
 
 def trips(network: str, share: float) -> float:

@@ -6,15 +6,16 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import drawn
-import setting
-from longfat.paper import Answer, Experiment, Point, Scale, across, at, per_seed, plots
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Point
 
 FIGURE = Experiment(
     id="reference",
     title="Use of the bottleneck and fairness in the reference network",
     question="Does Blitz use the bottleneck well, and fairly?",
 )
-measure = setting.measure
+measure = shared.measure
 COLUMNS = {
     "utilisation": "utilisation (%)",
     "carried": "completed per arrival (%)",
@@ -25,7 +26,7 @@ COLUMNS = {
 
 def points(scale: Scale) -> Iterator[Point]:
     """The reference network."""
-    return setting.sweep(scale, ("reference",))
+    return shared.sweep(scale, ("reference",))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -49,7 +50,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     figure, axes = plots.grid(4, 3, sharex=True, sharey="row", width=12, height=11)
     figure.subplots_adjust(top=0.86)
     loaded = rows.filter(pl.col("load") > 0)
-    for column, share in enumerate(setting.SHARES):
+    for column, share in enumerate(shared.SHARES):
         for row, (what, name) in enumerate(COLUMNS.items()):
             panel = axes[row, column]
             drawn.over(panel, loaded, what, factor=100.0, share=share)

@@ -9,21 +9,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 import drawn
-import setting
-from longfat._statistics import estimate
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import ALONE, NETWORKS, best
+import shared
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row, estimate
+from shared import ALONE, NETWORKS, best
 
 FIGURE = Experiment(
     id="sized-start",
@@ -61,7 +50,7 @@ LOOKS = {
 
 def points(scale: Scale) -> Iterator[Point]:
     """Power of each alone; and each beside standard transfers."""
-    for each in setting.sweep(scale, NETS, CONTROLS, SHARES, LOADS[scale]):
+    for each in shared.sweep(scale, NETS, CONTROLS, SHARES, LOADS[scale]):
         if each.labels["load"] != ALONE:
             yield each
     for share in SHARES:
@@ -76,14 +65,14 @@ def points(scale: Scale) -> Iterator[Point]:
                 }
                 | changes,
                 labels={"network": "shared", "share": share, "control": label, "load": 0.6},
-                seeds=setting.TRANSFERS[scale][0],
+                seeds=shared.TRANSFERS[scale][0],
             )
 
 
 def measure(run: Measured) -> Row:
     """Power; or what the standard transfers took and lost."""
     if run.labels["network"] != "shared":
-        return {"kind": "power", "others_s": None, "others_lost": None} | setting.measure(run)
+        return {"kind": "power", "others_s": None, "others_lost": None} | shared.measure(run)
     others = run.summary["traffic"]["others"]
     return {
         "kind": "shared",
@@ -129,7 +118,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             panel.plot(mean["load"], mean["power"], color=colour, marker=look, markersize=4.5,
                        linewidth=1.4)  # fmt: skip
         net = NETWORKS[network]
-        drawn.ideal(panel, setting.lone_burst(network, share), SHARED_LOOK)
+        drawn.ideal(panel, shared.lone_burst(network, share), SHARED_LOOK)
         panel.set_title(
             f"{net.name}\nbottleneck {share * net.rate:g} Mbit/s", loc="left", fontsize=10
         )

@@ -6,8 +6,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from longfat import power
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import ALONE, CONTROLS, NETWORKS, PACKET_BIT, SHARES, point
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import ALONE, CONTROLS, NETWORKS, PACKET_BIT, SHARES, point
 
 FIGURE = Experiment(
     id="unloaded",

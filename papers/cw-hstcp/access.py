@@ -12,20 +12,9 @@ from matplotlib.ticker import NullLocator
 
 import longfat
 from longfat import fairness
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import FULL_RATE, MANY, QUICK_RATE, THREE, cw, dumbbell, shares
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Computation, Measured, Point, Row
+from shared import FULL_RATE, MANY, QUICK_RATE, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="access",

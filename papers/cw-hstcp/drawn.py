@@ -32,7 +32,7 @@ def windows_beside(
 ) -> Figure:
     """The windows of the first seed, a panel for each value of a label, with the mean of a column above.
 
-    `rows` are those of `setting.shares_and_windows`; in each title `{}` stands for the mean.
+    `rows` are those of `shared.shares_and_windows`; in each title `{}` stands for the mean.
     """
     figure, axes = plots.grid(1, len(titles), sharey=True, width=13, height=5.6)
     figure.subplots_adjust(top=0.74)

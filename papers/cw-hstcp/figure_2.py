@@ -10,18 +10,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import windows_beside
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-)
-from setting import FIVE_HSTCP, RED, dumbbell, shares_and_windows
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Measured, Point, Row
+from shared import FIVE_HSTCP, RED, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-2",

@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 
 import longfat
 from longfat import plot
-from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
-from setting import PACKET_BIT, cw
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Row
+from shared import PACKET_BIT, cw
 
 FIGURE = Experiment(
     id="figure-3",

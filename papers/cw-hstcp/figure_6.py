@@ -10,8 +10,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import windows_beside
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import THREE, cw, dumbbell, shares_and_windows
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import THREE, cw, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-6",

@@ -10,19 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from longfat import fairness
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
 
 FIGURE = Experiment(
     id="figure-7",

@@ -11,19 +11,9 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import THREE, cw, dumbbell, shares
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="pacing",

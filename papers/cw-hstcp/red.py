@@ -9,19 +9,9 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import MANY, PI, RED, THREE, cw, dumbbell, shares
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import MANY, PI, RED, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="red",

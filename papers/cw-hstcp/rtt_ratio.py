@@ -14,19 +14,9 @@ from matplotlib.figure import Figure
 
 import longfat
 from longfat import fairness
-from longfat._statistics import estimate
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    at,
-    plots,
-)
-from setting import PACKET_BIT
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Point, Row, estimate
+from shared import PACKET_BIT
 
 FIGURE = Experiment(
     id="rtt-ratio",

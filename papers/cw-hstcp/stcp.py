@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from drawn import bars, colours
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, per_seed, plots
-from setting import MANY, STCP, dumbbell, shares, windows
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import MANY, STCP, dumbbell, shares, windows
 
 FIGURE = Experiment(
     id="stcp",

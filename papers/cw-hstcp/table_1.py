@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import cw
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
+from shared import cw
 
 FIGURE = Experiment(
     id="table-1",

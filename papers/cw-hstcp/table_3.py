@@ -11,19 +11,9 @@ from matplotlib.figure import Figure
 
 from drawn import bars, colours
 from longfat import fairness
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import FIVE_CW, MANY, THREE, cw, dumbbell, shares
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import FIVE_CW, MANY, THREE, cw, dumbbell, shares
 
 FIGURE = Experiment(
     id="table-3",

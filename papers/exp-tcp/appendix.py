@@ -7,19 +7,8 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Computation, Measured, Point, Row
 
 FIGURE = Experiment(
     id="appendix",

@@ -8,8 +8,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
-from setting import BDP_S, CONTROLS
+from longfat.paper import Answer, Experiment, Scale, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import BDP_S, CONTROLS
 
 FIGURE = Experiment(
     id="bottlenecks",

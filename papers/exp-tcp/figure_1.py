@@ -9,7 +9,8 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="figure-1",

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
-from setting import BDP_S, CONTROLS, PACKET_BIT, both_directions, dumbbell
+from longfat.paper import Answer, Experiment, Scale, across, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import BDP_S, CONTROLS, PACKET_BIT, both_directions, dumbbell
 
 FIGURE = Experiment(
     id="figure-3",

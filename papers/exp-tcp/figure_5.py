@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale
-from setting import PACKET_BIT
+from longfat.paper import Answer, Experiment, Scale
+from longfat.study import Measured, Point, Row
+from shared import PACKET_BIT
 from sharing import (
     FAIR,
     NAMES,

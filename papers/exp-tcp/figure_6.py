@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, plots
-from setting import PACKET_BIT
+from longfat.paper import Answer, Experiment, Scale, plots
+from longfat.study import Measured, Point, Row
+from shared import PACKET_BIT
 from sharing import compared, draw_sharing, each, joining, runs, shares_and_fairness
 
 FIGURE = Experiment(

@@ -8,8 +8,9 @@ import polars as pl
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, per_seed, plots
-from setting import CONTROLS
+from longfat.paper import Answer, Experiment, Scale, across, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import CONTROLS
 
 FIGURE = Experiment(
     id="figure-7",

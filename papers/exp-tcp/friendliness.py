@@ -8,8 +8,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, across, plots
-from setting import BDP_S, PACKET_BIT
+from longfat.paper import Answer, Experiment, Scale, across, plots
+from longfat.study import Measured, Point, Row
+from shared import BDP_S, PACKET_BIT
 
 FIGURE = Experiment(
     id="friendliness",

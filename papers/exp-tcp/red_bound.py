@@ -6,8 +6,9 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, per_seed, plots
-from setting import dumbbell
+from longfat.paper import Answer, Experiment, Scale, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import dumbbell
 
 FIGURE = Experiment(
     id="red-bound",

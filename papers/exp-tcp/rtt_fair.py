@@ -9,18 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
     id="rtt-fair",
@@ -80,9 +70,7 @@ def mean(flows: list[dict[str, Any]], column: str) -> float:
 
 def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str, Any]]) -> float:
     """What plain flows would get that lose together as often as these lose: (R₂/R₁) (…)², queue included."""
-    scenario = run.summary["scenario"]
-    measured_s = float(scenario["duration"].split()[0]) - float(scenario["warmup"].split()[0])
-    epoch_s = measured_s / max(1.0, mean([*short, *long], "congestion_events"))
+    epoch_s = run.quantities.measured_s / max(1.0, mean([*short, *long], "congestion_events"))
     first, second = (
         mean(flows, "rtt_s") + mean(flows, "queueing_delay_mean_s") for flows in (short, long)
     )

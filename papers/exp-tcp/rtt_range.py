@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Measured, Point, Row, Scale, at, plots
-from setting import CONTROLS, PACKET_BIT
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Measured, Point, Row
+from shared import CONTROLS, PACKET_BIT
 
 FIGURE = Experiment(
     id="rtt-range",
@@ -47,7 +48,7 @@ def measure(run: Measured) -> list[Row]:
     """A row for each flow. Its round trip includes the queue; an epoch is the time per loss."""
     flows = run.flows()
     total = sum(flow["goodput_bit_s"] for flow in flows)
-    measured_s = seconds(run)
+    measured_s = run.quantities.measured_s
     return [
         {
             "rtt_s": flow["rtt_s"],
@@ -58,12 +59,6 @@ def measure(run: Measured) -> list[Row]:
         }
         for flow in flows
     ]
-
-
-def seconds(run: Measured) -> float:
-    """The measured interval."""
-    scenario = run.summary["scenario"]
-    return float(scenario["duration"].split()[0]) - float(scenario["warmup"].split()[0])
 
 
 def exponents(rows: pl.DataFrame, control: str, queue: str) -> list[float]:

@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from longfat.paper import Measured, Point, Row, Scale, across, per_seed, plots
-from setting import CONTROLS
+from longfat.paper import Scale, across, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import CONTROLS
 
 Numbers = NDArray[np.float64]
 
@@ -30,20 +31,20 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
     """
     rate, phase = (1e9, 100) if scale == "full" else (200e6, 70)
     for control in CONTROLS:
-        setting: dict[str, Any] = {
+        changed: dict[str, Any] = {
             "duration": f"{3 * phase} s",
             "link.bottleneck.rate": f"{rate:.0f} bit/s",
         }
         for index, name in enumerate(NAMES):
             begin = index * phase
-            setting |= {
+            changed |= {
                 f"flow.{name}.control": control,
                 f"flow.{name}.start": {"uniform": [f"{begin} s", f"{begin + 0.2} s"]},
             }
         fine = epochs and control == "exp"
         yield Point(
             "convergence.toml",
-            set=setting | dict(changes) | ({"sample": "10 ms"} if fine else {}),
+            set=changed | dict(changes) | ({"sample": "10 ms"} if fine else {}),
             labels={"control": control, "rate_bit_s": rate, "phase_s": phase},
             tables=("flow_series", "link_series") if fine else ("flow_series",),
         )

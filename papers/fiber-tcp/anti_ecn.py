@@ -6,19 +6,9 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    at,
-    per_seed,
-    plots,
-)
-from setting import fiber, single
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.study import Measured, Point, Row
+from shared import fiber, single
 
 FIGURE = Experiment(
     id="anti-ecn",

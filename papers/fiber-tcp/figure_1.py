@@ -9,18 +9,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    at,
-    plots,
-)
-from setting import fiber, solved, unit
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Point, Row
+from shared import fiber, solved, unit
 
 FIGURE = Experiment(
     id="figure-1",

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
-from setting import fiber, solved, unit
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Row
+from shared import fiber, solved, unit
 
 FIGURE = Experiment(
     id="figure-2",

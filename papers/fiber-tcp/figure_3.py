@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Answer, Experiment, Point, Scale, at, per_seed
-from setting import sections
+from longfat.paper import Answer, Experiment, Scale, at, per_seed
+from longfat.study import Point
+from shared import sections
 from windows import drawn, windows
 
 FIGURE = Experiment(

@@ -5,16 +5,9 @@ from collections.abc import Iterator
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import (
-    Answer,
-    Experiment,
-    Point,
-    Scale,
-    across,
-    at,
-    per_seed,
-)
-from setting import QUEUES, fiber, sections, single
+from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
+from longfat.study import Point
+from shared import QUEUES, fiber, sections, single
 from windows import drawn, windows
 
 FIGURE = Experiment(

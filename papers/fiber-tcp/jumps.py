@@ -7,19 +7,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import longfat
-from longfat.paper import (
-    Answer,
-    Computation,
-    Experiment,
-    Measured,
-    Point,
-    Row,
-    Scale,
-    across,
-    per_seed,
-    plots,
-)
-from setting import fiber, single
+from longfat.paper import Answer, Experiment, Scale, across, per_seed, plots
+from longfat.study import Computation, Measured, Point, Row
+from shared import fiber, single
 
 FIGURE = Experiment(
     id="jumps",

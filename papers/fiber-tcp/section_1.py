@@ -11,7 +11,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import longfat
-from longfat.paper import Answer, Computation, Experiment, Measured, Row, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.study import Computation, Measured, Row
 
 FIGURE = Experiment(
     id="section-1",

@@ -3,8 +3,9 @@
 import polars as pl
 from matplotlib.figure import Figure
 
-from longfat.paper import Measured, Row, at, plots
-from setting import QUEUES, outcome
+from longfat.paper import at, plots
+from longfat.study import Measured, Row
+from shared import QUEUES, outcome
 
 SHOWN_S = 400
 """The beginning, which the pictures show."""

@@ -5,12 +5,21 @@
 >>> run.summary["links"]["bottleneck"]["forward"]["utilisation"]  # doctest: +SKIP
 >>> run.flow_series.to_polars()  # doctest: +SKIP
 >>> run.plot("first.png")  # doctest: +SKIP
+
+The modules, from the ground up; each uses only those before it:
+
+- `longfat.errors`, `longfat.units`, `longfat.scenario`: errors, quantities as text, scenarios from anywhere
+- `longfat.plot`: pictures
+- `longfat.results`: runs, fluid solutions, tables, result folders
+- `longfat.study`: many runs, in parallel and cached, measured into one table
+- `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
+- `longfat.paper`: papers remade, their claims judged
+- `longfat.commands`: the command line
 """
 
-from longfat import fairness
-from longfat._api import Run, run
-from longfat._fiber import fiber_alpha
-from longfat._fluid import Fluid, fluid, synchronised
+from typing import TYPE_CHECKING
+
+from longfat import errors, fairness, fiber, power, results, scenario, study, units
 from longfat._longfat import (
     EngineError,
     FluidError,
@@ -19,7 +28,11 @@ from longfat._longfat import (
     controllers,
     queues,
 )
-from longfat._table import Table
+from longfat.fiber import fiber_alpha
+from longfat.results import Fluid, Run, Table, fluid, run, synchronised
+
+if TYPE_CHECKING:
+    from longfat import paper, plot
 
 __all__ = [
     "EngineError",
@@ -30,10 +43,30 @@ __all__ = [
     "Table",
     "__version__",
     "controllers",
+    "errors",
     "fairness",
+    "fiber",
     "fiber_alpha",
     "fluid",
+    "paper",
+    "plot",
+    "power",
     "queues",
+    "results",
     "run",
+    "scenario",
+    "study",
     "synchronised",
+    "units",
 ]
+
+if not TYPE_CHECKING:  # else every misspelt name would have a type
+
+    def __getattr__(name: str) -> object:
+        """Imports what draws only when it is asked for: that takes longer than all the rest together."""
+        if name in {"paper", "plot"}:
+            from importlib import import_module
+
+            return import_module(f"longfat.{name}")
+        message = f"module 'longfat' has no attribute {name!r}"
+        raise AttributeError(message)

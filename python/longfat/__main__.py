@@ -1,6 +1,6 @@
 """`python -m longfat` is the command `longfat`."""
 
-from longfat.cli import main
+from longfat.commands import main
 
 if __name__ == "__main__":
     main()

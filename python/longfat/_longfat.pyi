@@ -1,9 +1,10 @@
-"""The compiled part of longfat: scenarios, simulations, tables, and the lists of what there is."""
+"""The compiled part of longfat: scenarios, simulations, tables, and the registries."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
+    "ArrowTable",
     "Cancellation",
     "Cancelled",
     "EngineError",
@@ -12,7 +13,6 @@ __all__ = [
     "Recording",
     "Scenario",
     "ScenarioError",
-    "Table",
     "__version__",
     "controllers",
     "fluid_rest",
@@ -74,7 +74,7 @@ class Scenario:
         Args:
             text: The scenario file.
             origin: What stands for the file in messages.
-            overrides: Settings `key.of.a.field=value`, applied before the check.
+            overrides: Changes `key.of.a.field=value`, applied before the check.
             seed: Replaces the seed of the file.
 
         Raises:
@@ -84,7 +84,7 @@ class Scenario:
         """The same scenario with another seed."""
     @property
     def seed(self) -> int:
-        """What every stream of random numbers is derived from."""
+        """The number from which every stream of random numbers is derived."""
     @property
     def duration_s(self) -> float:
         """Simulated time in seconds."""
@@ -93,6 +93,8 @@ class Scenario:
         """How much of the beginning every average leaves out, in seconds."""
     def to_toml(self) -> str:
         """The scenario as a TOML file that reads back to the same scenario."""
+    def quantities(self) -> dict[str, Any]:
+        """Its quantities as plain numbers: what `longfat.scenario.Quantities` holds."""
     def to_json(self) -> str:
         """The scenario as JSON text."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -100,17 +102,17 @@ class Scenario:
 
 @final
 class Cancellation:
-    """A flag that stops the simulations which share it. Any thread may raise it."""
+    """A flag that stops the simulations sharing it. Any thread may raise it."""
 
     def __new__(cls) -> Cancellation: ...
     def cancel(self) -> None:
         """Stops every simulation that shares this flag, now and later."""
     @property
     def cancelled(self) -> bool:
-        """Has it been raised?"""
+        """Whether it has been raised."""
 
 @final
-class Table:
+class ArrowTable:
     """A table of a recording, through the Arrow C stream interface."""
 
     @property
@@ -121,11 +123,11 @@ class Table:
 
 @final
 class Recording:
-    """What a finished run leaves behind."""
+    """The results of a finished run."""
 
     def summary_json(self) -> str:
         """The averages, as JSON text."""
-    def table(self, name: str, /) -> Table:
+    def table(self, name: str, /) -> ArrowTable:
         """The table called `name`.
 
         Raises:
@@ -137,7 +139,7 @@ def simulate(
     *,
     record: bool = True,
     progress: Callable[[float], object] | None = None,
-    transfers: Callable[[Table], object] | None = None,
+    transfers: Callable[[ArrowTable], object] | None = None,
     cancellation: Cancellation | None = None,
 ) -> Recording:
     """Simulates a scenario to its end, without the interpreter's lock.
@@ -145,9 +147,9 @@ def simulate(
     Args:
         scenario: What to simulate.
         record: Keep the time series; nothing else changes.
-        progress: Called every few hundredths of a second with the share of the simulated time that has passed.
-        transfers: Called with the transfers that are over, a hundred thousand or so at a time; the table
-            `transfers` of the recording then holds only the rest.
+        progress: Called every few hundredths of a second with the share of simulated time that has passed.
+        transfers: Called with finished transfers, a hundred thousand or so at a time; the table `transfers` of
+            the recording then holds only the rest.
         cancellation: Stops the simulation from another thread.
 
     Raises:
@@ -162,7 +164,7 @@ class FluidPath:
 
     def to_json(self) -> str:
         """The instants, flows and links as JSON text."""
-    def table(self, name: str, /) -> Table:
+    def table(self, name: str, /) -> ArrowTable:
         """The table called `name`.
 
         Raises:
@@ -185,7 +187,7 @@ def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> F
     """
 
 def fluid_rest(scenario: Scenario, *, price: str, delay: bool, judge: bool) -> str:
-    """Finds where a scenario settles, and if asked to judges its stability: JSON text.
+    """Finds where a scenario settles, and on request judges its stability; returns JSON text.
 
     Raises:
         FluidError: There is no equilibrium, or it was not found.

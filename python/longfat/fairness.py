@@ -1,7 +1,7 @@
 """How evenly flows share: indices, time scales, time slices, round trips, and who bears the losses.
 
-Every function takes a finished run: what `longfat.run` returns, or anything else with its `summary` and
-`table`. Names of groups choose flows; without any name all long flows count.
+Every function takes a finished run: what `longfat.run` returns, what a study hands to its measure, or anything
+else with `summary`, `quantities` and `table`. Names of groups select flows; without any, all long flows count.
 
 >>> import longfat
 >>> from longfat import fairness
@@ -32,10 +32,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
-from longfat._statistics import t_quantile
+from longfat.results import Finished
+from longfat.scenario import PICOSECONDS
+from longfat.study import t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,20 +57,7 @@ __all__ = [
 ]
 
 TIME_SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
-"""In seconds: the time scales of `by_time_scale`."""
-
-_PICOSECONDS = 10**12
-
-
-class Finished(Protocol):
-    """A finished run: `longfat.Run`, or what a study hands to its measure."""
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The averages, as `longfat run --json` prints them."""
-
-    def table(self, name: str) -> pl.DataFrame:
-        """A table of the run, such as `flow_series`."""
+"""The default time scales of `by_time_scale`, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +65,12 @@ class Exponent:
     """How goodput falls with the round trip: in proportion to RTT to the power of `-value`.
 
     Attributes:
-        value: The exponent: 0 if round trips do not matter, 1 for equal windows, 2 for Reno under losses that
-            come together.
-        half_width: Half the width of its 95 % confidence interval by Student's t, were the flows independent;
+        value: The exponent: 0 if round trips do not matter, 1 for equal windows, 2 for Reno under synchronised
+            losses.
+        half_width: Half the width of its 95 % confidence interval by Student's t, taking flows as independent;
             `None` with two flows.
         n: How many flows were fitted.
-        starved: How many flows received nothing, so that no line can pass them: they are left out.
+        starved: How many flows received nothing, and so have no logarithm: they are left out.
     """
 
     value: float
@@ -94,13 +82,13 @@ class Exponent:
 def jain(values: Iterable[float]) -> float | None:
     """Jain's index of fairness, (sum of x)^2 / (n times the sum of x^2).
 
-    It is 1 if all get the same and k/n if k of n share everything evenly (Chiu and Jain 1989).
+    It is 1 if all get the same, and k/n if k of n share everything evenly (Chiu and Jain 1989).
 
     Args:
         values: What each one gets, in any unit.
 
     Returns:
-        The index; `None` where nobody gets anything.
+        The index; `None` if nobody gets anything.
 
     >>> jain([3, 1])
     0.8
@@ -113,7 +101,7 @@ def jain(values: Iterable[float]) -> float | None:
 
 
 def index(run: Finished, *groups: str) -> float | None:
-    """Jain's index of the goodputs in the measured interval, of the flows that are active in it.
+    """Jain's index of the goodputs of the flows that are active in the measured interval.
 
     With one group it is the number in `run.summary["jain"]`; with several, that of all their flows together.
 
@@ -122,7 +110,7 @@ def index(run: Finished, *groups: str) -> float | None:
         groups: Groups of long flows.
 
     Returns:
-        The index; `None` where nobody gets anything.
+        The index; `None` if nobody gets anything.
 
     Raises:
         ValueError: There is no such group.
@@ -137,17 +125,17 @@ def by_time_scale(
     from_s: float | None = None,
     until_s: float | None = None,
 ) -> pl.DataFrame:
-    """Jain's index within windows of time, averaged over them: what is fair in the long run may not be soon.
+    """Jain's index within windows of time, averaged: what is fair in the long run may not be in the short.
 
-    The steady part is cut into windows one after the other; what is left at its end is not used. A flow counts
-    in the windows through which it is active. Windows in which nobody gets anything have no index.
+    The steady part is cut into consecutive windows; a remainder at its end is not used. A flow counts in the
+    windows throughout which it is active. Windows in which nobody gets anything have no index.
 
     Args:
         run: A finished run that kept its time series.
         groups: Groups of long flows.
         scales: The lengths of windows in seconds: whole multiples of `sample`, the spacing of the time series.
         from_s: Where the steady part begins; by default at the end of the warm-up.
-        until_s: Where it ends; by default with the run.
+        until_s: Where it ends; by default at the end of the run.
 
     Returns:
         One row for each scale: `scale_s`, `jain` (null if no window has one) and `windows`, how many have.
@@ -187,14 +175,14 @@ def by_time_scale(
 def utilisation(
     run: Finished, *groups: str, edges: Sequence[float] | None = None, link: str | None = None
 ) -> pl.DataFrame:
-    """The share of a link that each flow's new data take in each slice of time.
+    """The share of a link that the new data of each flow take in each slice of time.
 
     Args:
         run: A finished run that kept its time series.
-        groups: Groups of long flows; without any name those that cross the link.
-        edges: Where slices begin and end, in seconds and in order, (50, 100, 150) for two slices: whole
+        groups: Groups of long flows; by default those that cross the link.
+        edges: Where slices begin and end, in seconds and in order, such as (50, 100, 150) for two slices: whole
             multiples of `sample`. By default one slice, from the end of the warm-up to the end of the run.
-        link: The link, which the flows cross; needed where the scenario has several.
+        link: A link that the flows cross; needed if the scenario has several.
 
     Returns:
         One row for each slice and flow: `from_s`, `until_s`, `flow`, `group`, `utilisation` (0 to 1).
@@ -205,7 +193,7 @@ def utilisation(
     import polars as pl
 
     if link is not None and not groups:
-        groups = _crossing(run, link, "flow")
+        groups = _crossing(run, link, short=False)
     flows = _flows(run, groups) if groups or link is None else []
     rates = {flow.name: _rate(run, flow.group, link) for flow in flows}
     series = _series(run, flows)
@@ -217,7 +205,7 @@ def utilisation(
         message = "edges of slices must be two times or more, each later than the one before"
         raise ValueError(message)
     if marks[-1] > last:
-        message = f"the run ends at {last * sample / _PICOSECONDS:g} s, before the last edge"
+        message = f"the run ends at {last * sample / PICOSECONDS:g} s, before the last edge"
         raise ValueError(message)
     rows = []
     for begin, end in pairwise(marks):
@@ -225,8 +213,8 @@ def utilisation(
         sums = dict(within.group_by("flow").agg(pl.col("throughput_bit_s").sum()).iter_rows())
         rows += [
             {
-                "from_s": begin * sample / _PICOSECONDS,
-                "until_s": end * sample / _PICOSECONDS,
+                "from_s": begin * sample / PICOSECONDS,
+                "until_s": end * sample / PICOSECONDS,
                 "flow": flow.name,
                 "group": flow.group,
                 "utilisation": sums.get(flow.name, 0.0) / (end - begin) / rates[flow.name],
@@ -248,8 +236,8 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
 
     Args:
         run: The finished run.
-        groups: Groups of long flows or of short ones; without any name, all of both that cross the link.
-        link: The link, which the flows cross; needed where the scenario has several.
+        groups: Groups of long or short flows; by default all that cross the link.
+        link: A link that the flows cross; needed if the scenario has several.
 
     Returns:
         A share, 0 to 1.
@@ -257,9 +245,9 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
     Raises:
         ValueError: There is no such group or link.
     """
-    measured = (_span(run, "duration") - _span(run, "warmup")) / _PICOSECONDS
+    measured = run.quantities.measured_s
     if link is not None and not groups:
-        groups = _crossing(run, link, "flow", "traffic")
+        groups = _crossing(run, link, short=True)
         if not groups:
             return 0.0
     total = 0.0
@@ -271,16 +259,16 @@ def share(run: Finished, *groups: str, link: str | None = None) -> float:
 
 
 def loss_rate(run: Finished, *groups: str) -> float | None:
-    """Data packets that queues dropped per data packet sent, in the measured interval, of some groups together.
+    """Data packets dropped by queues per data packet sent, of some groups together, in the measured interval.
 
-    Acknowledgments and packets that a wire destroyed do not count; retransmissions do.
+    Retransmissions count; acknowledgments, and packets corrupted on a wire, do not.
 
     Args:
         run: The finished run.
-        groups: Groups of long flows or of short ones; without any name, all of both.
+        groups: Groups of long or short flows; by default all.
 
     Returns:
-        A share, 0 to 1; `None` where nothing was sent.
+        A share, 0 to 1; `None` if nothing was sent.
 
     Raises:
         ValueError: There is no such group.
@@ -293,12 +281,12 @@ def loss_rate(run: Finished, *groups: str) -> float | None:
 
 
 def rtt_exponent(run: Finished, *groups: str, queueing: bool = False) -> Exponent:
-    """How goodput depends on the round trip: a line through log goodput against log RTT, by least squares.
+    """How goodput depends on the round trip: a least-squares line through log goodput against log RTT.
 
     Args:
         run: The finished run.
         groups: Groups of long flows.
-        queueing: Take the measured round trips, with the mean queueing delay of each flow, and not those of
+        queueing: Use the measured round trips, with the mean queueing delay of each flow, instead of those of
             propagation alone.
 
     Returns:
@@ -313,7 +301,7 @@ def rtt_exponent(run: Finished, *groups: str, queueing: bool = False) -> Exponen
 
 
 def fit_exponent(rtts: Iterable[float], goodputs: Iterable[float]) -> Exponent:
-    """The exponent with which goodputs fall with round trips: `rtt_exponent` for any numbers.
+    """The exponent with which goodputs fall as round trips grow: `rtt_exponent` for any numbers.
 
     Args:
         rtts: Round trips, in any unit.
@@ -341,7 +329,7 @@ def fit_exponent(rtts: Iterable[float], goodputs: Iterable[float]) -> Exponent:
     middle, height = math.fsum(x) / n, math.fsum(y) / n
     spread = math.fsum((a - middle) ** 2 for a in x)
     slope = math.fsum((a - middle) * (b - height) for a, b in fed) / spread
-    if n == 2:  # noqa: PLR2004 - a line through two says nothing of its error
+    if n == 2:  # noqa: PLR2004 - a line through two points says nothing of its error
         return Exponent(-slope, None, n, starved)
     residual = math.fsum((b - height - slope * (a - middle)) ** 2 for a, b in fed)
     error = math.sqrt(residual / (n - 2) / spread)
@@ -366,7 +354,8 @@ class _Flow:
 
 def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
     """The long flows of some groups, or all."""
-    described = {group["name"]: group for group in run.summary["scenario"]["flow"]}
+    given = run.quantities
+    described = {name: group for name, group in given.groups.items() if not group.short}
     for name in groups:
         _known(name, described, "group of long flows")
     flows = []
@@ -374,13 +363,13 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
         group = flow["name"].rpartition("[")[0]
         if groups and group not in groups:
             continue
-        from_ps = round(flow["start_s"] * _PICOSECONDS)
-        ends = [_span(run, "duration")]
+        from_ps = round(flow["start_s"] * PICOSECONDS)
+        ends = [given.duration_ps]
         if flow["completion_s"] is not None:
-            ends.append(from_ps + round(flow["completion_s"] * _PICOSECONDS))
-        if described[group]["stop"] != "none":
-            ends.append(_longfat.quantity("time", described[group]["stop"]))
-        active = min(ends) - max(from_ps, _span(run, "warmup"))
+            ends.append(from_ps + round(flow["completion_s"] * PICOSECONDS))
+        if (stop := described[group].stop_ps) is not None:
+            ends.append(stop)
+        active = min(ends) - max(from_ps, given.warmup_ps)
         flows.append(
             _Flow(
                 name=flow["name"],
@@ -392,16 +381,15 @@ def _flows(run: Finished, groups: Sequence[str]) -> list[_Flow]:
                 data_dropped=flow["data_dropped"],
                 from_ps=from_ps,
                 until_ps=min(ends),
-                active_s=max(active, 0) / _PICOSECONDS,
+                active_s=max(active, 0) / PICOSECONDS,
             )
         )
     return flows
 
 
 def _members(run: Finished, groups: Sequence[str]) -> list[tuple[str, list[_Flow], dict[str, Any]]]:
-    """Groups with their long flows, or with what is told of their short ones."""
-    scenario, traffic = run.summary["scenario"], run.summary["traffic"]
-    names = [group["name"] for group in scenario["flow"] + scenario["traffic"]]
+    """Groups with their long flows, or with the averages of their short ones."""
+    traffic, names = run.summary["traffic"], run.quantities.groups
     for name in groups:
         _known(name, names, "group")
     return [
@@ -411,7 +399,7 @@ def _members(run: Finished, groups: Sequence[str]) -> list[tuple[str, list[_Flow
 
 
 def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
-    """Throughputs of some flows, with the number of the interval at the end of which each row stands."""
+    """Throughputs of some flows; `edge` numbers the interval that each row ends."""
     import polars as pl
 
     series = run.table("flow_series")
@@ -426,26 +414,27 @@ def _series(run: Finished, flows: Sequence[_Flow]) -> pl.DataFrame:
         },
         schema={"flow": pl.String, "from_ps": pl.Int64, "until_ps": pl.Int64},
     )
-    edge = (pl.col("time_s") * _PICOSECONDS / _span(run, "sample")).round().cast(pl.Int64)
+    edge = (pl.col("time_s") * PICOSECONDS / run.quantities.sample_ps).round().cast(pl.Int64)
     rows = series.select(pl.col("flow").cast(pl.String), edge.alias("edge"), "throughput_bit_s")
     return rows.join(active, on="flow")
 
 
 def _steady(run: Finished, from_s: float | None, until_s: float | None) -> tuple[int, int, int]:
     """The sample in picoseconds, and the first and the last edge of whole intervals in the steady part."""
-    sample, duration = _span(run, "sample"), _span(run, "duration")
-    begin = _span(run, "warmup") if from_s is None else round(from_s * _PICOSECONDS)
-    end = duration if until_s is None else min(duration, round(until_s * _PICOSECONDS))
+    given = run.quantities
+    sample, duration = given.sample_ps, given.duration_ps
+    begin = given.warmup_ps if from_s is None else round(from_s * PICOSECONDS)
+    end = duration if until_s is None else min(duration, round(until_s * PICOSECONDS))
     return sample, -(-begin // sample), end // sample
 
 
 def _multiple(seconds: float, sample: int, what: str) -> int:
-    """How many samples a time is."""
-    count, rest = divmod(round(seconds * _PICOSECONDS), sample)
+    """How many samples make up a time."""
+    count, rest = divmod(round(seconds * PICOSECONDS), sample)
     if rest or (count < 1 and what == "a time scale"):
         message = (
             f"{what} of {seconds:g} s is no whole multiple of the spacing of the time series, "
-            f"{sample / _PICOSECONDS:g} s: choose another `sample`"
+            f"{sample / PICOSECONDS:g} s: choose another `sample`"
         )
         raise ValueError(message)
     return count
@@ -453,31 +442,28 @@ def _multiple(seconds: float, sample: int, what: str) -> int:
 
 def _rate(run: Finished, group: str, link: str | None) -> int:
     """The rate in bit/s of a link in the direction in which a group crosses it."""
-    scenario = run.summary["scenario"]
-    links = scenario["link"]
+    links = run.quantities.links
     if link is None and len(links) > 1:
         message = f"say which link: there are {', '.join(links)}"
         raise ValueError(message)
     name = next(iter(links)) if link is None else link
     _known(name, links, "link")
-    described = next(g for g in scenario["flow"] + scenario["traffic"] if g["name"] == group)
-    if name not in described["path"]:
+    crossing = run.quantities.groups[group]
+    if name not in crossing.path:
         message = f"the flows of `{group}` do not cross the link `{name}`"
         raise ValueError(message)
-    side = links[name].get("reverse", {}) if described["reverse"] else {}
-    return _longfat.quantity("rate", side.get("rate", links[name]["rate"]))
+    return crossing.direction_of(links[name]).rate_bit_s
 
 
-def _crossing(run: Finished, link: str, *kinds: str) -> tuple[str, ...]:
-    """The groups of these kinds that cross a link."""
-    scenario = run.summary["scenario"]
-    _known(link, scenario["link"], "link")
-    return tuple(g["name"] for kind in kinds for g in scenario[kind] if link in g["path"])
-
-
-def _span(run: Finished, key: str) -> int:
-    """A time of the scenario in picoseconds."""
-    return _longfat.quantity("time", run.summary["scenario"][key])
+def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:
+    """The groups that cross a link: of long flows, and if asked for of short ones."""
+    given = run.quantities
+    _known(link, given.links, "link")
+    return tuple(
+        name
+        for name, group in given.groups.items()
+        if link in group.path and (short or not group.short)
+    )
 
 
 def _known(name: str, names: Iterable[str], what: str) -> None:

@@ -1,9 +1,9 @@
 """Network power: the throughput of transfers over their response time, and what processor sharing would give.
 
-Power, P = throughput / response time, has its maximum where a network is used best: with more load the response
-time grows faster than the throughput (A. Giessler et al., Computer Networks 1, 1978; L. Kleinrock, ICC
-1978). It is measured over the middle part of a finite number of arrivals, so that overload, under which there
-is no steady state, has a meaning too: the start is past, and the arrivals have not ended.
+Power, P = throughput / response time, peaks where a network is used best: beyond that load the response time
+grows faster than the throughput (A. Giessler et al., Computer Networks 1, 1978; L. Kleinrock, ICC 1978). It is
+measured over the middle part of a finite number of arrivals, after the start and before the arrivals end, so
+that it is defined under overload too, which has no steady state.
 
 >>> import longfat
 >>> from longfat import power
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-    from longfat._table import Table
-    from longfat.fairness import Finished
+    from longfat.results import Finished
+    from longfat.results._table import Table
 
 __all__ = ["Power", "ProcessorSharing", "Times", "measure", "of_run"]
 
@@ -34,9 +34,9 @@ class Times:
 
     Attributes:
         mean: The mean.
-        p50: The time that half of them took at most; like the others below one of their times.
-        p90: The time that nine of ten took at most.
-        p99: The time that 99 of a hundred took at most.
+        p50: Half of them took this long at most; like the others, it is the time of one of them.
+        p90: Nine in ten took this long at most.
+        p99: 99 in a hundred took this long at most.
     """
 
     mean: float
@@ -47,13 +47,13 @@ class Times:
 
 @dataclass(frozen=True)
 class Power:
-    """What was measured of a group of transfers, from one arrival to another.
+    """What was measured of a group of transfers, between one arrival and another.
 
     Attributes:
         duration_s: Time between the two arrivals.
-        arrivals: How many arrived, the second of the two not counted.
+        arrivals: How many arrived, not counting the second of the two.
         unfinished: How many of these never completed.
-        completed: How many transfers completed in that time, whenever they had arrived.
+        completed: How many completed in that time, whenever they had arrived.
         throughput_bit_s: Their size, headers included, over that time.
         response_s: From their arrival until their last data reached the receiver; `None` if none completed.
         acknowledged_s: From their arrival until the last acknowledgment reached the sender.
@@ -80,8 +80,8 @@ def of_run(run: Finished, group: str | None = None, *, part: tuple[float, float]
 
     Args:
         run: A finished run: what `longfat.run` returns, or anything else with its `summary` and `table`.
-        group: The name of the group; may be left out where there is only one.
-        part: From which share of the arrivals to which: 0.25 and 0.75 leave out the first and the last quarter.
+        group: The name of the group; may be omitted if there is only one.
+        part: Which part of the arrivals: (0.25, 0.75) leaves out the first and the last quarter.
 
     Raises:
         ValueError: There is no such group, or its part has fewer than two arrivals.
@@ -107,7 +107,7 @@ def measure(transfers: Table | pl.DataFrame, *, part: tuple[float, float] = MIDD
 
     Args:
         transfers: All of them, complete or not: rows of the table `transfers`.
-        part: From which share of the arrivals to which.
+        part: Which part of the arrivals, as shares of their number.
 
     Raises:
         ValueError: There is no such part, or it has fewer than two arrivals.
@@ -160,7 +160,7 @@ def _times(column: pl.Series) -> Times | None:
 
 @dataclass(frozen=True)
 class ProcessorSharing:
-    """The yardstick: all transfers under way share the bottleneck equally, and nothing is lost.
+    """The yardstick: all transfers in progress share the bottleneck equally, and nothing is lost.
 
     With the service time S = size / rate and the load rho, the mean response time is
 
@@ -171,7 +171,7 @@ class ProcessorSharing:
     Attributes:
         rate_bit_s: The rate of the bottleneck.
         size_bytes: The size of a transfer, headers included.
-        unloaded_s: R0, what a transfer takes alone: S and all that does not depend on the load.
+        unloaded_s: R0, how long a transfer takes alone: S, and everything that does not depend on the load.
     """
 
     rate_bit_s: float
@@ -179,7 +179,7 @@ class ProcessorSharing:
     unloaded_s: float
 
     def __post_init__(self) -> None:
-        """Refuses a transfer that is faster than its bottleneck."""
+        """Refuses a transfer faster than its bottleneck."""
         if not 0.0 < self.service_s <= self.unloaded_s < math.inf:
             message = f"what occupies the bottleneck for {self.service_s} s cannot take {self.unloaded_s} s"
             raise ValueError(message)
@@ -190,7 +190,7 @@ class ProcessorSharing:
         return 8.0 * self.size_bytes / self.rate_bit_s
 
     def response_s(self, load: float) -> float:
-        """Mean response time in seconds at a load below 1; infinite from there on."""
+        """Mean response time in seconds; infinite at a load of 1 and above."""
         if load >= 1.0:
             return math.inf
         return self.unloaded_s - self.service_s + self.service_s / (1.0 - load)

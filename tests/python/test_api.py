@@ -256,3 +256,46 @@ def test_the_registries_describe_themselves() -> None:
 
 def _without_engine(run: longfat.Run) -> dict[str, Any]:
     return {key: value for key, value in run.summary.items() if key != "engine"}
+
+
+def test_a_scenario_tells_its_quantities_as_numbers() -> None:
+    text = SMALL + (
+        '\n[[traffic]]\nname = "web"\ncontrol = "reno"\npath = ["bottleneck"]\nreverse = true\n'
+        'rtt = "20 ms"\npacket = "500 B"\narrivals = { poisson = "2 /s" }\n'
+        'size = { pareto = { mean = "30 packets", shape = 1.5 } }\nstop = "3 s"\n'
+    )
+    red = '{ kind = "red", mode = "bytes" }'
+    run = longfat.run(text, set=[f"link.bottleneck.queue={red}"], record=False)
+    given = run.quantities
+    assert (given.duration_ps, given.warmup_ps) == (4 * 10**12, 10**12)
+    assert given.measured_s == 3.0
+    assert list(given.groups) == ["forward", "web"]
+    link = given.links["bottleneck"].forward
+    # 10 Mbit/s · 20 ms are 25 kB, and RED's thresholds a tenth and three tenths of that.
+    assert (link.rate_bit_s, link.delay_ps) == (10_000_000, 5 * 10**9)
+    assert (link.buffer, link.unit) == (25_000, "bytes")
+    assert (link.queue["min"], link.queue["max"]) == (2500.0, 7500.0)
+    web = given.groups["web"]
+    assert (web.short, web.reverse, web.path) == (True, True, ("bottleneck",))
+    assert (web.packet_bytes, web.size_bytes, web.count) == (500, 15_000.0, None)
+    assert web.stop_ps == 3 * 10**12
+    assert given.groups["forward"].count == 2
+    assert given.groups["forward"].stop_ps is None
+
+
+def test_every_public_name_is_there_without_another_import() -> None:
+    code = (
+        "import longfat, types\n"
+        "missing = [name for name in longfat.__all__ if not hasattr(longfat, name)]\n"
+        "assert not missing, missing\n"
+        "modules = [m for m in vars(longfat).values() if isinstance(m, types.ModuleType)]\n"
+        "for module in modules:\n"
+        "    for name in getattr(module, '__all__', ()):\n"
+        "        assert hasattr(module, name), (module, name)\n"
+        "print(len(modules), hasattr(longfat, 'plots'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    count, misspelt = done.stdout.split()
+    assert int(count) >= 10
+    assert misspelt == "False"

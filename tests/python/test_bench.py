@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from longfat.bench._benchmarks import BENCHMARKS, Benchmark, Speed
 from longfat.bench._measure import LONGFAT, Spread, as_json, loops, measure, reached, spread
-from longfat.bench._outcome import jain
 from longfat.bench._process import ProcessError, run
-from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
-from longfat.cli._console import console, show, table
+from longfat.commands._console import console, show, table
 from support import ROOT, SMALL
 
 if TYPE_CHECKING:
@@ -111,11 +110,9 @@ def test_an_unknown_scenario_is_refused(longfat: Command, letters: str) -> None:
     assert "there are A, B, C, D, E, F" in done.stderr
 
 
-def test_spread_and_fairness() -> None:
+def test_spread_is_median_and_range() -> None:
     assert spread([]) is None
     assert spread([4.0, 1.0]) == Spread(2.5, 1.0, 4.0)
-    assert jain([3.0, 1.0]) == pytest.approx(0.8)
-    assert jain([0.0, 0.0]) is None
 
 
 def test_a_process_that_fails_or_hangs_is_told() -> None:

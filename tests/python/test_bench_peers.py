@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from longfat._longfat import Scenario
-from longfat.bench._dumbbell import Dumbbell, dumbbell, lines, refusal
+from longfat.bench._benchmarks import BENCHMARKS, Benchmark, Speed
 from longfat.bench._longfat_run import timed
-from longfat.bench._measure import LONGFAT, Measured, as_json, measure
-from longfat.bench._ns2 import Ns2
-from longfat.bench._peer import Peer, PeerAbsent, first_reading, read_result
-from longfat.bench._peer import timed as timed_in
-from longfat.bench._peers import PEERS
+from longfat.bench._measure import LONGFAT, Timed, as_json, measure
+from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import ProcessError
-from longfat.bench._scenarios import BENCHMARKS, Benchmark, Speed
+from longfat_peers import PEERS
+from longfat_peers._dumbbell import Dumbbell, dumbbell, lines, refusal
+from longfat_peers._ns2 import Ns2
+from longfat_peers._program import Program, first_reading, read_result
+from longfat_peers._program import timed as timed_in
 from support import SMALL
 
 if TYPE_CHECKING:
@@ -55,10 +56,11 @@ def install_fake(monkeypatch: pytest.MonkeyPatch, folder: Path, *, reached: floa
 
 
 def scene_of(text: str = SMALL, *changes: str, seed: int = 1) -> Dumbbell:
-    return dumbbell(timed(Scenario.parse(text, overrides=changes, seed=seed))[1])
+    scenario = Scenario.parse(text, overrides=changes, seed=seed)
+    return dumbbell(scenario, timed(scenario)[1])
 
 
-def run_small(peer: Peer, path: Path) -> Measured:
+def run_small(peer: Program, path: Path) -> Timed:
     small = Benchmark("A", "small", str(path), ("4 s", "1 s"), Speed(1, 2), {})
     (found,) = measure([small], repeat=1, full=True, peers=[peer], progress=lambda *_: None)
     return found
@@ -286,7 +288,7 @@ def test_a_lone_reno_flow_gives_the_same_in_a_peer(
         SMALL, overrides=['duration="20 s"', 'warmup="5 s"', "flow.0.count=1"]
     )
     ours, summary = timed(scenario)
-    theirs = timed_in(PEERS[name](), dumbbell(summary), cap_s=60)
+    theirs = timed_in(PEERS[name](), dumbbell(scenario, summary), cap_s=60)
     assert theirs.complete
     assert ours.network is not None
     assert theirs.network is not None

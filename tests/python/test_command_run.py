@@ -213,7 +213,7 @@ def test_a_reader_that_leaves_early_does_no_harm(small: Path) -> None:
 
 def test_the_run_path_draws_nothing(small: Path) -> None:
     code = (
-        "import sys; from longfat.cli import _run\n"
+        "import sys; from longfat.commands import _run\n"
         f"assert _run(['run', {str(small)!r}]) == 0\n"
         "assert not [name for name in sys.modules if name.startswith('matplotlib')]"
     )

@@ -28,8 +28,8 @@ import pytest
 
 import longfat as package
 from longfat import _longfat
-from longfat._folder import TABLES
 from longfat._longfat import Scenario
+from longfat.results._folder import TABLES
 from support import ROOT, SMALL, Command
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import pytest
 import longfat
 from longfat import fairness
 from longfat.paper import Measured
+from longfat.scenario import PICOSECONDS, Direction, Group, Link, Quantities, read
 from support import SMALL
 
 # Pan, Su, Lü and Ping, CW-HSTCP.
@@ -80,8 +81,18 @@ def flow(name: str, **changes: Any) -> dict[str, Any]:
     return {**described, **changes}
 
 
-def group(name: str, **changes: Any) -> dict[str, Any]:
-    return {"name": name, "stop": "none", "path": ["wire"], "reverse": False, **changes}
+def group(name: str, **changes: Any) -> dict[str, Group]:
+    plain: dict[str, Any] = {
+        "short": False,
+        "path": ("wire",),
+        "reverse": False,
+        "packet_bytes": 1500,
+        "count": 1,
+        "size_bytes": None,
+        "stop_ps": None,
+        "rto_min_ps": 0,
+    }
+    return {name: Group(**{**plain, **changes})}
 
 
 @dataclass
@@ -89,25 +100,27 @@ class Fake:
     """A run of ten seconds on 10 Mbit/s there and 5 Mbit/s back, with a warm-up of two."""
 
     flows: list[dict[str, Any]]
-    groups: list[dict[str, Any]]
+    groups: dict[str, Group]
     rates: dict[str, list[float]] = field(default_factory=dict)
     traffic: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, Any]:
-        link = {"rate": "10 Mbit/s", "delay": "5 ms", "reverse": {"rate": "5 Mbit/s"}}
-        return {
-            "scenario": {
-                "duration": "10 s",
-                "warmup": "2 s",
-                "sample": "500 ms",
-                "link": {"wire": link},
-                "flow": self.groups,
-                "traffic": [group(name) for name in self.traffic],
-            },
-            "flows": self.flows,
-            "traffic": self.traffic,
-        }
+        return {"flows": self.flows, "traffic": self.traffic}
+
+    @property
+    def quantities(self) -> Quantities:
+        there, back = (
+            Direction(rate, 5 * 10**9, None, "packets", {}) for rate in (10_000_000, 5_000_000)
+        )
+        short = {name: group(name, short=True)[name] for name in self.traffic}
+        return Quantities(
+            duration_ps=10 * PICOSECONDS,
+            warmup_ps=2 * PICOSECONDS,
+            sample_ps=PICOSECONDS // 2,
+            links={"wire": Link(there, back)},
+            groups=self.groups | short,
+        )
 
     def table(self, name: str) -> pl.DataFrame:
         assert name == "flow_series"
@@ -125,7 +138,7 @@ def alternating() -> Fake:
     first = [8e6 if row // 2 % 2 == 0 else 0.0 for row in range(20)]
     return Fake(
         [flow("a[0]"), flow("a[1]")],
-        [group("a")],
+        group("a"),
         {"a[0]": first, "a[1]": [8e6 - rate for rate in first]},
     )
 
@@ -152,7 +165,7 @@ def test_a_flow_counts_in_the_windows_through_which_it_is_active() -> None:
     rates = {"a[0]": [6e6] * 20, "late[0]": [2e6] * 13, "brief[0]": [2e6] * 20}
     run = Fake(
         [flow("a[0]"), flow("late[0]", start_s=3.5), flow("brief[0]", completion_s=5.0)],
-        [group("a"), group("late", stop="8 s"), group("brief")],
+        group("a") | group("late", stop_ps=8 * PICOSECONDS) | group("brief"),
         rates,
     )
     table = fairness.by_time_scale(run, scales=(2,))
@@ -164,7 +177,7 @@ def test_a_flow_counts_in_the_windows_through_which_it_is_active() -> None:
 def test_utilisation_is_that_of_the_papers_formula() -> None:
     run = alternating()
     run.flows[1]["name"] = "b[0]"
-    run.groups.append(group("b", reverse=True))
+    run.groups |= group("b", reverse=True)
     run.rates["b[0]"] = run.rates.pop("a[1]")
     table = fairness.utilisation(run, edges=(2, 3, 5, 10))
     assert table.columns == ["from_s", "until_s", "flow", "group", "utilisation"]
@@ -190,7 +203,7 @@ def with_traffic() -> Fake:
             # Active for half of the measured interval.
             flow("half[0]", goodput_bit_s=2e6, data_sent=900, data_dropped=17, start_s=6.0),
         ],
-        [group("long"), group("half")],
+        group("long") | group("half"),
         traffic={"web": web},
     )
 
@@ -203,7 +216,7 @@ def test_losses_and_shares_of_groups_add_up() -> None:
     assert fairness.share(run, "half") == pytest.approx(0.1)
     assert fairness.share(run, "half", "web", "web") == pytest.approx(0.15)
     assert fairness.share(run) == pytest.approx(0.55)
-    silent = Fake([flow("a[0]", data_sent=0, data_dropped=0)], [group("a")])
+    silent = Fake([flow("a[0]", data_sent=0, data_dropped=0)], group("a"))
     assert fairness.loss_rate(silent) is None
 
 
@@ -222,7 +235,7 @@ def test_round_trips_may_have_queueing_in_them() -> None:
             flow("a[0]", rtt_s=0.05, queueing_delay_mean_s=0.05, goodput_bit_s=4e6),
             flow("a[1]", rtt_s=0.35, queueing_delay_mean_s=0.05, goodput_bit_s=1e6),
         ],
-        [group("a")],
+        group("a"),
     )
     assert fairness.rtt_exponent(run, queueing=True).value == pytest.approx(1)
     assert fairness.rtt_exponent(run).value == pytest.approx(0.712, abs=5e-4)
@@ -283,7 +296,9 @@ def test_without_a_name_a_link_is_shared_by_those_who_cross_it() -> None:
 
 def test_what_a_paper_measures_will_do() -> None:
     run = longfat.run(SMALL, set={"sample": "100 ms"})
-    measured = Measured({}, 1, run.summary, _tables={"flow_series": run.flow_series})
+    scenario, _ = read(run.scenario)
+    tables = {"flow_series": run.flow_series}
+    measured = Measured({}, 1, run.summary, _scenario=scenario, _tables=tables)
     assert fairness.by_time_scale(measured, scales=(1,)).equals(
         fairness.by_time_scale(run, scales=(1,))
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import longfat
-from longfat._fiber import _segments
+from longfat.fiber import _segments
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from longfat import cli
-from longfat._errors import RoomError
-from longfat._points import Plan, Sweep
+from longfat import commands
+from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 from longfat.paper._commit import readme, write_readme
 from longfat.paper._room import Experiment, Room, rooms
 from longfat.paper.plots import envelope, head
+from longfat.study import Plan, Sweep
 from paper_support import CLAIMS, FIGURE, make_room
 from support import ENDLESS, Command, Finished
 
@@ -28,7 +28,7 @@ def longfat(capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line in this process, which need not load the libraries anew for each test."""
 
     def run(*arguments: str) -> Finished:
-        code = cli._run(arguments)  # noqa: SLF001 - `main` without leaving the process
+        code = commands._run(arguments)  # noqa: SLF001 - `main` without leaving the process
         out, err = capsys.readouterr()
         return Finished(arguments, code, out, err)
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from longfat._points import Plan, Sweep
 from longfat.paper._claims import SCALES, Scale
 from longfat.paper._commit import readme, results
 from longfat.paper._room import Room
+from longfat.study import Plan, Sweep
 from support import ROOT
 
 ROOMS = [Room(path.parent) for path in sorted(ROOT.glob("papers/*/claims.toml"))]

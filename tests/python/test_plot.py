@@ -6,7 +6,7 @@ import pytest
 
 import longfat
 from longfat import plot
-from longfat._comparison import Setup, compare
+from longfat.study._comparison import Setup, compare
 from support import ROOT, SMALL
 
 

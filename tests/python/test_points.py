@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from longfat._errors import MeasureError
-from longfat._points import Computation, Measured, Plan, Point, Sweep, estimate_s, run_points
-from longfat._scenario import read
+from longfat.errors import MeasureError
+from longfat.scenario import read
+from longfat.study import Computation, Measured, Plan, Point, Sweep, run_points
+from longfat.study._plan import estimate_s
 from support import SMALL
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from longfat.cli import _report
+from longfat.commands import _report
 
 
 def drawn(table: Any) -> str:

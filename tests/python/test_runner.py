@@ -3,18 +3,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from longfat import _longfat
-from longfat._cache import Cache, default_root, engine_address
-from longfat._runner import Job, Result, run_many
-from longfat._scenario import read
+from longfat.scenario import read
+from longfat.study._runner import Job, Result, run_many
 from support import ENDLESS, SMALL
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -115,29 +111,6 @@ def test_an_error_of_the_caller_keeps_what_is_finished(scenario: _longfat.Scenar
 
 def test_no_jobs_no_results() -> None:
     assert list(run_many([])) == []
-
-
-def test_the_cache_is_where_the_variable_says(scenario: _longfat.Scenario, tmp_path: Path) -> None:
-    assert default_root() == tmp_path / "cache"
-    list(run_many([Job(scenario)]))
-    (entry,) = (tmp_path / "cache" / engine_address()).iterdir()
-    assert [path.name for path in entry.iterdir()] == ["summary.json"]
-
-
-def test_a_broken_entry_is_simulated_again(scenario: _longfat.Scenario, tmp_path: Path) -> None:
-    cache = Cache(tmp_path / "mine")
-    list(run_many([Job(scenario)], cache=cache))
-    (file,) = (tmp_path / "mine").rglob("summary.json")
-    file.write_text("{")
-    (again,) = run_many([Job(scenario)], cache=cache)
-    assert not again.cached
-    (again,) = run_many([Job(scenario)], cache=cache)
-    assert again.cached
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(scenario: _longfat.Scenario) -> None:
-    (result,) = run_many([Job(scenario)], cache=Cache("/dev/null/cache"))
-    assert result.summary
 
 
 def test_cancelled_before_it_begins(scenario: _longfat.Scenario) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from longfat._statistics import Estimate, estimate, t_quantile
+from longfat.study import Estimate, estimate, t_quantile
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import longfat as package
-from longfat._transfers import TransferFile
+from longfat.results._transfers import TransferFile
 
 if TYPE_CHECKING:
     from support import Command

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from longfat._longfat import Scenario
-from longfat._statistics import Estimate
-from longfat.bench._dumbbell import refusal
-from longfat.bench._grid import (
+from longfat.study import Estimate
+from longfat_peers._dumbbell import refusal
+from longfat_peers._grid import (
     CHANGES,
     FILE,
     GRID,
@@ -18,9 +18,9 @@ from longfat.bench._grid import (
     run_all,
     tasks,
 )
-from longfat.bench._ns2 import Ns2
-from longfat.bench._ns3 import Ns3
-from longfat.bench._validation_report import changes, differs, results, write
+from longfat_peers._ns2 import Ns2
+from longfat_peers._ns3 import Ns3
+from longfat_peers._report import changes, differs, results, write
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def test_every_scenario_of_the_grid_can_be_run_by_all() -> None:
     text = (ROOT / FILE).read_text("utf-8")
     assert len(GRID) == 18
     for task in tasks([1], ["ns2", "ns3"], full=True):
-        settings = [f"{key}={value}" for key, value in task.changes]
-        scenario = Scenario.parse(text, FILE, overrides=settings)
+        changes_of_task = [f"{key}={value}" for key, value in task.changes]
+        scenario = Scenario.parse(text, FILE, overrides=changes_of_task)
         assert refusal(scenario) is None, task.key
 
 

@@ -9,6 +9,7 @@
 
 mod fluid;
 mod guard;
+mod quantities;
 mod quantity;
 mod registry;
 mod scenario;

@@ -7,6 +7,7 @@ use pyo3::{create_exception, prelude::*};
 use longfat_scenario::Diagnostic;
 
 use crate::guard::guarded;
+use crate::quantities::Quantities;
 
 create_exception!(
     longfat._longfat,
@@ -110,6 +111,11 @@ impl Scenario {
     /// The scenario as a TOML file that reads back to the same scenario.
     fn to_toml(&self) -> PyResult<String> {
         guarded(|| self.inner.to_toml())
+    }
+
+    /// Its quantities as plain numbers: times in picoseconds, rates in bit/s, sizes in bytes.
+    fn quantities(&self) -> PyResult<Quantities> {
+        guarded(|| Quantities::of(&self.inner))
     }
 
     /// The scenario as JSON text.

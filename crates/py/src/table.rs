@@ -19,7 +19,7 @@ use pyo3::types::PyCapsule;
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// A table of a recording. It speaks the Arrow C stream interface, which data frames read without a copy.
-#[pyclass(frozen, module = "longfat._longfat")]
+#[pyclass(frozen, name = "ArrowTable", module = "longfat._longfat")]
 #[derive(Debug)]
 pub(crate) struct Table {
     batch: RecordBatch,

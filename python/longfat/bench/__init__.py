@@ -1,1 +1,1 @@
-"""How fast longfat simulates, alone and beside other simulators, and whether they agree: `longfat bench`."""
+"""How fast longfat simulates: `longfat bench`. Drivers of other simulators are in bench/peers of the source."""

@@ -1,4 +1,4 @@
-"""A run of longfat in a process of its own, so that its memory can be told and nothing is warm from the last.
+"""A run of longfat in a process of its own, so that its memory can be measured and nothing is warm from before.
 
 As a program, `python -m longfat.bench._longfat_run SCENARIO RESULT` simulates the scenario file and writes its
 averages, with the start of each long flow.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _ROUNDS = 2_000_000
-"""Of the fixed loop: about a tenth of a second."""
+"""Rounds of the fixed loop: about a tenth of a second."""
 
 
 def timed(scenario: Scenario) -> tuple[Outcome, dict[str, Any]]:
@@ -60,15 +60,15 @@ def _main(given: str, written: str) -> None:
 
     scenario = _longfat.Scenario.parse(Path(given).read_text("utf-8"), given)
     before = _loop()
-    # Transfers that are over are taken, as for a result folder, so that only flows that live take memory.
+    # Finished transfers are taken away, as for a result folder, so that only live flows take memory.
     recording = _longfat.simulate(scenario, record=False, transfers=lambda _: None)
     after = _loop()
     summary = json.loads(recording.summary_json())
     summary["engine"]["loop_s"] = max(before, after)
-    # Before anything is imported that the simulation does not need.
+    # Read before importing anything that the simulation does not need.
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIBI
     summary["engine"]["peak_memory_bytes"] = used
-    from longfat._table import Table
+    from longfat.results._table import Table
 
     starts = Table(recording.table("flows")).to_polars()["start_s"].to_list()
     for flow, start in zip(summary["flows"], starts, strict=True):
@@ -77,7 +77,7 @@ def _main(given: str, written: str) -> None:
 
 
 def _loop() -> float:
-    """How long the same work takes, in seconds: what else the core does shows in it."""
+    """How long a fixed piece of work takes, in seconds: it shows what else the core is doing."""
     begin = time.perf_counter()
     value = 0
     for round_ in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""Timing scenarios, several times, and what the times come to."""
+"""Timing scenarios several times, and summing up the times."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat._longfat import Scenario
-from longfat._statistics import Estimate, estimate
-from longfat.bench._dumbbell import dumbbell, refusal
 from longfat.bench._longfat_run import timed
 from longfat.bench._outcome import NETWORK, Outcome
 from longfat.bench._peer import PeerAbsent
-from longfat.bench._peer import timed as timed_in
 from longfat.bench._process import ProcessError
+from longfat.study._statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from longfat.bench._benchmarks import Benchmark
     from longfat.bench._peer import Peer
-    from longfat.bench._scenarios import Benchmark
 
 LONGFAT = "longfat"
 
 ALONE = 1.1
-"""A core had nothing else to do where the fixed loop took at most so many times its shortest time."""
+"""A core counts as otherwise idle if the fixed loop took at most this multiple of its shortest time."""
 
 CAP_S = 120.0
 """Wall time after which a run of a peer is stopped, in seconds."""
@@ -36,7 +34,7 @@ CAP_S = 120.0
 
 @dataclass(frozen=True)
 class Spread:
-    """The middle of some values, and how far they lie apart."""
+    """The median of some values, and their range."""
 
     median: float
     lowest: float
@@ -55,18 +53,18 @@ def spread(values: Sequence[float]) -> Spread | None:
 
 
 @dataclass
-class Measured:
+class Timed:
     """All runs of one scenario.
 
     Attributes:
         benchmark: What was run.
         duration_s: Its simulated time.
-        warmup_s: How much of it the network results leave out.
+        warmup_s: How much of it is left out of the network results.
         outcomes: The runs of each simulator, in the order of the turns.
-        same_part: For each run of a peer the run of longfat that ends where it ended, to compare with; `None`
-            where it ended before all flows may have begun.
+        same_part: For each run of a peer, the run of longfat that ends where it ended, for comparison; `None`
+            where that is before all flows are sure to have begun.
         refused: Why the peers do not run the scenario, if they do not.
-        failed: What a peer said that failed in it, by its name; it was not run again.
+        failed: By the name of a peer, what it said when it failed; it was not run again.
     """
 
     benchmark: Benchmark
@@ -80,13 +78,13 @@ class Measured:
     def ratio(self, peer: str) -> Spread | None:
         """How many times as many packets per second longfat moves as a peer, turn by turn.
 
-        Of a peer that was stopped, over what it simulated: slow start is another load than what follows.
+        For a peer that was stopped, over the part that it simulated: slow start is not the load that follows.
         """
         pairs = zip(self.same_part.get(peer, []), self.outcomes.get(peer, []), strict=True)
         return spread([ours.packets_per_s / theirs.packets_per_s for ours, theirs in pairs if ours])
 
     def network(self, simulator: str, name: str, *, part_of: str | None = None) -> Estimate:
-        """A network result over the runs of a simulator; of longfat, over the part that a peer simulated."""
+        """A network result over the runs of a simulator; for longfat, over the part that a peer simulated."""
         runs = self.outcomes.get(simulator, [])
         if part_of is not None:
             pairs = zip(
@@ -100,7 +98,7 @@ class Measured:
         return spread([each.packets_per_s for each in self.outcomes.get(simulator, [])])
 
     def packets_per_s_alone(self, shortest_loop_s: float) -> list[float]:
-        """Data packets per second of longfat, of the runs that had their core to themselves."""
+        """Data packets per second of those runs of longfat that had their core to themselves."""
         limit = ALONE * shortest_loop_s
         runs = self.outcomes.get(LONGFAT, [])
         return [each.packets_per_s for each in runs if each.loop_s and each.loop_s <= limit]
@@ -123,8 +121,8 @@ def measure(
     peers: Sequence[Peer] = (),
     cap_s: float = CAP_S,
     progress: Callable[[str, float], None],
-) -> list[Measured]:
-    """Times each scenario `repeat` times, with the seeds from 1 on, in longfat and the peers in turn.
+) -> list[Timed]:
+    """Times each scenario `repeat` times, with seeds from 1 on, in longfat and the peers in turn.
 
     Args:
         benchmarks: What to run.
@@ -132,7 +130,7 @@ def measure(
         full: The full length instead of the short one.
         peers: Other simulators, which run the scenarios that they can.
         cap_s: Wall time after which a run of a peer is stopped.
-        progress: Told what comes next, and the share of the runs that is done.
+        progress: Told what comes next, and what share of the runs is done.
 
     Raises:
         PeerAbsent: A peer is not installed.
@@ -145,8 +143,9 @@ def measure(
     done = 0
     for benchmark in benchmarks:
         first = benchmark.scenario(full=full, seed=1)
-        measured = Measured(benchmark, first.duration_s, first.warmup_s)
-        measured.refused = refusal(first) if peers else None
+        measured = Timed(benchmark, first.duration_s, first.warmup_s)
+        reasons = [peer.refusal(first) for peer in peers]
+        measured.refused = next((reason for reason in reasons if reason), None)
         for turn in range(repeat):
             progress(f"{benchmark.letter} {LONGFAT}", done / total)
             scenario = first.with_seed(1 + turn)
@@ -162,25 +161,17 @@ def measure(
 
 
 def _find(peers: Sequence[Peer]) -> None:
-    """Raises PeerAbsent with all that is missing, not only the first."""
-    missing = [reason for peer in peers if (reason := _absence(peer))]
+    """Raises PeerAbsent that names everything missing, not only the first."""
+    missing = [reason for peer in peers if (reason := peer.absence())]
     if missing:
         raise PeerAbsent("; ".join(missing))
 
 
-def _absence(peer: Peer) -> str | None:
-    try:
-        peer.command()
-    except PeerAbsent as error:
-        return str(error)
-    return None
-
-
 def _run_peer(
-    peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Measured, cap_s: float
+    peer: Peer, scenario: Scenario, summary: Mapping[str, Any], measured: Timed, cap_s: float
 ) -> None:
     try:
-        outcome = timed_in(peer, dumbbell(summary), cap_s=cap_s)
+        outcome = peer.timed(scenario, summary, cap_s=cap_s)
     except ProcessError as error:
         measured.failed[peer.name] = str(error)
         return
@@ -202,8 +193,8 @@ def _until(stopped: Outcome, scenario: Scenario) -> Outcome | None:
     return timed(part)[0]
 
 
-def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float | None, str]:
-    """What the target of a scenario is about: the measured multiple, and its unit."""
+def reached(measured: Timed, all_measured: Sequence[Timed]) -> tuple[float | None, str]:
+    """How much of its target a scenario reached: a multiple, and its unit."""
     of = measured.benchmark.speed.of
     if of == "real time":
         value = measured.times_real()
@@ -218,25 +209,25 @@ def reached(measured: Measured, all_measured: Sequence[Measured]) -> tuple[float
     return (speed.median / base.median if base else None), f"× {of}"
 
 
-def loops(found: Sequence[Measured]) -> Spread | None:
-    """How long the fixed loop took beside the runs of longfat, in seconds."""
+def loops(found: Sequence[Timed]) -> Spread | None:
+    """How long the fixed loop took next to the runs of longfat, in seconds."""
     outcomes = [run for measured in found for run in measured.outcomes.get(LONGFAT, [])]
     return spread([run.loop_s for run in outcomes if run.loop_s])
 
 
-def busy(found: Sequence[Measured]) -> float:
-    """How much more wall time than processor time the runs took at worst: 1 on a quiet machine."""
+def busy(found: Sequence[Timed]) -> float:
+    """The largest ratio of wall time to processor time among the runs: 1 on a quiet machine."""
     outcomes = [run for measured in found for runs in measured.outcomes.values() for run in runs]
     return max((run.engine_s / max(run.cpu_s, 1e-9) for run in outcomes), default=1.0)
 
 
-def as_json(found: Sequence[Measured], peers: Sequence[Peer] = ()) -> dict[str, Any]:
+def as_json(found: Sequence[Timed], peers: Sequence[Peer] = ()) -> dict[str, Any]:
     """Everything that was measured, as one object."""
     facts = {**machine(), **{peer.name: peer.version() for peer in peers}}
     return {"machine": facts, "scenarios": [_scenario_json(each, found) for each in found]}
 
 
-def _scenario_json(measured: Measured, found: Sequence[Measured]) -> dict[str, Any]:
+def _scenario_json(measured: Timed, found: Sequence[Timed]) -> dict[str, Any]:
     benchmark = measured.benchmark
     value, _ = reached(measured, found)
     loop = loops(found)

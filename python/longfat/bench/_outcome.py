@@ -1,4 +1,4 @@
-"""What a timed run of any simulator comes to."""
+"""The outcome of a timed run of any simulator."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
 class Network:
     """What happened in the network in the measured interval, by the definitions of longfat.
 
-    Queues are those of the directions in which data flow.
+    Queues are those of the directions that carry data.
 
     Attributes:
         goodput_bit_s: New data per second, all flows together.
@@ -32,7 +32,7 @@ class Network:
 
 
 NETWORK = ("goodput_bit_s", "queue_mean", "drop_rate", "mark_rate", "jain")
-"""The names of what is compared, in the order of the tables."""
+"""What is compared, in the order of the tables."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Outcome:
         seed: The seed of the scenario.
         engine_s: Wall time of the simulation itself, without reading, building and writing.
         cpu_s: Processor time of its whole process, building the network included.
-        simulated_s: How far it came; less than the duration if it was stopped.
+        simulated_s: How far it got; less than the duration if it was stopped.
         measured_from_s: Where the measured interval begins: at the end of the warm-up, or earlier if the run
-            was stopped within it; `None` if that was at once.
-        complete: Whether it came to the end.
+            was stopped before that; `None` if it was stopped at once.
+        complete: Whether it reached the end.
         data_packets: New data packets that reached receivers in that time.
         peak_memory_bytes: The largest memory of its process.
         network: What happened in the network in that interval; `None` if there is none.
         loop_s: How long a fixed loop took before or after the run, whichever was longer, in seconds of wall
-            time: up to twice as long on a core that others use as well. `None` of a peer.
+            time: up to twice as long on a core that others use as well. `None` for a peer.
     """
 
     simulator: str
@@ -110,13 +110,3 @@ def busy_directions(scenario: Mapping[str, Any]) -> list[str]:
     groups = [*scenario["flow"], *scenario["traffic"]]
     reversed_ = {bool(group["reverse"]) for group in groups}
     return [name for name, flag in (("forward", False), ("reverse", True)) if flag in reversed_]
-
-
-def jain(goodputs: Sequence[float]) -> float | None:
-    """Jain's index of fairness; `None` where nothing arrived.
-
-    >>> jain([1.0, 1.0]), jain([1.0, 0.0])
-    (1.0, 0.5)
-    """
-    squares = math.fsum(each * each for each in goodputs)
-    return math.fsum(goodputs) ** 2 / (len(goodputs) * squares) if squares else None

@@ -1,24 +1,18 @@
-"""Other simulators: whether they are here, and a run of one."""
+"""Other simulators, as far as a measurement knows them; what drives them is in bench/peers of the source."""
 
 from __future__ import annotations
 
-import math
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any, Protocol
 
-from longfat.bench._dumbbell import lines
-from longfat.bench._outcome import Network, Outcome, jain
-from longfat.bench._process import ProcessError, run
+from longfat.shipped import checkout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from longfat.bench._dumbbell import Dumbbell
-
-_SPARE_S = 600.0
-"""Wall time that a peer may take beyond its cap, for building the network."""
+    from longfat._longfat import Scenario
+    from longfat.bench._outcome import Outcome
 
 
 class PeerAbsent(RuntimeError):  # noqa: N818 - it is not there, which is no fault
@@ -31,155 +25,46 @@ class Peer(Protocol):
     Attributes:
         name: Its name on the command line: `ns2`.
         title: Its name in print: `ns-2`.
-        defaults: The options with which it comes closest to longfat.
     """
 
     name: str
     title: str
-    defaults: Mapping[str, object]
 
-    def command(self) -> Sequence[str]:
-        """The program that takes a scenario and a result file, made ready to run.
+    def version(self) -> str:
+        """The version that is installed.
 
         Raises:
             PeerAbsent: It is not installed.
         """
 
-    def version(self) -> str:
-        """The version that is installed."""
+    def absence(self) -> str | None:
+        """Why it cannot be run on this machine; `None` if it can."""
+
+    def refusal(self, scenario: Scenario) -> str | None:
+        """Why it cannot run a scenario; `None` if it can."""
+
+    def timed(self, scenario: Scenario, summary: Mapping[str, Any], *, cap_s: float) -> Outcome:
+        """Runs a scenario with the round trips and starts that longfat drew.
+
+        Args:
+            scenario: The scenario.
+            summary: The averages of the run of longfat, with the `start_s` of each flow.
+            cap_s: Wall time after which it stops, wherever it is.
+
+        Raises:
+            PeerAbsent: It is not installed.
+            ProcessError: It failed.
+        """
 
 
-def timed(
-    peer: Peer, scene: Dumbbell, *, cap_s: float, options: Mapping[str, object] | None = None
-) -> Outcome:
-    """Runs a scenario in a peer.
-
-    Args:
-        peer: The simulator.
-        scene: The scenario.
-        cap_s: Wall time after which it stops, wherever it is.
-        options: What to tell it other than its defaults.
-
-    Raises:
-        PeerAbsent: It is not installed.
-        ProcessError: It failed.
-    """
-    told = {**peer.defaults, **(options or {})}
-    unknown = told.keys() - peer.defaults.keys()
-    if unknown:
-        message = f"{peer.title} has no option {sorted(unknown)}"
-        raise KeyError(message)
-    with tempfile.TemporaryDirectory() as folder:
-        given, written = Path(folder, "scenario"), Path(folder, "result")
-        given.write_text("\n".join(lines(scene, cap_s=cap_s, options=told)) + "\n", "utf-8")
-        command = [*peer.command(), str(given), str(written)]
-        usage = run(command, limit_s=cap_s + _SPARE_S)
-        try:
-            result = read_result(written.read_text("utf-8"))
-            first = first_reading(scene, result)
-            network = network_of(scene, first, result.readings[-1]) if first else None
-        except (OSError, ValueError, LookupError) as error:
-            message = f"{peer.title} wrote no result of this scenario: {error}"
-            raise ProcessError(message) from error
-    return Outcome(
-        simulator=peer.name,
-        seed=scene.seed,
-        engine_s=result.engine_s,
-        cpu_s=usage.cpu_s,
-        simulated_s=result.reached_s,
-        measured_from_s=first.time_s if first else None,
-        complete=result.reached_s >= scene.duration_s * (1 - 1e-9),
-        data_packets=sum(flow["delivered"] for flow in result.readings[-1].flows),
-        peak_memory_bytes=usage.peak_memory_bytes,
-        network=network,
-    )
-
-
-@dataclass(frozen=True)
-class Reading:
-    """All counts at one instant: of each flow, and of each direction of the link."""
-
-    time_s: float
-    flows: list[dict[str, int]]
-    links: dict[str, dict[str, float]]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a peer wrote: readings within the warm-up and at its end, as far as it came, and one at the end."""
-
-    engine_s: float
-    reached_s: float
-    readings: list[Reading]
-
-
-def read_result(text: str) -> Result:
-    """Reads what the program for a peer wrote.
+def peers() -> dict[str, Callable[[], Peer]]:
+    """The simulators that longfat can be compared with, by their names on the command line.
 
     Raises:
-        ValueError: It wrote something else.
+        FileNotFoundError: There is no checkout here.
     """
-    top: dict[str, float] = {}
-    readings: list[Reading] = []
-    for line in text.splitlines():
-        name, *words = line.split()
-        if name == "top":
-            top = _pairs(words)
-        elif name == "at":
-            readings.append(Reading(float(words[0]), [], {}))
-        elif name == "flow":
-            counts = {key: int(value) for key, value in _pairs(words[1:]).items()}
-            readings[-1].flows.append(counts)
-        elif name == "link":
-            readings[-1].links[words[0]] = _pairs(words[1:])
-        else:
-            message = f"an unexpected line in the result of a peer: {line}"
-            raise ValueError(message)
-    if not readings:
-        message = "the result of a peer has no readings"
-        raise ValueError(message)
-    return Result(top["engine_s"], top["reached_s"], readings)
-
-
-def _pairs(words: Sequence[str]) -> dict[str, float]:
-    return {key: float(value) for key, value in zip(words[::2], words[1::2], strict=True)}
-
-
-def first_reading(scene: Dumbbell, result: Result) -> Reading | None:
-    """That at the end of the warm-up; of a run that ended within it, the last before its middle, if any."""
-    nearly = 1 - 1e-9
-    reached = result.readings[-1].time_s
-    if reached * nearly > scene.warmup_s:
-        return next(each for each in result.readings if each.time_s >= scene.warmup_s * nearly)
-    before = [each for each in result.readings if each.time_s <= reached / 2]
-    return before[-1] if before else None
-
-
-def network_of(scene: Dumbbell, first: Reading, last: Reading) -> Network:
-    """The difference of two readings, in the terms of longfat."""
-    goodputs: dict[str, list[float]] = {}
-    pairs = zip(scene.flows, first.flows, last.flows, strict=True)
-    for flow, before, after in pairs:
-        active = last.time_s - max(first.time_s, flow.start_s)
-        bits = 8 * flow.packet * (after["delivered"] - before["delivered"])
-        goodputs.setdefault(flow.group, []).append(bits / active if active > 0 else 0.0)
-    counts = {
-        key: sum(last.links[way][key] - first.links[way][key] for way in scene.busy)
-        for key in ("arrived", "dropped", "marked")
-    }
-    span = last.time_s - first.time_s
-    queues = [
-        (last.links[way]["backlog_s"] - first.links[way]["backlog_s"])
-        / span
-        / scene.ways[way].buffer
-        for way in scene.busy
-    ]
-    fairness = [value for group in goodputs.values() if (value := jain(group)) is not None]
-    arrived = max(1.0, counts["arrived"])
-    return Network(
-        goodput_bit_s=math.fsum(math.fsum(group) for group in goodputs.values()),
-        queue_mean=math.fsum(queues) / len(queues),
-        drop_rate=counts["dropped"] / arrived,
-        mark_rate=counts["marked"] / arrived,
-        jain=math.fsum(fairness) / len(fairness) if fairness else None,
-    )
+    folder = str(checkout() / "bench" / "peers")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    found: dict[str, Callable[[], Peer]] = importlib.import_module("longfat_peers").PEERS
+    return found

@@ -1,4 +1,4 @@
-"""Running a simulator in a process of its own, and what it took."""
+"""Running a simulator in a process of its own, and measuring what it took."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 KIBI = 1024
-"""Bytes in the unit in which the system tells memory."""
+"""Bytes in the unit in which the system reports memory."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Usage:
 
 
 class ProcessError(RuntimeError):
-    """A simulator failed; the message has the end of what it said."""
+    """A simulator failed; the message ends with the last lines of its output."""
 
 
 def run(command: Sequence[str], *, limit_s: float | None = None) -> Usage:
@@ -35,7 +35,7 @@ def run(command: Sequence[str], *, limit_s: float | None = None) -> Usage:
 
     Args:
         command: The program and its arguments.
-        limit_s: Wall time after which the process is ended.
+        limit_s: Wall time after which the process is killed.
 
     Raises:
         ProcessError: It failed, or took too long.

@@ -1,4 +1,4 @@
-"""Remaking papers: what a module of a room uses.
+"""Remaking papers: what the experiments of a room use.
 
 A room is a folder `papers/SLUG` with `claims.toml`, `deviations.toml`, scenarios, and a Python file for each
 experiment. Such a file has
@@ -6,18 +6,19 @@ experiment. Such a file has
     FIGURE                  an `Experiment`: id, title, question
     points(scale)           the `Point`s to simulate, or `Computation`s to call, at "quick" or "full" scale
     measure(run)            one row of measured columns (or several) from one finished run, a `Measured`
-    claims(rows)            for each claim: a value per seed, one value without chance, or `Untestable`
+    claims(rows)            for each claim: a value per seed, one value if chance plays no part, or `Untestable`
     draw(rows)              a matplotlib figure, or several by name
 
-The runner does the rest: `longfat paper SLUG`. See docs/guides/papers.md.
+Points, rows and what is measured are those of `longfat.study`. `longfat paper SLUG` does the rest; see
+docs/guides/papers.md.
 """
 
-from longfat._errors import RoomError
-from longfat._points import Computation, Measured, Point, Row, run_points
+from longfat.errors import RoomError
 from longfat.paper._claims import Scale, Untestable
 from longfat.paper._room import Experiment
 from longfat.paper._select import across, at, per_seed
 from longfat.paper._verdict import Answer
+from longfat.study import Computation, Measured, Point, Row, run_points
 
 __all__ = [
     "Answer",

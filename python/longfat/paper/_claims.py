@@ -1,4 +1,4 @@
-"""What a paper claims, and where we deviate from it: `claims.toml` and `deviations.toml`, read and checked."""
+"""What a paper claims, and where we deviate from it: reads and checks `claims.toml` and `deviations.toml`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from longfat._errors import RoomError
+from longfat.errors import RoomError
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -30,7 +30,7 @@ _PLACE = re.compile(r" - at (?:`key` in )?`\$\.?(.*?)`$")
 
 
 class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of a TOML file: a key that it does not know is refused."""
+    """A table of a TOML file that refuses unknown keys."""
 
 
 class Paper(Strict, frozen=True):
@@ -40,7 +40,7 @@ class Paper(Strict, frozen=True):
         title: Its title.
         authors: Its authors.
         venue: Where it appeared.
-        year: When; `None` if it does not say.
+        year: When it appeared; `None` if it does not say.
     """
 
     title: str
@@ -53,35 +53,35 @@ class Untestable(msgspec.Struct, frozen=True):
     """Why a claim cannot be answered.
 
     Attributes:
-        reason: In words, for the table of claims.
+        reason: Shown among the verdicts.
     """
 
     reason: str
 
 
 class Claim(Strict, frozen=True):
-    """`[[claim]]`: one sentence of a paper, and what would confirm it. Written down before the run.
+    """`[[claim]]`: one sentence of a paper, and what would confirm it, written down before the run.
 
     It has one criterion: `at_least`, `at_most`, `between`, or `equals` with a tolerance.
 
     Attributes:
-        id: Its name, which begins with its figure: `figure-2/exp/utilisation`.
+        id: Its name, which starts with its figure: `figure-2/exp/utilisation`.
         figure: The experiment that answers it.
         where: Where the paper says it: `Section III.B, Fig. 2`.
         claim: What the paper says, in our words.
         measured: What our number is, in words, with its unit.
         because: Where the bound or the tolerance comes from.
-        unit: How numbers are shown: `%` for shares, `s`, `bit/s`, or any word to put behind them.
+        unit: How numbers are shown: `%` for shares, `s`, `bit/s`, or any word to follow them.
         paper_value: The paper's number.
         at_least: The criterion: our number is this or more.
         at_most: The criterion: our number is this or less.
         between: The criterion: our number lies between these two.
-        equals: The criterion: our number is this, give or take
-        tolerance: so much,
-        relative_tolerance: or such a share of it.
-        requirement: A number from theory, which must hold: if it differs, we are wrong, not the paper.
+        equals: The criterion: our number is this, within one of the two tolerances.
+        tolerance: How far from `equals` it may be.
+        relative_tolerance: How far, as a share of `equals`.
+        requirement: Whether the number comes from theory: if it differs, we are wrong, not the paper.
         cause: Why it differs, if it does.
-        untestable: For each scale at which it cannot be answered, why.
+        untestable: Why it cannot be answered, for each scale at which it cannot.
     """
 
     id: str
@@ -103,7 +103,7 @@ class Claim(Strict, frozen=True):
     untestable: dict[Scale, str] = {}
 
     def __post_init__(self) -> None:
-        """Checks what no field can say alone."""
+        """Checks what involves several fields."""
         if not _ID.fullmatch(self.id):
             _refuse(
                 "id",
@@ -120,7 +120,7 @@ class Claim(Strict, frozen=True):
                 _refuse("id", f"{what} is missing")
 
     def _one_criterion(self) -> str | None:
-        """The name of the criterion, if there is one, after a check."""
+        """The name of the criterion, if there is one; checks that there is at most one, and its tolerance."""
         criteria = ("at_least", "at_most", "between", "equals")
         given = [name for name in criteria if getattr(self, name) is not None]
         if len(given) > 1:
@@ -141,7 +141,7 @@ class Claim(Strict, frozen=True):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """What the criterion allows, from least to most."""
+        """The least and the most that the criterion allows."""
         if self.at_least is not None:
             return self.at_least, math.inf
         if self.at_most is not None:
@@ -175,14 +175,14 @@ class Claim(Strict, frozen=True):
 
 
 class Deviation(Strict, frozen=True):
-    """`[[deviation]]`: where we do not, or cannot, do what the paper did.
+    """`[[deviation]]`: where we do not or cannot do what the paper did.
 
     Attributes:
         id: Its name.
         paper: What the paper says, or leaves open.
         here: What we do.
         why: Why.
-        shown_by: The figure or the claim that shows what difference it makes.
+        shown_by: The figure or claim that shows what difference it makes.
     """
 
     id: str
@@ -205,7 +205,7 @@ def read_claims(path: Path) -> tuple[Paper, list[Claim]]:
     """Reads `claims.toml`.
 
     Raises:
-        RoomError: It is wrong; every problem is told, with its line.
+        RoomError: It is wrong; the message lists every problem with its line.
         OSError: It cannot be read.
     """
     text, content = _load(path)
@@ -218,7 +218,7 @@ def read_deviations(path: Path) -> list[Deviation]:
     """Reads `deviations.toml`; a room without one deviates in nothing.
 
     Raises:
-        RoomError: It is wrong; every problem is told, with its line.
+        RoomError: It is wrong; the message lists every problem with its line.
         OSError: It cannot be read.
     """
     if not path.exists():
@@ -254,7 +254,7 @@ def _convert(path: Path, text: str, content: object, into: type[T]) -> T:
 def _entries(
     path: Path, text: str, name: str, tables: list[dict[str, Any]], into: type[E]
 ) -> list[E]:
-    """Each `[[name]]` as what it is, or one error with all that is wrong."""
+    """Converts each `[[name]]`, or raises one error that lists everything wrong with them."""
     lines = text.splitlines()
     header = re.compile(rf"\s*\[\[\s*{name}\s*\]\]")
     starts = [index for index, line in enumerate(lines) if header.match(line)]
@@ -280,7 +280,7 @@ def _entries(
 
 
 def _explained(message: str, table: type) -> tuple[str, str]:
-    """What is wrong in our words, and the key to point at."""
+    """What is wrong, in our words, and the key to point at."""
     place = _PLACE.search(message)
     key = place[1] if place else ""
     message = _PLACE.sub("", message)
@@ -301,7 +301,7 @@ def _explained(message: str, table: type) -> tuple[str, str]:
 
 
 def _line(lines: list[str], start: int, key: str) -> int:
-    """The line of `key` in the table that begins at `start`, or else that of the table; from 1."""
+    """The line, from 1, of `key` in the table that begins at `start`, or else that of the table."""
     name = re.escape(re.split(r"[.\[]", key)[0])
     wanted = re.compile(rf"\s*{name}\b\s*[.=]|\s*\[{name}\]")
     for index in range(start, len(lines)):

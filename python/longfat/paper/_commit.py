@@ -1,4 +1,4 @@
-"""Results that are kept in the room, and the parts of its README that are made from them."""
+"""The results that a room keeps, and the parts of its README made from them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat, _style
-from longfat._errors import RoomError
-from longfat._folder import write_whole
-from longfat.paper import _tables
+from longfat import _longfat, shipped
+from longfat.errors import RoomError
+from longfat.paper import _files
 from longfat.paper._claims import SCALES
 from longfat.paper._verdict import from_dict
+from longfat.plot import style
+from longfat.results._folder import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from longfat.paper._verdict import Verdict
 
 Move = tuple[str, str, str]
-"""A claim whose verdict is not the committed one: its id, the old verdict, the new one."""
+"""A claim whose verdict is not the committed one: its id, the old verdict and the new one."""
 
 _BLOCK = r"<!-- made: {name} -->\n(.*?)<!-- end: {name} -->\n?"
 
@@ -60,8 +61,17 @@ def changes(remade: Remade) -> list[Move]:
 
 
 def commit_room(remade: Remade) -> list[Move]:
-    """Writes the results into the room and brings its README up to date. Nothing differs from them then."""
+    """Writes the results into the room and brings its README up to date.
+
+    Returns:
+        No moves: nothing differs from what is committed now.
+
+    Raises:
+        RoomError: The room is that of an installed package.
+        OSError: It cannot be written.
+    """
     room, scale = remade.room, remade.scale
+    refuse_installed(room)
     committed = results(room, scale) or {"claims": [], "figures": {}}
     known = {claim["id"]: claim for claim in committed["claims"]}
     known |= {verdict.claim.id: verdict.to_dict() for verdict in remade.verdicts}
@@ -78,12 +88,26 @@ def commit_room(remade: Remade) -> list[Move]:
     folder.mkdir(exist_ok=True)
     better = None if scale == "full" else results(room, "full")
     for figure in remade.figures:
-        # The room shows one picture of each figure: that of the full scale, if there is one.
+        # The room shows one picture of each figure: at full scale, if there is one.
         if better is None or figure.module.about.id not in better["figures"]:
             _write_figure(folder, figure)
-    write_whole(_file(room, scale), lambda path: _tables.write_json(path, content))
+    write_whole(_file(room, scale), lambda path: _files.write_json(path, content))
     write_readme(room)
     return []
+
+
+def refuse_installed(room: Room) -> None:
+    """Refuses to commit into a room that came with the package.
+
+    Raises:
+        RoomError: It did.
+    """
+    if shipped.is_installed(room.path):
+        message = (
+            f"{room.path} came with the installed package, where nothing is committed: copy the folder to "
+            f"papers/{room.slug}, or commit in a checkout"
+        )
+        raise RoomError(message)
 
 
 def _account(figure: FigureResult) -> dict[str, Any]:
@@ -99,14 +123,14 @@ def _account(figure: FigureResult) -> dict[str, Any]:
 
 def _write_figure(folder: Path, figure: FigureResult) -> None:
     for stem, picture in figure.pictures.items():
-        write_whole(folder / f"{stem}.svg", partial(_style.save, picture))
+        write_whole(folder / f"{stem}.svg", partial(style.save, picture))
     about = figure.module.about
-    means = _tables.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
+    means = _files.aggregate(figure.rows.frame, (*figure.rows.labels, *about.by))
     write_whole(folder / f"{about.id}.csv", means.write_csv)
 
 
 def write_readme(room: Room) -> None:
-    """Writes the generated parts of the README of a room; what people wrote stays.
+    """Rewrites the generated parts of the README of a room, and leaves the rest as it is.
 
     Raises:
         OSError: It cannot be written.
@@ -116,11 +140,11 @@ def write_readme(room: Room) -> None:
 
 
 def readme(room: Room) -> str:
-    """The README of a room as it should be: what people wrote, with the generated parts of today.
+    """The README of a room as it should be: what people wrote, with its generated parts up to date.
 
     A part stands between `<!-- made: NAME -->` and `<!-- end: NAME -->`, wherever its author puts it; NAME is
-    `paper`, `deviations`, `claims` (those of no figure) or the id of a figure. A part that has no place yet is
-    put at the end.
+    `paper`, `deviations`, `claims` (those of no figure) or the id of a figure. A part without a place yet goes
+    to the end.
     """
     path = room.path / "README.md"
     text = path.read_text("utf-8") if path.exists() else f"# {room.paper.title}\n"
@@ -153,7 +177,7 @@ def _parts(room: Room) -> dict[str, str]:
     if loose:
         scale = _best(found, None)
         rows = [verdicts[scale][name] for name in loose if name in verdicts[scale]]
-        parts["claims"] = f"\n## Claims that no figure answers\n\n{_tables.markdown(rows)}\n"
+        parts["claims"] = f"\n## Claims that no figure answers\n\n{_files.markdown(rows)}\n"
     if room.deviations:
         parts["deviations"] = _deviations(room)
     return parts
@@ -188,7 +212,7 @@ def _figure(
     for stem in account["pictures"]:
         lines += [f"![{about.title}](results/{stem}.svg)", ""]
     rows = [verdict for verdict in verdicts[scale].values() if verdict.claim.figure == name]
-    lines.append(_tables.markdown(rows))
+    lines.append(_files.markdown(rows))
     packets = f"{account['data_packets']:,} packets"
     lines.append(
         f"{scale.capitalize()} scale, {account['runs']} runs, {packets}, longfat {account['version']}, "
@@ -208,12 +232,12 @@ def _deviations(room: Room) -> str:
     for each in room.deviations:
         shown = f" Shown by `{each.shown_by}`." if each.shown_by else ""
         cells = (f"`{each.id}`", each.paper, each.here, each.why + shown)
-        lines.append("| " + " | ".join(_tables.cell(text) for text in cells) + " |")
+        lines.append("| " + " | ".join(_files.cell(text) for text in cells) + " |")
     return "\n".join([*lines, ""]) + "\n"
 
 
 def _best(found: dict[Scale, dict[str, Any] | None], figure: str | None) -> Scale:
-    """The scale that the README shows: full, if it is there."""
+    """The scale that the README shows: full, if it has been run."""
     full = found["full"]
     there = full is not None and (figure is None or figure in full["figures"])
     return "full" if there else "quick"

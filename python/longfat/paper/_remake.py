@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from longfat._errors import RoomError
-from longfat._folder import Layout
-from longfat._points import LabelError, Plan, Rows, Spent, Sweep
-from longfat.paper import _tables
+from longfat.errors import LabelError, RoomError
+from longfat.paper import _files
 from longfat.paper._verdict import Verdict, judge, untestable
+from longfat.results._folder import Layout
+from longfat.study._plan import Plan, Rows, Spent
+from longfat.study._points import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,25 +20,25 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from longfat._cache import Cache
-    from longfat._runner import ProgressCallback
     from longfat.paper._claims import Claim, Scale
     from longfat.paper._room import Module, Room
+    from longfat.study._cache import Cache
+    from longfat.study._runner import ProgressCallback
 
 REMADE = Layout(
     "a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet")
 )
-"""The folder of a remade paper: verdicts as JSON and as a table; pictures and data of each figure."""
+"""The folder of a remade paper: verdicts as JSON and as Markdown; pictures and data of each figure."""
 
 
 @dataclass(frozen=True)
 class FigureResult:
-    """What came of one experiment.
+    """The outcome of one experiment.
 
     Attributes:
         module: The experiment.
         rows: What was measured.
-        verdicts: Of its claims, in the order of `claims.toml`.
+        verdicts: The verdicts on its claims, in the order of `claims.toml`.
         pictures: By the stem of their files.
     """
 
@@ -49,14 +50,14 @@ class FigureResult:
 
 @dataclass(frozen=True)
 class Remade:
-    """What came of a paper.
+    """The outcome of a paper.
 
     Attributes:
         room: Its room.
         scale: `quick` or `full`.
-        figures: What came of each experiment that was run.
+        figures: The outcome of each experiment that was run.
         loose: Verdicts on claims that belong to no figure.
-        spent: What the simulations of all papers that were remade together cost, each counted once.
+        spent: What the simulations cost, of all papers remade together, each counted once.
         wall_s: How long these took, in seconds.
     """
 
@@ -85,20 +86,20 @@ class Remade:
         }
 
     def write_files(self, folder: Path) -> list[str]:
-        """Writes everything into an existing folder; the names of the files."""
+        """Writes everything into an existing folder, and returns the names of the files."""
         names = []
         for figure in self.figures:
-            names += _tables.write(folder, figure.module.about, figure.rows)
+            names += _files.write(folder, figure.module.about, figure.rows)
             for stem, picture in figure.pictures.items():
                 names += _save(picture, folder, stem)
-        (folder / "table.md").write_text(_tables.markdown(self.verdicts), encoding="utf-8")
+        (folder / "table.md").write_text(_files.markdown(self.verdicts), encoding="utf-8")
         names = sorted([*names, "claims.json", "table.md"])
-        _tables.write_json(folder / "claims.json", self.to_dict(names))
+        _files.write_json(folder / "claims.json", self.to_dict(names))
         return names
 
 
 class Remaking:
-    """The experiments of some rooms at one scale, planned as one set of runs."""
+    """The experiments of some rooms at one scale, planned together."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class Remaking:
             scale: `quick` or `full`.
             figure: Only this experiment of each room, and its claims.
             cache: Where finished runs are kept.
-            fresh: Simulate everything, even what the cache has.
+            fresh: Simulate everything, even what is cached.
 
         Raises:
             RoomError: A room is wrong.
@@ -141,10 +142,10 @@ class Remaking:
     def run(
         self, *, workers: int | None = None, progress: ProgressCallback | None = None
     ) -> list[Remade]:
-        """Runs all experiments in one go, judges their claims and draws their pictures.
+        """Runs all experiments together, judges their claims and draws their pictures.
 
         Raises:
-            RoomError: A module answers other claims than its own, or its code failed.
+            RoomError: A module answers claims other than its own, or its code failed.
             MeasureError: A run failed.
             KeyboardInterrupt: Ctrl-C.
         """
@@ -191,10 +192,10 @@ def _sweep(room: Room, module: Module, scale: Scale) -> Sweep:
 
 
 def _call(module: Module, name: str, rows: Rows) -> Any:  # noqa: ANN401 - what the module returns
-    from longfat import _style
+    from longfat.plot import style
 
     try:
-        with _style.applied():
+        with style.applied():
             return getattr(module, name)(rows.frame)
     except Exception as error:
         raise RoomError(_failed(module, name, error)) from error
@@ -221,9 +222,9 @@ def _check_answers(
 
 
 def _save(picture: Figure, folder: Path, stem: str) -> list[str]:
-    from longfat import _style
+    from longfat.plot import style
 
     names = [f"{stem}.png", f"{stem}.svg"]
     for name in names:
-        _style.save(picture, folder / name)
+        style.save(picture, folder / name)
     return names

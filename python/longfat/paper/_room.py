@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat._errors import RoomError
+from longfat import shipped
+from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from longfat._points import Computation, Measured, Point, Row
     from longfat.paper._claims import Claim, Deviation, Paper, Scale
     from longfat.paper._verdict import Answer
+    from longfat.study._points import Computation, Measured, Point, Row
 
 CLAIMS, DEVIATIONS = "claims.toml", "deviations.toml"
 _NEEDED = ("points", "measure", "claims", "draw")
@@ -30,14 +31,14 @@ _NEEDED = ("points", "measure", "claims", "draw")
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a module of a room says of itself, as `FIGURE`.
+    """What a module of a room says about itself, as `FIGURE`.
 
     Attributes:
         id: Its name in claims and files: `figure-2`.
-        title: A few words, which head its picture.
+        title: A few words to head its picture.
         question: What it asks, in one sentence.
-        by: Measured columns that tell rows of one point and seed apart, such as `("time_s", "flow")`: the data
-            file has a row for each, the mean over the seeds.
+        by: Measured columns that distinguish the rows of one point and seed, such as `("time_s", "flow")`: the
+            data file has a row for each, with means over the seeds.
     """
 
     id: str
@@ -59,7 +60,7 @@ class Module:
 
 
 class Room:
-    """A folder `papers/SLUG`. Its files are read when they are first asked for.
+    """A folder `papers/SLUG`, whose files are read when first needed.
 
     Attributes:
         path: The folder.
@@ -67,7 +68,7 @@ class Room:
     """
 
     def __init__(self, path: Path) -> None:
-        """Takes the folder `path`, which has a file `claims.toml`."""
+        """Takes the folder `path`, which holds `claims.toml`."""
         self.path = path
         self.slug = path.resolve().name
 
@@ -124,13 +125,12 @@ class Room:
 
 
 def roots() -> list[Path]:
-    """Where rooms are looked for: `papers` here, then in the source of the package."""
-    source = Path(__file__).resolve().parents[3]
-    return [Path("papers"), source / "papers"]
+    """Where rooms are looked for: in `papers` here, then among those that came with the package."""
+    return [Path("papers"), (shipped.HERE / "papers").resolve()]
 
 
 def rooms() -> list[Room]:
-    """All rooms of the first place that has one, by name."""
+    """All rooms of the first place that has any, by name."""
     for root in roots():
         found = sorted(path.parent for path in root.glob(f"*/{CLAIMS}"))
         if found:
@@ -152,7 +152,7 @@ def _module(path: Path, loaded: ModuleType) -> Module:
 
 
 def _load_all(folder: Path) -> list[tuple[Path, ModuleType]]:
-    """Every Python file of the folder. They import each other as scripts of one folder do."""
+    """Every Python file of the folder; they import each other like scripts in one folder."""
     paths = sorted(folder.resolve().glob("*.py"))
     with _importable(folder.resolve(), [path.stem for path in paths]):
         return [(path, _load(path)) for path in paths]
@@ -177,7 +177,7 @@ def _load(path: Path) -> ModuleType:
 
 @contextmanager
 def _importable(folder: Path, names: list[str]) -> Iterator[None]:
-    """Lets the files of a folder import each other; afterwards nothing remembers them."""
+    """Lets the files of a folder import each other, and leaves no trace of them afterwards."""
     hidden = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     bytecode = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
@@ -193,6 +193,6 @@ def _importable(folder: Path, names: list[str]) -> Iterator[None]:
 
 
 def _natural(name: str) -> tuple[bool, list[tuple[int, str]]]:
-    """Figures first, by number; then the rest by name."""
+    """A sort key: figures and tables first, by number, then the rest by name."""
     parts = [(int(part), "") if part.isdigit() else (0, part) for part in name.split("-")]
     return not name.startswith(("figure", "table")), parts

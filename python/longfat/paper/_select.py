@@ -1,4 +1,4 @@
-"""Picking from rows: values for claims."""
+"""Picking values for claims from rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOGETHER = 1e-9
 
 
 def at(rows: pl.DataFrame, **labels: object) -> pl.DataFrame:
-    """The rows with these labels; a list stands for any of its values.
+    """The rows with these labels; a list matches any of its values.
 
     >>> rows = pl.DataFrame({"control": ["reno", "exp"], "seed": [1, 1], "utilisation": [0.8, 0.97]})
     >>> at(rows, control="exp")["utilisation"].to_list()
@@ -37,9 +37,9 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
 
     Args:
         rows: The rows.
-        what: A column that has one row per seed among the rows, or an expression over such columns; or an
-            expression that makes one value of all rows of a seed, such as `pl.col("utilisation").min()`.
-        labels: Only the rows with these labels.
+        what: A column, or an expression over columns, with one row per seed among the rows; or an expression
+            that makes one value of all rows of a seed, such as `pl.col("utilisation").min()`.
+        labels: Select only the rows with these labels.
 
     >>> rows = pl.DataFrame({"seed": [1, 1, 2, 2], "rate": [1, 2, 1, 2], "used": [0.9, 0.8, 0.7, 1.0]})
     >>> per_seed(rows, "used", rate=1)
@@ -73,14 +73,14 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
 def across(
     rows: pl.DataFrame, label: str, column: str, *, keep: Sequence[str], **labels: object
 ) -> pl.DataFrame:
-    """Puts the values of one label side by side, to compare them run by run.
+    """Puts the values of one label side by side, for comparison run by run.
 
     Args:
         rows: The rows.
         label: The label whose values become columns: `control`.
         column: What is compared: `utilisation`.
-        keep: The labels that tell the new rows apart, besides the seed: `["rate_bit_s"]`.
-        labels: Only the rows with these labels.
+        keep: The labels that distinguish the new rows, besides the seed: `["rate_bit_s"]`.
+        labels: Select only the rows with these labels.
 
     Returns:
         A row per seed and `keep`, a column per value of the label.

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from longfat._statistics import estimate
-from longfat._text import PLAIN, RATE, TIME, ruler, small
 from longfat.paper._claims import Untestable
+from longfat.study._statistics import estimate
+from longfat.units import PLAIN, RATE, TIME, ruler, small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 _SCALES = {"s": TIME, "bit/s": RATE}
 _LEAST, _MOST = 1e-2, 1e6
-"""Other numbers are written with a power of ten."""
+"""Numbers outside these bounds are written with a power of ten."""
 
 Word = Literal["reproduced", "differs", "not testable"]
 Answer = Iterable[float | None] | float | None | Untestable
-"""What a figure says to a claim: a value per seed, one value without chance, or why there is none."""
+"""What a figure answers: a value per seed, one value if chance plays no part, or why there is none."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a claim.
+    """The verdict on a claim.
 
     Attributes:
         claim: The claim.
         verdict: `reproduced`, `differs` or `not testable`.
         value: Our number: the mean over the seeds.
-        interval: Its 95 % confidence interval; `None` with fewer than two seeds, or without chance.
-        seeds: How many seeds; `None` for a number without chance.
-        decided: Does the whole interval say the same? `None` if one seed is all there is.
+        interval: Its 95 % confidence interval; `None` with fewer than two seeds, or if chance plays no part.
+        seeds: How many seeds; `None` if chance plays no part.
+        decided: Whether the whole interval gives the same verdict; `None` with a single seed.
         reason: Why it differs, why it is not testable, or why it is undecided.
     """
 
@@ -49,7 +49,7 @@ class Verdict:
 
     @property
     def failed(self) -> bool:
-        """Is it a number from theory that does not hold?"""
+        """Whether it is a number from theory that does not hold."""
         return self.claim.requirement and self.verdict == "differs"
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Verdict:
 
 
 def untestable(claim: Claim, reason: str) -> Verdict:
-    """The verdict on a claim that has no answer."""
+    """The verdict on a claim without an answer."""
     return Verdict(claim, "not testable", decided=None, reason=reason)
 
 
@@ -165,7 +165,7 @@ def show_criterion(claim: Claim) -> str:
 
 
 def _together(values: Sequence[float], unit: str, between: str = " ± ") -> str:
-    """Numbers in one unit with equal decimals, which suit the first, or the largest if that is 0."""
+    """Numbers in one unit with equal decimals: those of the first, or of the largest if the first is 0."""
     scale = _SCALES.get(unit, PLAIN)
     size, name, decimals = ruler(values if not values[0] else values[:1], scale)
     largest = max(map(abs, values))

@@ -16,11 +16,11 @@ import numpy as np
 from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
 
-from longfat import _style as style
-from longfat._statistics import estimate
-from longfat._text import RATE, amount, plural
+from longfat.paper._files import aggregate
 from longfat.paper._select import at
-from longfat.paper._tables import aggregate
+from longfat.plot import style
+from longfat.study._statistics import estimate
+from longfat.units import RATE, parts, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +54,14 @@ _LOOKS: dict[str, tuple[str, str, str]] = {
 _HEAD = 1.35
 _MOST_POINTS = 400
 _ASIDE = 0.012
-"""How far lines stand side by side on a logarithmic axis, in decades."""
+"""How far apart coinciding lines are drawn on a logarithmic axis, in decades."""
 
 FAINT = "#6b6b6b"
-"""Colour of what stands back: remarks and lines of reference."""
+"""Colour of what stays in the background: remarks and reference lines."""
 DOTTED = (0, (2, 2))
-"""Dashes of what theory or the paper expects."""
+"""Dashes for what theory or the paper expects."""
 DASHED = (0, (4, 3))
-"""Dashes of a bound: a capacity, a limit."""
+"""Dashes for a bound: a capacity, a limit."""
 _EXPECTED = "#f0efe6"
 
 
@@ -71,7 +71,7 @@ def colour(control: str) -> str:
 
 
 def marker(control: str) -> str:
-    """The marker of a controller, which tells it apart without colour."""
+    """The marker of a controller, which distinguishes it without colour."""
     return _LOOKS[control][1] if control in _LOOKS else "o"
 
 
@@ -89,7 +89,7 @@ def grid(
     sharex: bool | Literal["none", "all", "row", "col"] = False,
     sharey: bool | Literal["none", "all", "row", "col"] = False,
 ) -> tuple[Figure, np.ndarray[Any, Any]]:
-    """A figure with `rows` times `columns` panels, and room for titles and a legend above.
+    """A figure with `rows` times `columns` panels, and space for titles and a legend above.
 
     Args:
         rows: Panels above each other.
@@ -126,16 +126,16 @@ def over(
     percent: bool = False,
     **labels: object,
 ) -> None:
-    """Draws means over seeds with their 95 % intervals against a label, a line for each controller.
+    """Draws means over seeds with their 95 % intervals against a label, one line per controller.
 
     Args:
         panel: Where.
         rows: The rows of an experiment.
-        x: The label along the axis, a number.
+        x: The label along the axis, which is a number.
         y: The measured column.
-        by: The label that makes the lines; controllers have their own colours and markers.
-        log: A logarithmic axis x.
-        percent: Shares are drawn as percent.
+        by: The label that distinguishes the lines; controllers have their own colours and markers.
+        log: Whether the axis of `x` is logarithmic.
+        percent: Whether shares are drawn as percentages.
         labels: Only the rows with these labels.
     """
     chosen = at(rows, **labels) if labels else rows
@@ -146,7 +146,7 @@ def over(
         label = str(key[0])
         looks = _LOOKS.get(label, (style.COLOURS[index % len(style.COLOURS)], "o", label))
         half = line[f"{y}_half_width"]
-        # Side by side, so that lines which coincide are all seen.
+        # Side by side, so that lines which coincide can all be seen.
         aside = index - (len(lines) - 1) / 2
         where = line[x] * 10 ** (_ASIDE * aside) if log else line[x]
         panel.errorbar(
@@ -173,23 +173,23 @@ def over(
 
 
 def rates(panel: Axes, values: Sequence[float] | None = None) -> None:
-    """Labels an axis of rates: 2.5 M, 10 M, … with their unit in the name of the axis."""
+    """Labels an axis of rates 2.5 M, 10 M, …; the label of the axis has the unit."""
     ticks = list(panel.get_xticks()) if values is None else list(values)
     panel.set_xticks(ticks)
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short_rate(value)))
 
 
 def _short_rate(value: float) -> str:
-    number, unit = amount(value, RATE).split()
-    return f"{number} {unit[0]}" if unit[0] != "b" else number
+    number, unit = parts(value, RATE)
+    return f"{number} {unit.removesuffix('bit/s')}".strip()
 
 
 def expected(
     panel: Axes, low: float | None = None, high: float | None = None, *, text: str = ""
 ) -> None:
-    """Shades where the paper says that the values lie; an open end reaches the edge of the panel.
+    """Shades where the paper says the values lie; an open end reaches to the edge of the panel.
 
-    Call it after the limits of the panel are set.
+    To be called once the limits of the panel are set.
     """
     least, most = panel.get_ylim()
     bottom, top = least if low is None else low, most if high is None else high
@@ -211,14 +211,14 @@ def expected(
 
 
 def mean_and_half(values: Sequence[float]) -> tuple[float, float]:
-    """The mean over the seeds and half of its 95 % interval; NaN, which is not drawn, where there is none."""
+    """The mean over the seeds and half of its 95 % interval; NaN, which is not drawn, if there is none."""
     known = estimate(list(values))
     mean, half = (math.nan if each is None else each for each in (known.mean, known.half_width))
     return mean, half
 
 
 def geometric(values: Sequence[float]) -> tuple[float, float, float]:
-    """The geometric mean over the seeds; how far the 95 % interval of the logarithm goes below and above it."""
+    """The geometric mean over the seeds, and how far the interval of the logarithm goes below and above."""
     mean, half = mean_and_half(np.log(values).tolist())
     middle = float(np.exp(mean))
     return middle, middle * float(1 - np.exp(-half)), middle * float(np.exp(half) - 1)
@@ -231,7 +231,7 @@ def note(
     ha: Literal["left", "right"] = "left",
     va: Literal["bottom", "top"] = "bottom",
 ) -> None:
-    """A faint remark inside a panel, at a place in shares of its width and height."""
+    """Writes a faint remark inside a panel, at a place given in shares of its width and height."""
     panel.annotate(text, place, xycoords="axes fraction", fontsize=9, color=FAINT, ha=ha, va=va)
 
 
@@ -261,13 +261,13 @@ def series(
     most: int = _MOST_POINTS,
     **style_: Any,  # noqa: ANN401 - what matplotlib takes
 ) -> None:
-    """Draws a time series with few enough points for a lean file: the least and the largest of each stretch.
+    """Draws a time series with few enough points for a small file: the extremes of each stretch.
 
     Args:
         panel: Where.
         time: The times, ascending.
         values: The values; nulls leave gaps.
-        most: About so many points are drawn.
+        most: About how many points are drawn at most.
         style_: As for `Axes.plot`.
     """
     x, y = time.to_numpy(), values.cast(float).to_numpy()
@@ -288,13 +288,13 @@ def envelope(values: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
 
 
 def kind_of(figure: str) -> str | None:
-    """What the paper calls an experiment, `Figure 2`; `None` if it is one of ours."""
+    """What the paper calls an experiment, such as `Figure 2`; `None` if it is one of ours."""
     kind, _, number = figure.partition("-")
     return f"{kind.capitalize()} {number}" if kind in ("figure", "table") else None
 
 
 def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: Sequence[int]) -> None:
-    """Titles of a picture: what it shows; which paper, figure and scale; how many seeds its points have."""
+    """Writes the titles of a picture: what it shows; paper, figure and scale; how many seeds a point has."""
     parts = [
         slug,
         *([] if kind_of(about.id) is None else [str(kind_of(about.id))]),

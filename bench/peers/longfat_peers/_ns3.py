@@ -1,0 +1,91 @@
+"""ns-3, driven by bench/peers/dumbbell.cc, which is compiled at first use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat.bench._peer import PeerAbsent
+from longfat.bench._process import run
+from longfat.shipped import checkout
+from longfat.study import Cache
+from longfat_peers._program import Program
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_MODULES = ("applications", "internet", "point-to-point", "traffic-control", "bridge", "stats")
+_LIBRARIES = [f"-lns3-{name}" for name in (*_MODULES, "network", "core")]
+
+
+class Ns3(Program):
+    """ns-3 as Debian packages it.
+
+    Options: `spare_place`, how many places its RED queue gets beyond the buffer (its device holds one more
+    packet); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the granularity of its
+    time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937); `counted`, whether windows grow by whole
+    segments (1) or with every acknowledgment (0); `credit`, whether the acknowledgment that ends a recovery
+    lets the window grow by all that it covers (1) or only by what it reports first (0); `table`, whether
+    HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0).
+    """
+
+    name = "ns3"
+    title = "ns-3"
+    defaults: Mapping[str, object] = {
+        "spare_place": -1,
+        "tick": 0.001,
+        "recovery": "classic",
+        "device_packet": 1,
+        "counted": 1,
+        "credit": 1,
+        "table": 1,
+    }
+
+    def command(self) -> list[str]:
+        """The program, compiled at first use.
+
+        Raises:
+            PeerAbsent: There is no ns-3, or no compiler.
+            ProcessError: It does not compile.
+        """
+        text = checkout() / "bench/peers/dumbbell.cc"
+        address = hashlib.sha256(text.read_bytes() + self.version().encode()).hexdigest()[:16]
+        program = Cache().root / "peers" / f"ns3-{address}"
+        if not program.exists():
+            compiler = shutil.which(os.environ.get("CXX", "c++"))
+            if compiler is None:
+                message = (
+                    "ns-3 needs a C++ compiler: `apt-get install g++` (Debian, Ubuntu) brings one"
+                )
+                raise PeerAbsent(message)
+            program.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=program.parent) as folder:
+                made = Path(folder, "dumbbell")
+                run([compiler, "-std=c++17", "-O2", str(text), "-o", str(made), *_LIBRARIES])
+                made.replace(program)
+        return [str(program)]
+
+    def version(self) -> str:
+        """The version of its libraries.
+
+        Raises:
+            PeerAbsent: They are not there.
+        """
+        reader = shutil.which("pkg-config")
+        if reader is not None:
+            told = subprocess.run(  # noqa: S603 - found above
+                [reader, "--modversion", "ns3-internet"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if told.returncode == 0:
+                return told.stdout.strip()
+        command = "apt-get install libns3-dev g++ pkg-config"
+        message = f"ns-3 is not installed: `{command}` (Debian, Ubuntu) brings it"
+        raise PeerAbsent(message)

@@ -1,0 +1,125 @@
+//! The quantities of a resolved scenario as plain numbers, so that nobody parses again what was parsed once.
+//!
+//! Times are in picoseconds and sizes in bytes, as the simulator has them.
+
+use std::collections::BTreeMap;
+
+use longfat_queue::Capacity;
+use longfat_sim::Scenario;
+use longfat_units::parameter::Setting;
+use pyo3::prelude::*;
+
+/// What a scenario says in numbers.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct Quantities {
+    duration_ps: u64,
+    warmup_ps: u64,
+    sample_ps: u64,
+    /// By name, in the order of the file.
+    links: Vec<(String, Link)>,
+    /// By name: long flows, then short ones, in the order of the file.
+    groups: Vec<(String, Group)>,
+}
+
+/// A link.
+#[derive(Debug, IntoPyObject)]
+struct Link {
+    forward: Direction,
+    reverse: Direction,
+}
+
+/// One direction of a link. The queue's lengths are in the unit in which it counts.
+#[derive(Debug, IntoPyObject)]
+struct Direction {
+    rate_bit_s: u64,
+    delay_ps: u64,
+    buffer: Option<u64>,
+    unit: &'static str,
+    queue: BTreeMap<&'static str, f64>,
+}
+
+/// A group of long flows, or of short ones, which arrive at random.
+#[derive(Debug, IntoPyObject)]
+struct Group {
+    short: bool,
+    path: Vec<String>,
+    reverse: bool,
+    packet_bytes: u64,
+    count: Option<u64>,
+    size_bytes: Option<f64>,
+    stop_ps: Option<u64>,
+    rto_min_ps: u64,
+}
+
+impl Quantities {
+    /// What `scenario` says.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let path =
+            |path: &[usize]| path.iter().map(|&at| scenario.links[at].name.clone()).collect();
+        let flows = scenario.flows.iter().map(|flow| {
+            let group = Group {
+                short: false,
+                path: path(&flow.path),
+                reverse: flow.reverse,
+                packet_bytes: flow.transport.packet.0,
+                count: Some(flow.count),
+                size_bytes: flow.size.map(|size| size.0 as f64),
+                stop_ps: flow.stop.map(|stop| stop.0),
+                rto_min_ps: flow.transport.rto_min.0,
+            };
+            (flow.name.clone(), group)
+        });
+        let traffic = scenario.traffic.iter().map(|traffic| {
+            let group = Group {
+                short: true,
+                path: path(&traffic.path),
+                reverse: traffic.reverse,
+                packet_bytes: traffic.transport.packet.0,
+                count: traffic.count,
+                size_bytes: Some(traffic.size.mean()),
+                stop_ps: traffic.stop.map(|stop| stop.0),
+                rto_min_ps: traffic.transport.rto_min.0,
+            };
+            (traffic.name.clone(), group)
+        });
+        let bytes = Setting::Word("bytes".to_owned());
+        let links = scenario.links.iter().map(|link| {
+            let [forward, reverse] = [&link.forward, &link.reverse].map(|direction| {
+                let settings = &direction.queue.settings;
+                let in_bytes = match direction.buffer {
+                    Capacity::Bytes(_) => true,
+                    Capacity::Packets(_) => false,
+                    Capacity::Unbounded => settings.get("mode") == Some(&bytes),
+                };
+                Direction {
+                    rate_bit_s: direction.rate.0,
+                    delay_ps: direction.delay.0,
+                    buffer: match direction.buffer {
+                        Capacity::Packets(packets) => Some(packets),
+                        Capacity::Bytes(bytes) => Some(bytes.0),
+                        Capacity::Unbounded => None,
+                    },
+                    unit: if in_bytes { "bytes" } else { "packets" },
+                    queue: settings.iter().filter_map(number).collect(),
+                }
+            });
+            (link.name.clone(), Link { forward, reverse })
+        });
+        Self {
+            duration_ps: scenario.duration.0,
+            warmup_ps: scenario.warmup.0,
+            sample_ps: scenario.sample.0,
+            links: links.collect(),
+            groups: flows.chain(traffic).collect(),
+        }
+    }
+}
+
+/// A setting that is a number.
+fn number((name, setting): (&'static str, &Setting)) -> Option<(&'static str, f64)> {
+    match setting {
+        Setting::Number(value) | Setting::Length(value) => Some((name, *value)),
+        Setting::Count(value) => Some((name, *value as f64)),
+        Setting::Span(_) | Setting::Flag(_) | Setting::Word(_) => None,
+    }
+}

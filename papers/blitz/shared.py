@@ -1,0 +1,211 @@
+"""What the experiments share: the paper's networks, the loads, and what is measured at each."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from longfat import power
+from longfat.paper import Scale, across, at
+from longfat.study import Measured, Point, Row
+
+CONTROLS = ("reno", "blitz")
+SHARES = (0.2, 0.6, 1.0)
+"""Rate of the bottleneck over that of the network."""
+
+PACKET_BIT = 4000
+LOADS: dict[Scale, tuple[float, ...]] = {
+    "quick": (0.02, 0.3, 0.6, 0.7, 0.8, 0.9, 1.0, 1.3),
+    "full": (
+        *(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65),
+        *(0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.3, 1.6),
+    ),
+}
+"""What arrives, over what the bottleneck carries: the arrival rates."""
+
+TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (2, 150), "full": (5, 400)}
+"""Seeds, and the least number of arrivals for each of them."""
+
+LASTING: dict[Scale, int] = {"quick": 6, "full": 12}
+"""How many times what TCP takes for a transfer alone arrivals go on at least."""
+
+TIMED_OUT_S: dict[Scale, float] = {"quick": 5.0, "full": 10.0}
+"""How long arrivals go on where a file is larger than half a buffer: several time-outs, of a second and more.
+
+In a shorter run those that wait for one would not be over, and the mean would be that of the lucky."""
+
+ALONE = 0.0
+"""The load of transfers that are so rare that none meets another."""
+
+ROUNDS = {10: 8, 100: 11, 1000: 22}
+"""About how many round trips TCP takes for so many kilobytes alone: for nothing but the length of runs."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Rate of all links but the bottleneck in Mbit/s, round trip in ms, files in kB."""
+
+    rate: int
+    delay_ms: float
+    size_kb: int
+
+    @property
+    def buffer(self) -> int:
+        """Packets that a switch holds."""
+        return math.ceil(self.rate * self.delay_ms * 1000 / PACKET_BIT)
+
+    @property
+    def name(self) -> str:
+        """As the paper writes it."""
+        rate = "1 Gbit/s" if self.rate == 1000 else f"{self.rate} Mbit/s"
+        size = "1 MB" if self.size_kb == 1000 else f"{self.size_kb} kB"
+        return f"{rate}, {self.delay_ms:g} ms, {size}"
+
+    def service_s(self, share: float) -> float:
+        """How long a file occupies the bottleneck."""
+        return self.size_kb * 8e-3 / (share * self.rate)
+
+    def blitz_alone_s(self, share: float) -> float:
+        """Half a round trip, the file through the bottleneck, and a packet on the two other links."""
+        return self.delay_ms / 2e3 + self.service_s(share) + 2 * PACKET_BIT / (self.rate * 1e6)
+
+
+NETWORKS = {
+    "reference": Network(150, 30, 100),
+    "faster": Network(1000, 30, 100),
+    "aurora": Network(150, 1.8, 100),
+    "middle": Network(150, 3, 100),
+    "slower": Network(15, 30, 100),
+    "large": Network(150, 30, 1000),
+    "large-faster": Network(1000, 30, 1000),
+    "small": Network(150, 30, 10),
+}
+
+
+def point(
+    network: str,
+    share: float,
+    control: str | Mapping[str, Any],
+    load: float,
+    count: int,
+    *,
+    seeds: int,
+    label: str | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere
+    tables: tuple[str, ...] = ("transfers",),
+) -> Point:
+    """So many transfers at one load, of one controller."""
+    net = NETWORKS[network]
+    kind = control if isinstance(control, str) else control["kind"]
+    queue = "pushout" if kind == "blitz" else "drop-tail"
+    rate = load / net.service_s(share) if load else 0.02
+    changes: dict[str, Any] = {
+        "duration": f"{round(count / rate, 6)} s" if load else "20000 s",
+        "link.bottleneck.rate": f"{round(share * net.rate)} Mbit/s",
+        "link.exit.rate": f"{net.rate} Mbit/s",
+        "traffic.files.control": control,
+        "traffic.files.rtt": f"{net.delay_ms:g} ms",
+        "traffic.files.access": f"{net.rate} Mbit/s",
+        "traffic.files.size": f"{net.size_kb} kB",
+        "traffic.files.arrivals": {"poisson": f"{round(rate, 9)} /s"},
+        "traffic.files.count": count,
+    }
+    for link in ("bottleneck", "exit"):
+        changes |= {f"link.{link}.buffer": f"{net.buffer} packets", f"link.{link}.queue": queue}
+    return Point(
+        "network.toml",
+        set=changes | dict(set or {}),
+        labels={"network": network, "share": share, "control": label or str(kind), "load": load},
+        seeds=seeds,
+        tables=tables,
+    )
+
+
+def sweep(
+    scale: Scale,
+    networks: Sequence[str],
+    controls: Mapping[str, tuple[str | Mapping[str, Any], Mapping[str, Any]]] | None = None,
+    shares: Sequence[float] = SHARES,
+    loads: Sequence[float] = (),
+) -> Iterator[Point]:
+    """All loads of some networks, and a few transfers alone; by default with TCP Reno and Blitz."""
+    seeds, least = TRANSFERS[scale]
+    for network in networks:
+        net = NETWORKS[network]
+        for share in shares:
+            lasts = net.delay_ms / 1e3 * ROUNDS[net.size_kb] + net.service_s(share)
+            for label, (control, set_) in (controls or {c: (c, {}) for c in CONTROLS}).items():
+                for load in (ALONE, *(loads or LOADS[scale])):
+                    lasting = LASTING[scale] * lasts
+                    if net.size_kb * 2 > net.buffer:
+                        lasting = max(lasting, TIMED_OUT_S[scale])
+                    arriving = math.ceil(lasting * load / net.service_s(share))
+                    count = max(least, arriving) if load else 12
+                    yield point(
+                        network, share, control, load, count, seeds=seeds, label=label, set=set_
+                    )  # fmt: skip
+
+
+def measure(run: Measured) -> Row:
+    """Power in Mbit/s per second and what it is made of, over the middle half of the arrivals."""
+    found = power.of_run(run, "files")
+    table = run.table("transfers")
+    took = found.response_s
+    traffic = run.summary["traffic"]["files"]
+    at_least_once = table.filter(pl.col("timeouts") > 0).height
+    rates = [1 / each for each in table["completion_s"].drop_nulls().to_list()]
+    return {
+        "rate_per_s": found.arrivals_per_s,
+        "power": (found.power_bit_s2 or 0.0) / 1e6,
+        "throughput": found.throughput_bit_s / 1e6,
+        "response_s": None if took is None else took.mean,
+        "p50_s": None if took is None else took.p50,
+        "p99_s": None if took is None else took.p99,
+        "acknowledged_s": None if found.acknowledged_s is None else found.acknowledged_s.mean,
+        "carried": found.completed / found.arrivals,
+        "drop_rate": traffic["drop_rate"],
+        "sent_again": float(table["retransmitted"].sum()) / float(table["packets"].sum()),
+        "timed_out": at_least_once / table.height,
+        "utilisation": run.link()["utilisation"],
+        "jain": sum(rates) ** 2 / (len(rates) * sum(r * r for r in rates)) if rates else None,
+    }
+
+
+def best(rows: pl.DataFrame) -> pl.DataFrame:
+    """The decadic logarithm of the largest power over the loads, seed by seed."""
+    return (
+        rows.group_by("network", "share", "control", "seed", maintain_order=True)
+        .agg(pl.col("power").max().log10().alias("best"))
+        .sort("network", "share", "control", "seed")
+    )
+
+
+def gaps(rows: pl.DataFrame, first: str = "blitz", second: str = "reno") -> pl.DataFrame:
+    """By how many decades the largest power of one controller is above that of another."""
+    wide = across(best(rows), "control", "best", keep=["network", "share"])
+    return wide.with_columns((pl.col(first) - pl.col(second)).alias("gap"))
+
+
+def at_each_load(rows: pl.DataFrame) -> pl.DataFrame:
+    """By how many decades Blitz's power is above TCP's at the same arrivals."""
+    loaded = rows.filter(pl.col("load") > 0)
+    wide = across(loaded, "control", "power", keep=["network", "share", "load"])
+    return wide.with_columns((pl.col("blitz") / pl.col("reno")).log10().alias("gap"))
+
+
+def yardstick(
+    rows: pl.DataFrame, network: str, share: float, control: str
+) -> power.ProcessorSharing:
+    """Processor sharing with what a transfer of this controller was found to take alone."""
+    alone = at(rows, network=network, share=share, control=control, load=ALONE)["response_s"]
+    net = NETWORKS[network]
+    return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, float(alone[0]))
+
+
+def lone_burst(network: str, share: float) -> power.ProcessorSharing:
+    """Processor sharing of transfers that take alone what a burst without loss takes by theory."""
+    net = NETWORKS[network]
+    alone = net.blitz_alone_s(share)
+    return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, alone)

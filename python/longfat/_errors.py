@@ -1,9 +1,0 @@
-"""Errors that the command line tells without a traceback: here, so that it need not import what raises them."""
-
-
-class MeasureError(RuntimeError):
-    """A run failed, or could not be measured."""
-
-
-class RoomError(ValueError):
-    """A paper's room is wrong: the message names the file, the line and the reason."""

@@ -1,0 +1,33 @@
+"""What the commands that take a scenario share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LARGEST_SEED = 2**63 - 1
+
+
+def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the file, `--seed` and `--set`, passed to the command as `file`, `seed` and `changes`."""
+    add = (
+        click.argument("file", type=click.Path(path_type=Path)),
+        click.option(
+            "--seed", type=click.IntRange(0, _LARGEST_SEED), help="Replace the seed of the file."
+        ),
+        click.option(
+            "--set",
+            "changes",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
+        ),
+    )
+    for decorate in reversed(add):
+        command = decorate(command)
+    return command

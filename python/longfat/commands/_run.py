@@ -1,0 +1,67 @@
+"""`longfat run`: one scenario."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.commands._options import of_scenario
+
+if TYPE_CHECKING:
+    from longfat._longfat import Scenario
+
+
+@click.command("run")
+@of_scenario
+@click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-SEED].")
+@click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
+@click.option("--plot", is_flag=True, help="Also draw run.png and run.svg.")
+@click.option("--quiet", is_flag=True, help="No progress, no table.")
+def run_command(
+    file: Path,
+    seed: int | None,
+    changes: tuple[str, ...],
+    out: Path | None,
+    *,
+    as_json: bool,
+    plot: bool,
+    quiet: bool,
+) -> None:
+    """Simulate the scenario in FILE and write a folder with its results.
+
+    The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
+    request. An earlier run there is replaced whole; anything else is left alone.
+    """
+    from longfat import _longfat
+    from longfat.commands._console import progress, refuse_missing
+    from longfat.results._folder import RUN, ResultFolder
+    from longfat.results._run import Run, default_folder
+    from longfat.results._transfers import TransferFile
+    from longfat.scenario import read
+
+    refuse_missing(file)
+    scenario, name = read(file, seed=seed, changes=changes)
+    target = default_folder(name, scenario.seed) if out is None else out
+    with ResultFolder(target, RUN) as folder:
+        with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
+            transfers = TransferFile(folder.path)
+            recording = _longfat.simulate(scenario, progress=advanced, transfers=transfers)
+        run = Run(scenario, recording, name)
+        run.write_files(folder.path, transfers=transfers, pictures=plot)
+        folder.commit()
+    if as_json:
+        import json
+
+        click.echo(json.dumps(run.summary, indent=2, ensure_ascii=False))
+    elif not quiet:
+        from longfat.commands._report import report
+
+        report(run, target)
+
+
+def _speed(scenario: Scenario, share_per_second: float) -> str:
+    from longfat.units import PLAIN, amount
+
+    return f"{amount(share_per_second * scenario.duration_s, PLAIN)} × real time"

@@ -1,0 +1,33 @@
+"""Every error and warning that longfat raises of its own accord.
+
+They live together, below everything else, so that whoever reports one need not import what raises it.
+"""
+
+from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError
+
+__all__ = [
+    "CacheWarning",
+    "Cancelled",
+    "EngineError",
+    "FluidError",
+    "LabelError",
+    "MeasureError",
+    "RoomError",
+    "ScenarioError",
+]
+
+
+class MeasureError(RuntimeError):
+    """A run of a study failed, or could not be measured: the message names point, seed and reason."""
+
+
+class LabelError(ValueError):
+    """The labels of a sweep do not tell its points apart."""
+
+
+class RoomError(ValueError):
+    """A paper's room is wrong: the message names the file, the line and the reason."""
+
+
+class CacheWarning(UserWarning):
+    """Finished runs cannot be kept, so they will be simulated again."""

@@ -1,0 +1,80 @@
+"""What a remade paper writes: data of figures, and verdicts as JSON and as a Markdown table."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from longfat.paper._verdict import show, show_criterion, show_estimate
+from longfat.study._statistics import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from longfat.paper._room import Experiment
+    from longfat.paper._verdict import Verdict
+    from longfat.study._plan import Rows
+
+
+def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
+    """Writes the rows of an experiment and their means, and returns the names of the files."""
+    names = [f"{about.id}.csv", f"{about.id}.parquet"]
+    aggregate(rows.frame, (*rows.labels, *about.by)).write_csv(folder / names[0])
+    rows.frame.write_parquet(folder / names[1])
+    return names
+
+
+def aggregate(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """For each measured number its mean over the seeds, half of the 95 % interval, and the number of values."""
+    numbers = [
+        name
+        for name, kind in frame.schema.items()
+        if name not in (*keys, "seed") and (kind.is_numeric() or kind == pl.Boolean)
+    ]
+    rows = []
+    parts = frame.group_by(keys, maintain_order=True) if keys else [((), frame)]
+    for key, part in parts:
+        row: dict[str, Any] = dict(zip(keys, key, strict=True))
+        for name in numbers:
+            known = estimate(part[name].cast(pl.Float64).to_list())
+            row |= {name: known.mean, f"{name}_half_width": known.half_width, f"{name}_n": known.n}
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def markdown(verdicts: Sequence[Verdict]) -> str:
+    """The verdicts as a table."""
+    lines = [
+        "| where | the paper says | we measure | expected | found | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
+    for verdict in verdicts:
+        claim = verdict.claim
+        expected = show_criterion(claim)
+        if claim.paper_value is not None and claim.paper_value != claim.equals:
+            expected += f" (paper: {show(claim.paper_value, claim.unit)})"
+        word = f"**{verdict.verdict}**" + (", a requirement" if claim.requirement else "")
+        cells = (
+            f"{claim.where}<br>`{claim.id}`",
+            claim.claim,
+            claim.measured or "–",
+            expected,
+            show_estimate(verdict),
+            word + (f": {verdict.reason}" if verdict.reason else ""),
+        )
+        lines.append("| " + " | ".join(map(cell, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write_json(path: Path, content: object) -> None:
+    """Writes JSON that people can read as well."""
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def cell(text: str) -> str:
+    """A text as a cell of a Markdown table."""
+    return " ".join(text.replace("|", "\\|").split())

@@ -1,0 +1,116 @@
+"""Panels that several pictures share: lines of flows, queues and utilisation of links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from longfat.plot import style
+from longfat.units import RATE, ruler
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FEW = 6
+"""Up to this many flows get a colour each; more are drawn thin, with their mean on top."""
+
+_MOST_THIN_LINES = 60
+_BUSY = 0.1
+"""A direction of a link is drawn if its utilisation or its queue ever exceeds this share."""
+
+
+def flow_lines(
+    panel: Axes, series: pl.DataFrame, column: str, label: str, *, legend: bool = True
+) -> None:
+    """Draws one line per flow, or for many flows thin lines and the mean of each group."""
+    unit = ""
+    if column.endswith("_bit_s"):
+        size, unit, _ = ruler([largest(series[column])], RATE)
+        series = series.with_columns(pl.col(column) / size)
+        unit = f" ({unit})"
+    else:
+        style.large_numbers(panel)
+    panel.set_ylabel(label + unit)
+    names = series["flow"].unique(maintain_order=True)
+    if len(names) <= FEW:
+        for colour, (name, line) in zip(style.COLOURS, parts(series, "flow"), strict=False):
+            panel.plot(line["time_s"], line[column], color=colour, linewidth=1.3, label=name)
+    else:
+        for colour, (name, group) in zip(style.COLOURS, parts(series, "group"), strict=False):
+            lines = parts(group, "flow")
+            step = -(-len(lines) // _MOST_THIN_LINES)
+            faint = max(0.25, 0.6 - 0.02 * len(lines))
+            for _, line in lines[::step]:
+                panel.plot(line["time_s"], line[column], color=colour, linewidth=0.6, alpha=faint)
+            mean = group.group_by("time_s").agg(pl.col(column).mean()).sort("time_s")
+            text = f"{name}: mean of {len(lines)}"
+            panel.plot(mean["time_s"], mean[column], color=colour, linewidth=2.2, label=text)
+    panel.set_ylim(bottom=0)
+    if legend:
+        style.legend(panel)
+
+
+def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool = True) -> None:
+    """Draws the queue of each busy direction as a share of its buffer; of a single one, also in packets."""
+    panel.set_ylabel("queue (% of buffer)")
+    _shares(panel, links, "queue")
+    drops = sorted({t for _, line in links for t in line.filter(pl.col("dropped") > 0)["time_s"]})
+    style.rug(panel, drops, "drops")
+    if len(links) == 1:
+        line = links[0][1]
+        fullest = line.sort("queue")[-1]
+        if packets and (share := fullest["queue"][0]):
+            style.second_scale(panel, fullest["queue_packets"][0] / share / 100, "packets")
+    else:
+        style.legend(panel)
+
+
+def utilisations(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:
+    panel.set_ylabel("utilisation (%)")
+    _shares(panel, links, "utilisation")
+
+
+def _shares(panel: Axes, links: list[tuple[str, pl.DataFrame]], column: str) -> None:
+    for colour, (name, line) in zip(style.LINK_COLOURS, links, strict=False):
+        share = 100 * line[column]
+        panel.plot(line["time_s"], share, color=colour, linewidth=1.1, label=name)
+        if len(links) == 1:
+            panel.fill_between(line["time_s"], share, color=colour, alpha=0.08, linewidth=0)
+    panel.set_ylim(0, 105)
+
+
+def busy(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    """The directions worth drawing, by name: `bottleneck`, `bottleneck, reverse`."""
+    parts = directions(links)
+    busy = [
+        (name, line)
+        for name, line in parts
+        if largest(line["utilisation"]) > _BUSY or largest(line["queue"]) > _BUSY
+    ]
+    return busy or parts[:1]
+
+
+def directions(links: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
+    return [
+        (name if direction == "forward" else f"{name}, {direction}", line)
+        for name, link in parts(links, "link")
+        for direction, line in parts(link, "direction")
+    ]
+
+
+def largest(series: pl.Series) -> float:
+    return float(series.drop_nulls().to_numpy().max(initial=0.0))
+
+
+def in_order(series: pl.DataFrame, summary: dict[str, Any]) -> pl.DataFrame:
+    """The series of the flows in the order of the scenario file, whichever started first."""
+    order = {flow["name"]: index for index, flow in enumerate(summary["flows"])}
+    place = pl.col("flow").cast(pl.String).replace_strict(order, return_dtype=pl.Int64)
+    return series.sort(place, "time_s")
+
+
+def parts(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
+    """The rows of each name, in the order of first appearance."""
+    parts = frame.partition_by(column, maintain_order=True, as_dict=True)
+    return [(str(key[0]), part) for key, part in parts.items()]

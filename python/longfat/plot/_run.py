@@ -1,0 +1,85 @@
+"""The picture of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longfat.plot import style
+from longfat.plot._panels import busy, flow_lines, in_order, queues, utilisations
+from longfat.units import TIME, amount, percent, small
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from longfat.plot._subjects import Recorded
+
+
+def run(finished: Recorded) -> Figure:
+    """Draws window, throughput, queue and utilisation of one run against time.
+
+    Args:
+        finished: A run that kept its time series.
+
+    Returns:
+        A figure of four panels with a common time axis; the warm-up is shaded.
+
+    Raises:
+        ValueError: The run kept no time series.
+    """
+    with style.applied():
+        return _run(finished)
+
+
+def _run(finished: Recorded) -> Figure:
+    flows = in_order(finished.flow_series.to_polars(), finished.summary)
+    links = finished.link_series.to_polars()
+    if links.is_empty():
+        message = "the run kept no time series: run it with record=True"
+        raise ValueError(message)
+    figure = style.figure(12, 10, head=1.15)
+    axes = figure.subplots(4, 1, sharex=True, height_ratios=(1.25, 1, 1, 0.8))
+    window, throughput, queue, utilisation = axes
+    flow_lines(window, flows, "window", "window (segments)")
+    flow_lines(throughput, flows, "throughput_bit_s", "throughput", legend=False)
+    shown = busy(links)
+    queues(queue, shown)
+    utilisations(utilisation, shown)
+    for panel in axes:
+        style.panel(panel, finished.warmup_s, finished.duration_s)
+    utilisation.set_xlabel("time (s)")
+    style.name_warmup(window, finished.warmup_s, finished.duration_s)
+    style.title(figure, *_headline(finished))
+    figure.align_ylabels(axes)
+    return figure
+
+
+def _headline(finished: Recorded) -> tuple[str, str]:
+    """What was simulated, and what came out of it."""
+    summary = finished.summary
+    kinds: dict[str, int] = {}
+    for flow in summary["flows"]:
+        kinds[flow["control"]] = kinds.get(flow["control"], 0) + 1
+    flows = " + ".join(f"{count} × {control}" for control, count in kinds.items())
+    links = summary["scenario"]["link"]
+    flows = flows or "short flows"
+    rates = list(dict.fromkeys(link["rate"] for link in links.values()))
+    path = ", ".join(rates[:3]) + (f" ({len(links)} links)" if len(links) > 1 else "")
+    trips = sorted({flow["rtt_s"] for flow in summary["flows"]})
+    return f"{finished.name}: {flows} on {path}{_round_trips(trips)}", _outcome(summary)
+
+
+def _round_trips(trips: list[float]) -> str:
+    if not trips:
+        return ""
+    least, most = amount(trips[0], TIME), amount(trips[-1], TIME)
+    return f", round trip {least}" + ("" if least == most else f" to {most}")
+
+
+def _outcome(summary: dict[str, Any]) -> str:
+    parts = []
+    for name, directions in list(summary["links"].items())[:3]:
+        link = directions["forward"]
+        queue = f"queue {percent(link['queue_mean'])}, " if len(summary["links"]) == 1 else ""
+        used, dropped = percent(link["utilisation"]), small(link["drop_rate"])
+        parts.append(f"{name}: {used} used, {queue}dropped {dropped}")
+    return " · ".join([*parts, f"seed {summary['seed']}"])

@@ -1,0 +1,125 @@
+"""What can be drawn.
+
+Pictures ask for no more than these protocols say, so they know neither what ran nor where it is kept; runs,
+solutions and comparisons know how to draw themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+
+class Tabular(Protocol):
+    """A table of numbers, such as `longfat.Table`."""
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars data frame."""
+
+
+class _Timed(Protocol):
+    """Something that passes in simulated time."""
+
+    @property
+    def warmup_s(self) -> float:
+        """How much of the beginning every average leaves out, in seconds."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+
+
+class _Told(_Timed, Protocol):
+    name: str
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Averages by the names of `docs/guides/results.md`."""
+
+    @property
+    def flow_series(self) -> Tabular:
+        """One row per flow and instant."""
+
+    @property
+    def link_series(self) -> Tabular:
+        """One row per direction of a link and instant."""
+
+
+class Recorded(_Told, Protocol):
+    """A run with its time series: `longfat.Run`."""
+
+
+class Solved(_Told, Protocol):
+    """A fluid solution in time: `longfat.Fluid`."""
+
+    options: dict[str, Any]
+
+    @property
+    def equilibrium(self) -> dict[str, Any] | None:
+        """Where the network settles, if that is known."""
+
+
+class Estimated(Protocol):
+    """A mean, and how sure it is: `longfat.study.Estimate`."""
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; `None` where nothing has a value."""
+
+    @property
+    def half_width(self) -> float | None:
+        """Half the width of the 95 % confidence interval, if there is one."""
+
+
+class Shared(Protocol):
+    """What all controllers of a comparison have in common."""
+
+    @property
+    def title(self) -> str:
+        """The path and the flows in one line."""
+
+    @property
+    def flows(self) -> int:
+        """How many flows there are."""
+
+
+class _Simulated(Protocol):
+    @property
+    def scenario(self) -> _Timed:
+        """What was simulated."""
+
+    @property
+    def summary(self) -> dict[str, Any] | None:
+        """Its averages; `None` if it failed."""
+
+    @property
+    def tables(self) -> Mapping[str, Tabular]:
+        """The tables that were kept."""
+
+
+class Compared(Protocol):
+    """One controller of a comparison: its runs, and their means over the seeds."""
+
+    @property
+    def label(self) -> str:
+        """The controller as people read it."""
+
+    @property
+    def results(self) -> Sequence[_Simulated]:
+        """One result per seed; the first one is drawn."""
+
+    @property
+    def goodput_bit_s(self) -> Estimated:
+        """Of all flows together, in bit/s."""
+
+    @property
+    def utilisation(self) -> Estimated:
+        """Of the link, 0 to 1."""
+
+    @property
+    def drop_rate(self) -> Estimated:
+        """Packets dropped per packet that arrives at the queue."""

@@ -1,0 +1,181 @@
+"""Running one scenario, and what comes out of it."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat
+from longfat.results._folder import RUN, TABLES, ResultFolder
+from longfat.results._resolved import Resolved
+from longfat.results._table import Table
+from longfat.scenario import Changes, Source, read
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from longfat.results._transfers import TransferFile
+
+
+def run(
+    source: Source,
+    *,
+    seed: int | None = None,
+    set: Changes = (),  # noqa: A002 - the name of the command-line option
+    record: bool = True,
+    progress: Callable[[float], object] | None = None,
+) -> Run:
+    """Simulates a scenario.
+
+    Args:
+        source: The path of a scenario file, its text (recognised by its line breaks), or its content as a
+            dictionary.
+        seed: Replaces the seed of the scenario.
+        set: Fields to set first: `{"link.bottleneck.rate": "1 Gbit/s"}`, or a list of texts as on the
+            command line, `["link.bottleneck.rate=1 Gbit/s"]`.
+        record: Keep the time series. Dropping them changes nothing else and saves memory.
+        progress: Called about ten times a second with the share of simulated time that has passed, 0 to 1.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        ScenarioError: The scenario is wrong; the message names the place and the reason.
+        OSError: The file cannot be read.
+        EngineError: A bug of longfat.
+        KeyboardInterrupt: Ctrl-C was pressed; nothing is left behind.
+    """
+    scenario, name = read(source, seed=seed, changes=set)
+    return Run(scenario, _longfat.simulate(scenario, record=record, progress=progress), name)
+
+
+class Run(Resolved):
+    """A finished run: averages, tables, pictures.
+
+    Attributes:
+        name: A short name: the stem of the scenario file, or `scenario`.
+    """
+
+    def __init__(
+        self, scenario: _longfat.Scenario, recording: _longfat.Recording, name: str
+    ) -> None:
+        """Wraps what the engine recorded; use `longfat.run` to get one."""
+        super().__init__(scenario, name)
+        self._recording = recording
+
+    def __repr__(self) -> str:
+        """The name, the seed and the size, in one line."""
+        summary = self.summary
+        packets = summary["engine"]["data_packets"]
+        return f"<Run {self.name}: seed {summary['seed']}, {packets:,} data packets>"
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The averages of the measured interval: the object that `longfat run --json` prints."""
+        summary: dict[str, Any] = json.loads(self._recording.summary_json())
+        return summary
+
+    @cached_property
+    def flows(self) -> Table:
+        """One row for each long flow: controller, round trip, goodput, losses, completion."""
+        return Table(self._recording.table("flows"))
+
+    @cached_property
+    def links(self) -> Table:
+        """One row for each direction of each link: utilisation, queue, drops, marks."""
+        return Table(self._recording.table("links"))
+
+    @cached_property
+    def transfers(self) -> Table:
+        """One row for each transfer: start, size, completion time (null if it never completed)."""
+        return Table(self._recording.table("transfers"))
+
+    @cached_property
+    def flow_series(self) -> Table:
+        """One row for each long flow and sample: window (segments), throughput (bit/s), round trip (s)."""
+        return Table(self._recording.table("flow_series"))
+
+    @cached_property
+    def link_series(self) -> Table:
+        """One row for each direction of a link and sample: queue (share of the buffer), utilisation, drops."""
+        return Table(self._recording.table("link_series"))
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its name, as a polars data frame.
+
+        Args:
+            name: `flows`, `links`, `transfers`, `flow_series` or `link_series`.
+
+        Raises:
+            KeyError: There is no such table.
+        """
+        return Table(self._recording.table(name)).to_polars()
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draws window, throughput, queue and utilisation against time.
+
+        Args:
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
+
+        Returns:
+            The figure, which a notebook displays.
+
+        Raises:
+            ValueError: The run kept no time series (`record=False`).
+        """
+        from longfat import plot
+
+        figure = plot.run(self)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+    def save(self, folder: str | os.PathLike[str] | None = None, *, pictures: bool = False) -> Path:
+        """Writes the run as a folder: scenario, averages, tables, and pictures on request.
+
+        Args:
+            folder: Where to write; `runs/NAME-SEED` by default. An earlier run there is replaced whole.
+            pictures: Also draw `run.png` and `run.svg`.
+
+        Returns:
+            The folder.
+
+        Raises:
+            FileExistsError: Something other than a run is there.
+            OSError: The folder cannot be written; nothing is left half-written.
+        """
+        target = default_folder(self.name, self._scenario.seed) if folder is None else folder
+        with ResultFolder(target, RUN) as result:
+            self.write_files(result.path, pictures=pictures)
+            result.commit()
+        return Path(target)
+
+    def write_files(
+        self, folder: Path, *, transfers: TransferFile | None = None, pictures: bool = False
+    ) -> None:
+        """Writes the files of the run into an existing folder; `transfers` holds those already on disk."""
+        (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+        text = json.dumps(self.summary, indent=2, ensure_ascii=False)
+        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+        for name in TABLES:
+            table = Table(self._recording.table(name))
+            if name == "transfers" and transfers is not None:
+                transfers.finish(table)
+            else:
+                table.write_parquet(folder / f"{name}.parquet")
+        if pictures:
+            figure = self.plot(folder / "run.png")
+            from longfat import plot
+
+            plot.save(figure, folder / "run.svg")
+
+
+def default_folder(name: str, seed: int) -> Path:
+    """Where a run is written by default."""
+    return Path("runs") / f"{name}-{seed}"

@@ -1,0 +1,171 @@
+"""Scenarios: where they come from (files, dictionaries, text), and what they say in numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from longfat._longfat import Scenario, ScenarioError
+
+Source = str | os.PathLike[str] | Mapping[str, Any]
+"""A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
+
+Changes = Mapping[str, Any] | Sequence[str]
+"""Fields to set: `{"link.bottleneck.rate": "1 Gbit/s"}` or `["link.bottleneck.rate=1 Gbit/s"]`."""
+
+
+PICOSECONDS = 10**12
+"""In a second: the unit of time of the simulator."""
+
+
+def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> tuple[Scenario, str]:
+    """Reads and checks a scenario.
+
+    Args:
+        source: A path, the text of a scenario file, or its content as a dictionary.
+        seed: Replaces the seed of the scenario.
+        changes: Fields to set before the check.
+
+    Returns:
+        The scenario, and a short name for it: the stem of the file, or `scenario`.
+
+    Raises:
+        ScenarioError: The scenario is wrong.
+        OSError: The file cannot be read.
+    """
+    text, origin, name = _load(source)
+    return Scenario.parse(text, origin, overrides=_assignments(changes), seed=seed), name
+
+
+def _load(source: Source) -> tuple[str, str, str]:
+    if isinstance(source, Mapping):
+        import tomli_w
+
+        try:
+            return tomli_w.dumps(source), "scenario", "scenario"
+        except (TypeError, ValueError) as error:
+            message = f"the dictionary cannot be written as TOML: {error}"
+            raise ScenarioError(message) from error
+    if isinstance(source, str) and "\n" in source:
+        return source, "scenario", "scenario"
+    path = Path(source)
+    try:
+        return path.read_text(encoding="utf-8"), str(path), path.stem
+    except UnicodeDecodeError as error:
+        message = f"{path} is not a scenario file: byte {error.start} is not UTF-8 text"
+        raise ScenarioError(message) from error
+
+
+def _assignments(changes: Changes) -> list[str]:
+    if isinstance(changes, str):
+        message = "a list of changes is needed, such as ['seed=2'], not one text"
+        raise TypeError(message)
+    if isinstance(changes, Mapping):
+        return [f"{key}={toml_value(value)}" for key, value in changes.items()]
+    return list(changes)
+
+
+def toml_value(value: object) -> str:
+    """A plain value as TOML writes it in one line.
+
+    >>> toml_value({"kind": "red", "min": "0.1 bdp", "ecn": True})
+    '{ "kind" = "red", "min" = "0.1 bdp", "ecn" = true }'
+    """
+    import json
+
+    if isinstance(value, Mapping):
+        entries = (f"{toml_value(str(key))} = {toml_value(entry)}" for key, entry in value.items())
+        return f"{{ {', '.join(entries)} }}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(toml_value(entry) for entry in value)}]"
+    if isinstance(value, (str, bool)):
+        # Texts and truth values look alike in JSON and TOML.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+class Direction(msgspec.Struct, frozen=True):
+    """One direction of a link, in numbers.
+
+    Attributes:
+        rate_bit_s: Its rate.
+        delay_ps: Propagation delay in picoseconds.
+        buffer: What the queue holds, in `unit`; `None` if unlimited.
+        unit: What the queue counts: `packets` or `bytes`.
+        queue: Those parameters of the queue discipline that are numbers; lengths in `unit`.
+    """
+
+    rate_bit_s: int
+    delay_ps: int
+    buffer: int | None
+    unit: Literal["packets", "bytes"]
+    queue: dict[str, float]
+
+
+class Link(msgspec.Struct, frozen=True):
+    """Both directions of a link, in numbers."""
+
+    forward: Direction
+    reverse: Direction
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A group of flows, in numbers.
+
+    Attributes:
+        short: Whether these are short flows, which arrive at random.
+        path: The links that its data cross, in order.
+        reverse: Whether they cross them backwards.
+        packet_bytes: Size of a data packet, headers included.
+        count: How many flows; `None` if they arrive as long as the run lasts.
+        size_bytes: What each has to send, or of short flows the mean; `None` if without end.
+        stop_ps: When they stop sending new data, in picoseconds; `None` if never.
+        rto_min_ps: Smallest retransmission time-out, in picoseconds.
+    """
+
+    short: bool
+    path: tuple[str, ...]
+    reverse: bool
+    packet_bytes: int
+    count: int | None
+    size_bytes: float | None
+    stop_ps: int | None
+    rto_min_ps: int
+
+    def direction_of(self, link: Link) -> Direction:
+        """The direction in which the group crosses a link."""
+        return link.reverse if self.reverse else link.forward
+
+
+class Quantities(msgspec.Struct, frozen=True):
+    """The quantities of a resolved scenario, in numbers: exact, and parsed only once.
+
+    Attributes:
+        duration_ps: Simulated time in picoseconds.
+        warmup_ps: How much of the beginning every average leaves out, in picoseconds.
+        sample_ps: Spacing of the time series in picoseconds.
+        links: The links by name, in the order of the file.
+        groups: The groups by name, long flows before short ones, in the order of the file.
+    """
+
+    duration_ps: int
+    warmup_ps: int
+    sample_ps: int
+    links: dict[str, Link]
+    groups: dict[str, Group]
+
+    @property
+    def measured_s(self) -> float:
+        """The measured interval in seconds: what comes after the warm-up."""
+        return (self.duration_ps - self.warmup_ps) / PICOSECONDS
+
+
+def quantities(scenario: Scenario) -> Quantities:
+    """What a scenario says in numbers."""
+    given = scenario.quantities()
+    given |= {"links": dict(given["links"]), "groups": dict(given["groups"])}
+    return msgspec.convert(given, Quantities)

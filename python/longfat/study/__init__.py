@@ -1,0 +1,62 @@
+"""Studies: many simulations, in parallel and cached, measured into one table.
+
+A `Point` is a scenario with several seeds, a `Computation` a Python function in its place. `run_points` runs
+them and measures each run into a row:
+
+    from longfat.study import Point, run_points
+
+    points = [
+        Point("first.toml", set={"link.bottleneck.rate": f"{rate} Mbit/s"}, labels={"rate": rate})
+        for rate in (10, 100, 1000)
+    ]
+    rows = run_points(points, lambda run: {"utilisation": run.link()["utilisation"]})
+
+A `Plan` does the same for several `Sweep`s at once, so that what they share is simulated once. Below it,
+`run_many` and `reduce_many` run resolved scenarios (`Job`) on all cores; finished runs are kept in a `Cache`.
+`estimate` gives the mean over seeds with its confidence interval.
+
+Nothing here knows of papers, claims or pictures of them; `longfat.paper` is built on top.
+"""
+
+from longfat.errors import CacheWarning, LabelError, MeasureError
+from longfat.study._cache import Cache
+from longfat.study._plan import Plan, Rows, Spent, run_points
+from longfat.study._points import Computation, Measured, Point, Row, Sweep
+from longfat.study._runner import (
+    Call,
+    Job,
+    ProgressCallback,
+    Result,
+    Returned,
+    reduce_many,
+    run_many,
+    usable_cores,
+)
+from longfat.study._statistics import Estimate, estimate, t_quantile
+
+__all__ = [
+    "Cache",
+    "CacheWarning",
+    "Call",
+    "Computation",
+    "Estimate",
+    "Job",
+    "LabelError",
+    "MeasureError",
+    "Measured",
+    "Plan",
+    "Point",
+    "ProgressCallback",
+    "Result",
+    "Returned",
+    "Row",
+    "Rows",
+    "Spent",
+    "Sweep",
+    "estimate",
+    "reduce_many",
+    "run_many",
+    "run_points",
+    "t_quantile",
+    "usable_cores",
+]

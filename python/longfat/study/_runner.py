@@ -1,0 +1,276 @@
+"""Many simulations: parallel, cached, in order.
+
+    scenario, _ = read("scenarios/first.toml")
+    jobs = [Job(scenario, seed) for seed in range(1, 11)]
+    for result in run_many(jobs):
+        print(result.job.seed, result.summary if result.summary else result.error)
+
+A simulation uses one core and runs without the interpreter's lock, so threads are enough.
+
+`reduce_many` is for many runs of which little is kept: it starts the most expensive first and reduces each one
+in the thread that ran it, so no table outlives its run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from longfat import _longfat
+from longfat.results._table import Table
+from longfat.study._cache import Cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
+
+_LOOK_S = 0.1
+"""How often progress is reported, in seconds."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation to run.
+
+    Attributes:
+        scenario: A resolved scenario.
+        seed: Replaces the seed of the scenario; `None` keeps it.
+        tables: The tables wanted besides the averages, such as `("flow_series",)`.
+    """
+
+    scenario: _longfat.Scenario
+    seed: int | None = None
+    tables: tuple[str, ...] = ()
+
+    @property
+    def resolved(self) -> _longfat.Scenario:
+        """The scenario with the seed of the job."""
+        return self.scenario if self.seed is None else self.scenario.with_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A Python function to call among the simulations. It is not cached and cannot be cancelled.
+
+    Attributes:
+        function: What to call.
+        arguments: Its arguments by name.
+    """
+
+    function: Callable[..., object]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a job: it has either a `summary` or an `error`.
+
+    Attributes:
+        job: The job.
+        summary: The averages, as `longfat run --json` prints them.
+        tables: The tables that the job asked for.
+        error: What went wrong.
+        cached: Whether it came from the cache.
+    """
+
+    job: Job
+    summary: dict[str, Any] | None = None
+    tables: dict[str, Table] = field(default_factory=dict)
+    error: str | None = None
+    cached: bool = False
+
+    @property
+    def scenario(self) -> _longfat.Scenario:
+        """What was simulated."""
+        return self.job.resolved
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The outcome of a call.
+
+    Attributes:
+        value: What the function returned.
+        error: What it raised.
+    """
+
+    value: Any = None
+    error: str | None = None
+
+
+class ProgressCallback(Protocol):
+    """Called with how far the jobs have come, about ten times a second, always on the caller's thread."""
+
+    def __call__(self, finished: int, total: int, share: float, /) -> object:
+        """`finished` of `total` jobs are done; `share`, 0 to 1, also counts the started ones in part."""
+
+
+def run_many(
+    jobs: Iterable[Job],
+    *,
+    workers: int | None = None,
+    cache: Cache | None = None,
+    fresh: bool = False,
+    progress: ProgressCallback | None = None,
+) -> Iterator[Result]:
+    """Runs jobs in parallel and yields their results in the order of the jobs, each as soon as possible.
+
+    A job that fails yields a result with an error and disturbs no other. Every finished job goes into the
+    cache at once, so an interrupted call loses no work. Interrupting the iterator (Ctrl-C), closing it or
+    leaving the loop cancels whatever is running.
+
+    Args:
+        jobs: What to simulate.
+        workers: How many at a time; by default one per core that this process may use.
+        cache: Where finished runs are kept; by default `Cache()`.
+        fresh: Simulate everything, even what is cached.
+        progress: Told how far the jobs have come.
+
+    Yields:
+        One result per job.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    todo = list(jobs)
+    batch = _Batch(cache, [1.0] * len(todo), fresh=fresh)
+    with batch.pool(workers) as pool:
+        futures = [pool.submit(batch.work, index, job) for index, job in enumerate(todo)]
+        todo.clear()
+        futures.reverse()
+        while futures:
+            future = futures.pop()
+            while not wait([future], timeout=_LOOK_S).done:
+                batch.tell(progress)
+            batch.tell(progress)
+            yield future.result()
+
+
+def reduce_many(
+    jobs: Sequence[Job | Call],
+    reduce: Callable[[int, Result | Returned], T],
+    *,
+    costs: Sequence[float],
+    workers: int | None = None,
+    cache: Cache | None = None,
+    fresh: bool = False,
+    progress: ProgressCallback | None = None,
+) -> Iterator[tuple[int, T]]:
+    """Runs jobs in parallel, the most expensive first, and yields what `reduce` makes of each.
+
+    Expensive jobs come first so that all cores finish at about the same time. Failures, the cache and
+    interruptions are handled as in `run_many`.
+
+    Args:
+        jobs: What to run.
+        reduce: Called with the index of a job and its result, in the thread that ran it; the result is dropped
+            when it returns. What it raises is raised here.
+        costs: The cost of each job, in any unit: for the order and for `progress`.
+        workers: How many at a time; by default one per core that this process may use.
+        cache: Where finished runs are kept; by default `Cache()`.
+        fresh: Simulate everything, even what is cached.
+        progress: Told how far the jobs have come, weighted by their costs.
+
+    Yields:
+        The index of each job in `jobs`, and what `reduce` made of it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+    """
+    batch = _Batch(cache, costs, fresh=fresh)
+
+    def work(index: int) -> tuple[int, T]:
+        job = jobs[index]
+        try:
+            result = batch.call(job) if isinstance(job, Call) else batch.work(index, job)
+            return index, reduce(index, result)
+        finally:
+            batch.shares[index] = 1.0
+
+    with batch.pool(workers) as pool:
+        expensive_first = sorted(range(len(jobs)), key=lambda index: -costs[index])
+        pending = {pool.submit(work, index) for index in expensive_first}
+        while pending:
+            finished, pending = wait(pending, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+            batch.tell(progress)
+            for future in finished:
+                yield future.result()
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Batch:
+    """What the workers of one call share."""
+
+    def __init__(self, cache: Cache | None, costs: Sequence[float], *, fresh: bool) -> None:
+        self.cache = Cache() if cache is None else cache
+        self.costs = costs
+        self.shares = [0.0] * len(costs)
+        self.fresh = fresh
+        self.cancellation = _longfat.Cancellation()
+
+    @contextmanager
+    def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
+        """A thread pool that is stopped when the block is left, however it is left."""
+        pool = ThreadPoolExecutor(workers or usable_cores(), thread_name_prefix="longfat")
+        try:
+            yield pool
+        finally:
+            self.cancellation.cancel()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def tell(self, progress: ProgressCallback | None) -> None:
+        if progress is not None:
+            total = len(self.shares)
+            finished = sum(share >= 1.0 for share in self.shares)
+            weighted = zip(self.costs, self.shares, strict=True)
+            share = sum(cost * min(share, 1.0) for cost, share in weighted) / (
+                sum(self.costs) or 1.0
+            )
+            progress(finished, total, share)
+
+    def call(self, job: Call) -> Returned:
+        try:
+            return Returned(job.function(**job.arguments))
+        except Exception as error:  # noqa: BLE001 - as below
+            return Returned(error=f"{type(error).__name__}: {error}")
+
+    def work(self, index: int, job: Job) -> Result:
+        try:
+            return self._simulate(index, job)
+        except _longfat.Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - one job that fails must not lose the others
+            return Result(job, error=str(error) or type(error).__name__)
+        finally:
+            self.shares[index] = 1.0
+
+    def _simulate(self, index: int, job: Job) -> Result:
+        scenario = job.resolved
+        if not self.fresh and (found := self.cache.load(scenario, job.tables)):
+            return Result(job, *found, cached=True)
+
+        def advanced(share: float) -> None:
+            # A run is finished once its tables exist, not when its simulated time is over.
+            self.shares[index] = min(share, 0.999)
+
+        recording = _longfat.simulate(
+            scenario,
+            record=any(name.endswith("_series") for name in job.tables),
+            progress=advanced,
+            cancellation=self.cancellation,
+        )
+        summary = json.loads(recording.summary_json())
+        tables = {name: Table(recording.table(name)) for name in job.tables}
+        self.cache.store(scenario, summary, tables)
+        return Result(job, summary, tables)

@@ -1,0 +1,80 @@
+"""The mean over seeds, and its confidence interval."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over independent runs.
+
+    Attributes:
+        mean: The mean; `None` where no run has a value.
+        half_width: Half the width of the 95 % confidence interval: the truth lies within
+            `mean ± half_width` in 95 of 100 such experiments. `None` with fewer than two values.
+        n: The number of values.
+    """
+
+    mean: float | None
+    half_width: float | None
+    n: int
+
+
+def estimate(values: Iterable[float | None]) -> Estimate:
+    """The mean and its 95 % confidence interval by Student's t; absent values are left out.
+
+    >>> estimate([1.0, 2.0, 3.0])
+    Estimate(mean=2.0, half_width=2.484137711..., n=3)
+    """
+    known = [value for value in values if value is not None]
+    n = len(known)
+    if n == 0:
+        return Estimate(None, None, 0)
+    mean = math.fsum(known) / n
+    if n == 1:
+        return Estimate(mean, None, 1)
+    variance = math.fsum((value - mean) ** 2 for value in known) / (n - 1)
+    return Estimate(mean, t_quantile(n - 1) * math.sqrt(variance / n), n)
+
+
+def t_quantile(freedom: int, confidence: float = _CONFIDENCE) -> float:
+    """The t with which Student's distribution has `confidence` of its mass in [-t, t].
+
+    For whole degrees of freedom the mass is a finite sum in the angle atan(t / sqrt(freedom))
+    (Abramowitz and Stegun, equations 26.7.3 and 26.7.4), which bisection inverts to the last bit. Among
+    libraries only scipy has it, at a hundred megabytes and half a second of import time.
+
+    >>> round(t_quantile(2), 3), round(t_quantile(30), 3)
+    (4.303, 2.042)
+    """
+    if freedom < 1:
+        message = f"at least one degree of freedom is needed, not {freedom}"
+        raise ValueError(message)
+    low, high = 0.0, math.pi / 2
+    while True:
+        angle = (low + high) / 2
+        if angle in (low, high):
+            return math.sqrt(freedom) * math.tan(angle)
+        if _mass(angle, freedom) < confidence:
+            low = angle
+        else:
+            high = angle
+
+
+def _mass(angle: float, freedom: int) -> float:
+    sine, cosine = math.sin(angle), math.cos(angle)
+    odd = freedom % 2 == 1
+    term = cosine if odd else 1.0
+    total = 0.0
+    for k in range(1 + odd, freedom, 2):
+        total += term
+        term *= k / (k + 1) * cosine * cosine
+    return (angle + sine * total) * 2 / math.pi if odd else sine * total

@@ -1,0 +1,120 @@
+"""Numbers as people read them: three digits, a unit, and columns with their decimals lined up."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Units = tuple[tuple[float, str], ...]
+"""Units from large to small, each with its size in the basic one."""
+
+RATE: Units = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+PLAIN: Units = ((1.0, ""),)
+COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+
+ABSENT = "–"
+_DIGITS = 3
+
+
+def amount(value: float | None, units: Units) -> str:
+    """A quantity to three digits.
+
+    >>> amount(48_230_000, RATE), amount(0.04, TIME)
+    ('48.2 Mbit/s', '40 ms')
+    """
+    return ABSENT if value is None else " ".join(parts(value, units)).strip()
+
+
+def parts(value: float, units: Units) -> tuple[str, str]:
+    """A quantity to three digits: the number and the unit.
+
+    >>> parts(48_230_000, RATE)
+    ('48.2', 'Mbit/s')
+    """
+    size, unit, decimals = ruler([value], units)
+    number = f"{value / size:.{decimals}f}"
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return number, unit
+
+
+def aligned(values: Sequence[float | None], units: Units) -> list[str]:
+    """A column of quantities in one unit, with the decimals that suit the largest value.
+
+    If that left some value with fewer than two digits, each gets a unit of its own.
+
+    >>> aligned([48_230_000, 1_500_000, None], RATE)
+    ['48.2 Mbit/s', '1.5 Mbit/s', '–']
+    >>> aligned([2e9, 3e6], RATE)
+    ['2 Gbit/s', '3 Mbit/s']
+    """
+    size, unit, decimals = ruler(values, units)
+    least = min((abs(value) for value in values if value), default=size)
+    if round(least / size, decimals) < 10 ** (1 - decimals):
+        return [amount(value, units) for value in values]
+    return [
+        ABSENT if value is None else f"{value / size:.{decimals}f} {unit}".strip()
+        for value in values
+    ]
+
+
+def ruler(values: Sequence[float | None], units: Units) -> tuple[float, str, int]:
+    """The unit that suits the largest value: its size, its name, and the decimals for three digits."""
+    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    largest = max(known, default=0.0)
+    # 999.7 would round to four digits, so it takes the next unit.
+    size, unit = next(
+        ((size, unit) for size, unit in units if largest >= size * (1 - 0.5 * 10**-_DIGITS)),
+        units[-1],
+    )
+    if largest == 0.0:
+        return size, unit, 0
+    whole = math.floor(math.log10(largest / size * (1 + 0.5 * 10**-_DIGITS))) + 1
+    return size, unit, max(0, _DIGITS - max(whole, 1))
+
+
+def percent(value: float | None) -> str:
+    """A share.
+
+    >>> percent(0.9984), percent(None)
+    ('99.8 %', '–')
+    """
+    return ABSENT if value is None else f"{100 * value:.1f} %"
+
+
+def small(value: float | None) -> str:
+    """A probability, however small, to two digits.
+
+    >>> small(0.000123), small(0.0), small(None)
+    ('1.2e-4', '0', '–')
+    """
+    if value is None:
+        return ABSENT
+    if value == 0.0:
+        return "0"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def count(value: float | None) -> str:
+    """A count, or a mean of counts.
+
+    >>> count(12_000), count(0.25)
+    ('12,000', '0.2')
+    """
+    if value is None:
+        return ABSENT
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> plural(1, "flow"), plural(2, "flow")
+    ('1 flow', '2 flows')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,121 @@
+"""What an installed longfat consists of, and that it works without a checkout.
+
+The wheel is built as users get it; that takes seconds, because the compiled part has just been built.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from longfat.bench._benchmarks import BENCHMARKS
+from support import ROOT, Finished
+
+PACKAGE = ROOT / "python/longfat"
+SHIPPED = ("bench/scenarios/*.toml", "scenarios/*.toml")
+SHIPPED_ROOM = ("papers/*/*.toml", "papers/*/*.py", "papers/*/results/*.json")
+MOST_BYTES_OF_ROOMS = 500_000
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = ["maturin", "build", "--release", "--locked", "--offline", "--out", str(folder)]
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to import the wheel from."""
+    folder = tmp_path_factory.mktemp("site")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def python(site: Path, *arguments: str) -> Finished:
+    """Runs Python in the working folder of the test, which is empty, with the package from the wheel."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_it_has_the_code_the_rooms_and_the_scenarios_and_nothing_else(wheel: Path) -> None:
+    code = {
+        path.relative_to(PACKAGE).as_posix()
+        for ending in ("py", "pyi", "typed")
+        for path in PACKAGE.rglob(f"*.{ending}")
+        if not any(parent.is_symlink() for parent in path.parents)
+    }
+    shipped = {
+        f"shipped/{path.relative_to(ROOT).as_posix()}"
+        for pattern in (*SHIPPED, *SHIPPED_ROOM)
+        for path in ROOT.glob(pattern)
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    assert all(name.startswith("longfat/") for name in names)
+    found = {name.removeprefix("longfat/") for name in names}
+    compiled = {name for name in found if name.endswith((".so", ".pyd"))}
+    assert len(compiled) == 1
+    assert found - compiled == code | shipped
+    assert "study/_cache.py" in found
+    assert "shipped/papers/exp-tcp/claims.toml" in found
+
+
+def test_its_rooms_are_small(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        rooms = [each for each in archive.infolist() if "/shipped/papers/" in each.filename]
+    assert 0 < sum(each.compress_size for each in rooms) < MOST_BYTES_OF_ROOMS
+
+
+def test_it_knows_papers_and_scenarios_without_a_checkout(site: Path) -> None:
+    done = python(site, "-m", "longfat", "list")
+    assert done.returncode == 0, done.stderr
+    for room in ROOT.glob("papers/*/claims.toml"):
+        assert room.parent.name in done.stdout
+    assert "first.toml" in done.stdout
+    plan = python(site, "-m", "longfat", "paper", "exp-tcp", "--plan")
+    assert plan.returncode == 0, plan.stderr
+    code = (
+        "from longfat.bench._benchmarks import BENCHMARKS\n"
+        "import longfat; print(longfat.__file__)\n"
+        "for each in BENCHMARKS: print(each.letter, each.scenario(full=True, seed=1).duration_s)"
+    )
+    done = python(site, "-c", code)
+    assert done.stdout.splitlines()[0] == str(site / "longfat/__init__.py")
+    assert len(done.stdout.splitlines()) == 1 + len(BENCHMARKS), done.stderr
+
+
+def test_it_remakes_a_figure_and_compares_it_with_what_is_committed(site: Path) -> None:
+    done = python(site, "-m", "longfat", "paper", "fiber-tcp", "--figure", "figure-2")
+    assert done.returncode == 0, done.stderr
+    assert "nothing is committed" not in done.stdout
+    assert Path("runs/paper-fiber-tcp-quick/figure-2.svg").is_file()
+
+
+def test_what_needs_a_checkout_says_so(site: Path) -> None:
+    done = python(site, "-m", "longfat", "bench", "--scenario", "A", "--against", "ns2")
+    assert done.returncode == 2
+    assert "run it in a checkout" in done.stderr
+    words = ("paper", "fiber-tcp", "--figure", "figure-2", "--quiet", "--commit")
+    before = sorted(site.rglob("shipped/papers/fiber-tcp/**/*"))
+    done = python(site, "-m", "longfat", *words)
+    assert done.returncode == 2
+    assert "came with the installed package" in done.stderr
+    assert sorted(site.rglob("shipped/papers/fiber-tcp/**/*")) == before
