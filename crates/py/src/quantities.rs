@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use longfat_queue::Capacity;
-use longfat_sim::Scenario;
+use longfat_scenario::Scenario;
 use longfat_units::parameter::Setting;
 use pyo3::prelude::*;
 
@@ -35,7 +35,7 @@ struct Direction {
     delay_ps: u64,
     buffer: Option<u64>,
     unit: &'static str,
-    queue: BTreeMap<&'static str, f64>,
+    queue: BTreeMap<String, f64>,
 }
 
 /// A group of long flows, or of short ones, which arrive at random.
@@ -116,10 +116,11 @@ impl Quantities {
 }
 
 /// A setting that is a number.
-fn number((name, setting): (&'static str, &Setting)) -> Option<(&'static str, f64)> {
+fn number((name, setting): (&str, &Setting)) -> Option<(String, f64)> {
+    let name = name.to_owned();
     match setting {
         Setting::Number(value) | Setting::Length(value) => Some((name, *value)),
         Setting::Count(value) => Some((name, *value as f64)),
-        Setting::Span(_) | Setting::Flag(_) | Setting::Word(_) => None,
+        Setting::Span(_) | Setting::Flag(_) | Setting::Word(_) | Setting::Entry(_) => None,
     }
 }
