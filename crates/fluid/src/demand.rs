@@ -3,10 +3,7 @@
 use longfat_control::{Cause, Phase};
 use longfat_units::math;
 
-use crate::plan::{FLOOR, FlowPlan, Point};
-
-/// More than any path holds.
-const CEILING: f64 = 1e12;
+use crate::plan::{CEILING, FLOOR, FlowPlan, Point};
 
 /// Probabilities that a packet of one flow is marked or lost on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -31,5 +31,5 @@ pub use network::{Flow, FluidError, Link, Load, Network, Price, Red};
 pub use plan::averaging;
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, stability};
-pub use synchronised::synchronised;
+pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};

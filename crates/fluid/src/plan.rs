@@ -9,6 +9,9 @@ use crate::network::{Flow, FluidError, Network, Price, Red};
 /// The least a flow sends: one segment per round trip.
 pub(crate) const FLOOR: f64 = 1.0;
 
+/// More than any path holds: 10¹² segments of 1500 bytes are 12 Pbit. Nothing holds a window that grows beyond.
+pub(crate) const CEILING: f64 = 1e12;
+
 /// Limited slow start begins here (RFC 3742).
 const LIMITED_ABOVE: f64 = 100.0;
 
@@ -287,5 +290,22 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// Nothing holds a window beyond the ceiling. The state begins with the windows.
+    pub(crate) fn refuse_outgrown(&self, state: &[f64], at: f64) -> Result<(), FluidError> {
+        match self.flows.iter().zip(state).find(|&(_, &window)| window > CEILING) {
+            None => Ok(()),
+            Some((flow, _)) => Err(FluidError::Unbounded {
+                flow: flow.name.clone(),
+                why: format!("at t = {at:.3} s it passes {CEILING:.0e} segments"),
+            }),
+        }
+    }
+
+    /// The error of equations whose state has no next one because of this component. It begins with the windows.
+    pub(crate) fn exploded(&self, component: Option<usize>, at: f64) -> FluidError {
+        let flow = component.and_then(|index| self.flows.get(index));
+        FluidError::NotFinite { flow: flow.map(|flow| flow.name.clone()), at }
     }
 }
