@@ -7,7 +7,7 @@ use longfat_fluid::{
     Flow, FluidError, Integration, Link, Network, Price, Reading, Red, Solve, Synchronised,
     Trajectory, equilibrium,
 };
-use longfat_units::{Bytes, Rate, Segments, Span};
+use longfat_units::{Bytes, Rate, Segments, Span, math};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -39,7 +39,7 @@ struct Group {
 
 /// A number between two others, evenly spread over the decades between them.
 fn decades(from: f64, to: f64) -> impl Strategy<Value = f64> {
-    (from.log10()..to.log10()).prop_map(|exponent| 10.0_f64.powf(exponent))
+    (math::ln(from)..math::ln(to)).prop_map(math::exp)
 }
 
 fn price(round_trip: f64, buffer: f64) -> impl Strategy<Value = Price> {

@@ -4,7 +4,8 @@ mod network;
 mod tables;
 
 use longfat_fluid::{
-    Integration, Reading, Solve, Trajectory, equilibrium, stability, synchronised,
+    FluidError as Refusal, Integration, Reading, Solve, Synchronised, Trajectory,
+    equilibrium_while, stability_while,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
@@ -73,27 +74,69 @@ pub(crate) fn fluid_solve(
     Ok(FluidPath { json, tables })
 }
 
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method is of one lifetime, and any is asked for"
-)]
 fn path(fluid: &Fluid, model: &str, delay: bool) -> PyResult<Trajectory> {
     let reading = match model {
         "mean-field" => Reading::MeanField,
         "hybrid" => Reading::Hybrid,
         "synchronised" => {
-            return guarded(|| synchronised(&fluid.network, fluid.sample))?
-                .map_err(|error| refused(error.to_string()));
+            let mut run = guarded(|| Synchronised::new(&fluid.network, fluid.sample))?
+                .map_err(|error| refused(error.to_string()))?;
+            to_the_end(|| run.advance(CHUNK))?;
+            return guarded(|| run.finish());
         }
         other => return Err(PyValueError::new_err(format!("`{other}` is no model"))),
     };
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: fluid.sample };
     let mut integration = guarded(|| Integration::new(&fluid.network, &how))?
         .map_err(|error| refused(error.to_string()))?;
-    while guarded(|| integration.advance(CHUNK))?.map_err(|error| refused(error.to_string()))? {
-        Python::attach(|py| py.check_signals())?;
-    }
+    to_the_end(|| integration.advance(CHUNK))?;
     guarded(|| integration.finish())
+}
+
+/// Has somebody pressed Ctrl-C?
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime, and any is asked for"
+)]
+fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+/// Takes a solution to its end, chunk by chunk, and looks for Ctrl-C in between.
+fn to_the_end(mut advance: impl FnMut() -> Result<bool, Refusal>) -> PyResult<()> {
+    while guarded(&mut advance)?.map_err(|error| refused(error.to_string()))? {
+        signals()?;
+    }
+    Ok(())
+}
+
+/// Looks for Ctrl-C whenever it has been asked often enough whether to go on.
+#[derive(Debug, Default)]
+struct Watch {
+    asked: u32,
+    signal: Option<PyErr>,
+}
+
+impl Watch {
+    /// Questions between two looks at the world outside: some milliseconds for a small network.
+    const PATIENCE: u32 = 64;
+
+    fn goes_on(&mut self) -> bool {
+        self.asked += 1;
+        if self.asked.is_multiple_of(Self::PATIENCE) && self.signal.is_none() {
+            self.signal = signals().err();
+        }
+        self.signal.is_none()
+    }
+
+    /// What was found before it was stopped.
+    fn found<T>(self, found: Option<T>) -> PyResult<T> {
+        match (found, self.signal) {
+            (_, Some(signal)) => Err(signal),
+            (Some(found), None) => Ok(found),
+            (None, None) => unreachable!("only a signal stops it"),
+        }
+    }
 }
 
 /// Finds where a scenario settles and, if asked to, judges its stability: JSON text.
@@ -109,12 +152,17 @@ pub(crate) fn fluid_rest(
     let scenario = &scenario.get().inner;
     py.detach(|| {
         let fluid = guarded(|| fluid(scenario, price))?.map_err(refused)?;
-        let rest =
-            guarded(|| equilibrium(&fluid.network))?.map_err(|error| refused(error.to_string()))?;
+        let mut watch = Watch::default();
+        let rest = guarded(|| equilibrium_while(&fluid.network, &mut || watch.goes_on()))?
+            .map_err(|error| refused(error.to_string()))?;
+        let rest = watch.found(rest)?;
         let mut value = guarded(|| tables::rest(&fluid, &rest))?;
         if judge {
             let delay = if delay { 1.0 } else { 0.0 };
-            let judged = guarded(|| stability(&fluid.network, &rest, delay))?;
+            let mut watch = Watch::default();
+            let judged =
+                guarded(|| stability_while(&fluid.network, &rest, delay, &mut || watch.goes_on()))?;
+            let judged = watch.found(judged)?;
             value["stable"] = Value::from(judged.stable);
             value["margin"] = judged.margin.map_or(Value::Null, Value::from);
         }
