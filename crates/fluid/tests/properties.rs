@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_control::{CONTROLLERS, SlowStart};
+use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
     Flow, FluidError, Integration, Link, Network, Price, Reading, Red, Solve, Synchronised,
     Trajectory, equilibrium,
@@ -168,8 +168,25 @@ fn is_held(network: &Network) -> bool {
     })
 }
 
-/// Every number is finite, and no link that charges carries far more than it can: its capacity, or the two segments
-/// per round trip that a loss leaves to each flow.
+/// What a flow brings to a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves, and
+/// what its law adds in a round trip to a window that fills the link.
+fn least(flow: &Flow, rate: f64) -> f64 {
+    let bits = flow.packet.0 as f64 * 8.0;
+    let window = Segments((rate * flow.rtt.seconds() / bits).max(2.0));
+    let at = Operating {
+        window,
+        epoch_window: Some(window),
+        rtt: flow.rtt,
+        base_rtt: flow.rtt,
+        since_event: Some(flow.rtt),
+        phase: Phase::CongestionAvoidance,
+        room: 0.0,
+    };
+    (2.0 + flow.law.gain(&at) * window.0) * bits / flow.rtt.seconds()
+}
+
+/// Every number is finite, and no link that charges carries far more than its capacity, or what its flows bring even
+/// if they lose all the time.
 fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
     for flow in &path.flows {
         let means = [flow.window_mean, flow.rate_mean];
@@ -184,8 +201,8 @@ fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
             continue;
         }
         let crossing = network.flows.iter().filter(|flow| flow.route.contains(&index));
-        let least = crossing.map(|flow| 2.0 * flow.packet.0 as f64 * 8.0 / flow.rtt.seconds());
-        let can_carry = (least.sum::<f64>() / link.rate.0 as f64).max(1.0);
+        let least = crossing.map(|flow| least(flow, link.rate.0 as f64)).sum::<f64>();
+        let can_carry = (least / link.rate.0 as f64).max(1.0);
         let mean = path.load.iter().sum::<f64>() / path.load.len() as f64;
         prop_assert!(mean < FAR_TOO_MUCH * can_carry, "load {mean} where {can_carry} can be");
     }
