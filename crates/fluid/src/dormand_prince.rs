@@ -152,11 +152,17 @@ impl Step {
                 error += coefficient * slopes[index];
             }
             let allowed = equations.negligible(index) + RELATIVE * before.abs().max(after.abs());
-            // A NaN is larger than anything.
             let error = (h * error).abs() / allowed;
-            largest = if error <= largest { largest } else { error };
+            // A NaN is larger than anything, and stays.
+            largest = if error <= largest || largest.is_nan() { largest } else { error };
         }
         largest
+    }
+
+    /// The component whose slope was the first to be no finite number in the last attempt; `None` if all were.
+    pub(crate) fn broken(&self) -> Option<usize> {
+        let mut stages = self.stages.iter();
+        stages.find_map(|slopes| slopes.iter().position(|slope| !slope.is_finite()))
     }
 
     /// The quartic through the step of length `h` from `y`: five coefficients for each component.
@@ -229,5 +235,26 @@ mod tests {
         }
         assert!(errors[0] < 1e-8, "{errors:?}");
         assert!((50.0..80.0).contains(&(errors[0] / errors[1])), "{errors:?}");
+    }
+
+    /// One component is no number, those beside it are exact.
+    struct Broken;
+
+    impl Equations for Broken {
+        fn slope(&mut self, _: Side, _: f64, _: &[f64], slope: &mut [f64]) {
+            slope.copy_from_slice(&[1.0, f64::NAN, 1.0]);
+        }
+
+        fn negligible(&self, _: usize) -> f64 {
+            1e-9
+        }
+    }
+
+    #[test]
+    fn a_component_that_is_no_number_is_not_hidden_by_the_next() {
+        let mut step = Step::new(3);
+        let error = step.attempt(&mut Broken, 0.0, &[1.0; 3], 0.1);
+        assert!(error.is_nan(), "estimate {error}");
+        assert_eq!(step.broken(), Some(1));
     }
 }

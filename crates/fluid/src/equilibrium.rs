@@ -21,6 +21,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::demand::{Chances, Demand};
 use crate::network::{FluidError, Network, Price};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
+use crate::stability::GoOn;
 
 /// Where a network settles.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,13 +63,28 @@ pub struct LinkRest {
 /// # Errors
 /// If nothing holds a window, a link is too small for the least that its flows send, or the search fails.
 pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
+    let rest = equilibrium_while(network, &mut || true)?;
+    Ok(rest.expect("nobody stops it"))
+}
+
+/// [`equilibrium`] for those who want to look up in between: `go_on` is asked each time before all flows are asked what
+/// they want, which takes about a microsecond for each of them. `None` once it says no.
+///
+/// # Errors
+/// As [`equilibrium`].
+pub fn equilibrium_while(
+    network: &Network,
+    go_on: GoOn<'_>,
+) -> Result<Option<Equilibrium>, FluidError> {
     network.check()?;
     let plan = Plan::new(network);
     let mut search = Search::new(network, &plan)?;
-    search.run()?;
+    if !search.run(go_on)? {
+        return Ok(None);
+    }
     let rest = search.result();
     refuse_spare(&plan, &rest)?;
-    Ok(rest)
+    Ok(Some(rest))
 }
 
 /// What a flow asks for is found as if it heard of no capacity to spare: so it must be.
@@ -105,6 +121,15 @@ const MOST_STEPS: usize = 2000;
 /// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides over
 /// a window of a million segments, as with the fiber controller.
 const EXACT: f64 = 1e-6;
+
+/// What has come of a step of Newton's method.
+enum Newton {
+    /// The levels are better.
+    Step,
+    /// Nothing is left to do for this barrier.
+    Done,
+    Stopped,
+}
 
 struct Search<'a> {
     network: &'a Network,
@@ -210,7 +235,8 @@ impl<'a> Search<'a> {
         flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + self.plan.links[link].buffer)
     }
 
-    fn run(&mut self) -> Result<(), FluidError> {
+    /// Searches. False if stopped.
+    fn run(&mut self, go_on: GoOn<'_>) -> Result<bool, FluidError> {
         let Some(mut demands) = self.ask(&self.levels.clone()) else {
             let flow = &self.plan.flows[self.running[0]].flow.name;
             let why = "a marking probability of one half on every link does not".into();
@@ -220,9 +246,15 @@ impl<'a> Search<'a> {
         let mut barrier = 0.1;
         loop {
             let last = barrier <= LAST_BARRIER;
-            while !self.newton(barrier, if last { 1e-12 } else { 1e-2 })? {}
+            loop {
+                match self.newton(barrier, if last { 1e-12 } else { 1e-2 }, go_on)? {
+                    Newton::Step => {}
+                    Newton::Done => break,
+                    Newton::Stopped => return Ok(false),
+                }
+            }
             if last {
-                return self.judge();
+                return self.judge().map(|()| true);
             }
             barrier = (barrier * 0.02).max(LAST_BARRIER);
         }
@@ -287,8 +319,8 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// One step of Newton's method. True when nothing is left to do for this barrier.
-    fn newton(&mut self, barrier: f64, goal: f64) -> Result<bool, FluidError> {
+    /// One step of Newton's method.
+    fn newton(&mut self, barrier: f64, goal: f64, go_on: GoOn<'_>) -> Result<Newton, FluidError> {
         let residual = self.residual(&self.levels, &self.demands, barrier);
         // Relative to the barrier where a link is not full, to the capacity where it is.
         let scales: Vec<f64> = self.levels.iter().map(|z| (barrier / z).clamp(1e-3, 1.0)).collect();
@@ -301,11 +333,11 @@ impl<'a> Search<'a> {
         };
         let before = size(&residual);
         if before <= goal {
-            return Ok(true);
+            return Ok(Newton::Done);
         }
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            return self.judge().map(|()| true);
+            return self.judge().map(|()| Newton::Done);
         }
         let step = self.direction(&residual, barrier);
         let mut length = 1.0_f64;
@@ -321,19 +353,22 @@ impl<'a> Search<'a> {
             }
         }
         for _ in 0..60 {
+            if !go_on() {
+                return Ok(Newton::Stopped);
+            }
             let levels: Vec<f64> =
                 self.levels.iter().zip(&step).map(|(z, change)| z + length * change).collect();
             if let Some(demands) = self.ask(&levels) {
                 let after = size(&self.residual(&levels, &demands, barrier));
                 if after < (1.0 - 0.05 * length) * before {
                     (self.levels, self.demands) = (levels, demands);
-                    return Ok(false);
+                    return Ok(Newton::Step);
                 }
             }
             length *= 0.5;
         }
         // Rounding, or a kink, leaves nothing better nearby.
-        Ok(true)
+        Ok(Newton::Done)
     }
 
     /// Newton's direction for the levels.

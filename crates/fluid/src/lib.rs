@@ -28,12 +28,12 @@ mod stability;
 mod synchronised;
 mod trajectory;
 
-pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium};
+pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
 pub use model::Reading;
 pub use network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
 pub use plan::averaging;
 pub use scenario::{Group, Pricing, Setup};
 pub use solve::{Integration, Solve, solve};
-pub use stability::{Stability, stability};
-pub use synchronised::synchronised;
+pub use stability::{GoOn, Stability, stability, stability_while};
+pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};

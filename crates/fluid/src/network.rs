@@ -239,6 +239,18 @@ pub enum FluidError {
         /// Where they led.
         at: f64,
     },
+    /// Equations that lead beyond all numbers.
+    #[error(
+        "the equations have no finite solution beyond t = {at:.3} s{}. Shorten the duration, or give {} a max_window",
+        .flow.as_ref().map_or_else(String::new, |flow| format!(", where the window of flow `{flow}` explodes")),
+        .flow.as_ref().map_or_else(|| "every flow".into(), |flow| format!("flow `{flow}`"))
+    )]
+    NotFinite {
+        /// The flow whose window is no number any more; `None` if it is no single one.
+        flow: Option<String>,
+        /// How far they led, in seconds.
+        at: f64,
+    },
     /// The synchronised model has one link.
     #[error("the synchronised model has one link that all flows cross; this network has {0}")]
     NotOneLink(String),

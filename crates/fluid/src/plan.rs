@@ -1,6 +1,7 @@
 //! A network in plain numbers: seconds, segments, shares of a capacity.
 
-use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw, bounds};
+use longfat_control::bounds::{self, CEILING};
+use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
@@ -283,5 +284,22 @@ impl Network {
             }
         }
         Ok(())
+    }
+
+    /// Nothing holds a window beyond the ceiling. The state begins with the windows.
+    pub(crate) fn refuse_outgrown(&self, state: &[f64], at: f64) -> Result<(), FluidError> {
+        match self.flows.iter().zip(state).find(|&(_, &window)| window > CEILING) {
+            None => Ok(()),
+            Some((flow, _)) => Err(FluidError::Unbounded {
+                flow: flow.name.clone(),
+                why: format!("at t = {at:.3} s it passes {CEILING:.0e} segments"),
+            }),
+        }
+    }
+
+    /// The error of equations whose state has no next one because of this component. It begins with the windows.
+    pub(crate) fn exploded(&self, component: Option<usize>, at: f64) -> FluidError {
+        let flow = component.and_then(|index| self.flows.get(index));
+        FluidError::NotFinite { flow: flow.map(|flow| flow.name.clone()), at }
     }
 }

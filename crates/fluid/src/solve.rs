@@ -31,7 +31,7 @@ const MOST_STEPS: u64 = 20_000_000;
 /// Solves the equations of a network in time.
 ///
 /// # Errors
-/// If a link is too small for what crosses it, or the equations take too many steps.
+/// If a link is too small for what crosses it, the equations take too many steps, or a window grows beyond all numbers.
 pub fn solve(network: &Network, how: &Solve) -> Result<Trajectory, FluidError> {
     let mut integration = Integration::new(network, how)?;
     while integration.advance(u64::MAX)? {}
@@ -55,7 +55,7 @@ impl<'a> Integration<'a> {
     /// Takes up to `steps` steps. False when the end is reached.
     ///
     /// # Errors
-    /// If the equations take too many.
+    /// If the equations take too many, or lead beyond all numbers.
     pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
         for _ in 0..steps {
             if self.0.t >= self.0.end {
@@ -100,14 +100,27 @@ struct Run<'a> {
     scratch: Vec<f64>,
 }
 
-/// Something that happens to a flow within a step.
-#[derive(Clone, Copy, Debug)]
+/// Something that happens to a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     flow: usize,
-    /// Where in the step, 0 to 1.
-    theta: f64,
-    /// A loss or a mark; else the end of slow start at the threshold.
-    congestion: bool,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// A loss or a mark.
+    Congestion,
+    /// Slow start ends at the threshold.
+    Threshold,
+}
+
+/// What congestion leaves of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    flow: usize,
+    window: f64,
+    marked: bool,
 }
 
 impl<'a> Run<'a> {
@@ -166,12 +179,15 @@ impl<'a> Run<'a> {
             let whole = room <= self.h.min(self.longest) * (1.0 + 1e-9);
             let length = if whole { room } else { self.h.min(self.longest) };
             let error = self.step.attempt(&mut self.model, self.t, &self.y, length);
+            if length <= self.shortest && !error.is_finite() {
+                return Err(self.model.network.exploded(self.step.broken(), self.t));
+            }
             let accepted = error <= 1.0 || length <= self.shortest;
             let next = (length * stretch(error)).max(self.shortest);
             if accepted && self.take(length, if whole { limit } else { self.t + length }) {
                 // A step that was cut short by a break says little about the next.
                 self.h = if whole { next.max(self.h) } else { next };
-                return Ok(());
+                return self.model.network.refuse_outgrown(&self.y, self.t);
             }
             self.h = if accepted { 0.4 * length } else { next };
         }
@@ -181,28 +197,29 @@ impl<'a> Run<'a> {
     /// remember what the links charged.
     fn take(&mut self, length: f64, end: f64) -> bool {
         self.step.quartics(&self.y, length, &mut self.quartics);
-        let event = self.first_event();
-        let end = event.map_or(end, |event| self.t + event.theta * length);
-        if self.model.delay > 0.0 && !self.remember(length, end) {
+        let first = self.first_event();
+        let end = first.map_or(end, |(_, theta)| self.t + theta * length);
+        // Where two events are closer than the clock can tell there is no step between them to remember.
+        if self.model.delay > 0.0 && end > self.t && !self.remember(length, end) {
             return false;
         }
         self.measure(length, end);
         self.sample(length, end);
-        if let Some(event) = event {
+        if let Some((_, theta)) = first {
             for (value, coefficients) in self.y.iter_mut().zip(&self.quartics) {
-                *value = quartic(coefficients, event.theta);
+                *value = quartic(coefficients, theta);
             }
         } else {
             self.y.copy_from_slice(&self.step.end);
         }
         self.t = end;
         let bent = self.keep_within_bounds();
-        if let Some(event) = event {
-            self.happen(event);
+        if let Some((first, _)) = first {
+            self.happen(first);
         }
         let begun = self.begin_and_end();
         let broken = self.breaks.last() == Some(&end);
-        if event.is_some() || bent || begun || broken || self.recovery_ends() {
+        if first.is_some() || bent || begun || broken || self.recovery_ends() {
             self.step.restart();
         } else {
             self.step.taken();
@@ -214,41 +231,64 @@ impl<'a> Run<'a> {
         self.model.stands.iter().any(|stand| stand.blind_until == self.t)
     }
 
-    /// The first event of the step, if there is one.
-    fn first_event(&self) -> Option<Event> {
-        let mut first: Option<Event> = None;
-        for (flow, stand) in self.model.stands.iter().enumerate() {
-            if !stand.active {
-                continue;
-            }
-            let mut consider = |component: usize, goal: f64, congestion: bool| {
-                let quartics = &self.quartics[component];
-                if self.step.end[component] >= goal && quartics[0] < goal {
-                    let theta = crossing(quartics, goal);
-                    if first.is_none_or(|first| theta < first.theta) {
-                        first = Some(Event { flow, theta, congestion });
-                    }
+    /// What each active flow waits for: the component of the state that tells, and the value at which it happens.
+    fn awaited(&self) -> impl Iterator<Item = (Event, usize, f64)> {
+        let active = self.model.stands.iter().enumerate().filter(|(_, stand)| stand.active);
+        active.flat_map(|(flow, stand)| {
+            let congestion = Event { flow, what: What::Congestion };
+            let threshold = Event { flow, what: What::Threshold };
+            let slow = stand.phase == Phase::SlowStart;
+            let rises = slow.then_some((threshold, flow, stand.threshold));
+            [(congestion, self.model.hazard(flow), stand.due)].into_iter().chain(rises)
+        })
+    }
+
+    /// The first event of the step, if there is one, and where in the step it comes, 0 to 1.
+    fn first_event(&self) -> Option<(Event, f64)> {
+        let mut first: Option<(Event, f64)> = None;
+        for (event, component, goal) in self.awaited() {
+            let quartics = &self.quartics[component];
+            if self.step.end[component] >= goal && quartics[0] < goal {
+                let theta = crossing(quartics, goal);
+                if first.is_none_or(|(_, earliest)| theta < earliest) {
+                    first = Some((event, theta));
                 }
-            };
-            consider(self.model.hazard(flow), stand.due, true);
-            if stand.phase == Phase::SlowStart {
-                consider(flow, stand.threshold, false);
             }
         }
         first
     }
 
-    /// A loss or a mark, or the end of slow start at the threshold.
-    fn happen(&mut self, event: Event) {
-        let Event { flow, congestion, .. } = event;
-        let epoch = self.model.epoch(flow);
-        if !congestion {
-            self.y[flow] = self.y[flow].max(self.model.stands[flow].threshold);
-            self.model.stands[flow].phase = Phase::CongestionAvoidance;
-            self.y[epoch] = self.y[flow];
-            return;
-        }
+    /// Handles `first`, and whatever comes at the same instant: flows that are alike lose, and end their slow start,
+    /// together. None of them sees what the others make of it.
+    fn happen(&mut self, first: Event) {
+        let due = |&(event, component, goal): &(Event, usize, f64)| {
+            event == first || self.y[component] >= goal
+        };
+        let events: Vec<Event> = self.awaited().filter(due).map(|(event, ..)| event).collect();
+        let flows =
+            |what| events.iter().filter(move |event| event.what == what).map(|event| event.flow);
         self.model.look(Side::Before, self.t, &self.y);
+        let cuts: Vec<Cut> = flows(What::Congestion).map(|flow| self.cut(flow)).collect();
+        // Congestion ends slow start too.
+        let risen = flows(What::Threshold);
+        for flow in risen.filter(|flow| cuts.iter().all(|cut| cut.flow != *flow)) {
+            self.leave_slow_start(flow);
+        }
+        for cut in cuts {
+            self.reduce(cut);
+        }
+    }
+
+    /// Slow start ends at the threshold.
+    fn leave_slow_start(&mut self, flow: usize) {
+        let epoch = self.model.epoch(flow);
+        self.y[flow] = self.y[flow].max(self.model.stands[flow].threshold);
+        self.model.stands[flow].phase = Phase::CongestionAvoidance;
+        self.y[epoch] = self.y[flow];
+    }
+
+    /// What a loss or a mark leaves of this flow. `look` has been called for this instant.
+    fn cut(&mut self, flow: usize) -> Cut {
         let signal = self.model.signal(flow, Side::Before, self.t, &self.y);
         let point = self.model.point(flow, self.t, &self.y, &signal);
         let chances = signal.marks + signal.losses;
@@ -261,9 +301,14 @@ impl<'a> Run<'a> {
         let cause = if marked { Cause::Mark } else { Cause::Loss };
         let plan = &self.model.plan.flows[flow];
         let share = plan.law().give_up(&plan.operating(&point), cause);
-        let left = (self.y[flow] * (1.0 - share)).max(bounds::FLOOR).min(self.y[flow]);
-        self.y[flow] = left;
-        self.y[epoch] = left;
+        let window = (self.y[flow] * (1.0 - share)).max(bounds::FLOOR).min(self.y[flow]);
+        Cut { flow, window, marked }
+    }
+
+    fn reduce(&mut self, Cut { flow, window, marked }: Cut) {
+        let epoch = self.model.epoch(flow);
+        self.y[flow] = window;
+        self.y[epoch] = window;
         let round_trip = self.model.delay * self.model.round_trip(flow, &self.y);
         let from_slow_start = self.model.stands[flow].phase == Phase::SlowStart;
         let each = self.model.plan.flows[flow].per_mark && marked && !from_slow_start;

@@ -43,15 +43,26 @@ pub struct Stability {
 
 /// Is a network stable where it settles, with delays times `delay` (0: none)?
 pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability {
-    let plan = Plan::new(network);
-    let linear = Linear::new(&plan, rest);
-    let stable = linear.unstable_modes(delay) == 0;
-    if delay == 0.0 {
-        return Stability { stable, margin: None };
-    }
-    let margin = linear.margin(delay, stable).map(|factor| factor / delay);
-    Stability { stable, margin }
+    stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
 }
+
+/// [`stability`] for those who want to look up in between: `go_on` is asked once for every frequency that is looked at,
+/// some microseconds apart for a small network. `None` once it says no.
+pub fn stability_while(
+    network: &Network,
+    rest: &Equilibrium,
+    delay: f64,
+    go_on: GoOn<'_>,
+) -> Option<Stability> {
+    let plan = Plan::new(network);
+    Linear::new(&plan, rest).judge(delay, go_on).ok()
+}
+
+/// Asked now and then whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;
+
+/// It was told not to go on.
+struct Stopped;
 
 /// The largest and smallest factors that are looked at.
 const FARTHEST: f64 = 16384.0;
@@ -113,36 +124,46 @@ impl Linear {
         Self { links, flows, longest_round_trip }
     }
 
-    /// The delay at which stability changes, as a factor: halved or doubled until it does, then halved in between.
-    fn margin(&self, delay: f64, stable: bool) -> Option<f64> {
-        if !stable && self.unstable_modes(0.0) > 0 {
-            return Some(0.0);
+    fn judge(&self, delay: f64, go_on: GoOn<'_>) -> Result<Stability, Stopped> {
+        let stable = self.unstable_modes(delay, go_on)? == 0;
+        if delay == 0.0 {
+            return Ok(Stability { stable, margin: None });
+        }
+        let margin = self.margin(delay, stable, go_on)?.map(|factor| factor / delay);
+        Ok(Stability { stable, margin })
+    }
+
+    /// The delay at which stability changes, as a factor, if it does: halved or doubled until it does, then halved in
+    /// between.
+    fn margin(&self, delay: f64, stable: bool, go_on: GoOn<'_>) -> Result<Option<f64>, Stopped> {
+        if !stable && self.unstable_modes(0.0, go_on)? > 0 {
+            return Ok(Some(0.0));
         }
         let mut here = delay;
         let mut beyond = delay;
-        while (self.unstable_modes(beyond) == 0) == stable {
+        while (self.unstable_modes(beyond, go_on)? == 0) == stable {
             here = beyond;
             beyond *= if stable { 2.0 } else { 0.5 };
             if beyond > FARTHEST * delay {
-                return None;
+                return Ok(None);
             }
             if beyond < delay / FARTHEST / FARTHEST {
-                return Some(0.0);
+                return Ok(Some(0.0));
             }
         }
         while (beyond / here - 1.0).abs() > PRECISE {
             let middle = math::sqrt(here * beyond);
-            if (self.unstable_modes(middle) == 0) == stable {
+            if (self.unstable_modes(middle, go_on)? == 0) == stable {
                 here = middle;
             } else {
                 beyond = middle;
             }
         }
-        Some(math::sqrt(here * beyond))
+        Ok(Some(math::sqrt(here * beyond)))
     }
 
     /// How many solutions of the linear equations grow, with delays times `delay`.
-    fn unstable_modes(&self, delay: f64) -> u64 {
+    fn unstable_modes(&self, delay: f64, go_on: GoOn<'_>) -> Result<u64, Stopped> {
         let slowest = self.slowest();
         // Far enough apart for the slow, near enough together for the delays.
         let stride = |frequency: f64| {
@@ -154,7 +175,7 @@ impl Linear {
         let hopeless = -(MANY_TURNS + std::f64::consts::TAU * self.links.len() as f64);
         loop {
             let next = self.place(here.frequency + stride(here.frequency), delay);
-            turned += self.turn(&here, &next, delay, 0);
+            turned += self.turn(&here, &next, delay, go_on, 0)?;
             here = next;
             // Beyond every corner of every flow and link loops are faint and stay so.
             if here.gain < FAINT && here.frequency > self.fastest() {
@@ -169,7 +190,7 @@ impl Linear {
         }
         let own: f64 =
             self.flows.iter().map(|flow| flow.count * f64::from(flow.own_unstable())).sum();
-        (own - turned / std::f64::consts::PI).round().max(0.0) as u64
+        Ok((own - turned / std::f64::consts::PI).round().max(0.0) as u64)
     }
 
     /// f at a frequency, and how fast it turns there.
@@ -182,7 +203,17 @@ impl Linear {
 
     /// The angle by which f turns from one place to another. With many loops it may be many times round: the rates at
     /// the ends and in the middle say how often, and where they do not agree the way is cut in halves.
-    fn turn(&self, from: &Place, to: &Place, delay: f64, depth: u32) -> f64 {
+    fn turn(
+        &self,
+        from: &Place,
+        to: &Place,
+        delay: f64,
+        go_on: GoOn<'_>,
+        depth: u32,
+    ) -> Result<f64, Stopped> {
+        if !go_on() {
+            return Err(Stopped);
+        }
         let middle = self.place(f64::midpoint(from.frequency, to.frequency), delay);
         let coarse = expected(from, to);
         let fine = expected(from, &middle) + expected(&middle, to);
@@ -191,9 +222,10 @@ impl Linear {
         let cut =
             depth < 40 && middle.frequency > from.frequency && middle.frequency < to.frequency;
         if !cut || ((fine - coarse).abs() < SMALL_ANGLE && (whole - fine).abs() < SMALL_ANGLE) {
-            return whole;
+            return Ok(whole);
         }
-        self.turn(from, &middle, delay, depth + 1) + self.turn(&middle, to, delay, depth + 1)
+        let first = self.turn(from, &middle, delay, go_on, depth + 1)?;
+        Ok(first + self.turn(&middle, to, delay, go_on, depth + 1)?)
     }
 
     /// The angle of f where all loops are faint, on the branch that ends in 0: that of ln det(I + G) = tr ln(I + G).

@@ -25,21 +25,53 @@ use crate::trajectory::{Means, Sampling, Trajectory};
 /// the trajectory are evenly spaced, and two more stand at each loss: before, and after.
 ///
 /// # Errors
-/// If there is not exactly one link, or the equations take too many steps.
+/// If there is not exactly one link, the equations take too many steps, or a window grows beyond all numbers.
 pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, FluidError> {
-    if network.links.len() != 1 {
-        return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
+    let mut integration = Synchronised::new(network, sample)?;
+    while integration.advance(u64::MAX)? {}
+    Ok(integration.finish())
+}
+
+/// [`synchronised`] on its way, for those who want to look up in between.
+#[derive(Debug)]
+pub struct Synchronised<'a>(Run<'a>);
+
+impl<'a> Synchronised<'a> {
+    /// At the beginning.
+    ///
+    /// # Errors
+    /// If there is not exactly one link, or it is too small for what crosses it.
+    pub fn new(network: &'a Network, sample: Span) -> Result<Self, FluidError> {
+        if network.links.len() != 1 {
+            return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
+        }
+        network.check()?;
+        Ok(Self(Run::new(network, sample)))
     }
-    network.check()?;
-    let mut run = Run::new(network, sample);
-    while run.t < run.end {
-        run.advance()?;
+
+    /// Takes up to `steps` steps. False when the end is reached.
+    ///
+    /// # Errors
+    /// If the equations take too many, or lead beyond all numbers.
+    pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
+        for _ in 0..steps {
+            if self.0.t >= self.0.end {
+                return Ok(false);
+            }
+            self.0.advance()?;
+        }
+        Ok(self.0.t < self.0.end)
     }
-    Ok(run.finish())
+
+    /// What has come out so far.
+    pub fn finish(self) -> Trajectory {
+        self.0.finish()
+    }
 }
 
 const MOST_STEPS: u64 = 20_000_000;
 
+#[derive(Debug)]
 struct Common<'a> {
     network: &'a Network,
     plan: Plan<'a>,
@@ -129,6 +161,7 @@ impl Equations for Common<'_> {
     }
 }
 
+#[derive(Debug)]
 struct Run<'a> {
     common: Common<'a>,
     t: f64,
@@ -198,10 +231,13 @@ impl<'a> Run<'a> {
             let error = self.step.attempt(&mut self.common, self.t, &self.y, length);
             let shortest = 1e-7 * self.longest;
             let next = (length * stretch(error)).max(shortest);
+            if length <= shortest && !error.is_finite() {
+                return Err(self.common.network.exploded(self.step.broken(), self.t));
+            }
             if error <= 1.0 || length <= shortest {
                 self.h = if whole { next.max(self.h) } else { next };
                 self.take(length, if whole { limit } else { self.t + length });
-                return Ok(());
+                return self.common.network.refuse_outgrown(&self.y, self.t);
             }
             self.h = next;
         }

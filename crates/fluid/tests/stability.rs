@@ -4,10 +4,11 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, LinkRest, Network, Price, Red, Stability, equilibrium, stability,
+    Equilibrium, FlowRest, LinkRest, Network, Price, Red, Stability, equilibrium,
+    equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span};
-use support::{assert_near, flow, law, link, mean_field, single};
+use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 
@@ -186,4 +187,30 @@ fn without_feedback_any_delay_will_do() {
     link.loss = 1e-4;
     let flows = vec![flow(law("exp", &[]), SECOND), flow(law("hstcp", &[]), SECOND)];
     assert_eq!(judged(&single(link, flows, 10.0), 1.0), Stability { stable: true, margin: None });
+}
+
+/// Whoever asks to stop is heard at the next question.
+#[test]
+fn a_search_stops_when_it_is_told_to() {
+    let network =
+        single(link(1000.0, AVQ), vec![flow(law("reno", &[]), Span::from_millis(100))], 10.0);
+    let rest = equilibrium(&network).expect("it settles");
+    for patience in [0, 1, 5] {
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            asked <= patience
+        };
+        assert_eq!(equilibrium_while(&network, &mut go_on), Ok(None));
+        assert_eq!(asked, patience + 1);
+        asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            asked <= patience
+        };
+        assert_eq!(stability_while(&network, &rest, 1.0, &mut go_on), None);
+        assert_eq!(asked, patience + 1);
+    }
+    let all = stability_while(&network, &rest, 1.0, &mut || true);
+    assert_eq!(all, Some(stability(&network, &rest, 1.0)));
 }

@@ -18,6 +18,10 @@ use longfat_units::{Span, Time};
 /// No slot.
 const NONE: u32 = u32::MAX;
 const WORD: u64 = u64::BITS as u64;
+/// An event passes at most as many others on its way into a bucket.
+const WALK: usize = 16;
+/// As many events of different instants have to come out of the crowd before anybody thinks of shorter ticks.
+const CROWDED: usize = 1024;
 /// A network that begins with fewer slots has few long flows, or only short ones: many events in a row are of one slot.
 const FEW: usize = 32;
 
@@ -28,6 +32,10 @@ const FEW: usize = 32;
 /// prediction likes. A bitmap over the buckets, and one over its words, find the next that is not empty. What lies beyond
 /// the wheel waits in a heap until its turn comes near: a few events in a hundred, as a larger wheel would drive out of
 /// the cache what events need.
+///
+/// The mean gap is a guess, made before the first event, and any number of events may share an instant. So an event goes
+/// only so far into a bucket: where too many come before it, it joins the crowd, a heap, whatever the guess was worth.
+/// When many have done so the ticks are made as short as the gaps between the events that are scheduled then.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     /// A tick is 2^shift picoseconds.
@@ -51,6 +59,15 @@ pub(crate) struct Wheel {
     far: BinaryHeap<Reverse<(Time, u32)>>,
     /// From then on the first of `far` is within reach.
     far_comes_near: Time,
+    /// Events within reach whose bucket was too full.
+    crowd: BinaryHeap<Reverse<(Time, u32)>>,
+    /// An event of a bucket at this time or later needs a look at the heaps: the first of `far` comes near, or the first
+    /// of `crowd` may come before it.
+    careful_from: Time,
+    /// Instants at which events have come out of the crowd since the ticks were looked at, and how many make it worth
+    /// another look.
+    crowded: usize,
+    patience: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +76,17 @@ struct Link {
     next: u32,
 }
 
+/// A tick of half this gap or less is 2 to this power of picoseconds.
+fn shift(gap: Span) -> u32 {
+    gap.0.max(1).ilog2().saturating_sub(1)
+}
+
 impl Wheel {
     /// `slots` slots with nothing scheduled; events come about one per `gap`.
     pub(crate) fn new(slots: usize, gap: Span) -> Self {
         let buckets = (4 * slots).next_power_of_two().clamp(1024, 1 << 18);
         let words = buckets / WORD as usize;
-        let shift = gap.0.max(1).ilog2().saturating_sub(1);
+        let shift = shift(gap);
         Self {
             shift,
             first: vec![NONE; buckets],
@@ -78,6 +100,10 @@ impl Wheel {
             reach: Span((buckets as u64 - 1) << shift),
             far: BinaryHeap::new(),
             far_comes_near: Time::NEVER,
+            crowd: BinaryHeap::new(),
+            careful_from: Time::NEVER,
+            crowded: 0,
+            patience: CROWDED,
         }
     }
 
@@ -118,7 +144,7 @@ impl Wheel {
         let ticks = (time.0 >> self.shift) - (self.now.0 >> self.shift);
         // Only the same word is searched: nothing may be in its buckets from this tick to that one.
         let is_next = time <= limit
-            && time < self.far_comes_near
+            && time < self.careful_from
             && ticks < WORD - bit
             && (self.occupied[here / WORD as usize] >> bit) << (WORD - 1 - ticks) == 0;
         if is_next {
@@ -133,35 +159,78 @@ impl Wheel {
     #[inline(never)]
     fn take_beyond(&mut self, here: usize, limit: Time) -> Option<usize> {
         match self.seek(here) {
-            None => self.take_far(limit),
+            None => self.take_from_heaps(limit),
             Some(bucket) => self.take_bucket(bucket, limit),
         }
     }
 
-    /// Takes the first event of a bucket if it comes at `limit` or before.
+    /// Takes the first event of a bucket, the first that is not empty, if it comes at `limit` or before.
     #[inline]
     fn take_bucket(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
         let Link { time, next } = self.links[slot as usize];
+        if time >= self.careful_from {
+            return self.take_carefully(bucket, limit);
+        }
         if time > limit {
             return None;
         }
+        self.take_first(bucket, slot, time, next);
+        Some(slot as usize)
+    }
+
+    #[inline]
+    fn take_first(&mut self, bucket: usize, slot: u32, time: Time, next: u32) {
         self.now = time;
         self.taken = slot;
         self.first[bucket] = next;
         // Whether it is empty now cannot be foreseen.
         let empty = u64::from(next == NONE);
         self.occupied[bucket / WORD as usize] &= !(empty << (bucket as u64 % WORD));
-        if time >= self.far_comes_near {
-            self.fetch_far();
+    }
+
+    /// The same where an event of the crowd may come before, or something far comes near.
+    #[inline(never)]
+    fn take_carefully(&mut self, bucket: usize, limit: Time) -> Option<usize> {
+        let slot = self.first[bucket];
+        let Link { time, next } = self.links[slot as usize];
+        if let Some(&Reverse(first)) = self.crowd.peek().filter(|first| first.0 < (time, slot)) {
+            return self.take_from_crowd(first, limit);
         }
+        if time > limit {
+            return None;
+        }
+        self.take_first(bucket, slot, time, next);
+        self.fetch_far();
         Some(slot as usize)
     }
 
-    /// The wheel is empty: takes the first event beyond it, and turns the wheel there.
+    /// Takes the first event of the crowd, the earliest of all, if it comes at `limit` or before.
+    fn take_from_crowd(&mut self, (time, slot): (Time, u32), limit: Time) -> Option<usize> {
+        if time > limit {
+            return None;
+        }
+        self.crowd.pop();
+        self.crowded += usize::from(time > self.now);
+        self.now = time;
+        self.taken = slot;
+        if self.crowded >= self.patience {
+            self.shorten_ticks();
+        }
+        self.fetch_far();
+        Some(slot as usize)
+    }
+
+    /// All buckets are empty: takes the first event of the heaps. If that is one beyond the wheel, it turns there.
     #[cold]
-    fn take_far(&mut self, limit: Time) -> Option<usize> {
-        let &Reverse((time, slot)) = self.far.peek()?;
+    fn take_from_heaps(&mut self, limit: Time) -> Option<usize> {
+        let far = self.far.peek().map(|Reverse(first)| *first);
+        if let Some(&Reverse(first)) = self.crowd.peek()
+            && far.is_none_or(|far| first < far)
+        {
+            return self.take_from_crowd(first, limit);
+        }
+        let (time, slot) = far?;
         if time > limit {
             return None;
         }
@@ -200,11 +269,16 @@ impl Wheel {
         self.look_far();
     }
 
+    /// Looks at the heaps.
     fn look_far(&mut self) {
-        self.far_comes_near = self
-            .far
-            .peek()
-            .map_or(Time::NEVER, |Reverse((time, _))| Time(time.0.saturating_sub(self.reach.0)));
+        let first = |heap: &BinaryHeap<Reverse<(Time, u32)>>| {
+            heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
+        };
+        self.far_comes_near = match first(&self.far) {
+            Time::NEVER => Time::NEVER,
+            time => Time(time.0.saturating_sub(self.reach.0)),
+        };
+        self.careful_from = self.far_comes_near.min(first(&self.crowd));
     }
 
     #[inline]
@@ -239,7 +313,7 @@ impl Wheel {
             return;
         }
         let mut before = first as usize;
-        loop {
+        for _ in 0..WALK {
             let next = self.links[before].next;
             if next == NONE || !comes_first(next, &self.links) {
                 self.links[before].next = slot;
@@ -248,6 +322,47 @@ impl Wheel {
             }
             before = next as usize;
         }
+        self.join_crowd(slot, time);
+    }
+
+    #[cold]
+    fn join_crowd(&mut self, slot: u32, time: Time) {
+        self.crowd.push(Reverse((time, slot)));
+        self.careful_from = self.careful_from.min(time);
+    }
+
+    /// Makes the ticks as short as half the mean gap between the events that are scheduled, if they are longer; the later
+    /// half of these does not count, as a few may be far away.
+    #[cold]
+    fn shorten_ticks(&mut self) {
+        let mut events: Vec<(Time, u32)> = self.far.drain().map(|Reverse(event)| event).collect();
+        events.extend(self.crowd.drain().map(|Reverse(event)| event));
+        for first in &mut self.first {
+            let mut slot = std::mem::replace(first, NONE);
+            while slot != NONE {
+                let Link { time, next } = self.links[slot as usize];
+                events.push((time, slot));
+                slot = next;
+            }
+        }
+        self.occupied.fill(0);
+        self.summary.fill(0);
+        events.sort_unstable();
+        let middle = events.len() / 2;
+        let gap =
+            events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
+        let shift = shift(Span(gap));
+        // Where that does not help, as with events that share an instant, it is not tried again so soon.
+        self.patience =
+            if shift < self.shift { CROWDED.max(events.len()) } else { 2 * self.patience };
+        self.crowded = 0;
+        self.shift = self.shift.min(shift);
+        self.reach = Span((self.first.len() as u64 - 1) << self.shift);
+        // The last one first: each goes to the front of its bucket.
+        for (time, slot) in events.into_iter().rev() {
+            self.add(slot as usize, time);
+        }
+        self.look_far();
     }
 
     /// The next bucket that is not empty, after those in the rest of the word of the bucket `here`.
@@ -432,15 +547,55 @@ mod tests {
         assert_eq!(taken(&mut wheel), None);
     }
 
+    /// Runs a wheel whose mean gap was guessed as a second against an ordered set. `after` says when the slot taken has
+    /// its next event.
+    fn against_a_set(slots: usize, events: usize, after: impl Fn(usize, usize) -> Span) -> Wheel {
+        let mut wheel = Wheel::new(slots, Span::from_seconds(1));
+        let mut set = BTreeSet::new();
+        for slot in 0..slots {
+            let time = Time::ZERO + after(0, slot);
+            wheel.add(slot, time);
+            set.insert((time, slot));
+        }
+        for event in 1..events {
+            let expected = set.pop_first();
+            assert_eq!(taken(&mut wheel), expected, "event {event}");
+            let (time, slot) = expected.expect("each slot has an event");
+            let next = time + after(event, slot);
+            wheel.add_again(slot, next);
+            set.insert((next, slot));
+        }
+        wheel
+    }
+
+    /// A mean gap of a microsecond, taken for a second: all of them are in one bucket, until the ticks are right.
+    #[test]
+    fn ticks_that_are_too_long_become_shorter() {
+        let wheel = against_a_set(3000, 20_000, |event, slot| {
+            Span(((event + slot).wrapping_mul(2_654_435_761) % 6_000_000_007) as u64)
+        });
+        let tick = 1_u64 << wheel.shift;
+        assert!((250_000..=1_000_000).contains(&tick), "a tick of {tick} ps");
+        assert!(wheel.crowd.is_empty(), "{} in the crowd", wheel.crowd.len());
+    }
+
+    /// Three thousand events at every millisecond: no tick is short enough, and yet none of them waits in a long line.
+    #[test]
+    fn events_that_share_an_instant_are_in_the_order_of_their_slots() {
+        let wheel = against_a_set(3000, 20_000, |_, _| Span::from_millis(1));
+        assert!(wheel.crowd.len() > 2000, "{} in the crowd", wheel.crowd.len());
+    }
+
     proptest! {
         /// Against an ordered set: slots come and go, near and far, one or many to a tick.
         #[test]
         fn events_come_in_order_of_time_and_slot(
             slots in prop_oneof![1_usize..8, 1_usize..200],
             gap in select(vec![1_u64, 7, 1000, 1_000_000]),
+            misjudged in select(vec![1_u64, 1, 64, 100_000]),
             steps in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..3000, 0_u32..16, select(&WHATS[..])), 1..600),
         ) {
-            let mut wheel = Wheel::new(slots, Span(gap));
+            let mut wheel = Wheel::new(slots, Span(gap * misjudged));
             let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();
             let mut now = Time::ZERO;
             for (index, distance, scale, what) in steps {

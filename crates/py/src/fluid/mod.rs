@@ -3,7 +3,8 @@
 mod tables;
 
 use longfat_fluid::{
-    Integration, Pricing, Reading, Setup, Solve, Trajectory, equilibrium, stability, synchronised,
+    FluidError as Refusal, Integration, Pricing, Reading, Setup, Solve, Synchronised, Trajectory,
+    equilibrium_while, stability_while,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
@@ -71,25 +72,68 @@ pub(crate) fn fluid_solve(
     Ok(FluidPath { json, tables })
 }
 
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method is of one lifetime, and any is asked for"
-)]
 fn path(setup: &Setup, model: &str, delay: bool) -> PyResult<Trajectory> {
     let reading = match model {
         "mean-field" => Reading::MeanField,
         "hybrid" => Reading::Hybrid,
         "synchronised" => {
-            return guarded(|| synchronised(&setup.network, setup.sample))?.map_err(refused);
+            let mut run =
+                guarded(|| Synchronised::new(&setup.network, setup.sample))?.map_err(refused)?;
+            to_the_end(|| run.advance(CHUNK))?;
+            return guarded(|| run.finish());
         }
         other => return Err(PyValueError::new_err(format!("`{other}` is no model"))),
     };
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
     let mut integration = guarded(|| Integration::new(&setup.network, &how))?.map_err(refused)?;
-    while guarded(|| integration.advance(CHUNK))?.map_err(refused)? {
-        Python::attach(|py| py.check_signals())?;
-    }
+    to_the_end(|| integration.advance(CHUNK))?;
     guarded(|| integration.finish())
+}
+
+/// Has somebody pressed Ctrl-C?
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime, and any is asked for"
+)]
+fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
+}
+
+/// Takes a solution to its end, chunk by chunk, and looks for Ctrl-C in between.
+fn to_the_end(mut advance: impl FnMut() -> Result<bool, Refusal>) -> PyResult<()> {
+    while guarded(&mut advance)?.map_err(refused)? {
+        signals()?;
+    }
+    Ok(())
+}
+
+/// Looks for Ctrl-C whenever it has been asked often enough whether to go on.
+#[derive(Debug, Default)]
+struct Watch {
+    asked: u32,
+    signal: Option<PyErr>,
+}
+
+impl Watch {
+    /// Questions between two looks at the world outside: some milliseconds for a small network.
+    const PATIENCE: u32 = 64;
+
+    fn goes_on(&mut self) -> bool {
+        self.asked += 1;
+        if self.asked.is_multiple_of(Self::PATIENCE) && self.signal.is_none() {
+            self.signal = signals().err();
+        }
+        self.signal.is_none()
+    }
+
+    /// What was found before it was stopped.
+    fn found<T>(self, found: Option<T>) -> PyResult<T> {
+        match (found, self.signal) {
+            (_, Some(signal)) => Err(signal),
+            (Some(found), None) => Ok(found),
+            (None, None) => unreachable!("only a signal stops it"),
+        }
+    }
 }
 
 /// Finds where a scenario settles and, if asked to, judges its stability: JSON text.
@@ -105,11 +149,17 @@ pub(crate) fn fluid_rest(
     let scenario = &scenario.get().inner;
     py.detach(|| {
         let setup = setup(scenario, price)?;
-        let rest = guarded(|| equilibrium(&setup.network))?.map_err(refused)?;
+        let mut watch = Watch::default();
+        let rest = guarded(|| equilibrium_while(&setup.network, &mut || watch.goes_on()))?
+            .map_err(refused)?;
+        let rest = watch.found(rest)?;
         let mut value = guarded(|| tables::rest(&setup, &rest))?;
         if judge {
             let delay = if delay { 1.0 } else { 0.0 };
-            let judged = guarded(|| stability(&setup.network, &rest, delay))?;
+            let mut watch = Watch::default();
+            let judged =
+                guarded(|| stability_while(&setup.network, &rest, delay, &mut || watch.goes_on()))?;
+            let judged = watch.found(judged)?;
             value["stable"] = Value::from(judged.stable);
             value["margin"] = judged.margin.map_or(Value::Null, Value::from);
         }
