@@ -29,3 +29,8 @@ pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use registry::{Build, BuildLaw, Controller, Start};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

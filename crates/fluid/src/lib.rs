@@ -37,3 +37,8 @@ pub use solve::{Integration, Solve, solve};
 pub use stability::{GoOn, Stability, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -18,3 +18,8 @@ pub use discipline::DISCIPLINES;
 pub use discipline::pushout::Pushout;
 pub use policy::{Arrival, Backlog, Capacity, Policy, Probe, Verdict};
 pub use registry::{Build, Built, Check, Discipline, Refusal, Setting, Storage};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

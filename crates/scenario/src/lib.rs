@@ -368,3 +368,8 @@ fn between(first: Span, last: Span, step: u64, steps: u64) -> Span {
         first - Span(part(first.0 - last.0))
     }
 }
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -31,3 +31,8 @@ pub use longfat_scenario::Scenario;
 pub use options::Options;
 pub use recording::{Column, Recording, Table};
 pub use simulation::{Fates, Simulation};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -21,3 +21,8 @@ mod text;
 
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
 pub use text::{UnitError, split};
+
+/// The examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
