@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 use rand_core::Rng;
 
 /// Decides what becomes of each packet; never stores one.
@@ -33,8 +33,8 @@ pub struct Arrival {
     pub now: Time,
     /// Its size on the wire.
     pub bytes: Bytes,
-    /// May it be marked instead of dropped?
-    pub ecn_capable: bool,
+    /// Its ECN field.
+    pub ecn: Ecn,
     /// What waits before it, the packet in service not counted.
     pub backlog: Backlog,
     /// Since when the link has been idle, if it is.

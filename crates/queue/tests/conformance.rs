@@ -4,10 +4,11 @@ mod support;
 
 use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting, find};
 use longfat_units::parameter::{Kind, Setting as Value};
-use longfat_units::{Bytes, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
+use proptest::sample::select;
 
-use support::{PACKET, chance, defaults, observed, setting};
+use support::{CODEPOINTS, PACKET, chance, defaults, observed, setting};
 
 const MODES: [&str; 2] = ["packets", "bytes"];
 
@@ -76,7 +77,7 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
 struct Step {
     gap: u64,
     bytes: u64,
-    ecn_capable: bool,
+    ecn: Ecn,
     leave: u64,
 }
 
@@ -85,10 +86,10 @@ prop_compose! {
         // From nothing to hours.
         gap in prop_oneof![0_u64..2_000_000, 0_u64..10_000_000_000, 0_u64..10_000_000_000_000_000],
         bytes in prop_oneof![Just(PACKET.0), Just(40), 1..=PACKET.0],
-        ecn_capable: bool,
+        ecn in select(&CODEPOINTS[..]),
         leave in prop_oneof![8 => Just(0_u64), 4 => 1_u64..3, 1 => Just(u64::MAX)],
     ) -> Step {
-        Step { gap, bytes, ecn_capable, leave }
+        Step { gap, bytes, ecn, leave }
     }
 }
 
@@ -121,13 +122,7 @@ fn drive(
         if step.leave == u64::MAX && idle_since.is_none() {
             idle_since = Some(before);
         }
-        let arrival = Arrival {
-            now,
-            bytes: Bytes(step.bytes),
-            ecn_capable: step.ecn_capable,
-            backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now, bytes: Bytes(step.bytes), ecn: step.ecn, backlog, idle_since };
         if idle_since.is_none() && !capacity.admits(backlog, arrival.bytes) {
             policy.on_overflow(&arrival);
             continue;
@@ -179,7 +174,7 @@ proptest! {
         for discipline in DISCIPLINES {
             for mode in MODES {
                 let Some(mut policy) = build(discipline, mode, &setting(mode)) else { continue };
-                let quiet = |&gap: &u64| Step { gap, bytes: 40, ecn_capable: true, leave: u64::MAX };
+                let quiet = |&gap: &u64| Step { gap, bytes: 40, ecn: Ecn::Ect0, leave: u64::MAX };
                 let steps: Vec<Step> = gaps.iter().map(quiet).collect();
                 let (answers, _) = drive(&mut *policy, Capacity::Unbounded, 0, &steps, seed);
                 prop_assert!(answers.chars().all(|it| it == 'k'), "{}: {answers}", discipline.name);

@@ -5,7 +5,7 @@ mod support;
 use longfat_queue::discipline::pi::DISCIPLINE;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 
 use support::{Fixed, behind, close, defaults, observed, setting};
 
@@ -103,7 +103,7 @@ fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
     for (drawn, verdict) in [(0.179, Verdict::Mark), (0.181, Verdict::Keep)] {
         assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(drawn)), verdict);
     }
-    let incapable = Arrival { ecn_capable: false, ..behind(0) };
+    let incapable = Arrival { ecn: Ecn::NotEct, ..behind(0) };
     assert_eq!(policy.on_arrival(&incapable, &mut Fixed::new(0.0)), Verdict::Drop);
 }
 

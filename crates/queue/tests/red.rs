@@ -9,7 +9,9 @@ use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
-use support::{Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
+use support::{
+    CODEPOINTS, Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting,
+};
 
 type Change = (&'static str, Value);
 
@@ -392,13 +394,13 @@ prop_compose! {
         idle in prop::option::weighted(0.2, 0_u64..1 << 36),
         packets in 0_u64..1000,
         bytes in 40_u64..=1000,
-        ecn_capable: bool,
+        ecn in prop::sample::select(&CODEPOINTS[..]),
     ) -> (Arrival, bool) {
         let packets = if idle.is_some() { 0 } else { packets };
         let arrival = Arrival {
             now: Time(now),
             bytes: Bytes(bytes),
-            ecn_capable,
+            ecn,
             backlog: Backlog { packets, bytes: Bytes(packets * bytes) },
             idle_since: idle.map(|idle| Time(now.saturating_sub(idle))),
         };

@@ -1,6 +1,6 @@
 //! Packets: small plain values, 32 bytes, data and acknowledgments alike.
 
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Ecn, Time};
 
 use crate::sack;
 
@@ -48,19 +48,15 @@ impl Record {
     }
 }
 
-/// Bits of the header.
+/// Bits of the header: the ECN field in the lowest two, and flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags(u8);
+pub(crate) struct Flags(u16);
 
 impl Flags {
     /// An acknowledgment, not data.
-    pub(crate) const ACK: Self = Self(1);
+    pub(crate) const ACK: Self = Self(1 << 2);
     /// Data sent before.
-    pub(crate) const RETRANSMISSION: Self = Self(1 << 1);
-    /// May be marked instead of dropped (RFC 3168: ECT).
-    pub(crate) const ECN_CAPABLE: Self = Self(1 << 2);
-    /// Marked by a router (RFC 3168: CE).
-    pub(crate) const CONGESTION: Self = Self(1 << 3);
+    pub(crate) const RETRANSMISSION: Self = Self(1 << 3);
     /// Acknowledgment: the receiver has seen a mark (RFC 3168: ECE).
     pub(crate) const ECHO: Self = Self(1 << 4);
     /// Data: the sender has answered the mark (RFC 3168: CWR).
@@ -71,6 +67,19 @@ impl Flags {
 
     /// AntiECN: every link crossed so far had room. Acknowledgment: so it was with the data that it covers.
     pub(crate) const ROOM: Self = Self(1 << 7);
+
+    const ECN: Self = Self(0b11);
+
+    /// The ECN field.
+    #[inline]
+    pub(crate) fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn with_ecn(self, ecn: Ecn) -> Self {
+        self.without(Self::ECN).with(Self(ecn.bits()))
+    }
 
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
@@ -123,5 +132,25 @@ impl Packet {
 
     pub(crate) fn size(&self) -> Bytes {
         Bytes(u64::from(self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_half_a_line_of_the_cache() {
+        assert_eq!((size_of::<Packet>(), size_of::<Record>()), (32, 32));
+    }
+
+    #[test]
+    fn the_ecn_field_and_the_flags_leave_each_other_alone() {
+        let flags = Flags::RETRANSMISSION.with(Flags::DESTROYED);
+        for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
+            let both = flags.with_ecn(Ecn::Ce).with_ecn(ecn);
+            assert_eq!(both.ecn(), ecn);
+            assert_eq!(both.with_ecn(Ecn::NotEct), flags);
+        }
     }
 }

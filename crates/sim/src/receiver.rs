@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use longfat_units::{Span, Time};
+use longfat_units::{Ecn, Span, Time};
 
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Run, Runs};
@@ -147,7 +147,7 @@ impl Receiver {
         if self.echo == Echo::Each || data.flags.has(Flags::REDUCED) {
             self.marked = false;
         }
-        let marked = data.flags.has(Flags::CONGESTION);
+        let marked = data.flags.ecn() == Ecn::Ce;
         self.marked |= marked;
         let unbroken = data.number == self.expected && self.early.is_empty();
         if unbroken {

@@ -202,7 +202,7 @@ fn the_controller_of_the_guide_is_driven_like_any_other() {
 fn the_queue_of_the_guide_marks_above_its_threshold() {
     use longfat_queue::{Backlog, Setting};
     use longfat_units::parameter::{self, Settings};
-    use longfat_units::{Bytes, Rate, Time};
+    use longfat_units::{Bytes, Ecn, Rate, Time};
     use rand_core::SeedableRng;
 
     let mut settings = Settings::default();
@@ -215,7 +215,7 @@ fn the_queue_of_the_guide_marks_above_its_threshold() {
     let mut verdict = |packets: u64| {
         let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };
         let (now, bytes) = (Time::ZERO, Bytes(1500));
-        let arrival = Arrival { now, bytes, ecn_capable: true, backlog, idle_since: None };
+        let arrival = Arrival { now, bytes, ecn: Ecn::Ect0, backlog, idle_since: None };
         policy.on_arrival(&arrival, &mut chance)
     };
     assert_eq!((verdict(10), verdict(11)), (Verdict::Keep, Verdict::Mark));

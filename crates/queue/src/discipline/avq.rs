@@ -173,7 +173,7 @@ impl Policy for Avq {
         let verdict = if self.queue + bytes <= self.limit {
             self.queue += bytes;
             Verdict::Keep
-        } else if self.ecn && arrival.ecn_capable {
+        } else if self.ecn && arrival.ecn.is_capable() {
             Verdict::Mark
         } else {
             return Verdict::Drop;

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 
 use longfat_queue::{Arrival, Backlog, Capacity, Discipline, Policy, Probe, Setting};
 use longfat_units::parameter::{self, Settings};
-use longfat_units::{Bytes, Rate, Time, split};
+use longfat_units::{Bytes, Ecn, Rate, Time, split};
 use rand_core::{SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
@@ -19,6 +19,9 @@ pub(crate) const RATE: Rate = Rate(8_000_000_000);
 pub(crate) const PACKET_TIME: u64 = 1_000_000;
 /// The packets behind `bdp`: a round trip of a millisecond.
 pub(crate) const BDP: f64 = 1000.0;
+
+/// Every codepoint of the ECN field.
+pub(crate) const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
 /// A queue that holds a thousand packets, in the unit that `mode` says.
 pub(crate) fn setting(mode: &str) -> Setting {
@@ -55,7 +58,7 @@ pub(crate) fn behind(packets: u64) -> Arrival {
     Arrival {
         now: Time::ZERO,
         bytes: PACKET,
-        ecn_capable: true,
+        ecn: Ecn::Ect0,
         backlog: Backlog { packets, bytes: PACKET * packets },
         idle_since: None,
     }

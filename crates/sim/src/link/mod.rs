@@ -11,13 +11,13 @@ mod marker;
 mod stepwise;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
-use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
+use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
 pub(crate) use marker::Marker;
 
 use crate::chance::{Rare, Stream};
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 
 /// What a link is made from.
 #[derive(Debug)]
@@ -244,11 +244,10 @@ impl Gate {
     /// Does the packet get in? Writes the mark if there is one.
     #[inline]
     fn admits(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
-        let ecn_capable = packet.flags.has(Flags::ECN_CAPABLE);
-        match self.judge(now, packet.size(), ecn_capable, idle_since) {
+        match self.judge(now, packet.size(), packet.flags.ecn(), idle_since) {
             Verdict::Keep => true,
             Verdict::Mark => {
-                packet.flags = packet.flags.with(Flags::CONGESTION);
+                packet.flags = packet.flags.with_ecn(Ecn::Ce);
                 true
             }
             Verdict::Drop => false,
@@ -261,22 +260,16 @@ impl Gate {
         reason = "once for every arrival, and all its registers are in use"
     )]
     #[inline(always)]
-    fn judge(
-        &mut self,
-        now: Time,
-        bytes: Bytes,
-        ecn_capable: bool,
-        idle_since: Option<Time>,
-    ) -> Verdict {
+    fn judge(&mut self, now: Time, bytes: Bytes, ecn: Ecn, idle_since: Option<Time>) -> Verdict {
         self.gauge.arrived(now);
         if idle_since.is_none() && !self.capacity.admits(self.backlog, bytes) {
-            return self.overflow(now, bytes, ecn_capable);
+            return self.overflow(now, bytes, ecn);
         }
         let Some(policy) = &mut self.policy else { return Verdict::Keep };
-        let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
+        let arrival = Arrival { now, bytes, ecn, backlog: self.backlog, idle_since };
         match policy.on_arrival(&arrival, &mut self.chance) {
             Verdict::Keep => Verdict::Keep,
-            Verdict::Mark if ecn_capable => {
+            Verdict::Mark if ecn.is_capable() => {
                 self.gauge.marked();
                 Verdict::Mark
             }
@@ -289,10 +282,10 @@ impl Gate {
 
     /// A packet does not fit.
     #[cold]
-    fn overflow(&mut self, now: Time, bytes: Bytes, ecn_capable: bool) -> Verdict {
+    fn overflow(&mut self, now: Time, bytes: Bytes, ecn: Ecn) -> Verdict {
         if let Some(policy) = &mut self.policy {
             let backlog = self.backlog;
-            policy.on_overflow(&Arrival { now, bytes, ecn_capable, backlog, idle_since: None });
+            policy.on_overflow(&Arrival { now, bytes, ecn, backlog, idle_since: None });
         }
         self.gauge.dropped();
         Verdict::Drop

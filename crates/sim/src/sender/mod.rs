@@ -14,7 +14,7 @@ mod round_trip;
 mod scoreboard;
 
 use longfat_control::{Ack, Cause, Congestion, CongestionControl, Limited, Pacing, Path, Sending};
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{Ecn, Segments, Span, Time};
 
 use bursts::Bursts;
 use duplicates::{Duplicates, THRESHOLD};
@@ -138,7 +138,7 @@ impl Sender {
             idle_since: now,
             timed_out_at: None,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_if(Flags::ECN_CAPABLE, settings.ecn),
+            new_flags: plain.with_ecn(if settings.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
             again_flags: plain.with(Flags::RETRANSMISSION),
             no_room: settings.anti_ecn.then_some(false),
             settings,

@@ -5,7 +5,7 @@ mod pacing;
 use std::collections::VecDeque;
 
 use longfat_control::{Pacing, Sending, Start};
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{Sender, Settings, State};
 use crate::packet::{Flags, Packet};
@@ -136,9 +136,9 @@ impl Dialogue {
                 self.lost.remove(at);
                 continue;
             }
-            packet.flags = packet
-                .flags
-                .with_if(Flags::CONGESTION, self.marking && packet.flags.has(Flags::ECN_CAPABLE));
+            if self.marking && packet.flags.ecn().is_capable() {
+                packet.flags = packet.flags.with_ecn(Ecn::Ce);
+            }
             if self.crowded {
                 packet.flags = packet.flags.without(Flags::ROOM);
             }
@@ -386,15 +386,15 @@ fn only_new_data_can_be_marked() {
     // RFC 3168, section 6.1.5: no retransmission is sent as ECN-capable; 6.1.4: nor is a pure acknowledgment.
     let mut dialogue = Dialogue::new(10.0, 40, &[2]);
     dialogue.marking = true;
-    let mut capable = Vec::new();
+    let mut fields = Vec::new();
     while let Some(packet) = dialogue.sender.poll(dialogue.now) {
-        capable.push(packet.flags.has(Flags::ECN_CAPABLE));
+        fields.push(packet.flags.ecn());
     }
-    assert!(capable.iter().all(|&capable| capable));
-    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECN_CAPABLE)));
+    assert!(fields.iter().all(|&field| field == Ecn::Ect0));
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.ecn().is_capable()));
     dialogue.sender.on_timeout(Time::ZERO + Span::from_seconds(1));
     let again = dialogue.sender.poll(Time::ZERO + Span::from_seconds(1)).expect("a retransmission");
-    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.has(Flags::ECN_CAPABLE));
+    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.ecn().is_capable());
 }
 
 #[test]
