@@ -5,6 +5,7 @@ use std::sync::Arc;
 use longfat_control::{Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
+use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::receiver::{Echo, Intervals, Receiver};
@@ -39,7 +40,7 @@ pub(crate) struct Flow {
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
     pub(crate) packet: Bytes,
-    pub(crate) anti_ecn: Negotiation,
+    pub(crate) negotiation: Negotiation,
     waiting: Option<(sender::Settings, Box<dyn longfat_control::CongestionControl>)>,
 }
 
@@ -75,24 +76,13 @@ pub(crate) struct Way {
     pub(crate) after: Span,
 }
 
-/// What came of asking the path for AntiECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Negotiation {
-    /// The controller has no use for it.
-    NotAsked,
-    /// Every link takes part.
-    Agreed,
-    /// This one does not, the first on the way of the data.
-    Unaware(usize),
-}
-
 /// The links of a path, there and back, and their propagation delay in all.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) out: Arc<[usize]>,
     pub(crate) back: Arc<[usize]>,
     pub(crate) delay: Span,
-    /// The first link on the way out that does not know AntiECN.
+    /// The first link on the way out that writes no explicit signals.
     pub(crate) unaware: Option<usize>,
 }
 
@@ -106,18 +96,6 @@ impl Route {
     pub(crate) fn ends(&self) -> [Slot; 2] {
         [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
     }
-
-    /// What AECN-SYN tells a flow under `control` on this path.
-    pub(crate) fn negotiate(&self, control: &Choice) -> Negotiation {
-        let law = longfat_control::find(control.kind).and_then(|controller| controller.law);
-        match self.unaware {
-            _ if !law.is_some_and(|law| law(&control.settings).needs().room) => {
-                Negotiation::NotAsked
-            }
-            Some(link) => Negotiation::Unaware(link),
-            None => Negotiation::Agreed,
-        }
-    }
 }
 
 /// What a flow is made from.
@@ -130,7 +108,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) route: &'a Route,
     pub(crate) control: &'a Choice,
     pub(crate) transport: &'a Transport,
-    pub(crate) anti_ecn: Negotiation,
+    pub(crate) negotiation: Negotiation,
     pub(crate) rtt: Span,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
@@ -156,7 +134,7 @@ impl Access {
 
 impl Flow {
     pub(crate) fn new(plan: &Plan<'_>) -> Self {
-        let &Plan { route, transport, rtt, start, anti_ecn, .. } = plan;
+        let &Plan { route, transport, rtt, start, negotiation, .. } = plan;
         // What the links leave of the round trip lies in four equal parts before and after them, out and back.
         let rest = rtt - route.delay;
         let part = rest / 4;
@@ -186,7 +164,7 @@ impl Flow {
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
             per_mark,
-            anti_ecn: anti_ecn == Negotiation::Agreed,
+            listener: Listener::new(negotiation),
             propagation: rtt,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
@@ -214,7 +192,7 @@ impl Flow {
             stop: plan.stop,
             rtt,
             packet: transport.packet,
-            anti_ecn,
+            negotiation,
             waiting: Some((settings, control)),
         }
     }

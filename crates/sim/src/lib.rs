@@ -9,6 +9,7 @@
 
 mod chance;
 mod events;
+mod explicit;
 mod feed;
 mod flow;
 mod link;

@@ -4,8 +4,9 @@ use longfat_queue::Setting;
 use longfat_units::{Bytes, Span, Time};
 
 use crate::chance::{self, Rare};
+use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, Member, Plan, Route, Slots};
-use crate::link::{self, Gauge, Link, Marker};
+use crate::link::{self, Gauge, Link};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
@@ -85,7 +86,7 @@ impl Network {
         let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
         let both = out.iter().chain(&back);
         let delay = both.fold(Span::ZERO, |sum, &link| sum + self.links[link].delay());
-        let unaware = out.iter().copied().find(|&link| !self.links[link].knows_anti_ecn());
+        let unaware = out.iter().copied().find(|&link| !self.links[link].has_marker());
         Route { out: out.into(), back: back.into(), delay, unaware }
     }
 
@@ -221,7 +222,7 @@ fn build_link(
         delay: direction.delay,
         capacity,
         queue: (discipline.build)(&direction.queue.settings, &setting),
-        anti_ecn: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
+        marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,
@@ -250,7 +251,7 @@ fn add_flow(
         route: &route,
         control: &group.control,
         transport: &group.transport,
-        anti_ecn: route.negotiate(&group.control),
+        negotiation: Negotiation::new(&group.control, route.unaware),
         rtt,
         start,
         stop,

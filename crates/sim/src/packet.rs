@@ -65,10 +65,12 @@ impl Flags {
     /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
     pub(crate) const DESTROYED: Self = Self(1 << 6);
 
-    /// AntiECN: every link crossed so far had room. Acknowledgment: so it was with the data that it covers.
-    pub(crate) const ROOM: Self = Self(1 << 7);
-
     const ECN: Self = Self(0b11);
+
+    /// A bit of [`crate::explicit`]: the highest ones are theirs.
+    pub(crate) const fn signal(index: u16) -> Self {
+        Self(1 << (15 - index))
+    }
 
     /// The ECN field.
     #[inline]

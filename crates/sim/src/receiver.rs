@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use longfat_units::{Ecn, Span, Time};
 
+use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Run, Runs};
 use crate::sack::{self, Blocks};
@@ -169,7 +170,7 @@ impl Receiver {
     }
 
     /// Keeps the acknowledgment back if it `may` be, or tells of which time and flags the one that leaves is: the time is
-    /// that of the first segment it covers (RFC 7323, section 4.3), and room is where all that it covers found room.
+    /// that of the first segment it covers (RFC 7323, section 4.3), and the flags are those that all of them have.
     #[inline(never)]
     fn delay(&mut self, data: &Packet, at: Time, may: bool) -> Option<(Time, Flags)> {
         match self.pending.take() {
@@ -251,7 +252,8 @@ impl Receiver {
 
     /// The acknowledgment of `data`; `sent` and `covered` are the time and the flags of all that it acknowledges.
     fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags, sack: u32) -> Packet {
-        let flags = Flags::ACK.with(covered.and(Flags::ROOM)).with_if(Flags::ECHO, self.marked);
+        let flags =
+            Flags::ACK.with(covered.and(explicit::RETURNED)).with_if(Flags::ECHO, self.marked);
         Packet {
             number: self.expected,
             sent,
@@ -269,37 +271,5 @@ impl Receiver {
 
     pub(crate) fn received_mut(&mut self) -> &mut Received {
         &mut self.received
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bits of the acknowledgments of five segments with and without room, delayed or not.
-    fn echoed(delayed_ack: bool, rooms: [bool; 5]) -> Vec<bool> {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let mut receiver = Receiver::new(None, true, delayed_ack, Echo::UntilAnswered, &intervals);
-        let mut slab = sack::Slab::new();
-        let mut echoed = Vec::new();
-        for (number, room) in (0..).zip(rooms) {
-            let flags = Flags::default().with_if(Flags::ROOM, room);
-            let data = Packet { number, flags, ..Packet::default() };
-            let ack = receiver.on_data(&data, Time::ZERO, &mut slab);
-            echoed.extend(ack.map(|ack| ack.flags.has(Flags::ROOM)));
-        }
-        let last = receiver.on_delayed_ack(Time::NEVER);
-        echoed.extend(last.map(|ack| ack.flags.has(Flags::ROOM)));
-        echoed
-    }
-
-    #[test]
-    fn an_acknowledgment_tells_of_room_where_all_that_it_covers_found_room() {
-        let rooms = [true, false, true, true, true];
-        assert_eq!(echoed(false, rooms), rooms, "each has its own, and nothing sticks");
-        // Segments 0 and 1, 2 and 3, and 4 alone.
-        assert_eq!(echoed(true, rooms), [false, true, true]);
-        assert_eq!(echoed(true, [false, true, false, false, false]), [false, false, false]);
     }
 }

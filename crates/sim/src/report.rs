@@ -3,7 +3,8 @@
 use longfat_units::{Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
-use crate::flow::{Flow, Member, Negotiation};
+use crate::explicit::Negotiation;
+use crate::flow::{Flow, Member};
 use crate::recording::{Column, Recording, Table};
 use crate::sender::Measured;
 use crate::simulation::Simulation;
@@ -40,8 +41,8 @@ pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
             .traffic
             .iter()
             .map(|group| {
-                let unaware = unaware_link(simulation, group.anti_ecn);
-                (group.name().to_owned(), group.told(agreed(group.anti_ecn), unaware))
+                let unaware = unaware_link(simulation, group.negotiation);
+                (group.name().to_owned(), group.told(unaware))
             })
             .collect(),
         engine: Work { data_packets, events: simulation.events },
@@ -108,6 +109,7 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
     let until = active_until(simulation, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
+    let heard = flow.sender.as_ref().map_or(0, |sender| sender.listener().heard_measured());
     let has_window = flow.sender.as_ref().is_some_and(|sender| sender.window().is_some());
     FlowSummary {
         name: flow_name(simulation, flow),
@@ -122,33 +124,17 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         queueing_delay_mean_s: measured.queueing_delay(),
         window_mean: if has_window { measured.window_mean(until) } else { f64::NAN },
         congestion_events: measured.congestion_events,
-        room_rate: if flow.anti_ecn == Negotiation::Agreed {
-            measured.room_rate()
-        } else {
-            f64::NAN
-        },
-        anti_ecn: agreed(flow.anti_ecn),
-        unaware_link: unaware_link(simulation, flow.anti_ecn),
+        room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
+        anti_ecn: flow.negotiation.agreed(),
+        unaware_link: unaware_link(simulation, flow.negotiation),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
 }
 
-/// Is AntiECN in use, if it is asked for?
-fn agreed(anti_ecn: Negotiation) -> Option<bool> {
-    match anti_ecn {
-        Negotiation::NotAsked => None,
-        Negotiation::Agreed => Some(true),
-        Negotiation::Unaware(_) => Some(false),
-    }
-}
-
-/// The name of the link that does not take part.
-fn unaware_link(simulation: &Simulation, anti_ecn: Negotiation) -> Option<String> {
-    match anti_ecn {
-        Negotiation::Unaware(link) => Some(simulation.scenario.links[link / 2].name.clone()),
-        Negotiation::NotAsked | Negotiation::Agreed => None,
-    }
+/// The name of the link because of which a path gives no explicit signals.
+fn unaware_link(simulation: &Simulation, negotiation: Negotiation) -> Option<String> {
+    negotiation.unaware_link().map(|link| simulation.scenario.links[link / 2].name.clone())
 }
 
 /// When the active part of the measured interval begins.

@@ -7,16 +7,15 @@
 
 mod ahead;
 mod gauge;
-mod marker;
 mod stepwise;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
 use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
-pub(crate) use marker::Marker;
 
 use crate::chance::{Rare, Stream};
+use crate::explicit::Marker;
 use crate::packet::Packet;
 
 /// What a link is made from.
@@ -26,7 +25,7 @@ pub(crate) struct Settings {
     pub(crate) delay: Span,
     pub(crate) capacity: Capacity,
     pub(crate) queue: Built,
-    pub(crate) anti_ecn: Option<Marker>,
+    pub(crate) marker: Option<Marker>,
     pub(crate) corruption: Rare,
     pub(crate) chance: Stream,
     /// Serve packet by packet even where that is not needed.
@@ -38,7 +37,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Link {
     delay: Span,
-    anti_ecn: Option<Marker>,
+    marker: Option<Marker>,
     gate: Gate,
     transmitter: Transmitter,
     server: Server,
@@ -82,19 +81,10 @@ pub(crate) struct Departed {
 
 impl Link {
     pub(crate) fn new(settings: Settings) -> Self {
-        let Settings {
-            rate,
-            delay,
-            capacity,
-            queue,
-            anti_ecn,
-            corruption,
-            chance,
-            stepwise,
-            gauge,
-        } = settings;
+        let Settings { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
+            settings;
         let period = queue.policy.as_ref().and_then(|policy| policy.period());
-        let attended = anti_ecn.is_some() || period.is_some();
+        let attended = marker.is_some() || period.is_some();
         let server = match queue.storage {
             Storage::Fifo if !stepwise && attended => Server::Attended(ahead::Ahead::default()),
             Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
@@ -102,7 +92,7 @@ impl Link {
         };
         Self {
             delay,
-            anti_ecn,
+            marker,
             gate: Gate {
                 capacity,
                 policy: queue.policy,
@@ -122,9 +112,9 @@ impl Link {
         matches!(self.server, Server::Stepwise(_))
     }
 
-    /// Does it take part in AntiECN?
-    pub(crate) fn knows_anti_ecn(&self) -> bool {
-        self.anti_ecn.is_some()
+    /// Does it write explicit signals?
+    pub(crate) fn has_marker(&self) -> bool {
+        self.marker.is_some()
     }
 
     pub(crate) fn delay(&self) -> Span {
@@ -153,7 +143,7 @@ impl Link {
     /// Apart, so that links with none of it do not pay for it.
     #[inline(never)]
     fn attend(&mut self, now: Time, packet: &mut Packet) -> Arrived {
-        if let Some(marker) = &mut self.anti_ecn {
+        if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
         self.tick(now);

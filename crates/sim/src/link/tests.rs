@@ -7,10 +7,9 @@ use longfat_units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Gauge, Link, Marker, Settings};
+use super::{Arrived, Gauge, Link, Settings};
 use crate::chance::{Rare, stream};
 use crate::packet::{Flags, Packet};
-use crate::scenario::{AntiEcn, AntiEcnMode};
 
 const DELAY: Span = Span::from_millis(3);
 
@@ -29,7 +28,7 @@ fn settings(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Settin
         delay: DELAY,
         capacity,
         queue: Built { storage: Storage::Fifo, policy: None },
-        anti_ecn: None,
+        marker: None,
         corruption: Rare::new(0.0, stream(1, "corruption")),
         chance: stream(1, "queue"),
         stepwise,
@@ -228,35 +227,6 @@ proptest! {
             .collect();
         prop_assert_eq!(&watched(period, &arrivals, end, true), &expected);
         prop_assert_eq!(&watched(period, &arrivals, end, false), &expected);
-    }
-}
-
-/// The bit of a data packet that had it or had not, and of an acknowledgment, after a link in each mode; first in an empty
-/// virtual queue, then in a full one.
-#[test]
-fn a_marker_writes_into_data_alone() {
-    let room = |mode, flags: Flags| {
-        let marker = AntiEcn { threshold: 0.5, buffer: 1e6, mode };
-        let mut link = Link::new(Settings {
-            anti_ecn: Some(Marker::new(marker, MEGABYTE)),
-            ..settings(MEGABYTE, Capacity::Unbounded, false, Time(1_000_000_000))
-        });
-        [(); 2].map(|()| {
-            let mut packet = Packet { flags, ..packet(0, 1000) };
-            link.arrive(Time::ZERO, &mut packet);
-            packet.flags.has(Flags::ROOM)
-        })
-    };
-    let (blank, set) = (Flags::default(), Flags::ROOM);
-    for (mode, flags, expected) in [
-        (AntiEcnMode::And, set, [true, false]),
-        (AntiEcnMode::And, blank, [false, false]),
-        (AntiEcnMode::Overwrite, set, [true, false]),
-        (AntiEcnMode::Overwrite, blank, [true, false]),
-        (AntiEcnMode::And, set.with(Flags::ACK), [true, true]),
-        (AntiEcnMode::Overwrite, Flags::ACK, [false, false]),
-    ] {
-        assert_eq!(room(mode, flags), expected, "{mode:?} {flags:?}");
     }
 }
 

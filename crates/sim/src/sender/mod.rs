@@ -23,6 +23,7 @@ use pacing::Pacer;
 use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
 
+use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 use crate::sack::Blocks;
 use crate::scenario::Recovery;
@@ -44,8 +45,8 @@ pub(crate) struct Settings {
     pub(crate) pacing: Option<Pacing>,
     /// Every mark is answered, not one per window.
     pub(crate) per_mark: bool,
-    /// Does every link of the path take part in AntiECN, and the controller want it?
-    pub(crate) anti_ecn: bool,
+    /// What it makes of explicit signals.
+    pub(crate) listener: Listener,
     /// Round trip without queues, to tell queueing from propagation.
     pub(crate) propagation: Span,
 }
@@ -90,8 +91,7 @@ pub(crate) struct Sender {
     /// What is written on new data and on data sent again.
     new_flags: Flags,
     again_flags: Flags,
-    /// What an acknowledgment without the bit says of room on the path: nothing, unless every link has its say.
-    no_room: Option<bool>,
+    listener: Listener,
     settings: Settings,
     measured: Measured,
 }
@@ -113,7 +113,7 @@ impl Sender {
             Sending::Windowed => (Bursts::NONE, THRESHOLD),
             Sending::Bursts { duplicates, priorities } => (Bursts::new(priorities), duplicates),
         };
-        let plain = Flags::default().with_if(Flags::ROOM, settings.anti_ecn);
+        let plain = settings.listener.offer();
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
@@ -140,7 +140,7 @@ impl Sender {
             // RFC 3168, section 6.1.5: only new data can be marked.
             new_flags: plain.with_ecn(if settings.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
             again_flags: plain.with(Flags::RETRANSMISSION),
-            no_room: settings.anti_ecn.then_some(false),
+            listener: settings.listener,
             settings,
         };
         if sender.bursts.are_sent() {
@@ -186,7 +186,7 @@ impl Sender {
         } else if acked > 0 {
             let limited = if recovering { Limited::Recovery } else { self.limited };
             let path = self.path();
-            let room = if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room };
+            let room = self.listener.hear(ack.flags);
             let ack = Ack { now, acked, rtt: Some(rtt), round_starts, limited, room };
             self.control.on_ack(&ack, &path);
             if round_starts {
@@ -194,10 +194,8 @@ impl Sender {
             }
             return self.heed_control(now);
         }
-        // Congestion beats room: it is counted, and not listened to.
-        if ack.flags.has(Flags::ROOM) {
-            self.told_of_room();
-        }
+        // Congestion beats spare capacity: it is counted, and not heeded.
+        self.listener.hear(ack.flags);
     }
 
     /// An acknowledgment tells what has arrived out of order.
@@ -207,14 +205,6 @@ impl Sender {
             self.scoreboard.acknowledge(*block, self.unacknowledged, self.next);
         }
         self.scoreboard.detect_losses(self.unacknowledged);
-    }
-
-    /// An acknowledgment says that there is room on the path. To be believed where every link has its say.
-    #[cold]
-    fn told_of_room(&mut self) -> Option<bool> {
-        self.no_room?;
-        self.measured.told_of_room();
-        Some(true)
     }
 
     /// New data was acknowledged. True on the first acknowledgment of a round.
@@ -446,9 +436,15 @@ impl Sender {
         &self.measured
     }
 
+    /// What it makes of explicit signals.
+    pub(crate) fn listener(&self) -> &Listener {
+        &self.listener
+    }
+
     /// Begins the measured interval.
     pub(crate) fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
+        self.listener.begin_measuring();
     }
 }
 

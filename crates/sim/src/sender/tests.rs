@@ -8,6 +8,7 @@ use longfat_control::{Pacing, Sending, Start};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{Sender, Settings, State};
+use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sack::{self, Slab};
@@ -28,7 +29,7 @@ struct Dialogue {
     lost: Vec<u64>,
     /// Does a router mark every packet that lets it?
     marking: bool,
-    /// Has the path no room?
+    /// Does no link have capacity to spare?
     crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
@@ -36,7 +37,7 @@ struct Dialogue {
     ranks: Vec<u32>,
 }
 
-/// A sender on a path where nobody knows AntiECN.
+/// A sender that asks for no explicit signals.
 fn settings(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Settings {
     Settings {
         flow: 0,
@@ -49,7 +50,7 @@ fn settings(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Settin
         ecn: true,
         pacing,
         per_mark: false,
-        anti_ecn: false,
+        listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
     }
 }
@@ -75,10 +76,11 @@ impl Dialogue {
     }
 
     /// A flow under AntiECN in congestion avoidance, over routers that do or do not all take part.
-    fn anti_ecn(agreed: bool, window: f64, lost: &[u64]) -> Self {
+    fn anti_ecn(negotiation: Negotiation, window: f64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let settings = Settings { anti_ecn: agreed, ..settings(Recovery::Sack, None, 1_000_000) };
+        let listener = Listener::new(negotiation);
+        let settings = Settings { listener, ..settings(Recovery::Sack, None, 1_000_000) };
         Self::of("anti-ecn", &start, settings, lost)
     }
 
@@ -140,7 +142,7 @@ impl Dialogue {
                 packet.flags = packet.flags.with_ecn(Ecn::Ce);
             }
             if self.crowded {
-                packet.flags = packet.flags.without(Flags::ROOM);
+                packet.flags = packet.flags.without(Flags::SPARE);
             }
             let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
             self.acks
@@ -556,7 +558,7 @@ fn a_second_loss_of_a_burst_is_seen_though_the_first_is_repaired() {
 #[test]
 fn each_acknowledgment_with_room_adds_a_segment() {
     // The paper, Δ = W: the window doubles in a round trip whose packets all found room, and grows by one where none did.
-    let mut dialogue = Dialogue::anti_ecn(true, 16.0, &[]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 16.0, &[]);
     dialogue.run(Span::from_millis(150));
     assert_eq!(dialogue.window(), 32.0);
     dialogue.run(Span::from_millis(250));
@@ -567,27 +569,28 @@ fn each_acknowledgment_with_room_adds_a_segment() {
     assert_eq!(dialogue.window(), 128.0);
     dialogue.run(Span::from_millis(450));
     assert!((dialogue.window() - 129.0).abs() < 0.01, "window {}", dialogue.window());
-    let measured = dialogue.sender.measured();
-    assert_eq!((measured.acknowledgments, measured.room), (16 + 32 + 64 + 128, 16 + 32 + 64));
+    let sender = &dialogue.sender;
+    let told = (sender.measured().acknowledgments, sender.listener().heard());
+    assert_eq!(told, (16 + 32 + 64 + 128, 16 + 32 + 64));
 }
 
 #[test]
 fn nobody_listens_to_the_bit_before_every_router_takes_part() {
     // Bits that a router sets all the same are not listened to: Reno.
-    let mut dialogue = Dialogue::anti_ecn(false, 16.0, &[]);
-    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ROOM)), "none is sent");
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Unaware(0), 16.0, &[]);
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::SPARE)), "none is sent");
     for (_, ack) in &mut dialogue.acks {
-        ack.flags = ack.flags.with(Flags::ROOM);
+        ack.flags = ack.flags.with(Flags::SPARE);
     }
     dialogue.run(Span::from_millis(150));
     assert!((dialogue.window() - 17.0).abs() < 0.05, "window {}", dialogue.window());
-    assert_eq!(dialogue.sender.measured().room, 0);
+    assert_eq!(dialogue.sender.listener().heard(), 0);
 }
 
 #[test]
 fn congestion_beats_room() {
     // Every packet is marked and has found room. Half per round trip, as without the bit, and no growth between.
-    let mut dialogue = Dialogue::anti_ecn(true, 64.0, &[]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 64.0, &[]);
     dialogue.marking = true;
     dialogue.run(Span::from_millis(150));
     // The first window left unmarked.
@@ -601,11 +604,11 @@ fn congestion_beats_room() {
 #[test]
 fn recovery_is_no_time_to_grow_whatever_the_room() {
     // Segment 5 is lost: its window of 20 was 25 when that became clear, and is 12.5 until the retransmission is there.
-    let mut dialogue = Dialogue::anti_ecn(true, 20.0, &[5]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 20.0, &[5]);
     dialogue.run(Span::from_millis(199));
     assert_eq!(dialogue.window(), 12.5);
     // Data that is sent again carries the bit as well.
     assert_eq!(dialogue.retransmissions(), [(100, 5)]);
     let again = dialogue.acks.iter().find(|(_, ack)| ack.sent == Time::ZERO + RTT);
-    assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::ROOM)));
+    assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::SPARE)));
 }
