@@ -232,7 +232,11 @@ struct Gate {
 
 impl Gate {
     /// Does the packet get in? Writes the mark if there is one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn admits(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
         match self.judge(now, packet.size(), packet.flags.ecn(), idle_since) {
             Verdict::Keep => true,
@@ -351,7 +355,11 @@ impl Transmitter {
 
     /// Sends a packet as soon as the transmitter is free, at `now` or later; returns when its last bit has left.
     /// The remainder of the division is carried on, so that no rate is bent by rounding.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn send(&mut self, now: Time, bytes: u32) -> Time {
         let Transmission { whole, remainder, .. } = self.transmission(bytes);
         let mut duration = whole;
@@ -364,22 +372,28 @@ impl Transmitter {
         self.free_at
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn transmission(&mut self, bytes: u32) -> Transmission {
         // Data and acknowledgments come in no order: choosing between them must not be a branch.
-        let known = usize::from(self.known[1].bytes == bytes);
-        if self.known[known].bytes != bytes {
-            self.known.swap(0, 1);
-            let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-            let rate = u128::from(self.rate.0);
-            self.known[0] = Transmission {
-                bytes,
-                whole: (bit_picoseconds / rate) as u64,
-                remainder: (bit_picoseconds % rate) as u64,
-            };
-            return self.known[0];
-        }
-        self.known[known]
+        let known = self.known[usize::from(self.known[1].bytes == bytes)];
+        if known.bytes == bytes { known } else { self.learn(bytes) }
+    }
+
+    #[cold]
+    fn learn(&mut self, bytes: u32) -> Transmission {
+        self.known.swap(0, 1);
+        let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let rate = u128::from(self.rate.0);
+        self.known[0] = Transmission {
+            bytes,
+            whole: (bit_picoseconds / rate) as u64,
+            remainder: (bit_picoseconds % rate) as u64,
+        };
+        self.known[0]
     }
 
     /// Since when nothing has been sent, if nothing is being sent at `now`.
