@@ -22,7 +22,7 @@ fn settings(changes: &[Change]) -> Settings {
 fn avq_at(setting: &Setting, changes: &[Change]) -> Box<dyn Policy> {
     let settings = settings(changes);
     assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("AVQ is a policy")
+    (DISCIPLINE.build)(&settings, setting).into_policy().expect("AVQ is a policy")
 }
 
 fn avq(changes: &[Change]) -> Box<dyn Policy> {

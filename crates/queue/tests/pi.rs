@@ -27,7 +27,7 @@ fn pi_at(setting: &Setting, target: f64) -> Box<dyn Policy> {
         ("target", Value::Length(target)),
     ]);
     assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("PI is a policy")
+    (DISCIPLINE.build)(&settings, setting).into_policy().expect("PI is a policy")
 }
 
 fn pi() -> Box<dyn Policy> {
@@ -82,7 +82,7 @@ fn the_defaults_are_the_controller_of_the_paper() {
     // back to the target, p goes through a and then a - b = KT.
     let settings = settings(&[("target", Value::Length(0.0))]);
     let mut policy =
-        (DISCIPLINE.build)(&settings, &setting("packets")).policy.expect("PI is a policy");
+        (DISCIPLINE.build)(&settings, &setting("packets")).into_policy().expect("PI is a policy");
     assert_eq!(policy.period(), Some(Span(1_000_000_000_000 / 160)));
     policy.on_ticks(1, behind(1).backlog);
     let a = probability(&*policy);

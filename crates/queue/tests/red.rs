@@ -26,7 +26,7 @@ fn settings(mode: &str, changes: &[Change]) -> Settings {
 fn red(mode: &str, changes: &[Change]) -> Box<dyn Policy> {
     let (settings, setting) = (settings(mode, changes), setting(mode));
     assert_eq!((DISCIPLINE.check)(&settings, &setting), Ok(()));
-    (DISCIPLINE.build)(&settings, &setting).policy.expect("RED is a policy")
+    (DISCIPLINE.build)(&settings, &setting).into_policy().expect("RED is a policy")
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -383,7 +383,7 @@ fn a_slow_link_has_an_automatic_weight_too() {
     let setting = Setting { rate: Rate(8000), ..setting("packets") };
     let settings = settings("packets", &[("weight", Value::Word("auto".into()))]);
     let built = (DISCIPLINE.build)(&settings, &setting);
-    let mut policy = built.policy.expect("RED is a policy");
+    let mut policy = built.into_policy().expect("RED is a policy");
     policy.on_arrival(&behind(100), &mut chance(1));
     close(average(&*policy), 63.212_055_882_855_77);
 }

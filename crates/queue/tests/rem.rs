@@ -30,7 +30,7 @@ fn rem_at(setting: &Setting, target: f64, changes: &[Change]) -> Box<dyn Policy>
     ];
     let settings = settings(&[&ours[..], changes].concat());
     assert_eq!((DISCIPLINE.check)(&settings, setting), Ok(()));
-    (DISCIPLINE.build)(&settings, setting).policy.expect("REM is a policy")
+    (DISCIPLINE.build)(&settings, setting).into_policy().expect("REM is a policy")
 }
 
 fn rem() -> Box<dyn Policy> {

@@ -53,6 +53,16 @@ pub(crate) enum Member {
     Short(usize, u64),
 }
 
+impl Member {
+    /// A number of the group that no other has, long or short.
+    pub(crate) fn group(self) -> u32 {
+        match self {
+            Self::Long(group, _) => 2 * group as u32,
+            Self::Short(group, _) => 2 * group as u32 + 1,
+        }
+    }
+}
+
 /// The slots of the wheel that belong to a flow: three pipes and its pacing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {

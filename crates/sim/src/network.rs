@@ -21,6 +21,8 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     /// The long flows, then the short ones that live; places of short flows that are over are used again.
     pub(crate) flows: Vec<Flow>,
+    /// Of each flow the number of its group.
+    pub(crate) groups: Vec<u32>,
     /// How many of `flows` are long.
     pub(crate) long: usize,
     /// Places of short flows that are over.
@@ -69,6 +71,11 @@ impl Network {
         self.pipes.len() - 1
     }
 
+    fn add_flow(&mut self, flow: Flow) {
+        self.groups.push(flow.member.group());
+        self.flows.push(flow);
+    }
+
     fn add_flow_slots(&mut self, route: &Route, flow: u32, packet: Bytes) -> Slots {
         let [out, back] = route.ends();
         Slots {
@@ -100,12 +107,15 @@ impl Network {
             let [out, back] = route.ends();
             self.pipes[slots.out].lead(out, packet.0 as u32);
             self.pipes[slots.back].lead(back, ACK_BYTES);
-            self.flows[index as usize] = self.traffic[group].arrive(index, slots, now);
+            let flow = self.traffic[group].arrive(index, slots, now);
+            self.groups[index as usize] = flow.member.group();
+            self.flows[index as usize] = flow;
             return index;
         }
         let index = self.flows.len() as u32;
         let slots = self.add_flow_slots(&route, index, packet);
-        self.flows.push(self.traffic[group].arrive(index, slots, now));
+        let flow = self.traffic[group].arrive(index, slots, now);
+        self.add_flow(flow);
         index
     }
 
@@ -150,6 +160,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
         links: Vec::new(),
         flows: Vec::new(),
+        groups: Vec::new(),
         long: 0,
         free: Vec::new(),
         traffic: Vec::new(),
@@ -244,7 +255,7 @@ fn add_flow(
     let route = network.route(&group.path, group.reverse);
     let flow = network.flows.len() as u32;
     let slots = network.add_flow_slots(&route, flow, group.transport.packet);
-    network.flows.push(Flow::new(&Plan {
+    network.add_flow(Flow::new(&Plan {
         flow,
         member: Member::Long(group_index, index),
         slots,

@@ -4,7 +4,7 @@
 
 // What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
 use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw, Windowed};
-use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Verdict};
 
 pub mod aimd {
     //! AIMD(a, b): additive increase, multiplicative decrease, with any two constants.
@@ -109,7 +109,7 @@ pub mod step {
     use longfat_units::parameter::Parameter;
     use rand_core::Rng;
 
-    use crate::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+    use crate::{Arrival, Built, Capacity, Discipline, Policy, Verdict};
 
     /// Step marking's entry in the list of disciplines.
     pub static DISCIPLINE: Discipline = Discipline {
@@ -118,12 +118,11 @@ pub mod step {
         source: "Alizadeh et al. 2010",
         parameters: &[Parameter::length("threshold", "0.2 bdp", "marks above this queue (K)")],
         check: |_, _| Ok(()),
-        build: |settings, setting| Built {
-            storage: Storage::Fifo,
-            policy: Some(Box::new(Step {
+        build: |settings, setting| {
+            Built::Fifo(Some(Box::new(Step {
                 threshold: settings.number("threshold"),
                 in_bytes: matches!(setting.capacity, Capacity::Bytes(_)),
-            })),
+            })))
         },
     };
 
@@ -210,7 +209,8 @@ fn the_queue_of_the_guide_marks_above_its_threshold() {
     let capacity = Capacity::Packets(100);
     let place =
         Setting { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
-    let mut policy = (step::DISCIPLINE.build)(&settings, &place).policy.expect("step has a policy");
+    let mut policy =
+        (step::DISCIPLINE.build)(&settings, &place).into_policy().expect("step has a policy");
     let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
     let mut verdict = |packets: u64| {
         let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };

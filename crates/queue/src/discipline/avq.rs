@@ -66,7 +66,7 @@ use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
 use crate::shared::Unit;
-use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// AVQ's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -86,10 +86,7 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,
-    build: |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Avq::new(settings, setting))),
-    },
+    build: |settings, setting| Built::Fifo(Some(Box::new(Avq::new(settings, setting)))),
 };
 
 /// The virtual queue must hold a packet.

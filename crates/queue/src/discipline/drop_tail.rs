@@ -10,7 +10,7 @@
 //! together lose packets together, which synchronises their windows: the papers use drop tail where they
 //! want that, and RED where they do not.
 
-use crate::{Built, Discipline, Storage};
+use crate::{Built, Discipline};
 
 /// Drop tail's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -19,5 +19,5 @@ pub static DISCIPLINE: Discipline = Discipline {
     source: "folklore",
     parameters: &[],
     check: |_, _| Ok(()),
-    build: |_, _| Built { storage: Storage::Fifo, policy: None },
+    build: |_, _| Built::Fifo(None),
 };

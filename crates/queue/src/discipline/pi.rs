@@ -60,7 +60,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// PI's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -80,10 +80,7 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,
-    build: |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Pi::new(settings, setting))),
-    },
+    build: |settings, setting| Built::Fifo(Some(Box::new(Pi::new(settings, setting)))),
 };
 
 fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {

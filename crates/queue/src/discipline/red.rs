@@ -103,7 +103,7 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// RED's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -127,10 +127,7 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("wait", true, "waits 1/p packets after a mark before the next is possible"),
     ],
     check,
-    build: |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Red::new(settings, setting))),
-    },
+    build: |settings, setting| Built::Fifo(Some(Box::new(Red::new(settings, setting)))),
 };
 
 /// The thresholds must be in order, and within the buffer.

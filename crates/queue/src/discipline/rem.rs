@@ -56,7 +56,7 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Storage, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Verdict};
 
 /// REM's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -80,10 +80,7 @@ pub static DISCIPLINE: Discipline = Discipline {
         check_target(settings, setting)?;
         check_interval(settings)
     },
-    build: |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Rem::new(settings, setting))),
-    },
+    build: |settings, setting| Built::Fifo(Some(Box::new(Rem::new(settings, setting)))),
 };
 
 /// The policy. Lengths and loads are in packets of the largest size.

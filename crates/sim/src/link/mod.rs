@@ -2,14 +2,14 @@
 //!
 //! There are two kinds of server. A first-in-first-out queue whose policy acts on arrival knows when each packet
 //! will leave the moment it arrives ([`ahead`]): no event is needed for departures, and the ring of departure times
-//! answers every question about the queue. Storage that orders or evicts must be served packet by packet
-//! ([`stepwise`]). Both share what is here and, for the same queue, give the same results to the byte.
+//! answers every question about the queue. A queue that owns its packets must be asked for each of them ([`stepwise`]).
+//! Both share what is here and, for the same queue, give the same results to the byte.
 
 mod ahead;
 mod gauge;
 mod stepwise;
 
-use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Backlog, Built, Capacity, Clock, Policy, Verdict};
 use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
@@ -56,18 +56,17 @@ enum Server {
 pub(crate) enum Arrived {
     /// It will be at the far end of the wire then.
     Through(Time),
-    /// It waits; if the transmitter was idle, its departure must be scheduled for then.
+    /// It is with the queue; if the transmitter was idle and now sends, that departure must be scheduled for then. There
+    /// may be something to take from [`Link::take_dropped`], this packet too.
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
-    /// The queue was full, and there is something to take from [`Link::take_pushed_out`]: what it discarded, maybe this
-    /// packet too. The transmitter was busy.
-    PushedOut,
     /// It is sent, and destroyed on the wire: nothing of use will be at the far end then.
     Corrupted(Time),
 }
 
-/// A packet that leaves a transmitter that is served packet by packet.
+/// A packet that leaves a transmitter that is served packet by packet. There may be something to take from
+/// [`Link::take_dropped`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) packet: Packet,
@@ -83,21 +82,22 @@ impl Link {
     pub(crate) fn new(settings: Settings) -> Self {
         let Settings { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
             settings;
-        let period = queue.policy.as_ref().and_then(|policy| policy.period());
-        let attended = marker.is_some() || period.is_some();
-        let server = match queue.storage {
-            Storage::Fifo if !stepwise && attended => Server::Attended(ahead::Ahead::default()),
-            Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
-            storage => Server::Stepwise(stepwise::Stepwise::new(storage)),
+        let (policy, server) = match queue {
+            Built::Fifo(policy) if !stepwise => {
+                let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
+                let ahead = ahead::Ahead::default();
+                let attended = looks || marker.is_some();
+                (policy, if attended { Server::Attended(ahead) } else { Server::Ahead(ahead) })
+            }
+            queue => (None, Server::Stepwise(stepwise::Stepwise::new(queue.into_queue(capacity)))),
         };
         Self {
             delay,
             marker,
             gate: Gate {
                 capacity,
-                policy: queue.policy,
-                next_tick: period.map_or(Time::NEVER, |period| Time::ZERO + period),
-                period: period.unwrap_or(Span::ZERO),
+                clock: Clock::new(policy.as_ref().and_then(|policy| policy.period())),
+                policy,
                 chance,
                 backlog: Backlog::default(),
                 gauge,
@@ -121,10 +121,10 @@ impl Link {
         self.delay
     }
 
-    /// A packet arrives; a mark may be written into it.
+    /// A packet arrives; a mark may be written into it. `groups` has for each flow the group it belongs to.
     #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet) -> Arrived {
+    pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet, groups: &[u32]) -> Arrived {
         match &mut self.server {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
@@ -132,36 +132,29 @@ impl Link {
             Server::Attended(_) | Server::Stepwise(_) => {
                 // A copy has an address, so that the packet itself needs none.
                 let mut copy = *packet;
-                let arrived = self.attend(now, &mut copy);
+                let arrived = self.attend(now, &mut copy, groups);
                 packet.flags = copy.flags;
                 arrived
             }
         }
     }
 
-    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, departures that are events.
+    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets.
     /// Apart, so that links with none of it do not pay for it.
     #[inline(never)]
-    fn attend(&mut self, now: Time, packet: &mut Packet) -> Arrived {
+    fn attend(&mut self, now: Time, packet: &mut Packet, groups: &[u32]) -> Arrived {
         if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
-        self.tick(now);
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
+                server.tick(now, &mut self.gate);
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
             Server::Stepwise(server) => {
-                server.arrive(now, packet, &mut self.gate, &mut self.transmitter)
+                let group = groups[packet.flow as usize];
+                server.arrive(now, packet, group, &mut self.gate, &mut self.transmitter)
             }
-        }
-    }
-
-    /// The policy looks at the queue as often as is due until `now`.
-    fn tick(&mut self, now: Time) {
-        match &mut self.server {
-            Server::Ahead(server) | Server::Attended(server) => server.tick(now, &mut self.gate),
-            Server::Stepwise(_) => self.gate.tick(now),
         }
     }
 
@@ -177,19 +170,22 @@ impl Link {
         }
     }
 
-    /// What the queue has discarded for [`Arrived::PushedOut`].
-    pub(crate) fn take_pushed_out(&mut self) -> Option<Packet> {
+    /// One of the packets that a queue that owns its packets has dropped since it was last asked.
+    pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => None,
-            Server::Stepwise(server) => server.take_pushed_out(),
+            Server::Stepwise(server) => server.take_dropped(),
         }
     }
 
     /// Brings every count up to `now`.
     pub(crate) fn settle(&mut self, now: Time) {
-        self.tick(now);
-        if let Server::Ahead(server) | Server::Attended(server) = &mut self.server {
-            server.settle(now, &mut self.gate);
+        match &mut self.server {
+            Server::Ahead(server) | Server::Attended(server) => {
+                server.tick(now, &mut self.gate);
+                server.settle(now, &mut self.gate);
+            }
+            Server::Stepwise(server) => server.advance(now),
         }
         self.gate.gauge.advance(now);
     }
@@ -222,9 +218,7 @@ impl Link {
 struct Gate {
     capacity: Capacity,
     policy: Option<Box<dyn Policy>>,
-    /// When the policy looks at the queue by the clock next; never if it does not.
-    next_tick: Time,
-    period: Span,
+    clock: Clock,
     chance: Stream,
     backlog: Backlog,
     gauge: Gauge,
@@ -285,21 +279,20 @@ impl Gate {
         Verdict::Drop
     }
 
-    /// Is there room for a packet behind those that wait?
-    fn has_room(&self, packet: &Packet) -> bool {
-        self.capacity.admits(self.backlog, packet.size())
+    /// Does all that waits fit into the buffer?
+    fn is_within_capacity(&self) -> bool {
+        match self.capacity {
+            Capacity::Packets(limit) => self.backlog.packets <= limit,
+            Capacity::Bytes(limit) => self.backlog.bytes <= limit,
+            Capacity::Unbounded => true,
+        }
     }
 
     /// Lets the policy have the looks at the queue that are due until `now`. They find what waits, so they come before
     /// anything that changes it.
     fn tick(&mut self, now: Time) {
-        if self.next_tick > now {
-            return;
-        }
-        let count = (now - self.next_tick).0 / self.period.0 + 1;
-        // The next look may lie beyond the end of time.
-        self.next_tick = Time(self.next_tick.0.saturating_add(self.period.0.saturating_mul(count)));
-        if let Some(policy) = &mut self.policy {
+        let count = self.clock.take_due(now);
+        if let Some(policy) = self.policy.as_mut().filter(|_| count > 0) {
             policy.on_ticks(count, self.backlog);
         }
     }
@@ -307,16 +300,14 @@ impl Gate {
     /// A packet begins to wait.
     #[inline]
     fn enter(&mut self, now: Time, bytes: Bytes) {
-        self.backlog.packets += 1;
-        self.backlog.bytes += bytes;
+        self.backlog.enter(bytes);
         self.gauge.queue(now, self.backlog);
     }
 
     /// A packet ends its wait.
     #[inline]
     fn leave(&mut self, now: Time, bytes: Bytes) {
-        self.backlog.packets -= 1;
-        self.backlog.bytes = Bytes(self.backlog.bytes.0 - bytes.0);
+        self.backlog.leave(bytes);
         self.gauge.queue(now, self.backlog);
     }
 }

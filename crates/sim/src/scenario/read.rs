@@ -242,8 +242,7 @@ fn heeds_priorities(direction: &Direction, packet: Bytes, catalogue: &Catalogue)
     let Direction { rate, buffer, bdp, queue, .. } = direction;
     let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
     let discipline = catalogue.disciplines.iter().find(|entry| entry.name == queue.kind);
-    discipline
-        .is_some_and(|entry| (entry.build)(&queue.settings, &place).storage.heeds_priorities())
+    discipline.is_some_and(|entry| (entry.build)(&queue.settings, &place).heeds_priorities())
 }
 
 /// The tables of one sort; empty where there is none, nothing where that cannot be told.

@@ -20,7 +20,8 @@ impl Simulation {
         link: usize,
         mut packet: Packet,
     ) {
-        match self.network.links[link].arrive(now, &mut packet) {
+        let Network { links, groups, .. } = &mut self.network;
+        match links[link].arrive(now, &mut packet, groups) {
             Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
             other => self.stay(now, link, packet, other),
         }
@@ -31,17 +32,21 @@ impl Simulation {
     fn stay(&mut self, now: Time, link: usize, packet: Packet, arrived: Arrived) {
         match arrived {
             Arrived::Through(_) => unreachable!("it crosses"),
-            Arrived::Waits(None) => {}
-            Arrived::Waits(Some(departure)) => {
-                self.heads.add(self.network.departure_slot(link), departure);
+            Arrived::Waits(departure) => {
+                if let Some(departure) = departure {
+                    self.heads.add(self.network.departure_slot(link), departure);
+                }
+                self.discard_dropped(now, link);
             }
             Arrived::Dropped => self.discard(now, packet),
-            Arrived::PushedOut => {
-                while let Some(packet) = self.network.links[link].take_pushed_out() {
-                    self.discard(now, packet);
-                }
-            }
             Arrived::Corrupted(time) => self.corrupt(link, time, packet),
+        }
+    }
+
+    /// A link has asked its queue, which may have dropped packets.
+    fn discard_dropped(&mut self, now: Time, link: usize) {
+        while let Some(packet) = self.network.links[link].take_dropped() {
+            self.discard(now, packet);
         }
     }
 
@@ -51,6 +56,7 @@ impl Simulation {
         if let Some(next) = departed.next {
             self.heads.add(slot, next);
         }
+        self.discard_dropped(self.now, link);
         if departed.corrupted {
             self.corrupt(link, departed.arrives, departed.packet);
         } else {

@@ -1,7 +1,7 @@
 //! A controller and a queue that have every kind of parameter, so that no test waits for a real one.
 
 use longfat_control::{Cause, Controller, Needs, Operating, Start, WindowLaw, Windowed};
-use longfat_queue::{Built, Discipline, Storage};
+use longfat_queue::{Built, Discipline};
 use longfat_units::parameter::{Given, Kind, Parameter};
 
 use crate::scenario::choice::Catalogue;
@@ -91,7 +91,7 @@ static THRESHOLDS: Discipline = Discipline {
         }
         Err(("min", "`min` must not be above `max`".into()))
     },
-    build: |_, _| Built { storage: Storage::Fifo, policy: None },
+    build: |_, _| Built::Fifo(None),
 };
 
 static SHARES: Discipline = Discipline {
@@ -100,7 +100,7 @@ static SHARES: Discipline = Discipline {
     source: "this test",
     parameters: &[Parameter::length("at", "0.5 buffer", "where it begins")],
     check: |_, _| Ok(()),
-    build: |_, _| Built { storage: Storage::Fifo, policy: None },
+    build: |_, _| Built::Fifo(None),
 };
 
 fn build(start: &Start) -> Box<dyn longfat_control::CongestionControl> {
