@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Ecn, Span, Time};
+use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 use crate::Probe;
@@ -43,6 +43,10 @@ pub trait Host {
     /// Writes the mark of RFC 3168 into a packet, both its [`Item`] and the packet itself. False if it cannot carry one;
     /// then nothing happens.
     fn mark(&mut self, item: &mut Item) -> bool;
+
+    /// The header for routers of a packet that has just arrived or waits, if its flow is assisted by routers. Nothing for
+    /// acknowledgments, whose header is the echo of another way.
+    fn header(&mut self, item: &Item) -> Option<&mut RouterHeader>;
 
     /// The random numbers of this queue.
     fn chance(&mut self) -> &mut dyn Rng;

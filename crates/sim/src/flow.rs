@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longfat_control::{Reaction, Sending, Start};
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_units::{Bytes, Rate, RouterHeader, Segments, Span, Time};
 
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
@@ -34,6 +34,8 @@ pub(crate) struct Flow {
     /// Those of them that are in the last pipe, on their way to the sender: counted here, where each acknowledgment
     /// looks, and not in the pipe, where it would have to.
     pub(crate) homeward: u32,
+    /// What its data tells routers; nothing unless its controller is assisted by them.
+    pub(crate) router_header: Option<RouterHeader>,
     pub(crate) access: Option<Access>,
     pub(crate) member: Member,
     pub(crate) start: Time,
@@ -196,6 +198,7 @@ impl Flow {
             dropped: 0,
             in_transit: 0,
             homeward: 0,
+            router_header: None,
             access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
             member: plan.member,
             start,

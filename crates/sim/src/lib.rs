@@ -7,6 +7,7 @@
 //! Nothing downstream reaches back. There is no wall clock, no global generator and no hash order in here: the same
 //! scenario and seed give the same bytes on every machine.
 
+mod cargo;
 mod chance;
 mod events;
 mod explicit;
@@ -22,7 +23,6 @@ pub mod recording;
 mod report;
 mod ring;
 mod runs;
-mod sack;
 pub mod scenario;
 mod sender;
 mod series;

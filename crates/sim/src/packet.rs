@@ -2,8 +2,6 @@
 
 use longfat_units::{Bytes, Ecn, Time};
 
-use crate::sack;
-
 /// Size of an acknowledgment on the wire: the headers alone.
 pub(crate) const ACK_BYTES: u32 = 40;
 
@@ -16,8 +14,7 @@ pub(crate) struct Packet {
     pub(crate) sent: Time,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// Data: the rank of its priority, 0 the highest. Acknowledgment: where its selective acknowledgments are kept
-    /// ([`crate::sack::NONE`] if nowhere).
+    /// With [`Flags::CARGO`]: where its cargo is kept. Data without: the rank of its priority, 0 the highest.
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,
@@ -64,6 +61,8 @@ impl Flags {
 
     /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
     pub(crate) const DESTROYED: Self = Self(1 << 6);
+    /// There is more than fits in here ([`crate::cargo`]).
+    pub(crate) const CARGO: Self = Self(1 << 7);
 
     const ECN: Self = Self(0b11);
 
@@ -83,11 +82,12 @@ impl Flags {
         self.without(Self::ECN).with(Self(ecn.bits()))
     }
 
+    /// Has it this flag, or one of these?
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
 
-    pub(crate) fn with(self, flag: Self) -> Self {
+    pub(crate) const fn with(self, flag: Self) -> Self {
         Self(self.0 | flag.0)
     }
 
@@ -122,14 +122,24 @@ impl Packet {
         !self.is_ack() && !self.flags.has(Flags::DESTROYED)
     }
 
-    /// The rank of its priority, 0 the highest; acknowledgments know none.
+    /// The rank of its priority, 0 the highest; acknowledgments and data with cargo know none.
     pub(crate) fn rank(&self) -> u32 {
-        if self.is_ack() { 0 } else { self.detail }
+        if self.flags.has(Flags::ACK.with(Flags::CARGO)) { 0 } else { self.detail }
     }
 
-    /// Where its selective acknowledgments are kept; data has none.
-    pub(crate) fn blocks(&self) -> u32 {
-        if self.is_ack() { self.detail } else { sack::NONE }
+    /// Where its cargo is kept, if it has any.
+    #[inline]
+    pub(crate) fn cargo(&self) -> Option<u32> {
+        self.flags.has(Flags::CARGO).then_some(self.detail)
+    }
+
+    /// The same packet with cargo, if there is any. Data with cargo has no priority.
+    #[inline]
+    #[must_use]
+    pub(crate) fn with_cargo(self, handle: Option<u32>) -> Self {
+        let Some(detail) = handle else { return self };
+        debug_assert!(self.is_ack() || self.detail == 0, "one word holds a priority or cargo");
+        Self { detail, flags: self.flags.with(Flags::CARGO), ..self }
     }
 
     pub(crate) fn size(&self) -> Bytes {

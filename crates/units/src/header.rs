@@ -1,5 +1,7 @@
 //! What routers read and write in the header of a packet.
 
+use crate::{Segments, Span};
+
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
@@ -39,9 +41,53 @@ impl Ecn {
     }
 }
 
+/// What the ends of a path and its routers tell each other about a flow, in each packet of its data.
+///
+/// The sender fills it in, each router may read all of it and change the feedback and the code, and the receiver returns
+/// it with the acknowledgment. What these two mean is between the controller and the queues of one scheme:
+///
+/// | scheme | feedback | code |
+/// |---|---|---|
+/// | XCP (Katabi, Handley & Rohrs, SIGCOMM 2002) | `H_feedback`: what the sender asks for, lowered on the way | |
+/// | VCP (Xia, Subramanian, Stoica & Kalyanaraman, SIGCOMM 2005) | | the load of the busiest link, raised on the way |
+/// | `DECbit` (Ramakrishnan & Jain, SIGCOMM 1988) | | 1 after a congested router |
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RouterHeader {
+    /// The congestion window of the sender (XCP: `H_cwnd`).
+    pub window: Segments,
+    /// Its smoothed round trip, once it knows one (XCP: `H_rtt`).
+    pub rtt: Option<Span>,
+    /// A quantity of which each packet has its share, so that it adds up over packets.
+    pub feedback: f64,
+    /// A few bits, larger where there is more congestion.
+    pub code: u8,
+}
+
+impl RouterHeader {
+    /// What an acknowledgment of two segments returns, this and an `earlier` one: the feedback of both, the code of the more
+    /// congested one, and the rest as it is here.
+    #[must_use]
+    pub fn after(self, earlier: &Self) -> Self {
+        let feedback = earlier.feedback + self.feedback;
+        Self { feedback, code: self.code.max(earlier.code), ..self }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_header_stands_for_all_that_is_acknowledged() {
+        let header = |window, feedback, code| RouterHeader {
+            window: Segments(window),
+            feedback,
+            code,
+            ..RouterHeader::default()
+        };
+        let (first, second) = (header(10.0, 0.75, 3), header(11.0, -0.25, 1));
+        assert_eq!(second.after(&first), header(11.0, 0.5, 3));
+    }
 
     #[test]
     fn the_codepoints_are_those_of_rfc_3168() {

@@ -20,6 +20,6 @@ pub mod parameter;
 mod quantity;
 mod text;
 
-pub use header::Ecn;
+pub use header::{Ecn, RouterHeader};
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
 pub use text::{UnitError, split};

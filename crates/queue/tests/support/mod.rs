@@ -9,7 +9,7 @@ use longfat_queue::{
     Arrival, Backlog, Capacity, Discipline, Host, Item, PacketQueue, Policy, Probe, Setting,
 };
 use longfat_units::parameter::{self, Settings};
-use longfat_units::{Bytes, Ecn, Rate, Time, split};
+use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Time, split};
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
@@ -184,6 +184,10 @@ impl Host for Books {
         self.waiting.insert(item.id, *item).expect("it waits here");
         self.marked.push(item.id);
         true
+    }
+
+    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
+        None
     }
 
     fn chance(&mut self) -> &mut dyn Rng {

@@ -143,8 +143,8 @@ impl Marker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cargo::Hold;
     use crate::receiver::{Echo, Intervals, Receiver};
-    use crate::sack;
 
     /// The bit of a data packet that had it or had not, and of an acknowledgment, after a link in each mode; first in an
     /// empty virtual queue, then in a full one.
@@ -177,12 +177,12 @@ mod tests {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut receiver = Receiver::new(None, true, delayed_ack, Echo::UntilAnswered, &intervals);
-        let mut slab = sack::Slab::new();
+        let mut hold = Hold::default();
         let mut returned = Vec::new();
         for (number, spare) in (0..).zip(bits) {
             let flags = Flags::default().with_if(Flags::SPARE, spare);
             let data = Packet { number, flags, ..Packet::default() };
-            let ack = receiver.on_data(&data, Time::ZERO, &mut slab);
+            let ack = receiver.on_data(&data, Time::ZERO, &mut hold);
             returned.extend(ack.map(|ack| ack.flags.has(Flags::SPARE)));
         }
         let last = receiver.on_delayed_ack(Time::NEVER);

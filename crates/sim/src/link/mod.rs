@@ -14,9 +14,11 @@ use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
 
+use crate::cargo::Hold;
 use crate::chance::{Rare, Stream};
 use crate::explicit::Marker;
 use crate::packet::Packet;
+use stepwise::Hands;
 
 /// What a link is made from.
 #[derive(Debug)]
@@ -124,7 +126,13 @@ impl Link {
     /// A packet arrives; a mark may be written into it. `groups` has for each flow the group it belongs to.
     #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet, groups: &[u32]) -> Arrived {
+    pub(crate) fn arrive(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        groups: &[u32],
+        hold: &mut Hold,
+    ) -> Arrived {
         match &mut self.server {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
@@ -132,7 +140,7 @@ impl Link {
             Server::Attended(_) | Server::Stepwise(_) => {
                 // A copy has an address, so that the packet itself needs none.
                 let mut copy = *packet;
-                let arrived = self.attend(now, &mut copy, groups);
+                let arrived = self.attend(now, &mut copy, groups, hold);
                 packet.flags = copy.flags;
                 arrived
             }
@@ -142,7 +150,13 @@ impl Link {
     /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets.
     /// Apart, so that links with none of it do not pay for it.
     #[inline(never)]
-    fn attend(&mut self, now: Time, packet: &mut Packet, groups: &[u32]) -> Arrived {
+    fn attend(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        groups: &[u32],
+        hold: &mut Hold,
+    ) -> Arrived {
         if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
@@ -153,19 +167,23 @@ impl Link {
             }
             Server::Stepwise(server) => {
                 let group = groups[packet.flow as usize];
-                server.arrive(now, packet, group, &mut self.gate, &mut self.transmitter)
+                let hands =
+                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
+                server.arrive(now, packet, group, hands)
             }
         }
     }
 
     /// The packet in service departs. Only for links whose departures are events.
-    pub(crate) fn depart(&mut self, now: Time) -> Departed {
+    pub(crate) fn depart(&mut self, now: Time, hold: &mut Hold) -> Departed {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => {
                 unreachable!("departures of this link are no events")
             }
             Server::Stepwise(server) => {
-                server.depart(now, &mut self.gate, &mut self.transmitter, self.delay)
+                let hands =
+                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
+                server.depart(now, hands, self.delay)
             }
         }
     }
@@ -202,6 +220,12 @@ impl Link {
     #[cfg(test)]
     pub(crate) fn backlog(&self) -> Backlog {
         self.gate.backlog
+    }
+
+    /// Puts `queue` before this link, which is served packet by packet.
+    #[cfg(test)]
+    pub(crate) fn ask(&mut self, queue: Box<dyn longfat_queue::PacketQueue>) {
+        self.server = Server::Stepwise(stepwise::Stepwise::new(queue));
     }
 
     /// How many of the packets inside a server that keeps packets are such.

@@ -1,11 +1,12 @@
 //! The server that sends packet by packet: each departure is an event.
 
 use longfat_queue::{Host, Item, PacketQueue};
-use longfat_units::{Ecn, Span, Time};
+use longfat_units::{Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
 use slab::Slab;
 
 use super::{Arrived, Departed, Gate, Transmitter};
+use crate::cargo::Hold;
 use crate::packet::Packet;
 
 /// The packets that wait, and the one in service.
@@ -19,6 +20,14 @@ pub(super) struct Stepwise {
     dropped: Vec<Packet>,
 }
 
+/// What a link lends its server for each packet.
+#[derive(Debug)]
+pub(super) struct Hands<'a> {
+    pub(super) gate: &'a mut Gate,
+    pub(super) transmitter: &'a mut Transmitter,
+    pub(super) hold: &'a mut Hold,
+}
+
 impl Stepwise {
     pub(super) fn new(queue: Box<dyn PacketQueue>) -> Self {
         Self { queue, waiting: Slab::new(), in_service: None, dropped: Vec::new() }
@@ -30,60 +39,52 @@ impl Stepwise {
         now: Time,
         packet: &Packet,
         group: u32,
-        gate: &mut Gate,
-        transmitter: &mut Transmitter,
+        mut hands: Hands<'_>,
     ) -> Arrived {
-        gate.gauge.arrived(now);
+        hands.gate.gauge.arrived(now);
         self.queue.advance(now);
         let item = item(self.waiting.insert(*packet) as u32, packet, group, now);
-        gate.enter(now, item.bytes);
-        let (queue, mut desk) = self.desk(now, gate);
+        hands.gate.enter(now, item.bytes);
+        let (queue, mut desk) = self.desk(now, &mut hands);
         queue.enqueue(now, item, &mut desk);
-        let departure =
-            if self.in_service.is_none() { self.serve(now, gate, transmitter) } else { None };
-        debug_assert!(gate.is_within_capacity(), "the queue is within the buffer");
+        let departure = if self.in_service.is_none() { self.serve(now, &mut hands) } else { None };
+        debug_assert!(hands.gate.is_within_capacity(), "the queue is within the buffer");
         Arrived::Waits(departure)
     }
 
-    pub(super) fn depart(
-        &mut self,
-        now: Time,
-        gate: &mut Gate,
-        transmitter: &mut Transmitter,
-        delay: Span,
-    ) -> Departed {
+    pub(super) fn depart(&mut self, now: Time, mut hands: Hands<'_>, delay: Span) -> Departed {
         let packet =
             self.in_service.take().expect("a departure is scheduled while a packet is in service");
-        gate.gauge.departed(now, packet.bytes);
+        hands.gate.gauge.departed(now, packet.bytes);
         self.queue.advance(now);
-        let next = self.serve(now, gate, transmitter);
-        let corrupted = transmitter.corruption.happens();
+        let next = self.serve(now, &mut hands);
+        let corrupted = hands.transmitter.corruption.happens();
         if corrupted {
-            gate.gauge.corrupted_at(now);
+            hands.gate.gauge.corrupted_at(now);
         }
         Departed { packet, arrives: now + delay, corrupted, next }
     }
 
     /// The link is free: the next packet is sent, if there is one. Returns when it departs.
-    fn serve(&mut self, now: Time, gate: &mut Gate, transmitter: &mut Transmitter) -> Option<Time> {
-        let (queue, mut desk) = self.desk(now, gate);
+    fn serve(&mut self, now: Time, hands: &mut Hands<'_>) -> Option<Time> {
+        let (queue, mut desk) = self.desk(now, hands);
         let Some(item) = queue.dequeue(now, &mut desk) else {
             debug_assert!(self.waiting.is_empty(), "a link is idle while packets wait");
             return None;
         };
         let packet = self.waiting.remove(item.id as usize);
-        gate.leave(now, item.bytes);
+        hands.gate.leave(now, item.bytes);
         self.in_service = Some(packet);
-        Some(transmitter.send(now, packet.bytes))
+        Some(hands.transmitter.send(now, packet.bytes))
     }
 
     fn desk<'a>(
         &'a mut self,
         now: Time,
-        gate: &'a mut Gate,
+        hands: &'a mut Hands<'_>,
     ) -> (&'a mut dyn PacketQueue, Desk<'a>) {
         let Self { queue, waiting, dropped, .. } = self;
-        (&mut **queue, Desk { now, gate, waiting, dropped })
+        (&mut **queue, Desk { now, gate: hands.gate, hold: hands.hold, waiting, dropped })
     }
 
     /// The timers of the queue run out that are due until `now`.
@@ -122,6 +123,7 @@ fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
 struct Desk<'a> {
     now: Time,
     gate: &'a mut Gate,
+    hold: &'a mut Hold,
     waiting: &'a mut Slab<Packet>,
     dropped: &'a mut Vec<Packet>,
 }
@@ -142,6 +144,11 @@ impl Host for Desk<'_> {
         packet.flags = packet.flags.with_ecn(Ecn::Ce);
         self.gate.gauge.marked();
         true
+    }
+
+    fn header(&mut self, item: &Item) -> Option<&mut RouterHeader> {
+        let packet = &self.waiting[item.id as usize];
+        if packet.is_ack() { None } else { self.hold.header(packet.cargo()?) }
     }
 
     fn chance(&mut self) -> &mut dyn Rng {

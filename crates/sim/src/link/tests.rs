@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use rand_core::Rng;
 
 use super::{Arrived, Gauge, Link, Settings};
+use crate::cargo::Hold;
 use crate::chance::{Rare, stream};
 use crate::packet::{Flags, Packet};
 
@@ -70,7 +71,12 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
         .iter()
         .enumerate()
         .map(|(number, &(at, bytes))| {
-            match link.arrive(Time(at), &mut packet(number as u64, bytes), &[0]) {
+            match link.arrive(
+                Time(at),
+                &mut packet(number as u64, bytes),
+                &[0],
+                &mut Hold::default(),
+            ) {
                 Arrived::Through(time) => Some(time),
                 _ => None,
             }
@@ -96,7 +102,7 @@ fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
                         departure: &mut Option<Time>,
                         now: Time| {
         while let Some(at) = departure.filter(|&at| at <= now) {
-            let departed = link.depart(at);
+            let departed = link.depart(at, &mut Hold::default());
             outcome[departed.packet.number as usize] = Some(departed.arrives);
             *departure = departed.next;
             assert!(
@@ -108,7 +114,7 @@ fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
         depart_until(link, &mut outcome, &mut departure, Time(at));
         if let Arrived::Waits(Some(first)) =
-            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0])
+            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default())
         {
             departure = Some(first);
         }
@@ -158,7 +164,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
             if number % 3 == 0 {
                 link.settle(Time(at));
             }
-            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0]);
+            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default());
         }
     }
     link.settle(end);
@@ -233,7 +239,9 @@ fn a_link_keeps_its_rate_to_the_picosecond() {
     let mut link = link(Rate(7_000_000_000), Capacity::Unbounded, false, Time::NEVER);
     let mut last = Time::ZERO;
     for number in 0..1_000_000 {
-        if let Arrived::Through(time) = link.arrive(Time::ZERO, &mut packet(number, 1500), &[0]) {
+        if let Arrived::Through(time) =
+            link.arrive(Time::ZERO, &mut packet(number, 1500), &[0], &mut Hold::default())
+        {
             last = time;
         }
     }

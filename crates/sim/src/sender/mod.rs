@@ -23,9 +23,9 @@ use pacing::Pacer;
 use round_trip::RoundTrip;
 use scoreboard::Scoreboard;
 
+use crate::cargo::{Blocks, Cargo};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
-use crate::sack::Blocks;
 use crate::scenario::Recovery;
 
 /// What a sender is made from.
@@ -151,9 +151,9 @@ impl Sender {
         sender
     }
 
-    /// An acknowledgment has arrived, with its selective blocks if it carries any.
+    /// An acknowledgment has arrived, with its cargo if it carries any.
     #[inline]
-    pub(crate) fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+    pub(crate) fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let in_flight = self.in_flight();
         let recovering = matches!(self.state, State::Recovery { .. });
         let from = self.unacknowledged;
@@ -172,7 +172,7 @@ impl Sender {
         } else if self.counts_duplicates && from < self.next && self.minds(ack) {
             third_duplicate = self.duplicates.see();
         }
-        if let Some(blocks) = blocks {
+        if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
             self.hear(blocks);
         }
         self.measured.round_trip(rtt, self.settings.propagation);

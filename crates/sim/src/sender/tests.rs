@@ -8,10 +8,10 @@ use longfat_control::{Pacing, Sending, Start};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{Sender, Settings, State};
+use crate::cargo::Hold;
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::sack::{self, Slab};
 use crate::scenario::Recovery;
 
 const RTT: Span = Span::from_millis(100);
@@ -22,7 +22,7 @@ type Sent = (u64, u64, bool);
 struct Dialogue {
     sender: Sender,
     receiver: Receiver,
-    slab: Slab,
+    hold: Hold,
     now: Time,
     acks: VecDeque<(Time, Packet)>,
     /// Segments still to be lost, once each time they are listed.
@@ -116,7 +116,7 @@ impl Dialogue {
                 &intervals,
             ),
             sender: Sender::new(settings, control, Time::ZERO),
-            slab: Slab::new(),
+            hold: Hold::default(),
             now: Time::ZERO,
             acks: VecDeque::new(),
             lost: lost.to_vec(),
@@ -144,7 +144,7 @@ impl Dialogue {
             if self.crowded {
                 packet.flags = packet.flags.without(Flags::SPARE);
             }
-            let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
+            let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.hold);
             self.acks
                 .push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
         }
@@ -164,8 +164,8 @@ impl Dialogue {
                 // Only the pacing let something go.
             } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
-                let blocks = (ack.blocks() != sack::NONE).then(|| self.slab.take(ack.blocks()));
-                self.sender.on_ack(self.now, &ack, blocks.as_ref());
+                let cargo = ack.cargo().map(|handle| self.hold.take(handle));
+                self.sender.on_ack(self.now, &ack, cargo.as_ref());
             } else {
                 self.sender.on_timeout(self.now);
             }

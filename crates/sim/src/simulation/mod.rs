@@ -10,6 +10,7 @@ mod way;
 
 use longfat_units::{Span, Time};
 
+use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
 use crate::feed;
 use crate::network::{self, Network, Wire};
@@ -17,10 +18,10 @@ use crate::options::Options;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
+use crate::report;
 use crate::scenario::Scenario;
 use crate::series::FlowSeries;
 use crate::traffic::Traffic;
-use crate::{report, sack};
 
 /// One simulation, from its first event to its last.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct Simulation {
     pub(crate) network: Network,
     heads: Wheel,
     timers: Timers,
-    slab: sack::Slab,
+    pub(crate) hold: Hold,
     pub(crate) now: Time,
     pub(crate) end: Time,
     /// How far ahead senders may be told at most.
@@ -91,7 +92,7 @@ impl Simulation {
         Self {
             heads: Wheel::new(network.pipes.len(), network.gap),
             timers,
-            slab: sack::Slab::new(),
+            hold: Hold::default(),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             early_until: Time::ZERO + if options.stepwise { Span::ZERO } else { scenario.duration },
@@ -163,13 +164,14 @@ impl Simulation {
         Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
 
-    /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
+    /// Packets whose cargo is kept, and how many with cargo there are: on their way, or acknowledgments kept back.
     #[doc(hidden)]
-    pub fn blocks_kept(&self) -> (usize, usize) {
-        let has_blocks = |packet: &Packet| packet.blocks() != sack::NONE;
-        let piped = self.network.piped().filter(has_blocks).count();
-        let inside: usize = self.network.links.iter().map(|link| link.inside(has_blocks)).sum();
-        (self.slab.in_use(), piped + inside)
+    pub fn cargo_kept(&self) -> (usize, usize) {
+        let has_cargo = |packet: &Packet| packet.cargo().is_some();
+        let kept_back = self.network.flows.iter().filter_map(|flow| flow.receiver.kept_back());
+        let travelling = self.network.piped().chain(kept_back).filter(has_cargo).count();
+        let inside: usize = self.network.links.iter().map(|link| link.inside(has_cargo)).sum();
+        (self.hold.in_use(), travelling + inside)
     }
 
     #[inline]

@@ -8,7 +8,6 @@ use crate::flow::{Flow, Member};
 use crate::link::Arrived;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
-use crate::sack;
 
 impl Simulation {
     /// Data or an acknowledgment reaches a link at `now`, which may lie ahead.
@@ -21,7 +20,7 @@ impl Simulation {
         mut packet: Packet,
     ) {
         let Network { links, groups, .. } = &mut self.network;
-        match links[link].arrive(now, &mut packet, groups) {
+        match links[link].arrive(now, &mut packet, groups, &mut self.hold) {
             Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
             other => self.stay(now, link, packet, other),
         }
@@ -52,7 +51,7 @@ impl Simulation {
 
     /// A packet leaves a link that is served packet by packet.
     pub(super) fn depart(&mut self, slot: usize, link: usize) {
-        let departed = self.network.links[link].depart(self.now);
+        let departed = self.network.links[link].depart(self.now, &mut self.hold);
         if let Some(next) = departed.next {
             self.heads.add(slot, next);
         }
@@ -95,7 +94,7 @@ impl Simulation {
     pub(super) fn lose(&mut self, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.in_transit -= 1;
-        self.slab.release(packet.blocks());
+        self.hold.release(packet.cargo());
         self.retire(packet.flow as usize);
     }
 
@@ -147,6 +146,7 @@ impl Simulation {
         }
         if time > self.end {
             self.fates.in_flight += 1;
+            self.hold.release(packet.cargo());
             return;
         }
         self.fates.delivered += 1;
@@ -154,7 +154,7 @@ impl Simulation {
             self.put_overdue(packet.flow, time);
             flow = &mut self.network.flows[packet.flow as usize];
         }
-        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
+        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.hold) {
             let time = time + before;
             if flow.returns_early && time <= self.end {
                 let link = flow.back.links[0];
@@ -215,8 +215,11 @@ impl Simulation {
         let flow = &mut self.network.flows[index];
         flow.in_transit -= 1;
         let sender = flow.sender.as_mut().expect("only what was sent is acknowledged");
-        let blocks = (ack.detail != sack::NONE).then(|| self.slab.take(ack.detail));
-        sender.on_ack(time, &ack, blocks.as_ref());
+        if let Some(handle) = ack.cargo() {
+            sender.on_ack(time, &ack, Some(&self.hold.take(handle)));
+        } else {
+            sender.on_ack(time, &ack, None);
+        }
         self.send(index, time);
         self.retire(index);
     }
@@ -226,13 +229,23 @@ impl Simulation {
     pub(super) fn send(&mut self, index: usize, now: Time) {
         let Network { flows, pipes, .. } = &mut self.network;
         let Flow {
-            sender: Some(sender), access, out, slots, in_transit, timer_at, pace_set, ..
+            sender: Some(sender),
+            router_header,
+            access,
+            out,
+            slots,
+            in_transit,
+            timer_at,
+            pace_set,
+            ..
         } = &mut flows[index]
         else {
             return;
         };
         let pipe = &mut pipes[slots.out];
         while let Some(packet) = sender.poll(now) {
+            let header = router_header.as_ref().map(|header| self.hold.keep_header(header));
+            let packet = packet.with_cargo(header);
             let left = access.as_mut().map_or(now, |access| access.send(now, packet.size()));
             *in_transit += 1;
             pipe.put(slots.out, left + out.before, packet, &mut self.heads);

@@ -7,6 +7,7 @@ use longfat_units::{Bytes, Ecn, Rate, Span, Time, parameter};
 use proptest::prelude::*;
 
 use super::{MEGABYTE, packet, settings};
+use crate::cargo::Hold;
 use crate::link::{Arrived, Link, Settings};
 use crate::packet::{Flags, Packet};
 
@@ -69,12 +70,12 @@ proptest! {
         for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
             now += Span(gap * 1000);
             while let Some(at) = departure.filter(|&at| at <= now) {
-                let departed = link.depart(at);
+                let departed = link.depart(at, &mut Hold::default());
                 sent.push(departed.packet.number);
                 departure = departed.next;
             }
             let mut arriving = Packet { detail: rank, ..packet(number as u64, bytes) };
-            match link.arrive(now, &mut arriving, &[0]) {
+            match link.arrive(now, &mut arriving, &[0], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
@@ -84,7 +85,7 @@ proptest! {
             prop_assert!(link.backlog().bytes.0 <= limit);
         }
         while let Some(at) = departure {
-            let departed = link.depart(at);
+            let departed = link.depart(at, &mut Hold::default());
             sent.push(departed.packet.number);
             departure = departed.next;
         }
@@ -198,7 +199,7 @@ proptest! {
         });
         let (mut sent, mut gone) = (Vec::new(), Vec::new());
         let mut depart = |link: &mut Link, at: Time, gone: &mut Vec<u64>| {
-            let departed = link.depart(at);
+            let departed = link.depart(at, &mut Hold::default());
             sent.push((departed.packet.number, departed.packet.flags.ecn() == Ecn::Ce));
             let mut dropped = dropped(link);
             dropped.reverse();
@@ -213,7 +214,7 @@ proptest! {
                 departure = depart(&mut link, at, &mut gone);
             }
             let flags = Flags::default().with_ecn(ecn);
-            match link.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0]) {
+            match link.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
@@ -264,7 +265,7 @@ fn a_queue_knows_flows_and_hosts() {
     for flow in 0..3 {
         for flags in [Flags::default().with_ecn(Ecn::Ect1), Flags::ACK] {
             let mut packet = Packet { flow, flags, detail: 9, ..packet(0, 40) };
-            link.arrive(Time(5), &mut packet, &[0, 0, 4]);
+            link.arrive(Time(5), &mut packet, &[0, 0, 4], &mut Hold::default());
         }
     }
     let seen = seen.lock().expect("nothing else holds it");
