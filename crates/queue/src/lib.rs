@@ -33,4 +33,4 @@ macro_rules! disciplines {
     };
 }
 
-disciplines! { avq, drop_tail, pi, pushout, red, rem }
+disciplines! { avq, codel, drop_tail, pi, pushout, red, rem }

@@ -174,6 +174,17 @@ fn the_guide_shows_what_is_tested_here() {
 }
 
 #[test]
+fn the_guide_shows_codel_as_it_is() {
+    let codel = include_str!("../../queue/src/discipline/codel.rs");
+    for opening in ["impl PacketQueue for Codel {", "    /// Takes the first packet"] {
+        assert!(
+            codel.contains(&block(opening)),
+            "CONTRIBUTING.md and crates/queue/src/discipline/codel.rs differ: make them the same again"
+        );
+    }
+}
+
+#[test]
 fn the_controller_of_the_guide_is_driven_like_any_other() {
     use longfat_control::{Ack, Congestion, Limited, Path, Start};
     use longfat_units::parameter::{Setting, Settings};

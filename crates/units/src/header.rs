@@ -50,7 +50,7 @@ impl Ecn {
 /// |---|---|---|
 /// | XCP (Katabi, Handley & Rohrs, SIGCOMM 2002) | `H_feedback`: what the sender asks for, lowered on the way | |
 /// | VCP (Xia, Subramanian, Stoica & Kalyanaraman, SIGCOMM 2005) | | the load of the busiest link, raised on the way |
-/// | `DECbit` (Ramakrishnan & Jain, SIGCOMM 1988) | | 1 after a congested router |
+/// | DECbit (Ramakrishnan & Jain, SIGCOMM 1988) | | 1 after a congested router |
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RouterHeader {
     /// The congestion window of the sender (XCP: `H_cwnd`).

@@ -1,4 +1,4 @@
-//! Headers for routers: what ends and queues of one scheme tell each other in every packet of data (XCP, VCP, `DECbit`).
+//! Headers for routers: what ends and queues of one scheme tell each other in every packet of data (XCP, VCP, DECbit).
 //!
 //! ```text
 //!     Flow::router_header ─▶ data ─▶ queue ─▶ … ─▶ queue ─▶ receiver ─▶ acknowledgment ─▶ Sender::on_ack
