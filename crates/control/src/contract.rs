@@ -15,7 +15,7 @@
 use std::fmt;
 
 use dyn_clone::DynClone;
-use longfat_units::{Segments, Time};
+use longfat_units::{RouterHeader, Segments, Time};
 
 use crate::{Congestion, Feedback, Needs, Path, Reaction, Sent};
 
@@ -49,6 +49,11 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     /// How fast it may leave. The window alone must be safe where a host ignores this.
     fn pacing(&self) -> Pacing {
         Pacing::Unpaced
+    }
+
+    /// What a segment that leaves now tells routers. Only with [`Wants::router_header`].
+    fn router_header(&self, _path: &Path) -> RouterHeader {
+        RouterHeader::default()
     }
 
     /// How often it wants to hear of marks.
@@ -97,6 +102,8 @@ pub struct Wants {
     pub timer: bool,
     /// Word of congestion that turned out not to have been ([`Feedback::spurious`]).
     pub spurious: bool,
+    /// Headers for routers on its data: `router_header` fills them in, and [`Feedback::router`] is what came back.
+    pub router_header: bool,
 }
 
 impl Wants {
@@ -107,6 +114,7 @@ impl Wants {
         departures: false,
         timer: false,
         spurious: false,
+        router_header: false,
     };
 }
 

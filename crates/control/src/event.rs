@@ -1,6 +1,6 @@
 //! What a host tells a controller.
 
-use longfat_units::{Span, Time};
+use longfat_units::{RouterHeader, Span, Time};
 
 /// What one acknowledgment tells.
 ///
@@ -32,6 +32,8 @@ pub struct Feedback {
     pub spare: Option<bool>,
     /// How fast segments were delivered; with [`Wants::delivery_rate`](crate::Wants::delivery_rate).
     pub rate: Option<RateSample>,
+    /// What routers told the data that it acknowledges; with [`Wants::router_header`](crate::Wants::router_header).
+    pub router: Option<RouterHeader>,
     /// The congestion that an earlier call reported and that this acknowledgment shows not to have been: the segment had
     /// arrived all the same. With [`Wants::spurious`](crate::Wants::spurious).
     pub spurious: Option<Cause>,
@@ -53,6 +55,7 @@ impl Feedback {
             recovery_begins: false,
             spare: None,
             rate: None,
+            router: None,
             spurious: None,
         }
     }

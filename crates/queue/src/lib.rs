@@ -1,14 +1,17 @@
 //! Queue disciplines and marking schemes: one paper, one file.
 //!
-//! A queue is storage times policy. The storage holds packets, and its capacity decides what does not fit: the arriving
-//! packet, or the lowest priority. The policy answers keep, mark or drop for each packet and never stores. Tail drop and
-//! pushout have no policy at all. **Adding a discipline is one file in `discipline/` and its two lines in
-//! `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a catalogue at run time.
+//! A discipline is one of two kinds. A [`Policy`] answers keep, mark or drop for each packet that arrives at a
+//! first-in-first-out queue, and never stores; tail drop is such a queue with no policy at all. A [`PacketQueue`] owns its
+//! packets: it decides who leaves when, and may drop or mark what waits. **Adding a discipline is one file in
+//! `discipline/` and its two lines in `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a catalogue at
+//! run time.
 //!
 //! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds room.
 
 mod anti_ecn;
 pub mod discipline;
+mod fifo;
+mod packet_queue;
 mod policy;
 mod registry;
 mod shared;
@@ -16,8 +19,10 @@ mod shared;
 pub use anti_ecn::AntiEcn;
 pub use discipline::DISCIPLINES;
 pub use discipline::pushout::Pushout;
-pub use policy::{Arrival, Backlog, Capacity, Policy, Probe, Verdict};
-pub use registry::{Build, Built, Check, Discipline, Refusal, Setting, Storage};
+pub use fifo::Line;
+pub use packet_queue::{Host, Item, PacketQueue};
+pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
+pub use registry::{Build, Built, Check, Discipline, Refusal, Setting};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 use rand_core::Rng;
 
-/// Decides what becomes of each packet; never stores one.
+/// Decides what becomes of each packet that arrives; never stores one.
 pub trait Policy: fmt::Debug + Send {
     /// A packet asks to enter a queue that has room for it. `backlog` does not include it yet.
     fn on_arrival(&mut self, arrival: &Arrival, chance: &mut dyn Rng) -> Verdict;
@@ -33,8 +33,8 @@ pub struct Arrival {
     pub now: Time,
     /// Its size on the wire.
     pub bytes: Bytes,
-    /// May it be marked instead of dropped?
-    pub ecn_capable: bool,
+    /// Its ECN field.
+    pub ecn: Ecn,
     /// What waits before it, the packet in service not counted.
     pub backlog: Backlog,
     /// Since when the link has been idle, if it is.
@@ -48,6 +48,54 @@ pub struct Backlog {
     pub packets: u64,
     /// Their bytes.
     pub bytes: Bytes,
+}
+
+impl Backlog {
+    /// A packet begins to wait.
+    #[inline]
+    pub fn enter(&mut self, bytes: Bytes) {
+        self.packets += 1;
+        self.bytes += bytes;
+    }
+
+    /// A packet waits no longer.
+    #[inline]
+    pub fn leave(&mut self, bytes: Bytes) {
+        self.packets -= 1;
+        self.bytes = Bytes(self.bytes.0 - bytes.0);
+    }
+}
+
+/// When a policy looks at its queue by the clock: at every whole multiple of its period.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    next: Time,
+    period: Span,
+}
+
+impl Clock {
+    /// The clock of a policy with this [`Policy::period`].
+    pub fn new(period: Option<Span>) -> Self {
+        let next = period.map_or(Time::NEVER, |period| Time::ZERO + period);
+        Self { next, period: period.unwrap_or(Span::ZERO) }
+    }
+
+    /// When the next look is due; never, if the policy does not look.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// How many looks are due until `now`, included; from now on they are over.
+    pub fn take_due(&mut self, now: Time) -> u64 {
+        if self.next > now || self.next == Time::NEVER {
+            return 0;
+        }
+        let count = (now - self.next).0 / self.period.0 + 1;
+        // The next look may lie beyond the end of time.
+        self.next = Time(self.next.0.saturating_add(self.period.0.saturating_mul(count)));
+        count
+    }
 }
 
 /// What a policy says about one packet.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use longfat_units::parameter::{Entry, Parameter, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
-use crate::{Capacity, Policy};
+use crate::fifo::Fifo;
+use crate::{Capacity, PacketQueue, Policy};
 
 /// One discipline: its name, its source, its parameters, and how to make one.
 #[derive(Clone)]
@@ -126,25 +127,35 @@ pub struct Setting {
 
 /// A queue, ready to be put before a link.
 #[derive(Debug)]
-pub struct Built {
-    /// How packets are kept.
-    pub storage: Storage,
-    /// Who decides; `None` is tail drop, which the capacity alone decides.
-    pub policy: Option<Box<dyn Policy>>,
+pub enum Built {
+    /// First in, first out, with somebody who decides on arrival; `None` is tail drop, which the capacity alone decides.
+    Fifo(Option<Box<dyn Policy>>),
+    /// A queue that owns its packets.
+    Own(Box<dyn PacketQueue>),
 }
 
-/// How packets are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
-    /// First in, first out; what does not fit is refused.
-    Fifo,
-    /// First in, first out; where something does not fit the lowest priority is discarded ([`crate::Pushout`]).
-    Pushout,
-}
-
-impl Storage {
+impl Built {
     /// Do the priorities of packets matter here?
-    pub fn heeds_priorities(self) -> bool {
-        self == Self::Pushout
+    pub fn heeds_priorities(&self) -> bool {
+        match self {
+            Self::Fifo(_) => false,
+            Self::Own(queue) => queue.heeds_priorities(),
+        }
+    }
+
+    /// Who decides on arrival, if somebody does.
+    pub fn into_policy(self) -> Option<Box<dyn Policy>> {
+        match self {
+            Self::Fifo(policy) => policy,
+            Self::Own(_) => None,
+        }
+    }
+
+    /// The same as a queue that owns its packets, for a host that asks for each packet. `capacity` is that of its site.
+    pub fn into_queue(self, capacity: Capacity) -> Box<dyn PacketQueue> {
+        match self {
+            Self::Fifo(policy) => Box::new(Fifo::new(policy, capacity)),
+            Self::Own(queue) => queue,
+        }
     }
 }

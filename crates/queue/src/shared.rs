@@ -22,7 +22,7 @@ pub(crate) fn mark_at_random(
 ) -> Verdict {
     if p <= 0.0 || uniform(chance) >= p {
         Verdict::Keep
-    } else if ecn && arrival.ecn_capable {
+    } else if ecn && arrival.ecn.is_capable() {
         Verdict::Mark
     } else {
         Verdict::Drop

@@ -5,7 +5,7 @@ mod support;
 use longfat_queue::discipline::avq::discipline;
 use longfat_queue::{Arrival, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Ecn, Time};
 
 use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
 
@@ -23,7 +23,7 @@ fn settings(changes: &[Change]) -> Settings {
 fn avq_at(setting: &Setting, changes: &[Change]) -> Box<dyn Policy> {
     let settings = settings(changes);
     assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).policy.expect("AVQ is a policy")
+    (discipline().build)(&settings, setting).into_policy().expect("AVQ is a policy")
 }
 
 fn avq(changes: &[Change]) -> Box<dyn Policy> {
@@ -53,23 +53,23 @@ fn a_trace_worked_out_by_hand() {
     let limit = ("limit", Value::Length(2.0));
     let mut policy = avq(&[number("alpha", 1e5), number("utilisation", 0.9), limit]);
     let trace = [
-        // packet times, may be marked, verdict, C̃/C and VQ in bytes afterwards
-        (0.0, true, Keep, 0.7, 1000.0),
+        // packet times, ECN field, verdict, C̃/C and VQ in bytes afterwards
+        (0.0, Ecn::Ect0, Keep, 0.7, 1000.0),
         // VQ drains at 0.7 C: 300, and the packet.
-        (1.0, true, Keep, 0.69, 1300.0),
+        (1.0, Ecn::Ect0, Keep, 0.69, 1300.0),
         // 1300 - 0.69 · 500 = 955; C̃ 0.69 + 0.045 - 0.1.
-        (1.5, true, Keep, 0.635, 1955.0),
+        (1.5, Ecn::Ect0, Keep, 0.635, 1955.0),
         // No room for a second one at the same instant: it is marked, counts as load, and is not put in.
-        (1.5, true, Mark, 0.535, 1955.0),
+        (1.5, Ecn::Ect0, Mark, 0.535, 1955.0),
         // 1955 - 0.535 · 500 = 1687.5 has no room either. A dropped packet is no load: C̃ 0.535 + 0.045.
-        (2.0, false, Drop, 0.58, 1687.5),
+        (2.0, Ecn::NotEct, Drop, 0.58, 1687.5),
         // 1687.5 - 0.58 · 2000 = 527.5; C̃ 0.58 + 0.18 - 0.1.
-        (4.0, true, Keep, 0.66, 1527.5),
+        (4.0, Ecn::Ect0, Keep, 0.66, 1527.5),
         // After twenty idle packet times C̃ is full, at C, and VQ empty.
-        (24.0, false, Keep, 0.9, 1000.0),
+        (24.0, Ecn::NotEct, Keep, 0.9, 1000.0),
     ];
-    for (time, ecn_capable, verdict, capacity, queue) in trace {
-        let arrival = Arrival { ecn_capable, ..at(time) };
+    for (time, ecn, verdict, capacity, queue) in trace {
+        let arrival = Arrival { ecn, ..at(time) };
         assert_eq!(policy.on_arrival(&arrival, &mut chance(1)), verdict, "at {time}");
         let found = state(&*policy);
         close(found.0, capacity);

@@ -4,15 +4,18 @@ mod support;
 
 use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting};
 use longfat_units::parameter::{Kind, Setting as Value};
-use longfat_units::{Bytes, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
+use proptest::sample::select;
 
-use support::{PACKET, chance, defaults, observed, setting};
+use support::{
+    Books, CODEPOINTS, PACKET, PACKET_TIME, Port, chance, defaults, observed, observed_in, setting,
+};
 
 const MODES: [&str; 2] = ["packets", "bytes"];
 
 fn build(discipline: &Discipline, mode: &str, setting: &Setting) -> Option<Box<dyn Policy>> {
-    (discipline.build)(&defaults(discipline, mode)?, setting).policy
+    (discipline.build)(&defaults(discipline, mode)?, setting).into_policy()
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
 struct Step {
     gap: u64,
     bytes: u64,
-    ecn_capable: bool,
+    ecn: Ecn,
     leave: u64,
 }
 
@@ -95,10 +98,10 @@ prop_compose! {
         // From nothing to hours.
         gap in prop_oneof![0_u64..2_000_000, 0_u64..10_000_000_000, 0_u64..10_000_000_000_000_000],
         bytes in prop_oneof![Just(PACKET.0), Just(40), 1..=PACKET.0],
-        ecn_capable: bool,
+        ecn in select(&CODEPOINTS[..]),
         leave in prop_oneof![8 => Just(0_u64), 4 => 1_u64..3, 1 => Just(u64::MAX)],
     ) -> Step {
-        Step { gap, bytes, ecn_capable, leave }
+        Step { gap, bytes, ecn, leave }
     }
 }
 
@@ -131,13 +134,7 @@ fn drive(
         if step.leave == u64::MAX && idle_since.is_none() {
             idle_since = Some(before);
         }
-        let arrival = Arrival {
-            now,
-            bytes: Bytes(step.bytes),
-            ecn_capable: step.ecn_capable,
-            backlog,
-            idle_since,
-        };
+        let arrival = Arrival { now, bytes: Bytes(step.bytes), ecn: step.ecn, backlog, idle_since };
         if idle_since.is_none() && !capacity.admits(backlog, arrival.bytes) {
             policy.on_overflow(&arrival);
             continue;
@@ -181,6 +178,53 @@ proptest! {
         }
     }
 
+    /// As a link sees them: all of them own their packets there, or are made to.
+    #[test]
+    fn every_packet_leaves_or_is_dropped(
+        steps in prop::collection::vec(step(), 1..400),
+        seed: u64,
+    ) {
+        for discipline in DISCIPLINES.iter() {
+            for mode in MODES {
+                for packets in [1, 20, 1000] {
+                    let capacity = match setting(mode).capacity {
+                        Capacity::Bytes(_) => Capacity::Bytes(PACKET * packets),
+                        _ => Capacity::Packets(packets),
+                    };
+                    let Some(settings) = defaults(discipline, mode) else { continue };
+                    let once = || {
+                        let setting = Setting { capacity, ..setting(mode) };
+                        let built = (discipline.build)(&settings, &setting);
+                        let mut port = Port::new(built.into_queue(capacity), capacity, seed);
+                        let mut now = Time::ZERO;
+                        for step in &steps {
+                            now = Time(now.0 + step.gap);
+                            for _ in 0..step.leave.min(2 * packets) {
+                                port.depart(now);
+                            }
+                            port.arrive(now, Bytes(step.bytes), step.ecn);
+                        }
+                        while port.is_busy() {
+                            now = Time(now.0 + PACKET_TIME);
+                            port.depart(now);
+                        }
+                        port
+                    };
+                    let port = once();
+                    let books = port.books();
+                    prop_assert_eq!(books.sent.len() + books.dropped.len(), steps.len(), "{}", discipline.name);
+                    prop_assert_eq!(port.backlog(), Backlog::default());
+                    for (name, value) in observed_in(port.queue()) {
+                        prop_assert!(value.is_finite(), "{}: {} is {}", discipline.name, name, value);
+                    }
+                    let again = once();
+                    prop_assert_eq!(&again.books().sent, &books.sent, "{}", discipline.name);
+                    prop_assert_eq!(&again.books().dropped, &books.dropped, "{}", discipline.name);
+                }
+            }
+        }
+    }
+
     #[test]
     fn an_uncongested_queue_is_left_alone(
         gaps in prop::collection::vec(0_u64..10_000_000_000, 1..200),
@@ -188,11 +232,18 @@ proptest! {
     ) {
         for discipline in DISCIPLINES.iter() {
             for mode in MODES {
-                let Some(mut policy) = build(discipline, mode, &setting(mode)) else { continue };
-                let quiet = |&gap: &u64| Step { gap, bytes: 40, ecn_capable: true, leave: u64::MAX };
-                let steps: Vec<Step> = gaps.iter().map(quiet).collect();
-                let (answers, _) = drive(&mut *policy, Capacity::Unbounded, 0, &steps, seed);
-                prop_assert!(answers.chars().all(|it| it == 'k'), "{}: {answers}", discipline.name);
+                let Some(settings) = defaults(discipline, mode) else { continue };
+                let setting = setting(mode);
+                let built = (discipline.build)(&settings, &setting);
+                let mut port = Port::new(built.into_queue(setting.capacity), setting.capacity, seed);
+                let mut now = Time::ZERO;
+                for gap in &gaps {
+                    now = Time(now.0 + gap);
+                    port.arrive(now, Bytes(40), Ecn::Ect0);
+                    port.depart(now);
+                }
+                let Books { sent, marked, .. } = port.books();
+                prop_assert_eq!((sent.len(), marked.len()), (gaps.len(), 0), "{}", discipline.name);
             }
         }
     }

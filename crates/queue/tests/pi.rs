@@ -5,7 +5,7 @@ mod support;
 use longfat_queue::discipline::pi::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 
 use support::{Fixed, behind, close, defaults, observed, setting};
 
@@ -27,7 +27,7 @@ fn pi_at(setting: &Setting, target: f64) -> Box<dyn Policy> {
         ("target", Value::Length(target)),
     ]);
     assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).policy.expect("PI is a policy")
+    (discipline().build)(&settings, setting).into_policy().expect("PI is a policy")
 }
 
 fn pi() -> Box<dyn Policy> {
@@ -82,7 +82,7 @@ fn the_defaults_are_the_controller_of_the_paper() {
     // back to the target, p goes through a and then a - b = KT.
     let settings = settings(&[("target", Value::Length(0.0))]);
     let mut policy =
-        (discipline().build)(&settings, &setting("packets")).policy.expect("PI is a policy");
+        (discipline().build)(&settings, &setting("packets")).into_policy().expect("PI is a policy");
     assert_eq!(policy.period(), Some(Span(1_000_000_000_000 / 160)));
     policy.on_ticks(1, behind(1).backlog);
     let a = probability(&*policy);
@@ -103,7 +103,7 @@ fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
     for (drawn, verdict) in [(0.179, Verdict::Mark), (0.181, Verdict::Keep)] {
         assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(drawn)), verdict);
     }
-    let incapable = Arrival { ecn_capable: false, ..behind(0) };
+    let incapable = Arrival { ecn: Ecn::NotEct, ..behind(0) };
     assert_eq!(policy.on_arrival(&incapable, &mut Fixed::new(0.0)), Verdict::Drop);
 }
 

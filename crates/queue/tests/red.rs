@@ -9,7 +9,9 @@ use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
-use support::{Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
+use support::{
+    CODEPOINTS, Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting,
+};
 
 type Change = (&'static str, Value);
 
@@ -24,7 +26,7 @@ fn settings(mode: &str, changes: &[Change]) -> Settings {
 fn red(mode: &str, changes: &[Change]) -> Box<dyn Policy> {
     let (settings, setting) = (settings(mode, changes), setting(mode));
     assert_eq!((discipline().check)(&settings, &setting), Ok(()));
-    (discipline().build)(&settings, &setting).policy.expect("RED is a policy")
+    (discipline().build)(&settings, &setting).into_policy().expect("RED is a policy")
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -381,7 +383,7 @@ fn a_slow_link_has_an_automatic_weight_too() {
     let setting = Setting { rate: Rate(8000), ..setting("packets") };
     let settings = settings("packets", &[("weight", Value::Word("auto".into()))]);
     let built = (discipline().build)(&settings, &setting);
-    let mut policy = built.policy.expect("RED is a policy");
+    let mut policy = built.into_policy().expect("RED is a policy");
     policy.on_arrival(&behind(100), &mut chance(1));
     close(average(&*policy), 63.212_055_882_855_77);
 }
@@ -392,13 +394,13 @@ prop_compose! {
         idle in prop::option::weighted(0.2, 0_u64..1 << 36),
         packets in 0_u64..1000,
         bytes in 40_u64..=1000,
-        ecn_capable: bool,
+        ecn in prop::sample::select(&CODEPOINTS[..]),
     ) -> (Arrival, bool) {
         let packets = if idle.is_some() { 0 } else { packets };
         let arrival = Arrival {
             now: Time(now),
             bytes: Bytes(bytes),
-            ecn_capable,
+            ecn,
             backlog: Backlog { packets, bytes: Bytes(packets * bytes) },
             idle_since: idle.map(|idle| Time(now.saturating_sub(idle))),
         };

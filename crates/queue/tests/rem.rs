@@ -5,7 +5,7 @@ mod support;
 use longfat_queue::discipline::rem::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 
 use support::{Fixed, behind, chance, close, defaults, observed, setting};
 
@@ -31,7 +31,7 @@ fn rem_at(setting: &Setting, target: f64, changes: &[Change]) -> Box<dyn Policy>
     ];
     let settings = settings(&[&ours[..], changes].concat());
     assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).policy.expect("REM is a policy")
+    (discipline().build)(&settings, setting).into_policy().expect("REM is a policy")
 }
 
 fn rem() -> Box<dyn Policy> {
@@ -104,7 +104,7 @@ fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
     {
         assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(drawn)), verdict);
     }
-    let incapable = Arrival { ecn_capable: false, ..behind(0) };
+    let incapable = Arrival { ecn: Ecn::NotEct, ..behind(0) };
     assert_eq!(policy.on_arrival(&incapable, &mut Fixed::new(0.0)), Verdict::Drop);
 }
 

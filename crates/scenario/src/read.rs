@@ -245,7 +245,7 @@ fn refuse_missing_priorities<'a>(
 fn heeds_priorities(direction: &Direction, packet: Bytes) -> bool {
     let Direction { rate, buffer, bdp, queue, .. } = direction;
     let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
-    (queue.entry.build)(&queue.settings, &place).storage.heeds_priorities()
+    (queue.entry.build)(&queue.settings, &place).heeds_priorities()
 }
 
 /// The tables of one sort; empty where there is none, nothing where that cannot be told.

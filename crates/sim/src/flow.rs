@@ -6,7 +6,9 @@ use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
+use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
+use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::receiver::{Echo, Intervals, Receiver};
@@ -35,7 +37,7 @@ pub(crate) struct Flow {
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
     pub(crate) packet: Bytes,
-    pub(crate) anti_ecn: Negotiation,
+    pub(crate) negotiation: Negotiation,
 }
 
 /// The sending half of a flow.
@@ -76,6 +78,14 @@ impl Source {
         }
     }
 
+    /// What a sender with a window has made of explicit signals.
+    pub(crate) fn listener(&self) -> Option<&Listener> {
+        match self {
+            Self::Windowed(sender) => Some(sender.listener()),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
     /// What the sender has counted, once the flow has begun.
     pub(crate) fn measured(&self) -> Option<&Measured> {
         self.sender().map(Sends::measured)
@@ -89,6 +99,16 @@ pub(crate) enum Member {
     Long(usize, u64),
     /// A short flow: traffic group, and how many of it came before.
     Short(usize, u64),
+}
+
+impl Member {
+    /// A number of the group that no other has, long or short.
+    pub(crate) fn group(self) -> u32 {
+        match self {
+            Self::Long(group, _) => 2 * group as u32,
+            Self::Short(group, _) => 2 * group as u32 + 1,
+        }
+    }
 }
 
 /// The slots of the wheel that belong to a flow: three pipes and its pacing.
@@ -114,24 +134,13 @@ pub(crate) struct Way {
     pub(crate) after: Span,
 }
 
-/// What came of asking the path for AntiECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Negotiation {
-    /// The controller has no use for it.
-    NotAsked,
-    /// Every link takes part.
-    Agreed,
-    /// This one does not, the first on the way of the data.
-    Unaware(usize),
-}
-
 /// The links of a path, there and back, and their propagation delay in all.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) out: Arc<[usize]>,
     pub(crate) back: Arc<[usize]>,
     pub(crate) delay: Span,
-    /// The first link on the way out that does not know AntiECN.
+    /// The first link on the way out that writes no explicit signals.
     pub(crate) unaware: Option<usize>,
 }
 
@@ -145,15 +154,6 @@ impl Route {
     pub(crate) fn ends(&self) -> [Slot; 2] {
         [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
     }
-
-    /// What AECN-SYN tells a flow under `control` on this path.
-    pub(crate) fn negotiate(&self, control: &Choice<Controller>) -> Negotiation {
-        match self.unaware {
-            _ if !control.entry.needs(&control.settings).room => Negotiation::NotAsked,
-            Some(link) => Negotiation::Unaware(link),
-            None => Negotiation::Agreed,
-        }
-    }
 }
 
 /// What a flow is made from.
@@ -166,7 +166,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) route: &'a Route,
     pub(crate) control: &'a Choice<Controller>,
     pub(crate) transport: &'a Transport,
-    pub(crate) anti_ecn: Negotiation,
+    pub(crate) negotiation: Negotiation,
     pub(crate) rtt: Span,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
@@ -201,9 +201,12 @@ impl Outlet {
         now: Time,
         pipes: &mut [Pipe],
         heads: &mut Wheel,
+        hold: &mut Hold,
     ) {
         let pipe = &mut pipes[self.out];
         while let Some(packet) = sender.poll(now) {
+            let header = sender.router_header().map(|header| hold.keep_header(&header));
+            let packet = packet.with_cargo(header);
             let left =
                 if self.access.is_some() { self.pass_access(now, packet.size()) } else { now };
             self.in_transit += 1;
@@ -254,7 +257,7 @@ impl Access {
 
 impl Flow {
     pub(crate) fn new(plan: &Plan<'_>) -> Self {
-        let &Plan { route, transport, rtt, start, anti_ecn, .. } = plan;
+        let &Plan { route, transport, rtt, start, negotiation, .. } = plan;
         // What the links leave of the round trip lies in four equal parts before and after them, out and back.
         let rest = rtt - route.delay;
         let part = rest / 4;
@@ -285,7 +288,7 @@ impl Flow {
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
             per_mark,
-            anti_ecn: anti_ecn == Negotiation::Agreed,
+            listener: Listener::new(negotiation),
             propagation: rtt,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
@@ -319,7 +322,7 @@ impl Flow {
             stop: plan.stop,
             rtt,
             packet: transport.packet,
-            anti_ecn,
+            negotiation,
         }
     }
 

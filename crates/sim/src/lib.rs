@@ -7,7 +7,9 @@
 //! Nothing downstream reaches back. There is no wall clock, no global generator and no hash order in here: the same
 //! scenario and seed give the same bytes on every machine.
 
+mod cargo;
 mod events;
+mod explicit;
 mod feed;
 mod flow;
 mod link;
@@ -20,7 +22,6 @@ pub mod recording;
 mod report;
 mod ring;
 mod runs;
-mod sack;
 mod sender;
 mod series;
 mod simulation;

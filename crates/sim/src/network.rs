@@ -4,8 +4,9 @@ use longfat_queue::Setting;
 use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
+use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, Member, Plan, Route, Slots, Source};
-use crate::link::{self, Gauge, Link, Marker, Rare};
+use crate::link::{self, Gauge, Link, Rare};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
@@ -19,6 +20,8 @@ pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
     /// The long flows, then the short ones that live; places of short flows that are over are used again.
     pub(crate) flows: Vec<Flow>,
+    /// Of each flow the number of its group.
+    pub(crate) groups: Vec<u32>,
     /// How many of `flows` are long.
     pub(crate) long: usize,
     /// Places of short flows that are over.
@@ -67,6 +70,11 @@ impl Network {
         self.pipes.len() - 1
     }
 
+    fn add_flow(&mut self, flow: Flow) {
+        self.groups.push(flow.member.group());
+        self.flows.push(flow);
+    }
+
     fn add_flow_slots(&mut self, route: &Route, flow: u32, packet: Bytes) -> Slots {
         let [out, back] = route.ends();
         Slots {
@@ -84,7 +92,7 @@ impl Network {
         let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
         let both = out.iter().chain(&back);
         let delay = both.fold(Span::ZERO, |sum, &link| sum + self.links[link].delay());
-        let unaware = out.iter().copied().find(|&link| !self.links[link].knows_anti_ecn());
+        let unaware = out.iter().copied().find(|&link| !self.links[link].has_marker());
         Route { out: out.into(), back: back.into(), delay, unaware }
     }
 
@@ -98,12 +106,15 @@ impl Network {
             let [out, back] = route.ends();
             self.pipes[slots.out].lead(out, packet.0 as u32);
             self.pipes[slots.back].lead(back, ACK_BYTES);
-            self.flows[index as usize] = self.traffic[group].arrive(index, slots, now);
+            let flow = self.traffic[group].arrive(index, slots, now);
+            self.groups[index as usize] = flow.member.group();
+            self.flows[index as usize] = flow;
             return index;
         }
         let index = self.flows.len() as u32;
         let slots = self.add_flow_slots(&route, index, packet);
-        self.flows.push(self.traffic[group].arrive(index, slots, now));
+        let flow = self.traffic[group].arrive(index, slots, now);
+        self.add_flow(flow);
         index
     }
 
@@ -135,6 +146,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
         links: Vec::new(),
         flows: Vec::new(),
+        groups: Vec::new(),
         long: 0,
         free: Vec::new(),
         traffic: Vec::new(),
@@ -205,7 +217,7 @@ fn build_link(
         delay: direction.delay,
         capacity,
         queue: (direction.queue.entry.build)(&direction.queue.settings, &setting),
-        anti_ecn: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
+        marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,
@@ -227,14 +239,14 @@ fn add_flow(
     let route = network.route(&group.path, group.reverse);
     let flow = network.flows.len() as u32;
     let slots = network.add_flow_slots(&route, flow, group.transport.packet);
-    network.flows.push(Flow::new(&Plan {
+    network.add_flow(Flow::new(&Plan {
         flow,
         member: Member::Long(group_index, index),
         slots,
         route: &route,
         control: &group.control,
         transport: &group.transport,
-        anti_ecn: route.negotiate(&group.control),
+        negotiation: Negotiation::new(&group.control, route.unaware),
         rtt,
         start,
         stop,

@@ -1,8 +1,6 @@
 //! Packets: small plain values, 32 bytes, data and acknowledgments alike.
 
-use longfat_units::{Bytes, Time};
-
-use crate::sack;
+use longfat_units::{Bytes, Ecn, Time};
 
 /// Size of an acknowledgment on the wire: the headers alone.
 pub(crate) const ACK_BYTES: u32 = longfat_scenario::ACK.0 as u32;
@@ -16,8 +14,7 @@ pub(crate) struct Packet {
     pub(crate) sent: Time,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// Data: the rank of its priority, 0 the highest. Acknowledgment: where its selective acknowledgments are kept
-    /// ([`crate::sack::NONE`] if nowhere).
+    /// With [`Flags::CARGO`]: where its cargo is kept. Data without: the rank of its priority, 0 the highest.
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,
@@ -48,19 +45,15 @@ impl Record {
     }
 }
 
-/// Bits of the header.
+/// Bits of the header: the ECN field in the lowest two, and flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags(u8);
+pub(crate) struct Flags(u16);
 
 impl Flags {
     /// An acknowledgment, not data.
-    pub(crate) const ACK: Self = Self(1);
+    pub(crate) const ACK: Self = Self(1 << 2);
     /// Data sent before.
-    pub(crate) const RETRANSMISSION: Self = Self(1 << 1);
-    /// May be marked instead of dropped (RFC 3168: ECT).
-    pub(crate) const ECN_CAPABLE: Self = Self(1 << 2);
-    /// Marked by a router (RFC 3168: CE).
-    pub(crate) const CONGESTION: Self = Self(1 << 3);
+    pub(crate) const RETRANSMISSION: Self = Self(1 << 3);
     /// Acknowledgment: the receiver has seen a mark (RFC 3168: ECE).
     pub(crate) const ECHO: Self = Self(1 << 4);
     /// Data: the sender has answered the mark (RFC 3168: CWR).
@@ -68,15 +61,33 @@ impl Flags {
 
     /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
     pub(crate) const DESTROYED: Self = Self(1 << 6);
+    /// There is more than fits in here ([`crate::cargo`]).
+    pub(crate) const CARGO: Self = Self(1 << 7);
 
-    /// AntiECN: every link crossed so far had room. Acknowledgment: so it was with the data that it covers.
-    pub(crate) const ROOM: Self = Self(1 << 7);
+    const ECN: Self = Self(0b11);
 
+    /// A bit of [`crate::explicit`]: the highest ones are theirs.
+    pub(crate) const fn signal(index: u16) -> Self {
+        Self(1 << (15 - index))
+    }
+
+    /// The ECN field.
+    #[inline]
+    pub(crate) fn ecn(self) -> Ecn {
+        Ecn::from_bits(self.0)
+    }
+
+    #[inline]
+    pub(crate) fn with_ecn(self, ecn: Ecn) -> Self {
+        self.without(Self::ECN).with(Self(ecn.bits()))
+    }
+
+    /// Has it this flag, or one of these?
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
 
-    pub(crate) fn with(self, flag: Self) -> Self {
+    pub(crate) const fn with(self, flag: Self) -> Self {
         Self(self.0 | flag.0)
     }
 
@@ -111,17 +122,47 @@ impl Packet {
         !self.is_ack() && !self.flags.has(Flags::DESTROYED)
     }
 
-    /// The rank of its priority, 0 the highest; acknowledgments know none.
+    /// The rank of its priority, 0 the highest; acknowledgments and data with cargo know none.
     pub(crate) fn rank(&self) -> u32 {
-        if self.is_ack() { 0 } else { self.detail }
+        if self.flags.has(Flags::ACK.with(Flags::CARGO)) { 0 } else { self.detail }
     }
 
-    /// Where its selective acknowledgments are kept; data has none.
-    pub(crate) fn blocks(&self) -> u32 {
-        if self.is_ack() { self.detail } else { sack::NONE }
+    /// Where its cargo is kept, if it has any.
+    #[inline]
+    pub(crate) fn cargo(&self) -> Option<u32> {
+        self.flags.has(Flags::CARGO).then_some(self.detail)
+    }
+
+    /// The same packet with cargo, if there is any. Data with cargo has no priority.
+    #[inline]
+    #[must_use]
+    pub(crate) fn with_cargo(self, handle: Option<u32>) -> Self {
+        let Some(detail) = handle else { return self };
+        debug_assert!(self.is_ack() || self.detail == 0, "one word holds a priority or cargo");
+        Self { detail, flags: self.flags.with(Flags::CARGO), ..self }
     }
 
     pub(crate) fn size(&self) -> Bytes {
         Bytes(u64::from(self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_half_a_line_of_the_cache() {
+        assert_eq!((size_of::<Packet>(), size_of::<Record>()), (32, 32));
+    }
+
+    #[test]
+    fn the_ecn_field_and_the_flags_leave_each_other_alone() {
+        let flags = Flags::RETRANSMISSION.with(Flags::DESTROYED);
+        for ecn in [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce] {
+            let both = flags.with_ecn(Ecn::Ce).with_ecn(ecn);
+            assert_eq!(both.ecn(), ecn);
+            assert_eq!(both.with_ecn(Ecn::NotEct), flags);
+        }
     }
 }

@@ -7,11 +7,12 @@
 
 use std::collections::VecDeque;
 
-use longfat_units::{Span, Time};
+use longfat_units::{Ecn, Span, Time};
 
+use crate::cargo::{Blocks, Hold};
+use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Run, Runs};
-use crate::sack::{self, Blocks};
 
 /// An acknowledgment may wait this long for a second segment.
 const DELAYED_ACK: Span = Span::from_millis(100);
@@ -138,16 +139,11 @@ impl Receiver {
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if one does.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
-    pub(crate) fn on_data(
-        &mut self,
-        data: &Packet,
-        at: Time,
-        slab: &mut sack::Slab,
-    ) -> Option<Packet> {
+    pub(crate) fn on_data(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
         if self.echo == Echo::Each || data.flags.has(Flags::REDUCED) {
             self.marked = false;
         }
-        let marked = data.flags.has(Flags::CONGESTION);
+        let marked = data.flags.ecn() == Ecn::Ce;
         self.marked |= marked;
         let unbroken = data.number == self.expected && self.early.is_empty();
         if unbroken {
@@ -160,22 +156,36 @@ impl Receiver {
             self.received.complete = Some(at);
         }
         let (sent, flags) = if self.delayed_ack {
-            self.delay(data, at, unbroken && !marked)?
+            self.delay(data, at, unbroken && !marked, hold)?
         } else {
             (data.sent, data.flags)
         };
-        let handle = self.selective_blocks(slab);
-        Some(self.acknowledge(data, sent, flags, handle))
+        let ack = self.acknowledge(data, sent, flags);
+        if self.early.is_empty() && !data.flags.has(Flags::CARGO) {
+            return Some(ack);
+        }
+        let tells = self.selective && !self.early.is_empty();
+        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported));
+        Some(ack.with_cargo(cargo))
     }
 
     /// Keeps the acknowledgment back if it `may` be, or tells of which time and flags the one that leaves is: the time is
-    /// that of the first segment it covers (RFC 7323, section 4.3), and room is where all that it covers found room.
+    /// that of the first segment it covers (RFC 7323, section 4.3), and the flags are those that all of them have.
     #[inline(never)]
-    fn delay(&mut self, data: &Packet, at: Time, may: bool) -> Option<(Time, Flags)> {
+    fn delay(
+        &mut self,
+        data: &Packet,
+        at: Time,
+        may: bool,
+        hold: &mut Hold,
+    ) -> Option<(Time, Flags)> {
         match self.pending.take() {
-            Some((first, _)) => Some((first.sent, data.flags.and(first.flags))),
+            Some((first, _)) => {
+                hold.combine(first.cargo(), data.cargo());
+                Some((first.sent, data.flags.and(first.flags)))
+            }
             None if may => {
-                let ack = self.acknowledge(data, data.sent, data.flags, sack::NONE);
+                let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(data.cargo());
                 self.pending = Some((ack, at + DELAYED_ACK));
                 None
             }
@@ -220,10 +230,6 @@ impl Receiver {
         self.reported = [run, second, third];
     }
 
-    fn selective_blocks(&self, slab: &mut sack::Slab) -> u32 {
-        if self.early.is_empty() || !self.selective { sack::NONE } else { slab.keep(self.reported) }
-    }
-
     /// The acknowledgment kept back until `at`, if it is still waiting.
     pub(crate) fn on_delayed_ack(&mut self, at: Time) -> Option<Packet> {
         let (_, until) = self.pending?;
@@ -239,6 +245,11 @@ impl Receiver {
         self.pending.take_if(|(_, until)| *until <= at)
     }
 
+    /// The acknowledgment kept back, if there is one.
+    pub(crate) fn kept_back(&self) -> Option<Packet> {
+        self.pending.map(|(ack, _)| ack)
+    }
+
     /// Does it keep acknowledgments back?
     pub(crate) fn may_delay(&self) -> bool {
         self.delayed_ack
@@ -250,13 +261,14 @@ impl Receiver {
     }
 
     /// The acknowledgment of `data`; `sent` and `covered` are the time and the flags of all that it acknowledges.
-    fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags, sack: u32) -> Packet {
-        let flags = Flags::ACK.with(covered.and(Flags::ROOM)).with_if(Flags::ECHO, self.marked);
+    fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags) -> Packet {
+        let flags =
+            Flags::ACK.with(covered.and(explicit::RETURNED)).with_if(Flags::ECHO, self.marked);
         Packet {
             number: self.expected,
             sent,
             flow: data.flow,
-            detail: sack,
+            detail: 0,
             bytes: ACK_BYTES,
             hop: 0,
             flags,
@@ -269,37 +281,5 @@ impl Receiver {
 
     pub(crate) fn received_mut(&mut self) -> &mut Received {
         &mut self.received
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bits of the acknowledgments of five segments with and without room, delayed or not.
-    fn echoed(delayed_ack: bool, rooms: [bool; 5]) -> Vec<bool> {
-        let intervals =
-            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let mut receiver = Receiver::new(None, true, delayed_ack, Echo::UntilAnswered, &intervals);
-        let mut slab = sack::Slab::new();
-        let mut echoed = Vec::new();
-        for (number, room) in (0..).zip(rooms) {
-            let flags = Flags::default().with_if(Flags::ROOM, room);
-            let data = Packet { number, flags, ..Packet::default() };
-            let ack = receiver.on_data(&data, Time::ZERO, &mut slab);
-            echoed.extend(ack.map(|ack| ack.flags.has(Flags::ROOM)));
-        }
-        let last = receiver.on_delayed_ack(Time::NEVER);
-        echoed.extend(last.map(|ack| ack.flags.has(Flags::ROOM)));
-        echoed
-    }
-
-    #[test]
-    fn an_acknowledgment_tells_of_room_where_all_that_it_covers_found_room() {
-        let rooms = [true, false, true, true, true];
-        assert_eq!(echoed(false, rooms), rooms, "each has its own, and nothing sticks");
-        // Segments 0 and 1, 2 and 3, and 4 alone.
-        assert_eq!(echoed(true, rooms), [false, true, true]);
-        assert_eq!(echoed(true, [false, true, false, false, false]), [false, false, false]);
     }
 }

@@ -1,57 +1,72 @@
 //! From what was counted to what is told: the summary and the tables.
 
+use longfat_scenario::Scenario;
 use longfat_units::{Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
-use crate::flow::{Flow, Member, Negotiation};
+use crate::explicit::{Listener, Negotiation};
+use crate::flow::{Flow, Member};
+use crate::network::Network;
 use crate::recording::{Column, Recording, Table};
 use crate::sender::Measured;
-use crate::simulation::Simulation;
+use crate::series::FlowSeries;
 use crate::summary::{FlowSummary, LinkSummary, Summary, Work, share};
 use crate::traffic::Transfer;
 
 const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 
-/// The recording of a simulation that has ended.
-pub(crate) fn recording(simulation: &mut Simulation) -> Recording {
-    count_live(simulation);
-    let links = link_summaries(simulation);
+/// What a report is made from.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) network: &'a mut Network,
+    /// The time series of the flows, if they were kept; a report takes it.
+    pub(crate) series: Option<FlowSeries>,
+    /// Events handled so far.
+    pub(crate) events: u64,
+    pub(crate) end: Time,
+}
+
+/// The recording of a run that has ended.
+pub(crate) fn recording(run: &mut Run<'_>) -> Recording {
+    count_live(run);
+    let links = link_summaries(run);
     let flows: Vec<FlowSummary> =
-        simulation.network.long_flows().iter().map(|flow| flow_summary(simulation, flow)).collect();
+        run.network.long_flows().iter().map(|flow| flow_summary(run, flow)).collect();
     let long: u64 =
-        simulation.network.long_flows().iter().map(|flow| flow.receiver.received().first).sum();
-    let short: u64 = simulation.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
+        run.network.long_flows().iter().map(|flow| flow.receiver.received().first).sum();
+    let short: u64 = run.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
     let data_packets = long + short;
     let tables = vec![
-        flow_table(simulation, &flows),
-        link_table(simulation, &links),
-        transfer_table(simulation),
-        flow_series(simulation, &flows),
-        link_series(simulation),
+        flow_table(run, &flows),
+        link_table(run, &links),
+        transfer_table(run),
+        flow_series(run, &flows),
+        link_series(run),
     ];
     let summary = Summary {
-        seed: simulation.scenario.seed,
-        scenario: simulation.scenario.to_json(),
-        links: nested_links(simulation, &links),
-        jain: jain(simulation, &flows),
+        seed: run.scenario.seed,
+        scenario: run.scenario.to_json(),
+        links: nested_links(run, &links),
+        jain: jain(run, &flows),
         flows,
-        traffic: simulation
+        traffic: run
             .network
             .traffic
             .iter()
             .map(|group| {
-                let unaware = unaware_link(simulation, group.anti_ecn);
-                (group.name().to_owned(), group.told(agreed(group.anti_ecn), unaware))
+                let unaware = unaware_link(run, group.negotiation);
+                (group.name().to_owned(), group.told(unaware))
             })
             .collect(),
-        engine: Work { data_packets, events: simulation.events },
+        engine: Work { data_packets, events: run.events },
     };
     Recording { summary, tables }
 }
 
 /// Short flows that live at the end count with what they have done.
-fn count_live(simulation: &mut Simulation) {
-    let network = &mut simulation.network;
+fn count_live(run: &mut Run<'_>) {
+    let network = &mut *run.network;
     for flow in &network.flows[network.long..] {
         if let (Member::Short(group, _), Some(_)) = (flow.member, flow.source.sender()) {
             network.traffic[group].count(flow);
@@ -60,8 +75,8 @@ fn count_live(simulation: &mut Simulation) {
 }
 
 /// One entry per direction, in the order of `Network::links`.
-fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
-    let links = simulation.network.links.iter_mut();
+fn link_summaries(run: &mut Run<'_>) -> Vec<LinkSummary> {
+    let links = run.network.links.iter_mut();
     links
         .map(|link| {
             let report = link.gauge_mut().report();
@@ -80,8 +95,8 @@ fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
         .collect()
 }
 
-fn nested_links(simulation: &Simulation, summaries: &[LinkSummary]) -> Map<String, Value> {
-    let links = simulation.scenario.links.iter().zip(summaries.chunks(2));
+fn nested_links(run: &Run<'_>, summaries: &[LinkSummary]) -> Map<String, Value> {
+    let links = run.scenario.links.iter().zip(summaries.chunks(2));
     links
         .map(|(link, pair)| (link.name.clone(), json!({ "forward": pair[0], "reverse": pair[1] })))
         .collect()
@@ -95,23 +110,24 @@ fn long(flow: &Flow) -> (usize, u64) {
     }
 }
 
-fn flow_name(simulation: &Simulation, flow: &Flow) -> String {
+fn flow_name(run: &Run<'_>, flow: &Flow) -> String {
     let (group, index) = long(flow);
-    format!("{}[{index}]", simulation.scenario.flows[group].name)
+    format!("{}[{index}]", run.scenario.flows[group].name)
 }
 
-fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
+fn flow_summary(run: &Run<'_>, flow: &Flow) -> FlowSummary {
     let untouched = Measured::new(Time::ZERO, f64::NAN);
     let measured = flow.source.measured().unwrap_or(&untouched);
     let received = flow.receiver.received();
-    let from = active_from(simulation, flow);
-    let until = active_until(simulation, flow);
+    let from = active_from(run, flow);
+    let until = active_until(run, flow);
     let goodput = Rate::of(flow.packet * received.measured, until.since(from));
     let sent = measured.sent_measured();
+    let heard = flow.source.listener().map_or(0, Listener::heard_measured);
     let has_window = flow.source.control().is_some();
     FlowSummary {
-        name: flow_name(simulation, flow),
-        control: simulation.scenario.flows[long(flow).0].control.kind().to_owned(),
+        name: flow_name(run, flow),
+        control: run.scenario.flows[long(flow).0].control.kind().to_owned(),
         rtt_s: flow.rtt.seconds(),
         goodput_bit_s: goodput,
         retransmit_rate: share(measured.retransmitted_measured(), sent),
@@ -122,59 +138,43 @@ fn flow_summary(simulation: &Simulation, flow: &Flow) -> FlowSummary {
         queueing_delay_mean_s: measured.queueing_delay(),
         window_mean: if has_window { measured.window_mean(until) } else { f64::NAN },
         congestion_events: measured.congestion_events,
-        room_rate: if flow.anti_ecn == Negotiation::Agreed {
-            measured.room_rate()
-        } else {
-            f64::NAN
-        },
-        anti_ecn: agreed(flow.anti_ecn),
-        unaware_link: unaware_link(simulation, flow.anti_ecn),
+        room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
+        anti_ecn: flow.negotiation.agreed(),
+        unaware_link: unaware_link(run, flow.negotiation),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
 }
 
-/// Is AntiECN in use, if it is asked for?
-fn agreed(anti_ecn: Negotiation) -> Option<bool> {
-    match anti_ecn {
-        Negotiation::NotAsked => None,
-        Negotiation::Agreed => Some(true),
-        Negotiation::Unaware(_) => Some(false),
-    }
-}
-
-/// The name of the link that does not take part.
-fn unaware_link(simulation: &Simulation, anti_ecn: Negotiation) -> Option<String> {
-    match anti_ecn {
-        Negotiation::Unaware(link) => Some(simulation.scenario.links[link / 2].name.clone()),
-        Negotiation::NotAsked | Negotiation::Agreed => None,
-    }
+/// The name of the link because of which a path gives no explicit signals.
+fn unaware_link(run: &Run<'_>, negotiation: Negotiation) -> Option<String> {
+    negotiation.unaware_link().map(|link| run.scenario.links[link / 2].name.clone())
 }
 
 /// When the active part of the measured interval begins.
-fn active_from(simulation: &Simulation, flow: &Flow) -> Time {
-    flow.start.max(Time::ZERO + simulation.scenario.warmup)
+fn active_from(run: &Run<'_>, flow: &Flow) -> Time {
+    flow.start.max(Time::ZERO + run.scenario.warmup)
 }
 
 /// When the flow stops being active: at its completion, its stop, or the end.
-fn active_until(simulation: &Simulation, flow: &Flow) -> Time {
+fn active_until(run: &Run<'_>, flow: &Flow) -> Time {
     let complete = flow.receiver.received().complete.unwrap_or(Time::NEVER);
-    complete.min(flow.stop.unwrap_or(Time::NEVER)).min(simulation.end)
+    complete.min(flow.stop.unwrap_or(Time::NEVER)).min(run.end)
 }
 
 /// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
 /// interval.
-fn jain(simulation: &Simulation, flows: &[FlowSummary]) -> Map<String, Value> {
-    let groups = simulation.scenario.flows.iter().enumerate();
+fn jain(run: &Run<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
+    let groups = run.scenario.flows.iter().enumerate();
     groups
         .map(|(group, description)| {
-            let members = simulation
+            let members = run
                 .network
                 .long_flows()
                 .iter()
                 .zip(flows)
                 .filter(|(flow, _)| long(flow).0 == group)
-                .filter(|(flow, _)| active_until(simulation, flow) > active_from(simulation, flow));
+                .filter(|(flow, _)| active_until(run, flow) > active_from(run, flow));
             let goodputs: Vec<f64> = members.map(|(_, summary)| summary.goodput_bit_s).collect();
             let sum: f64 = goodputs.iter().sum();
             let squares: f64 = goodputs.iter().map(|x| x * x).sum();
@@ -200,35 +200,35 @@ fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Column {
     Column::Count(rows.iter().map(value).collect())
 }
 
-fn group_column(simulation: &Simulation) -> Column {
-    Column::Word(group_words(simulation), group_names(simulation))
+fn group_column(run: &Run<'_>) -> Column {
+    Column::Word(group_words(run), group_names(run))
 }
 
-fn group_words(simulation: &Simulation) -> Vec<u32> {
-    simulation.network.long_flows().iter().map(|flow| long(flow).0 as u32).collect()
+fn group_words(run: &Run<'_>) -> Vec<u32> {
+    run.network.long_flows().iter().map(|flow| long(flow).0 as u32).collect()
 }
 
-fn group_names(simulation: &Simulation) -> Vec<String> {
-    simulation.scenario.flows.iter().map(|group| group.name.clone()).collect()
+fn group_names(run: &Run<'_>) -> Vec<String> {
+    run.scenario.flows.iter().map(|group| group.name.clone()).collect()
 }
 
 fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
     flows.iter().map(|flow| flow.name.clone()).collect()
 }
 
-fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
-    let network = simulation.network.long_flows();
+fn flow_table(run: &Run<'_>, flows: &[FlowSummary]) -> Table {
+    let network = run.network.long_flows();
     let of_sender = |value: fn(&Measured) -> u64| {
         counts(network, |flow| flow.source.measured().map_or(0, value))
     };
     let controls: Vec<String> =
-        simulation.scenario.flows.iter().map(|group| group.control.kind().to_owned()).collect();
+        run.scenario.flows.iter().map(|group| group.control.kind().to_owned()).collect();
     Table {
         name: "flows",
         columns: vec![
             ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
-            ("group", group_column(simulation)),
-            ("control", Column::Word(group_words(simulation), controls)),
+            ("group", group_column(run)),
+            ("control", Column::Word(group_words(run), controls)),
             ("rtt_s", reals(flows, |flow| flow.rtt_s)),
             ("start_s", reals(flows, |flow| flow.start_s)),
             ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
@@ -250,9 +250,9 @@ fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
 }
 
 /// The name of each link twice, once per direction, and the directions.
-fn link_words(simulation: &Simulation) -> [(&'static str, Column); 2] {
-    let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
-    let count = simulation.network.links.len() as u32;
+fn link_words(run: &Run<'_>) -> [(&'static str, Column); 2] {
+    let names = run.scenario.links.iter().map(|link| link.name.clone()).collect();
+    let count = run.network.links.len() as u32;
     [
         ("link", Column::Word((0..count).map(|link| link / 2).collect(), names)),
         (
@@ -265,8 +265,8 @@ fn link_words(simulation: &Simulation) -> [(&'static str, Column); 2] {
     ]
 }
 
-fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
-    let mut columns = Vec::from(link_words(simulation));
+fn link_table(run: &Run<'_>, links: &[LinkSummary]) -> Table {
+    let mut columns = Vec::from(link_words(run));
     columns.extend([
         ("utilisation", reals(links, |link| link.utilisation)),
         ("queue_mean", reals(links, |link| link.queue_mean)),
@@ -282,24 +282,24 @@ fn link_table(simulation: &Simulation, links: &[LinkSummary]) -> Table {
 }
 
 /// The transfers that were not taken before, complete or not: finite long flows first, then short ones.
-fn transfer_table(simulation: &mut Simulation) -> Table {
+fn transfer_table(run: &mut Run<'_>) -> Table {
     let mut rows: Vec<(u32, Transfer)> = Vec::new();
-    for flow in simulation.network.long_flows() {
+    for flow in run.network.long_flows() {
         rows.extend(Transfer::of(flow).map(|transfer| (long(flow).0 as u32, transfer)));
     }
-    rows.extend(take_short_transfers(simulation));
-    table_of_transfers(simulation, &rows)
+    rows.extend(take_short_transfers(run));
+    table_of_transfers(run, &rows)
 }
 
 /// The short transfers that are over, or at the end all, and were not taken before.
-pub(crate) fn short_transfers(simulation: &mut Simulation) -> Table {
-    let rows = take_short_transfers(simulation);
-    table_of_transfers(simulation, &rows)
+pub(crate) fn short_transfers(run: &mut Run<'_>) -> Table {
+    let rows = take_short_transfers(run);
+    table_of_transfers(run, &rows)
 }
 
-fn take_short_transfers(simulation: &mut Simulation) -> Vec<(u32, Transfer)> {
-    let first = simulation.scenario.flows.len();
-    let groups = simulation.network.traffic.iter_mut().enumerate();
+fn take_short_transfers(run: &mut Run<'_>) -> Vec<(u32, Transfer)> {
+    let first = run.scenario.flows.len();
+    let groups = run.network.traffic.iter_mut().enumerate();
     groups
         .flat_map(|(index, traffic)| {
             let group = (first + index) as u32;
@@ -308,9 +308,9 @@ fn take_short_transfers(simulation: &mut Simulation) -> Vec<(u32, Transfer)> {
         .collect()
 }
 
-fn table_of_transfers(simulation: &Simulation, rows: &[(u32, Transfer)]) -> Table {
-    let long = simulation.scenario.flows.iter().map(|group| group.name.clone());
-    let short = simulation.network.traffic.iter().map(|traffic| traffic.name().to_owned());
+fn table_of_transfers(run: &Run<'_>, rows: &[(u32, Transfer)]) -> Table {
+    let long = run.scenario.flows.iter().map(|group| group.name.clone());
+    let short = run.network.traffic.iter().map(|traffic| traffic.name().to_owned());
     Table {
         name: "transfers",
         columns: vec![
@@ -333,19 +333,16 @@ fn table_of_transfers(simulation: &Simulation, rows: &[(u32, Transfer)]) -> Tabl
     }
 }
 
-fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
-    let series = simulation.series.take().unwrap_or_default();
-    let groups = series
-        .flow
-        .iter()
-        .map(|&flow| long(&simulation.network.flows[flow as usize]).0 as u32)
-        .collect();
+fn flow_series(run: &mut Run<'_>, flows: &[FlowSummary]) -> Table {
+    let series = run.series.take().unwrap_or_default();
+    let groups =
+        series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
     Table {
         name: "flow_series",
         columns: vec![
             ("time_s", Column::Real(series.time)),
             ("flow", Column::Word(series.flow, flow_names(flows))),
-            ("group", Column::Word(groups, group_names(simulation))),
+            ("group", Column::Word(groups, group_names(run))),
             ("window", Column::Real(series.window)),
             ("threshold", Column::Real(series.threshold)),
             ("in_flight", Column::Count(series.in_flight)),
@@ -357,10 +354,9 @@ fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
     }
 }
 
-fn link_series(simulation: &Simulation) -> Table {
-    let step: Span = simulation.scenario.sample;
-    let links: Vec<_> =
-        simulation.network.links.iter().filter_map(|link| link.gauge().series()).collect();
+fn link_series(run: &Run<'_>) -> Table {
+    let step: Span = run.scenario.sample;
+    let links: Vec<_> = run.network.links.iter().filter_map(|link| link.gauge().series()).collect();
     let rows = links.first().map_or(0, |series| series.queue.len());
     let directions = links.len() as u32;
     let each = |value: &dyn Fn(usize, usize) -> f64| {
@@ -374,7 +370,7 @@ fn link_series(simulation: &Simulation) -> Table {
         )
     };
     let words = |of: fn(u32) -> u32| (0..rows).flat_map(|_| (0..directions).map(of)).collect();
-    let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
+    let names = run.scenario.links.iter().map(|link| link.name.clone()).collect();
     Table {
         name: "link_series",
         columns: vec![

@@ -3,7 +3,8 @@
 use longfat_control::CongestionControl;
 use longfat_units::{Rate, Span, Time};
 
-use crate::flow::{Flow, Negotiation};
+use crate::explicit::Listener;
+use crate::flow::Flow;
 use crate::sender::Sends;
 
 /// The time series of the flows, row by row.
@@ -22,13 +23,14 @@ pub(crate) struct FlowSeries {
     last: Vec<Counts>,
 }
 
-/// Whole-run counts of a flow: segments received, segments sent again, acknowledgments, those that told of room.
+/// Whole-run counts of a flow: segments received, segments sent again, acknowledgments, those that told of spare
+/// capacity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     received: u64,
     retransmitted: u64,
     acknowledgments: u64,
-    room: u64,
+    heard: u64,
 }
 
 impl FlowSeries {
@@ -52,7 +54,7 @@ impl FlowSeries {
             received,
             retransmitted: measured.total_retransmitted,
             acknowledgments: measured.acknowledgments,
-            room: measured.room,
+            heard: flow.source.listener().map_or(0, Listener::heard),
         };
         let last = std::mem::replace(&mut self.last[index], counts);
         self.time.push(now.seconds());
@@ -65,9 +67,7 @@ impl FlowSeries {
         self.rtt.push(sender.smoothed_rtt().map_or(f64::NAN, Span::seconds));
         self.throughput.push(Rate::of(flow.packet * (received - last.received), step));
         self.retransmitted.push(counts.retransmitted - last.retransmitted);
-        let told = (counts.acknowledgments - last.acknowledgments) as f64;
-        let room = (counts.room - last.room) as f64;
-        let in_use = flow.anti_ecn == Negotiation::Agreed;
-        self.room_rate.push(if in_use { room / told } else { f64::NAN });
+        let acknowledgments = counts.acknowledgments - last.acknowledgments;
+        self.room_rate.push(flow.negotiation.share(counts.heard - last.heard, acknowledgments));
     }
 }

@@ -11,7 +11,8 @@ use rand_distr::{Distribution, Exp1, LogNormal, Pareto};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::flow::{Flow, Member, Negotiation, Plan, Route, Slots};
+use crate::explicit::Negotiation;
+use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
 
@@ -25,7 +26,7 @@ pub(crate) struct Traffic {
     group: TrafficGroup,
     index: usize,
     pub(crate) route: Route,
-    pub(crate) anti_ecn: Negotiation,
+    pub(crate) negotiation: Negotiation,
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
@@ -186,7 +187,7 @@ impl Traffic {
                 acknowledged: Times::new(),
                 rows: Vec::new(),
             },
-            anti_ecn: route.negotiate(&group.control),
+            negotiation: Negotiation::new(&group.control, route.unaware),
             group,
             index,
             route,
@@ -223,7 +224,7 @@ impl Traffic {
             route: &self.route,
             control: &self.group.control,
             transport: &self.group.transport,
-            anti_ecn: self.anti_ecn,
+            negotiation: self.negotiation,
             rtt,
             start: now,
             stop: None,
@@ -318,12 +319,9 @@ impl Traffic {
         self.tally.rows.len()
     }
 
-    /// What the summary tells of the group, with what came of AntiECN.
-    pub(crate) fn told(
-        &self,
-        anti_ecn: Option<bool>,
-        unaware_link: Option<String>,
-    ) -> serde_json::Value {
+    /// What the summary tells of the group; `unaware_link` is the name of the link because of which the path gives no
+    /// explicit signals.
+    pub(crate) fn told(&self, unaware_link: Option<String>) -> serde_json::Value {
         let tally = &self.tally;
         let (from, until) = self.measured;
         let rate = |segments: u64| Rate::of(self.group.transport.packet * segments, until - from);
@@ -336,7 +334,7 @@ impl Traffic {
             drop_rate: share(tally.dropped_measured, tally.sent_measured),
             data_sent: tally.sent_measured,
             data_dropped: tally.dropped_measured,
-            anti_ecn,
+            anti_ecn: self.negotiation.agreed(),
             unaware_link,
             completion_s: tally.completion.told(),
             acknowledged_s: tally.acknowledged.told(),

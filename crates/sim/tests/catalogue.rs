@@ -1,7 +1,7 @@
 //! Controllers and queues that are not built in: a scenario chooses them, the simulator runs them.
 
 use longfat_control::{Cause, Controller, Operating, WindowLaw};
-use longfat_queue::{Arrival, Built, Discipline, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Built, Discipline, Policy, Verdict};
 use longfat_scenario::Catalogue;
 use longfat_sim::{Scenario, Simulation};
 use longfat_units::parameter::Parameter;
@@ -76,9 +76,8 @@ fn catalogue(segments_per_round_trip: f64) -> Catalogue {
     });
     let share = Parameter::number("share", 0.5, 0.0, 1.0, "what a loss takes");
     catalogue.add_controller(controller.parameters([share])).expect("the name is free");
-    let discipline = Discipline::new(name, |settings, _| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Limit(settings.number("limit")))),
+    let discipline = Discipline::new(name, |settings, _| {
+        Built::Fifo(Some(Box::new(Limit(settings.number("limit")))))
     });
     let limit = Parameter::length("limit", "1 buffer", "drops above it");
     catalogue.add_discipline(discipline.parameters([limit])).expect("the name is free");

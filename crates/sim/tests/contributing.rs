@@ -4,7 +4,7 @@
 
 // What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
 use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw};
-use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Verdict};
 
 pub mod aimd {
     //! AIMD(a, b): additive increase, multiplicative decrease, with any two constants.
@@ -107,16 +107,15 @@ pub mod step {
     use longfat_units::parameter::Parameter;
     use rand_core::Rng;
 
-    use crate::{Arrival, Built, Capacity, Discipline, Policy, Storage, Verdict};
+    use crate::{Arrival, Built, Capacity, Discipline, Policy, Verdict};
 
     /// Step marking's entry in the catalogue.
     pub fn discipline() -> Discipline {
-        Discipline::new("step", |settings, setting| Built {
-            storage: Storage::Fifo,
-            policy: Some(Box::new(Step {
+        Discipline::new("step", |settings, setting| {
+            Built::Fifo(Some(Box::new(Step {
                 threshold: settings.number("threshold"),
                 in_bytes: matches!(setting.capacity, Capacity::Bytes(_)),
-            })),
+            })))
         })
         .title("marks every packet that finds more than a threshold before it")
         .source("Alizadeh et al. 2010")
@@ -171,6 +170,17 @@ fn the_guide_shows_what_is_tested_here() {
 }
 
 #[test]
+fn the_guide_shows_codel_as_it_is() {
+    let codel = include_str!("../../queue/src/discipline/codel.rs");
+    for opening in ["impl PacketQueue for Codel {", "    /// Takes the first packet"] {
+        assert!(
+            codel.contains(&block(opening)),
+            "CONTRIBUTING.md and crates/queue/src/discipline/codel.rs differ: make them the same again"
+        );
+    }
+}
+
+#[test]
 fn the_controller_of_the_guide_is_driven_like_any_other() {
     use longfat_control::{Congestion, Feedback, Path, Start};
     use longfat_units::parameter::{Setting, Settings};
@@ -196,7 +206,7 @@ fn the_controller_of_the_guide_is_driven_like_any_other() {
 fn the_queue_of_the_guide_marks_above_its_threshold() {
     use longfat_queue::{Backlog, Setting};
     use longfat_units::parameter::{self, Settings};
-    use longfat_units::{Bytes, Rate, Time};
+    use longfat_units::{Bytes, Ecn, Rate, Time};
     use rand_core::SeedableRng;
 
     let mut settings = Settings::default();
@@ -205,12 +215,12 @@ fn the_queue_of_the_guide_marks_above_its_threshold() {
     let place =
         Setting { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
     let mut policy =
-        (step::discipline().build)(&settings, &place).policy.expect("step has a policy");
+        (step::discipline().build)(&settings, &place).into_policy().expect("step has a policy");
     let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
     let mut verdict = |packets: u64| {
         let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };
         let (now, bytes) = (Time::ZERO, Bytes(1500));
-        let arrival = Arrival { now, bytes, ecn_capable: true, backlog, idle_since: None };
+        let arrival = Arrival { now, bytes, ecn: Ecn::Ect0, backlog, idle_since: None };
         policy.on_arrival(&arrival, &mut chance)
     };
     assert_eq!((verdict(10), verdict(11)), (Verdict::Keep, Verdict::Mark));

@@ -44,8 +44,8 @@ proptest! {
                 fates.delivered + fates.dropped + fates.corrupted + fates.in_flight,
                 "{:?}\n{}", fates, text
             );
-            let (kept, travelling) = simulation.blocks_kept();
-            prop_assert_eq!(kept, travelling, "selective blocks leak\n{}", text);
+            let (kept, travelling) = simulation.cargo_kept();
+            prop_assert_eq!(kept, travelling, "cargo leaks\n{}", text);
             if !more {
                 break;
             }

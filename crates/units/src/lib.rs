@@ -14,11 +14,13 @@
 //! # Ok::<(), longfat_units::UnitError>(())
 //! ```
 
+mod header;
 pub mod math;
 pub mod parameter;
 mod quantity;
 mod text;
 
+pub use header::{Ecn, RouterHeader};
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
 pub use text::{UnitError, split};
 

@@ -66,13 +66,12 @@ use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
 use crate::shared::Unit;
-use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict};
+use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// AVQ's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("avq", |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Avq::new(settings, setting))),
+    Discipline::new("avq", |settings, setting| {
+        Built::Fifo(Some(Box::new(Avq::new(settings, setting))))
     })
     .title(
         "adaptive virtual queue: marks what a queue behind a slower link would \
@@ -188,7 +187,7 @@ impl Policy for Avq {
         let verdict = if self.queue + bytes <= self.limit {
             self.queue += bytes;
             Verdict::Keep
-        } else if self.ecn && arrival.ecn_capable {
+        } else if self.ecn && arrival.ecn.is_capable() {
             Verdict::Mark
         } else {
             return Verdict::Drop;

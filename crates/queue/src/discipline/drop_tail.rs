@@ -10,11 +10,11 @@
 //! together lose packets together, which synchronises their windows: the papers use drop tail where they
 //! want that, and RED where they do not.
 
-use crate::{Built, Discipline, Storage};
+use crate::{Built, Discipline};
 
 /// Drop tail's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("drop-tail", |_, _| Built { storage: Storage::Fifo, policy: None })
+    Discipline::new("drop-tail", |_, _| Built::Fifo(None))
         .title("first in, first out; what finds the buffer full is dropped")
         .source("folklore")
 }

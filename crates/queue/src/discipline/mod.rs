@@ -1,6 +1,7 @@
 //! One file per discipline; each opens with an essay. A discipline has two lines here: its module and its entry.
 
 pub mod avq;
+pub mod codel;
 pub mod drop_tail;
 pub mod pi;
 pub mod pushout;
@@ -15,6 +16,7 @@ use crate::Discipline;
 pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
     let entries = [
         avq::discipline(),
+        codel::discipline(),
         drop_tail::discipline(),
         pi::discipline(),
         pushout::discipline(),

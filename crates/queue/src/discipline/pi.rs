@@ -60,15 +60,12 @@ use longfat_units::parameter::{Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{
-    Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
-};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// PI's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("pi", |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Pi::new(settings, setting))),
+    Discipline::new("pi", |settings, setting| {
+        Built::Fifo(Some(Box::new(Pi::new(settings, setting))))
     })
     .title(
         "proportional-integral control of the marking probability, to hold the queue \

@@ -43,13 +43,54 @@
 //!
 //! Domain: any buffer; held at 10⁶ packets.
 
-use crate::{Built, Discipline, Storage};
+use longfat_units::Time;
+
+use crate::{Backlog, Built, Capacity, Discipline, Host, Item, PacketQueue};
 
 /// Pushout's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("pushout", |_, _| Built { storage: Storage::Pushout, policy: None })
-        .title("first in, first out; a full buffer discards the lowest priority")
-        .source("Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994")
+    Discipline::new("pushout", |_, setting| {
+        Built::Own(Box::new(Queue {
+            waiting: Pushout::default(),
+            backlog: Backlog::default(),
+            capacity: setting.capacity,
+        }))
+    })
+    .title("first in, first out; a full buffer discards the lowest priority")
+    .source("Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994")
+}
+
+/// The queue.
+#[derive(Debug)]
+struct Queue {
+    waiting: Pushout<Item>,
+    backlog: Backlog,
+    capacity: Capacity,
+}
+
+impl PacketQueue for Queue {
+    fn enqueue(&mut self, _: Time, item: Item, host: &mut dyn Host) {
+        while !self.capacity.admits(self.backlog, item.bytes) {
+            if self.waiting.lowest() <= Some(item.rank) {
+                return host.drop(item);
+            }
+            let lowest = self.waiting.push_out().expect("something waits");
+            self.backlog.leave(lowest.bytes);
+            host.drop(lowest);
+        }
+        self.backlog.enter(item.bytes);
+        self.waiting.put(item.rank, item);
+    }
+
+    fn dequeue(&mut self, _: Time, _: &mut dyn Host) -> Option<Item> {
+        let item = self.waiting.take()?;
+        self.backlog.leave(item.bytes);
+        Some(item)
+    }
+
+    fn heeds_priorities(&self) -> bool {
+        true
+    }
 }
 
 /// Where there is no place.

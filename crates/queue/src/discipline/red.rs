@@ -103,15 +103,12 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{
-    Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Storage, Verdict,
-};
+use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Verdict};
 
 /// RED's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("red", |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Red::new(settings, setting))),
+    Discipline::new("red", |settings, setting| {
+        Built::Fifo(Some(Box::new(Red::new(settings, setting))))
     })
     .title("random early detection: marks or drops at random as the average queue grows")
     .source("Floyd & Jacobson 1993; gentle: Floyd 2000")

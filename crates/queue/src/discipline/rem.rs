@@ -56,13 +56,12 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Storage, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Verdict};
 
 /// REM's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("rem", |settings, setting| Built {
-        storage: Storage::Fifo,
-        policy: Some(Box::new(Rem::new(settings, setting))),
+    Discipline::new("rem", |settings, setting| {
+        Built::Fifo(Some(Box::new(Rem::new(settings, setting))))
     })
     .title(
         "random exponential marking: a price of excess load and excess queue, \

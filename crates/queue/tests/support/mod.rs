@@ -5,10 +5,12 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use longfat_queue::{Arrival, Backlog, Capacity, Discipline, Policy, Probe, Setting};
+use longfat_queue::{
+    Arrival, Backlog, Capacity, Discipline, Host, Item, PacketQueue, Policy, Probe, Setting,
+};
 use longfat_units::parameter::{self, Settings};
-use longfat_units::{Bytes, Rate, Time, split};
-use rand_core::{SeedableRng, TryRng};
+use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Time, split};
+use rand_core::{Rng, SeedableRng, TryRng};
 use rand_pcg::Pcg64;
 
 /// The largest packet.
@@ -19,6 +21,9 @@ pub(crate) const RATE: Rate = Rate(8_000_000_000);
 pub(crate) const PACKET_TIME: u64 = 1_000_000;
 /// The packets behind `bdp`: a round trip of a millisecond.
 pub(crate) const BDP: f64 = 1000.0;
+
+/// Every codepoint of the ECN field.
+pub(crate) const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
 /// A queue that holds a thousand packets, in the unit that `mode` says.
 pub(crate) fn setting(mode: &str) -> Setting {
@@ -55,7 +60,7 @@ pub(crate) fn behind(packets: u64) -> Arrival {
     Arrival {
         now: Time::ZERO,
         bytes: PACKET,
-        ecn_capable: true,
+        ecn: Ecn::Ect0,
         backlog: Backlog { packets, bytes: PACKET * packets },
         idle_since: None,
     }
@@ -64,6 +69,130 @@ pub(crate) fn behind(packets: u64) -> Arrival {
 /// A generator with a fixed seed.
 pub(crate) fn chance(seed: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed)
+}
+
+/// A free link and the queue before it. Checks what every queue owes its host: each packet leaves once or is dropped once,
+/// what waits is within the capacity, and the link is not idle while something waits.
+#[derive(Debug)]
+pub(crate) struct Port {
+    queue: Box<dyn PacketQueue>,
+    capacity: Capacity,
+    busy: bool,
+    books: Books,
+}
+
+/// What a port knows of its packets.
+#[derive(Debug)]
+pub(crate) struct Books {
+    waiting: BTreeMap<u32, Item>,
+    pub(crate) sent: Vec<Item>,
+    pub(crate) dropped: Vec<Item>,
+    pub(crate) marked: Vec<u32>,
+    chance: Pcg64,
+    arrivals: u32,
+}
+
+impl Port {
+    pub(crate) fn new(queue: Box<dyn PacketQueue>, capacity: Capacity, seed: u64) -> Self {
+        let books = Books {
+            waiting: BTreeMap::new(),
+            sent: Vec::new(),
+            dropped: Vec::new(),
+            marked: Vec::new(),
+            chance: chance(seed),
+            arrivals: 0,
+        };
+        Self { queue, capacity, busy: false, books }
+    }
+
+    /// The next packet arrives; the first one has the number 0.
+    pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, ecn: Ecn) {
+        let id = self.books.arrivals;
+        self.books.arrivals += 1;
+        let item =
+            Item { id, bytes, ecn, arrived: now, flow: id % 7, rank: id % 5, ..Item::default() };
+        self.queue.advance(now);
+        self.books.waiting.insert(id, item);
+        self.queue.enqueue(now, item, &mut self.books);
+        if !self.busy {
+            self.serve(now);
+        }
+        let backlog = self.backlog();
+        let fits = match self.capacity {
+            Capacity::Packets(limit) => backlog.packets <= limit,
+            Capacity::Bytes(limit) => backlog.bytes <= limit,
+            Capacity::Unbounded => true,
+        };
+        assert!(fits, "{backlog:?} does not fit into {:?}", self.capacity);
+    }
+
+    /// The packet in service has left, if there was one.
+    pub(crate) fn depart(&mut self, now: Time) {
+        if self.busy {
+            self.queue.advance(now);
+            self.serve(now);
+        }
+    }
+
+    fn serve(&mut self, now: Time) {
+        let item = self.queue.dequeue(now, &mut self.books);
+        self.busy = item.is_some();
+        if let Some(item) = item {
+            self.books.forget(item);
+            self.books.sent.push(item);
+        } else {
+            assert!(self.books.waiting.is_empty(), "the link is idle while packets wait");
+        }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    pub(crate) fn books(&self) -> &Books {
+        &self.books
+    }
+
+    pub(crate) fn queue(&self) -> &dyn PacketQueue {
+        &*self.queue
+    }
+
+    pub(crate) fn backlog(&self) -> Backlog {
+        let mut backlog = Backlog::default();
+        self.books.waiting.values().for_each(|item| backlog.enter(item.bytes));
+        backlog
+    }
+}
+
+impl Books {
+    fn forget(&mut self, item: Item) {
+        assert_eq!(self.waiting.remove(&item.id), Some(item), "it is not what waits here");
+    }
+}
+
+impl Host for Books {
+    fn drop(&mut self, item: Item) {
+        self.forget(item);
+        self.dropped.push(item);
+    }
+
+    fn mark(&mut self, item: &mut Item) -> bool {
+        if !item.ecn.is_capable() {
+            return false;
+        }
+        item.ecn = Ecn::Ce;
+        self.waiting.insert(item.id, *item).expect("it waits here");
+        self.marked.push(item.id);
+        true
+    }
+
+    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
+        None
+    }
+
+    fn chance(&mut self) -> &mut dyn Rng {
+        &mut self.chance
+    }
 }
 
 /// Chance that always gives the same uniform number, and counts how often it is asked.
@@ -110,6 +239,13 @@ pub(crate) fn close(found: f64, expected: f64) {
 pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<&'static str, f64> {
     let mut values = Values::default();
     policy.observe(&mut values);
+    values.0
+}
+
+/// The variables that a queue names.
+pub(crate) fn observed_in(queue: &dyn PacketQueue) -> BTreeMap<&'static str, f64> {
+    let mut values = Values::default();
+    queue.observe(&mut values);
     values.0
 }
 

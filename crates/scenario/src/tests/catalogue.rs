@@ -4,7 +4,7 @@
 use longfat_control::controller::reno::{self, Reno};
 use longfat_control::{Cause, Controller, Needs, Operating, WindowLaw, Windowed};
 use longfat_queue::discipline::drop_tail;
-use longfat_queue::{Built, Discipline, Storage};
+use longfat_queue::{Built, Discipline};
 use longfat_units::parameter::Parameter;
 
 use crate::{Catalogue, CatalogueError};
@@ -108,7 +108,7 @@ fn shares() -> Discipline {
 }
 
 fn fifo(name: &'static str) -> Discipline {
-    Discipline::new(name, |_, _| Built { storage: Storage::Fifo, policy: None })
+    Discipline::new(name, |_, _| Built::Fifo(None))
 }
 
 #[test]

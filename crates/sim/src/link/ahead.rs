@@ -64,8 +64,8 @@ impl Ahead {
     /// Lets the policy have its looks at the queue up to `now`, with the departures between them. At the same instant a
     /// look comes before a departure.
     pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
-        while gate.next_tick <= now {
-            self.settle(Time(gate.next_tick.0 - 1), gate);
+        while gate.clock.next() <= now {
+            self.settle(Time(gate.clock.next().0 - 1), gate);
             gate.tick(self.served.at.min(now));
         }
     }

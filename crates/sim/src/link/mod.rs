@@ -2,24 +2,25 @@
 //!
 //! There are two kinds of server. A first-in-first-out queue whose policy acts on arrival knows when each packet
 //! will leave the moment it arrives ([`ahead`]): no event is needed for departures, and the ring of departure times
-//! answers every question about the queue. Storage that orders or evicts must be served packet by packet
-//! ([`stepwise`]). Both share what is here and, for the same queue, give the same results to the byte.
+//! answers every question about the queue. A queue that owns its packets must be asked for each of them ([`stepwise`]).
+//! Both share what is here and, for the same queue, give the same results to the byte.
 
 mod ahead;
 mod gauge;
-mod marker;
 mod rare;
 mod stepwise;
 
-use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Backlog, Built, Capacity, Clock, Policy, Verdict};
 use longfat_scenario::chance::Stream;
-use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
+use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
-pub(crate) use marker::Marker;
 pub(crate) use rare::Rare;
 
-use crate::packet::{Flags, Packet};
+use crate::cargo::Hold;
+use crate::explicit::Marker;
+use crate::packet::Packet;
+use stepwise::Hands;
 
 /// What a link is made from.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct Settings {
     pub(crate) delay: Span,
     pub(crate) capacity: Capacity,
     pub(crate) queue: Built,
-    pub(crate) anti_ecn: Option<Marker>,
+    pub(crate) marker: Option<Marker>,
     pub(crate) corruption: Rare,
     pub(crate) chance: Stream,
     /// Serve packet by packet even where that is not needed.
@@ -40,7 +41,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Link {
     delay: Span,
-    anti_ecn: Option<Marker>,
+    marker: Option<Marker>,
     gate: Gate,
     transmitter: Transmitter,
     server: Server,
@@ -59,18 +60,17 @@ enum Server {
 pub(crate) enum Arrived {
     /// It will be at the far end of the wire then.
     Through(Time),
-    /// It waits; if the transmitter was idle, its departure must be scheduled for then.
+    /// It is with the queue; if the transmitter was idle and now sends, that departure must be scheduled for then. There
+    /// may be something to take from [`Link::take_dropped`], this packet too.
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
-    /// The queue was full, and there is something to take from [`Link::take_pushed_out`]: what it discarded, maybe this
-    /// packet too. The transmitter was busy.
-    PushedOut,
     /// It is sent, and destroyed on the wire: nothing of use will be at the far end then.
     Corrupted(Time),
 }
 
-/// A packet that leaves a transmitter that is served packet by packet.
+/// A packet that leaves a transmitter that is served packet by packet. There may be something to take from
+/// [`Link::take_dropped`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) packet: Packet,
@@ -84,32 +84,24 @@ pub(crate) struct Departed {
 
 impl Link {
     pub(crate) fn new(settings: Settings) -> Self {
-        let Settings {
-            rate,
-            delay,
-            capacity,
-            queue,
-            anti_ecn,
-            corruption,
-            chance,
-            stepwise,
-            gauge,
-        } = settings;
-        let period = queue.policy.as_ref().and_then(|policy| policy.period());
-        let attended = anti_ecn.is_some() || period.is_some();
-        let server = match queue.storage {
-            Storage::Fifo if !stepwise && attended => Server::Attended(ahead::Ahead::default()),
-            Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
-            storage => Server::Stepwise(stepwise::Stepwise::new(storage)),
+        let Settings { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
+            settings;
+        let (policy, server) = match queue {
+            Built::Fifo(policy) if !stepwise => {
+                let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
+                let ahead = ahead::Ahead::default();
+                let attended = looks || marker.is_some();
+                (policy, if attended { Server::Attended(ahead) } else { Server::Ahead(ahead) })
+            }
+            queue => (None, Server::Stepwise(stepwise::Stepwise::new(queue.into_queue(capacity)))),
         };
         Self {
             delay,
-            anti_ecn,
+            marker,
             gate: Gate {
                 capacity,
-                policy: queue.policy,
-                next_tick: period.map_or(Time::NEVER, |period| Time::ZERO + period),
-                period: period.unwrap_or(Span::ZERO),
+                clock: Clock::new(policy.as_ref().and_then(|policy| policy.period())),
+                policy,
                 chance,
                 backlog: Backlog::default(),
                 gauge,
@@ -124,19 +116,25 @@ impl Link {
         matches!(self.server, Server::Stepwise(_))
     }
 
-    /// Does it take part in AntiECN?
-    pub(crate) fn knows_anti_ecn(&self) -> bool {
-        self.anti_ecn.is_some()
+    /// Does it write explicit signals?
+    pub(crate) fn has_marker(&self) -> bool {
+        self.marker.is_some()
     }
 
     pub(crate) fn delay(&self) -> Span {
         self.delay
     }
 
-    /// A packet arrives; a mark may be written into it.
+    /// A packet arrives; a mark may be written into it. `groups` has for each flow the group it belongs to.
     #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
     #[inline(always)]
-    pub(crate) fn arrive(&mut self, now: Time, packet: &mut Packet) -> Arrived {
+    pub(crate) fn arrive(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        groups: &[u32],
+        hold: &mut Hold,
+    ) -> Arrived {
         match &mut self.server {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
@@ -144,64 +142,70 @@ impl Link {
             Server::Attended(_) | Server::Stepwise(_) => {
                 // A copy has an address, so that the packet itself needs none.
                 let mut copy = *packet;
-                let arrived = self.attend(now, &mut copy);
+                let arrived = self.attend(now, &mut copy, groups, hold);
                 packet.flags = copy.flags;
                 arrived
             }
         }
     }
 
-    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, departures that are events.
+    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets.
     /// Apart, so that links with none of it do not pay for it.
     #[inline(never)]
-    fn attend(&mut self, now: Time, packet: &mut Packet) -> Arrived {
-        if let Some(marker) = &mut self.anti_ecn {
+    fn attend(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        groups: &[u32],
+        hold: &mut Hold,
+    ) -> Arrived {
+        if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
-        self.tick(now);
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
+                server.tick(now, &mut self.gate);
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
             Server::Stepwise(server) => {
-                server.arrive(now, packet, &mut self.gate, &mut self.transmitter)
+                let group = groups[packet.flow as usize];
+                let hands =
+                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
+                server.arrive(now, packet, group, hands)
             }
-        }
-    }
-
-    /// The policy looks at the queue as often as is due until `now`.
-    fn tick(&mut self, now: Time) {
-        match &mut self.server {
-            Server::Ahead(server) | Server::Attended(server) => server.tick(now, &mut self.gate),
-            Server::Stepwise(_) => self.gate.tick(now),
         }
     }
 
     /// The packet in service departs. Only for links whose departures are events.
-    pub(crate) fn depart(&mut self, now: Time) -> Departed {
+    pub(crate) fn depart(&mut self, now: Time, hold: &mut Hold) -> Departed {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => {
                 unreachable!("departures of this link are no events")
             }
             Server::Stepwise(server) => {
-                server.depart(now, &mut self.gate, &mut self.transmitter, self.delay)
+                let hands =
+                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
+                server.depart(now, hands, self.delay)
             }
         }
     }
 
-    /// What the queue has discarded for [`Arrived::PushedOut`].
-    pub(crate) fn take_pushed_out(&mut self) -> Option<Packet> {
+    /// One of the packets that a queue that owns its packets has dropped since it was last asked.
+    pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => None,
-            Server::Stepwise(server) => server.take_pushed_out(),
+            Server::Stepwise(server) => server.take_dropped(),
         }
     }
 
     /// Brings every count up to `now`.
     pub(crate) fn settle(&mut self, now: Time) {
-        self.tick(now);
-        if let Server::Ahead(server) | Server::Attended(server) = &mut self.server {
-            server.settle(now, &mut self.gate);
+        match &mut self.server {
+            Server::Ahead(server) | Server::Attended(server) => {
+                server.tick(now, &mut self.gate);
+                server.settle(now, &mut self.gate);
+            }
+            Server::Stepwise(server) => server.advance(now),
         }
         self.gate.gauge.advance(now);
     }
@@ -234,9 +238,7 @@ impl Link {
 struct Gate {
     capacity: Capacity,
     policy: Option<Box<dyn Policy>>,
-    /// When the policy looks at the queue by the clock next; never if it does not.
-    next_tick: Time,
-    period: Span,
+    clock: Clock,
     chance: Stream,
     backlog: Backlog,
     gauge: Gauge,
@@ -244,13 +246,16 @@ struct Gate {
 
 impl Gate {
     /// Does the packet get in? Writes the mark if there is one.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn admits(&mut self, now: Time, packet: &mut Packet, idle_since: Option<Time>) -> bool {
-        let ecn_capable = packet.flags.has(Flags::ECN_CAPABLE);
-        match self.judge(now, packet.size(), ecn_capable, idle_since) {
+        match self.judge(now, packet.size(), packet.flags.ecn(), idle_since) {
             Verdict::Keep => true,
             Verdict::Mark => {
-                packet.flags = packet.flags.with(Flags::CONGESTION);
+                packet.flags = packet.flags.with_ecn(Ecn::Ce);
                 true
             }
             Verdict::Drop => false,
@@ -263,22 +268,16 @@ impl Gate {
         reason = "once for every arrival, and all its registers are in use"
     )]
     #[inline(always)]
-    fn judge(
-        &mut self,
-        now: Time,
-        bytes: Bytes,
-        ecn_capable: bool,
-        idle_since: Option<Time>,
-    ) -> Verdict {
+    fn judge(&mut self, now: Time, bytes: Bytes, ecn: Ecn, idle_since: Option<Time>) -> Verdict {
         self.gauge.arrived(now);
         if idle_since.is_none() && !self.capacity.admits(self.backlog, bytes) {
-            return self.overflow(now, bytes, ecn_capable);
+            return self.overflow(now, bytes, ecn);
         }
         let Some(policy) = &mut self.policy else { return Verdict::Keep };
-        let arrival = Arrival { now, bytes, ecn_capable, backlog: self.backlog, idle_since };
+        let arrival = Arrival { now, bytes, ecn, backlog: self.backlog, idle_since };
         match policy.on_arrival(&arrival, &mut self.chance) {
             Verdict::Keep => Verdict::Keep,
-            Verdict::Mark if ecn_capable => {
+            Verdict::Mark if ecn.is_capable() => {
                 self.gauge.marked();
                 Verdict::Mark
             }
@@ -291,30 +290,29 @@ impl Gate {
 
     /// A packet does not fit.
     #[cold]
-    fn overflow(&mut self, now: Time, bytes: Bytes, ecn_capable: bool) -> Verdict {
+    fn overflow(&mut self, now: Time, bytes: Bytes, ecn: Ecn) -> Verdict {
         if let Some(policy) = &mut self.policy {
             let backlog = self.backlog;
-            policy.on_overflow(&Arrival { now, bytes, ecn_capable, backlog, idle_since: None });
+            policy.on_overflow(&Arrival { now, bytes, ecn, backlog, idle_since: None });
         }
         self.gauge.dropped();
         Verdict::Drop
     }
 
-    /// Is there room for a packet behind those that wait?
-    fn has_room(&self, packet: &Packet) -> bool {
-        self.capacity.admits(self.backlog, packet.size())
+    /// Does all that waits fit into the buffer?
+    fn is_within_capacity(&self) -> bool {
+        match self.capacity {
+            Capacity::Packets(limit) => self.backlog.packets <= limit,
+            Capacity::Bytes(limit) => self.backlog.bytes <= limit,
+            Capacity::Unbounded => true,
+        }
     }
 
     /// Lets the policy have the looks at the queue that are due until `now`. They find what waits, so they come before
     /// anything that changes it.
     fn tick(&mut self, now: Time) {
-        if self.next_tick > now {
-            return;
-        }
-        let count = (now - self.next_tick).0 / self.period.0 + 1;
-        // The next look may lie beyond the end of time.
-        self.next_tick = Time(self.next_tick.0.saturating_add(self.period.0.saturating_mul(count)));
-        if let Some(policy) = &mut self.policy {
+        let count = self.clock.take_due(now);
+        if let Some(policy) = self.policy.as_mut().filter(|_| count > 0) {
             policy.on_ticks(count, self.backlog);
         }
     }
@@ -322,16 +320,14 @@ impl Gate {
     /// A packet begins to wait.
     #[inline]
     fn enter(&mut self, now: Time, bytes: Bytes) {
-        self.backlog.packets += 1;
-        self.backlog.bytes += bytes;
+        self.backlog.enter(bytes);
         self.gauge.queue(now, self.backlog);
     }
 
     /// A packet ends its wait.
     #[inline]
     fn leave(&mut self, now: Time, bytes: Bytes) {
-        self.backlog.packets -= 1;
-        self.backlog.bytes = Bytes(self.backlog.bytes.0 - bytes.0);
+        self.backlog.leave(bytes);
         self.gauge.queue(now, self.backlog);
     }
 }
@@ -370,7 +366,11 @@ impl Transmitter {
 
     /// Sends a packet as soon as the transmitter is free, at `now` or later; returns when its last bit has left.
     /// The remainder of the division is carried on, so that no rate is bent by rounding.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn send(&mut self, now: Time, bytes: u32) -> Time {
         let Transmission { whole, remainder, .. } = self.transmission(bytes);
         let mut duration = whole;
@@ -383,22 +383,28 @@ impl Transmitter {
         self.free_at
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for every arrival, and all its registers are in use"
+    )]
+    #[inline(always)]
     fn transmission(&mut self, bytes: u32) -> Transmission {
         // Data and acknowledgments come in no order: choosing between them must not be a branch.
-        let known = usize::from(self.known[1].bytes == bytes);
-        if self.known[known].bytes != bytes {
-            self.known.swap(0, 1);
-            let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-            let rate = u128::from(self.rate.0);
-            self.known[0] = Transmission {
-                bytes,
-                whole: (bit_picoseconds / rate) as u64,
-                remainder: (bit_picoseconds % rate) as u64,
-            };
-            return self.known[0];
-        }
-        self.known[known]
+        let known = self.known[usize::from(self.known[1].bytes == bytes)];
+        if known.bytes == bytes { known } else { self.learn(bytes) }
+    }
+
+    #[cold]
+    fn learn(&mut self, bytes: u32) -> Transmission {
+        self.known.swap(0, 1);
+        let bit_picoseconds = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let rate = u128::from(self.rate.0);
+        self.known[0] = Transmission {
+            bytes,
+            whole: (bit_picoseconds / rate) as u64,
+            remainder: (bit_picoseconds % rate) as u64,
+        };
+        self.known[0]
     }
 
     /// Since when nothing has been sent, if nothing is being sent at `now`.

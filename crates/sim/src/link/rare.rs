@@ -31,6 +31,8 @@ impl Rare {
     }
 
     /// One trial.
+    #[expect(clippy::inline_always, reason = "once for every packet that a link sends")]
+    #[inline(always)]
     pub(crate) fn happens(&mut self) -> bool {
         if self.failures_left > 0 {
             self.failures_left -= 1;

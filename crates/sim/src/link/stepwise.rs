@@ -1,140 +1,157 @@
 //! The server that sends packet by packet: each departure is an event.
 
-use longfat_queue::{Pushout, Storage};
-use longfat_units::{Span, Time};
+use longfat_queue::{Host, Item, PacketQueue};
+use longfat_units::{Ecn, RouterHeader, Span, Time};
+use rand_core::Rng;
+use slab::Slab;
 
 use super::{Arrived, Departed, Gate, Transmitter};
+use crate::cargo::Hold;
 use crate::packet::Packet;
-use crate::ring::Ring;
 
 /// The packets that wait, and the one in service.
 #[derive(Debug)]
 pub(super) struct Stepwise {
-    waiting: Waiting,
+    queue: Box<dyn PacketQueue>,
+    /// The packets themselves; the queue knows them by their keys.
+    waiting: Slab<Packet>,
     in_service: Option<Packet>,
-    pushed_out: Vec<Packet>,
+    /// What the queue has dropped and nobody has taken yet.
+    dropped: Vec<Packet>,
 }
 
-/// How packets wait: each kind of [`Storage`].
+/// What a link lends its server for each packet.
 #[derive(Debug)]
-enum Waiting {
-    Fifo(Ring<Packet>),
-    Pushout(Pushout<Packet>),
-}
-
-impl Waiting {
-    fn put(&mut self, packet: Packet) {
-        match self {
-            Self::Fifo(waiting) => waiting.put(packet),
-            Self::Pushout(waiting) => waiting.put(packet.rank(), packet),
-        }
-    }
-
-    fn take(&mut self) -> Option<Packet> {
-        match self {
-            Self::Fifo(waiting) => waiting.take(),
-            Self::Pushout(waiting) => waiting.take(),
-        }
-    }
-
-    fn count(&self, which: fn(&Packet) -> bool) -> usize {
-        match self {
-            Self::Fifo(waiting) => waiting.iter().filter(|packet| which(packet)).count(),
-            Self::Pushout(waiting) => waiting.iter().filter(|packet| which(packet)).count(),
-        }
-    }
+pub(super) struct Hands<'a> {
+    pub(super) gate: &'a mut Gate,
+    pub(super) transmitter: &'a mut Transmitter,
+    pub(super) hold: &'a mut Hold,
 }
 
 impl Stepwise {
-    pub(super) fn new(storage: Storage) -> Self {
-        let waiting = match storage {
-            Storage::Fifo => Waiting::Fifo(Ring::default()),
-            Storage::Pushout => Waiting::Pushout(Pushout::default()),
-        };
-        Self { waiting, in_service: None, pushed_out: Vec::new() }
+    pub(super) fn new(queue: Box<dyn PacketQueue>) -> Self {
+        Self { queue, waiting: Slab::new(), in_service: None, dropped: Vec::new() }
     }
 
+    /// `group` is the group of flows that the packet belongs to.
     pub(super) fn arrive(
         &mut self,
         now: Time,
-        packet: &mut Packet,
-        gate: &mut Gate,
-        transmitter: &mut Transmitter,
+        packet: &Packet,
+        group: u32,
+        mut hands: Hands<'_>,
     ) -> Arrived {
-        let idle_since = if self.in_service.is_none() { transmitter.idle_since(now) } else { None };
-        if idle_since.is_none()
-            && let Waiting::Pushout(waiting) = &mut self.waiting
-            && !gate.has_room(packet)
-        {
-            push_out(waiting, now, *packet, gate, &mut self.pushed_out);
-            return Arrived::PushedOut;
-        }
-        if !gate.admits(now, packet, idle_since) {
-            return Arrived::Dropped;
-        }
-        if self.in_service.is_some() {
-            self.waiting.put(*packet);
-            gate.enter(now, packet.size());
-            return Arrived::Waits(None);
-        }
-        self.in_service = Some(*packet);
-        Arrived::Waits(Some(transmitter.send(now, packet.bytes)))
+        hands.gate.gauge.arrived(now);
+        self.queue.advance(now);
+        let item = item(self.waiting.insert(*packet) as u32, packet, group, now);
+        hands.gate.enter(now, item.bytes);
+        let (queue, mut desk) = self.desk(now, &mut hands);
+        queue.enqueue(now, item, &mut desk);
+        let departure = if self.in_service.is_none() { self.serve(now, &mut hands) } else { None };
+        debug_assert!(hands.gate.is_within_capacity(), "the queue is within the buffer");
+        Arrived::Waits(departure)
     }
 
-    pub(super) fn depart(
-        &mut self,
-        now: Time,
-        gate: &mut Gate,
-        transmitter: &mut Transmitter,
-        delay: Span,
-    ) -> Departed {
+    pub(super) fn depart(&mut self, now: Time, mut hands: Hands<'_>, delay: Span) -> Departed {
         let packet =
             self.in_service.take().expect("a departure is scheduled while a packet is in service");
-        gate.tick(now);
-        gate.gauge.departed(now, packet.bytes);
-        let next = self.waiting.take().map(|next| {
-            gate.leave(now, next.size());
-            self.in_service = Some(next);
-            transmitter.send(now, next.bytes)
-        });
-        let corrupted = transmitter.corruption.happens();
+        hands.gate.gauge.departed(now, packet.bytes);
+        self.queue.advance(now);
+        let next = self.serve(now, &mut hands);
+        let corrupted = hands.transmitter.corruption.happens();
         if corrupted {
-            gate.gauge.corrupted_at(now);
+            hands.gate.gauge.corrupted_at(now);
         }
         Departed { packet, arrives: now + delay, corrupted, next }
     }
 
-    /// One of the packets that the last arrival has pushed out.
-    pub(super) fn take_pushed_out(&mut self) -> Option<Packet> {
-        self.pushed_out.pop()
+    /// The link is free: the next packet is sent, if there is one. Returns when it departs.
+    fn serve(&mut self, now: Time, hands: &mut Hands<'_>) -> Option<Time> {
+        let (queue, mut desk) = self.desk(now, hands);
+        let Some(item) = queue.dequeue(now, &mut desk) else {
+            debug_assert!(self.waiting.is_empty(), "a link is idle while packets wait");
+            return None;
+        };
+        let packet = self.waiting.remove(item.id as usize);
+        hands.gate.leave(now, item.bytes);
+        self.in_service = Some(packet);
+        Some(hands.transmitter.send(now, packet.bytes))
+    }
+
+    fn desk<'a>(
+        &'a mut self,
+        now: Time,
+        hands: &'a mut Hands<'_>,
+    ) -> (&'a mut dyn PacketQueue, Desk<'a>) {
+        let Self { queue, waiting, dropped, .. } = self;
+        (&mut **queue, Desk { now, gate: hands.gate, hold: hands.hold, waiting, dropped })
+    }
+
+    /// The timers of the queue run out that are due until `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        self.queue.advance(now);
+    }
+
+    /// One of the packets that the queue has dropped since it was last asked.
+    pub(super) fn take_dropped(&mut self) -> Option<Packet> {
+        self.dropped.pop()
     }
 
     /// How many of the packets inside are such.
     pub(super) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
-        self.waiting.count(which) + usize::from(self.in_service.as_ref().is_some_and(which))
+        let waiting = self.waiting.iter().filter(|(_, packet)| which(packet)).count();
+        waiting + usize::from(self.in_service.as_ref().is_some_and(which))
     }
 }
 
-/// A packet finds the queue full: the lowest priorities go until the rest fits, the arriving packet among them.
-#[cold]
-fn push_out(
-    waiting: &mut Pushout<Packet>,
-    now: Time,
-    packet: Packet,
-    gate: &mut Gate,
-    pushed_out: &mut Vec<Packet>,
-) {
-    gate.gauge.arrived(now);
-    while !gate.has_room(&packet) {
-        gate.gauge.dropped();
-        if waiting.lowest() <= Some(packet.rank()) {
-            pushed_out.push(packet);
-            return;
-        }
-        let lowest = waiting.push_out().expect("something waits");
-        gate.leave(now, lowest.size());
-        pushed_out.push(lowest);
+/// What a queue sees of a packet. A group of flows runs between two hosts of its own.
+fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
+    let back = u32::from(packet.is_ack());
+    Item {
+        id,
+        flow: packet.flow,
+        source: 2 * group + back,
+        destination: 2 * group + 1 - back,
+        rank: packet.rank(),
+        ecn: packet.flags.ecn(),
+        bytes: packet.size(),
+        arrived: now,
     }
-    waiting.put(packet.rank(), packet);
-    gate.enter(now, packet.size());
+}
+
+/// Where a queue drops and marks: for each packet both is done and counted at once.
+struct Desk<'a> {
+    now: Time,
+    gate: &'a mut Gate,
+    hold: &'a mut Hold,
+    waiting: &'a mut Slab<Packet>,
+    dropped: &'a mut Vec<Packet>,
+}
+
+impl Host for Desk<'_> {
+    fn drop(&mut self, item: Item) {
+        self.gate.leave(self.now, item.bytes);
+        self.gate.gauge.dropped();
+        self.dropped.push(self.waiting.remove(item.id as usize));
+    }
+
+    fn mark(&mut self, item: &mut Item) -> bool {
+        if !item.ecn.is_capable() {
+            return false;
+        }
+        item.ecn = Ecn::Ce;
+        let packet = &mut self.waiting[item.id as usize];
+        packet.flags = packet.flags.with_ecn(Ecn::Ce);
+        self.gate.gauge.marked();
+        true
+    }
+
+    fn header(&mut self, item: &Item) -> Option<&mut RouterHeader> {
+        let packet = &self.waiting[item.id as usize];
+        if packet.is_ack() { None } else { self.hold.header(packet.cargo()?) }
+    }
+
+    fn chance(&mut self) -> &mut dyn Rng {
+        &mut self.gate.chance
+    }
 }

@@ -1,26 +1,23 @@
 //! Both servers against a queue written as plainly as possible.
 
+mod owned;
+
 use std::sync::{Arc, Mutex};
 
-use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Storage, Verdict};
+use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Verdict};
 use longfat_scenario::chance::stream;
-use longfat_scenario::{AntiEcn, AntiEcnMode};
-use longfat_units::{Bytes, Rate, Span, Time};
+use longfat_units::{Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Gauge, Link, Marker, Rare, Settings};
+use super::{Arrived, Gauge, Link, Rare, Settings};
+use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 
 const DELAY: Span = Span::from_millis(3);
 
 fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
-    link_with(Storage::Fifo, rate, capacity, stepwise, end)
-}
-
-fn link_with(storage: Storage, rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
-    let plain = settings(rate, capacity, stepwise, end);
-    Link::new(Settings { queue: Built { storage, policy: None }, ..plain })
+    Link::new(settings(rate, capacity, stepwise, end))
 }
 
 fn settings(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Settings {
@@ -28,8 +25,8 @@ fn settings(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Settin
         rate,
         delay: DELAY,
         capacity,
-        queue: Built { storage: Storage::Fifo, policy: None },
-        anti_ecn: None,
+        queue: Built::Fifo(None),
+        marker: None,
         corruption: Rare::new(0.0, stream(1, "corruption")),
         chance: stream(1, "queue"),
         stepwise,
@@ -74,7 +71,12 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
         .iter()
         .enumerate()
         .map(|(number, &(at, bytes))| {
-            match link.arrive(Time(at), &mut packet(number as u64, bytes)) {
+            match link.arrive(
+                Time(at),
+                &mut packet(number as u64, bytes),
+                &[0],
+                &mut Hold::default(),
+            ) {
                 Arrived::Through(time) => Some(time),
                 _ => None,
             }
@@ -100,7 +102,7 @@ fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
                         departure: &mut Option<Time>,
                         now: Time| {
         while let Some(at) = departure.filter(|&at| at <= now) {
-            let departed = link.depart(at);
+            let departed = link.depart(at, &mut Hold::default());
             outcome[departed.packet.number as usize] = Some(departed.arrives);
             *departure = departed.next;
             assert!(
@@ -112,7 +114,7 @@ fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
         depart_until(link, &mut outcome, &mut departure, Time(at));
         if let Arrived::Waits(Some(first)) =
-            link.arrive(Time(at), &mut packet(number as u64, bytes))
+            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default())
         {
             departure = Some(first);
         }
@@ -151,7 +153,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watch = Watch { period, seen: Arc::clone(&seen) };
     let mut link = Link::new(Settings {
-        queue: Built { storage: Storage::Fifo, policy: Some(Box::new(watch)) },
+        queue: Built::Fifo(Some(Box::new(watch))),
         ..settings(MEGABYTE, Capacity::Unbounded, stepwise, end)
     });
     if stepwise {
@@ -162,7 +164,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
             if number % 3 == 0 {
                 link.settle(Time(at));
             }
-            link.arrive(Time(at), &mut packet(number as u64, bytes));
+            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default());
         }
     }
     link.settle(end);
@@ -231,124 +233,17 @@ proptest! {
     }
 }
 
-/// The bit of a data packet that had it or had not, and of an acknowledgment, after a link in each mode; first in an empty
-/// virtual queue, then in a full one.
-#[test]
-fn a_marker_writes_into_data_alone() {
-    let room = |mode, flags: Flags| {
-        let marker = AntiEcn { threshold: 0.5, buffer: 1e6, mode };
-        let mut link = Link::new(Settings {
-            anti_ecn: Some(Marker::new(marker, MEGABYTE)),
-            ..settings(MEGABYTE, Capacity::Unbounded, false, Time(1_000_000_000))
-        });
-        [(); 2].map(|()| {
-            let mut packet = Packet { flags, ..packet(0, 1000) };
-            link.arrive(Time::ZERO, &mut packet);
-            packet.flags.has(Flags::ROOM)
-        })
-    };
-    let (blank, set) = (Flags::default(), Flags::ROOM);
-    for (mode, flags, expected) in [
-        (AntiEcnMode::And, set, [true, false]),
-        (AntiEcnMode::And, blank, [false, false]),
-        (AntiEcnMode::Overwrite, set, [true, false]),
-        (AntiEcnMode::Overwrite, blank, [true, false]),
-        (AntiEcnMode::And, set.with(Flags::ACK), [true, true]),
-        (AntiEcnMode::Overwrite, Flags::ACK, [false, false]),
-    ] {
-        assert_eq!(room(mode, flags), expected, "{mode:?} {flags:?}");
-    }
-}
-
 #[test]
 fn a_link_keeps_its_rate_to_the_picosecond() {
     // 1500 bytes at 7 Gbit/s take 1 714 285.714… ps. A million of them back to back take 12e9 bits / 7e9.
     let mut link = link(Rate(7_000_000_000), Capacity::Unbounded, false, Time::NEVER);
     let mut last = Time::ZERO;
     for number in 0..1_000_000 {
-        if let Arrived::Through(time) = link.arrive(Time::ZERO, &mut packet(number, 1500)) {
+        if let Arrived::Through(time) =
+            link.arrive(Time::ZERO, &mut packet(number, 1500), &[0], &mut Hold::default())
+        {
             last = time;
         }
     }
     assert_eq!(last, Time(1_714_285_714_285) + DELAY);
-}
-
-/// A packet of this rank and size arrives so much later than the one before.
-type RankedArrival = (u64, u32, u32);
-
-/// Pushout by its rule: packets that are sent, and packets that are discarded, each by number and in order. One byte
-/// takes a nanosecond.
-fn pushout_by_rule(limit: u64, arrivals: &[RankedArrival]) -> (Vec<u64>, Vec<u64>) {
-    let (mut sent, mut discarded) = (Vec::new(), Vec::new());
-    let mut waiting: Vec<(u32, u64, u32)> = Vec::new();
-    let (mut now, mut free_at) = (0, 0);
-    for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
-        now += gap;
-        while free_at <= now && !waiting.is_empty() {
-            let (_, first, bytes) = waiting.remove(0);
-            sent.push(first);
-            free_at += u64::from(bytes);
-        }
-        if free_at <= now {
-            sent.push(number as u64);
-            free_at = now + u64::from(bytes);
-            continue;
-        }
-        waiting.push((rank, number as u64, bytes));
-        while waiting.iter().map(|(_, _, bytes)| u64::from(*bytes)).sum::<u64>() > limit {
-            let lowest = (0..waiting.len()).max_by_key(|&at| waiting[at].0).expect("some wait");
-            discarded.push(waiting.remove(lowest).1);
-        }
-    }
-    sent.extend(waiting.iter().map(|(_, number, _)| number));
-    (sent, discarded)
-}
-
-proptest! {
-    #[test]
-    fn pushout_discards_what_its_rule_says(
-        limit in 1500_u64..10_000,
-        arrivals in prop::collection::vec(
-            (0_u64..1500, prop_oneof![0_u32..3, 0_u32..100], prop::sample::select(vec![40_u32, 1000, 1500])),
-            1..200,
-        ),
-    ) {
-        let end = Time(1_000_000_000_000);
-        let capacity = Capacity::Bytes(Bytes(limit));
-        let mut link = link_with(Storage::Pushout, Rate(8_000_000_000), capacity, false, end);
-        prop_assert!(link.has_departures(), "what may be pushed out has no departure yet");
-        let (mut sent, mut discarded) = (Vec::new(), Vec::new());
-        let mut departure: Option<Time> = None;
-        let mut now = Time::ZERO;
-        for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
-            now += Span(gap * 1000);
-            while let Some(at) = departure.filter(|&at| at <= now) {
-                let departed = link.depart(at);
-                sent.push(departed.packet.number);
-                departure = departed.next;
-            }
-            match link.arrive(now, &mut Packet { detail: rank, ..packet(number as u64, bytes) }) {
-                Arrived::Waits(first) => departure = first.or(departure),
-                Arrived::PushedOut => {
-                    let mut out: Vec<u64> = std::iter::from_fn(|| link.take_pushed_out())
-                        .map(|packet| packet.number)
-                        .collect();
-                    out.reverse();
-                    discarded.append(&mut out);
-                }
-                other => prop_assert!(false, "{other:?}"),
-            }
-            prop_assert!(link.backlog().bytes.0 <= limit);
-        }
-        while let Some(at) = departure {
-            let departed = link.depart(at);
-            sent.push(departed.packet.number);
-            departure = departed.next;
-        }
-        prop_assert_eq!(link.backlog(), Backlog::default());
-        link.settle(end);
-        let report = link.gauge_mut().report();
-        prop_assert_eq!((report.arrived, report.dropped), (arrivals.len() as u64, discarded.len() as u64));
-        prop_assert_eq!((sent, discarded), pushout_by_rule(limit, &arrivals));
-    }
 }

@@ -16,8 +16,8 @@ use super::measure::Measured;
 use super::pacing::Pacer;
 use super::timer::RetransmissionTimer;
 use super::{Config, Sends};
+use crate::cargo::Cargo;
 use crate::packet::{Flags, Packet};
-use crate::sack::Blocks;
 
 /// More than any path holds: what is in flight where nothing bounds it.
 const UNBOUNDED: u64 = 1_000_000_000_000;
@@ -107,7 +107,7 @@ impl BurstSender {
 }
 
 impl Sends for BurstSender {
-    fn on_ack(&mut self, now: Time, ack: &Packet, _: Option<&Blocks>) {
+    fn on_ack(&mut self, now: Time, ack: &Packet, _: Option<&Cargo>) {
         let rtt = now - ack.sent;
         let from = self.unacknowledged;
         let mut loss = false;

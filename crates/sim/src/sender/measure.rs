@@ -16,9 +16,8 @@ pub(crate) struct Measured {
     pub(crate) congestion_events: u64,
     /// Sum of round trip less propagation, in picoseconds.
     delay: u128,
-    /// Acknowledgments in the whole run, and those of them that told of room (AntiECN).
+    /// Acknowledgments in the whole run.
     pub(crate) acknowledgments: u64,
-    pub(crate) room: u64,
     /// Window and since when; its integral over time in segment-seconds.
     pub(super) window: f64,
     window_since: Time,
@@ -32,7 +31,6 @@ struct Before {
     sent: u64,
     retransmitted: u64,
     acknowledgments: u64,
-    room: u64,
 }
 
 impl Measured {
@@ -46,7 +44,6 @@ impl Measured {
             congestion_events: 0,
             delay: 0,
             acknowledgments: 0,
-            room: 0,
             window,
             window_since: now,
             window_area: 0.0,
@@ -60,14 +57,12 @@ impl Measured {
             sent: self.total_sent,
             retransmitted: self.total_retransmitted,
             acknowledgments: self.acknowledgments,
-            room: self.room,
         };
         *self = Self {
             total_sent: self.total_sent,
             total_retransmitted: self.total_retransmitted,
             total_timeouts: self.total_timeouts,
             acknowledgments: self.acknowledgments,
-            room: self.room,
             before,
             ..Self::new(now, self.window)
         };
@@ -97,10 +92,6 @@ impl Measured {
         self.acknowledgments += 1;
     }
 
-    pub(crate) fn told_of_room(&mut self) {
-        self.room += 1;
-    }
-
     /// The window is `window` from now on.
     #[inline]
     pub(crate) fn window(&mut self, now: Time, window: f64) {
@@ -123,13 +114,12 @@ impl Measured {
 
     /// Mean queueing delay in seconds over acknowledgments; NaN where there were none.
     pub(crate) fn queueing_delay(&self) -> f64 {
-        self.delay as f64 / (self.acknowledgments - self.before.acknowledgments) as f64 * 1e-12
+        self.delay as f64 / self.acknowledgments_measured() as f64 * 1e-12
     }
 
-    /// Share of the acknowledgments of the measured interval that told of room; NaN where there were none.
-    pub(crate) fn room_rate(&self) -> f64 {
-        let Before { acknowledgments, room, .. } = self.before;
-        (self.room - room) as f64 / (self.acknowledgments - acknowledgments) as f64
+    /// Acknowledgments in the measured interval.
+    pub(crate) fn acknowledgments_measured(&self) -> u64 {
+        self.acknowledgments - self.before.acknowledgments
     }
 
     /// Time average of the window in segments until `now`, or until its last change if that is later; NaN over no time.

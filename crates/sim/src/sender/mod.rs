@@ -18,7 +18,7 @@ use longfat_control::{
     Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Path, Wants,
 };
 use longfat_scenario::Recovery;
-use longfat_units::{Span, Time};
+use longfat_units::{Ecn, RouterHeader, Span, Time};
 
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
@@ -28,8 +28,9 @@ use pacing::Pacer;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
 
+use crate::cargo::{Blocks, Cargo};
+use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
-use crate::sack::Blocks;
 
 /// What a sender is made from.
 #[derive(Debug)]
@@ -48,16 +49,16 @@ pub(crate) struct Config {
     pub(crate) pacing: Option<Pacing>,
     /// Every mark is answered, not one per window.
     pub(crate) per_mark: bool,
-    /// Does every link of the path take part in AntiECN, and the controller want it?
-    pub(crate) anti_ecn: bool,
+    /// What it makes of explicit signals.
+    pub(crate) listener: Listener,
     /// Round trip without queues, to tell queueing from propagation.
     pub(crate) propagation: Span,
 }
 
 /// What the simulation asks of every kind of sender. What it asks for every packet is asked of a sender of known kind.
 pub(crate) trait Sends {
-    /// An acknowledgment has arrived, with its selective blocks if it carries any.
-    fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>)
+    /// An acknowledgment has arrived, with its cargo if it carries any.
+    fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>)
     where
         Self: Sized;
 
@@ -112,6 +113,14 @@ pub(crate) trait Sends {
 
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
+
+    /// What data that leaves now tells routers; nothing unless its controller is assisted by them.
+    fn router_header(&self) -> Option<RouterHeader>
+    where
+        Self: Sized,
+    {
+        None
+    }
 }
 
 /// The sending half of one flow that has a window.
@@ -155,8 +164,7 @@ pub(crate) struct Sender {
     /// What is written on new data and on data sent again.
     new_flags: Flags,
     again_flags: Flags,
-    /// What an acknowledgment without the bit says of room on the path: nothing, unless every link has its say.
-    no_room: Option<bool>,
+    listener: Listener,
     config: Config,
     measured: Measured,
 }
@@ -205,7 +213,7 @@ impl Sender {
     pub(crate) fn new(config: Config, control: Box<dyn CongestionControl>, now: Time) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants);
-        let plain = Flags::default().with_if(Flags::ROOM, config.anti_ecn);
+        let plain = config.listener.offer();
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
@@ -228,9 +236,9 @@ impl Sender {
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_if(Flags::ECN_CAPABLE, config.ecn),
+            new_flags: plain.with_ecn(if config.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
             again_flags: plain.with(Flags::RETRANSMISSION),
-            no_room: config.anti_ecn.then_some(false),
+            listener: config.listener,
             config,
         };
         if wants != Wants::NOTHING {
@@ -283,14 +291,6 @@ impl Sender {
             rate.on_lost(feedback.lost);
             feedback.rate = rate.sample(least);
         }
-    }
-
-    /// An acknowledgment says that there is room on the path. To be believed where every link has its say.
-    #[cold]
-    fn told_of_room(&mut self) -> Option<bool> {
-        self.no_room?;
-        self.measured.told_of_room();
-        Some(true)
     }
 
     /// New data was acknowledged. True on the first acknowledgment of a round.
@@ -429,6 +429,11 @@ impl Sender {
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
+
+    /// What it makes of explicit signals.
+    pub(crate) fn listener(&self) -> &Listener {
+        &self.listener
+    }
 }
 
 impl Sender {
@@ -445,7 +450,7 @@ impl Sender {
         self.timer.set(restarted);
         self.duplicates.clear();
         self.measured.round_trip(rtt, self.config.propagation);
-        let spare = if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room };
+        let spare = self.listener.hear(ack.flags);
         let feedback = Feedback {
             rtt: Some(rtt),
             in_flight,
@@ -464,7 +469,7 @@ impl Sender {
 
     /// Any acknowledgment.
     #[inline(never)]
-    fn on_any_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+    fn on_any_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let in_flight = self.in_flight();
         let recovering = matches!(self.state, State::Recovery { .. });
         let from = self.unacknowledged;
@@ -492,7 +497,7 @@ impl Sender {
             lost = u64::from(third_duplicate && self.state == State::Open);
         }
         let mut sacked = 0;
-        if let Some(blocks) = blocks {
+        if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
             (sacked, lost) = self.hear(now, blocks);
         }
         self.measured.round_trip(rtt, self.config.propagation);
@@ -507,7 +512,9 @@ impl Sender {
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
             round_starts,
             recovery_begins,
-            spare: if ack.flags.has(Flags::ROOM) { self.told_of_room() } else { self.no_room },
+            // Congestion beats spare capacity, which is counted all the same.
+            spare: self.listener.hear(ack.flags),
+            router: cargo.and_then(|cargo| cargo.header),
             ..Feedback::at(now, acked)
         };
         if self.extras.is_some() {
@@ -549,17 +556,17 @@ impl Sender {
 
 impl Sends for Sender {
     #[inline]
-    fn on_ack(&mut self, now: Time, ack: &Packet, blocks: Option<&Blocks>) {
+    fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let is_plain = ack.number > self.unacknowledged
             && self.state == State::Open
             && self.scoreboard.is_clear()
-            && blocks.is_none()
+            && cargo.is_none()
             && !ack.flags.has(Flags::ECHO)
             && self.extras.is_none();
         if is_plain {
             self.on_plain_ack(now, ack);
         } else {
-            self.on_any_ack(now, ack, blocks);
+            self.on_any_ack(now, ack, cargo);
         }
     }
 
@@ -655,6 +662,13 @@ impl Sends for Sender {
 
     fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
+        self.listener.begin_measuring();
+    }
+
+    #[inline]
+    fn router_header(&self) -> Option<RouterHeader> {
+        let assisted = self.extras.as_ref().is_some_and(|extras| extras.wants.router_header);
+        assisted.then(|| self.control.router_header(&self.path()))
     }
 }
 

@@ -13,8 +13,8 @@
 //! unacknowledged segment is lost exactly when it lies below the third-highest of these. `Pipe` is kept as
 //! counts instead of being summed over the window.
 
+use crate::cargo::Blocks;
 use crate::runs::Runs;
-use crate::sack::Blocks;
 
 /// RFC 6675, section 2: `DupThresh`.
 pub(crate) const DUPLICATE_THRESHOLD: usize = 3;

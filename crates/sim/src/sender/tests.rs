@@ -7,12 +7,13 @@ use std::collections::VecDeque;
 
 use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
 use longfat_scenario::Recovery;
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{BurstSender, Config, Sender, Sends, State};
+use crate::cargo::Hold;
+use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::sack::{self, Slab};
 
 const RTT: Span = Span::from_millis(100);
 
@@ -23,14 +24,14 @@ type Sent = (u64, u64, bool);
 struct Dialogue<S = Sender> {
     sender: S,
     receiver: Receiver,
-    slab: Slab,
+    hold: Hold,
     now: Time,
     acks: VecDeque<(Time, Packet)>,
     /// Segments still to be lost, once each time they are listed.
     lost: Vec<u64>,
     /// Does a router mark every packet that lets it?
     marking: bool,
-    /// Has the path no room?
+    /// Does no link have capacity to spare?
     crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
@@ -38,7 +39,7 @@ struct Dialogue<S = Sender> {
     ranks: Vec<u32>,
 }
 
-/// A sender on a path where nobody knows AntiECN.
+/// A sender that asks for no explicit signals.
 fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Config {
     Config {
         flow: 0,
@@ -51,7 +52,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Config {
         ecn: true,
         pacing,
         per_mark: false,
-        anti_ecn: false,
+        listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
     }
 }
@@ -77,10 +78,11 @@ impl Dialogue {
     }
 
     /// A flow under AntiECN in congestion avoidance, over routers that do or do not all take part.
-    fn anti_ecn(agreed: bool, window: f64, lost: &[u64]) -> Self {
+    fn anti_ecn(negotiation: Negotiation, window: f64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
-        let config = Config { anti_ecn: agreed, ..config(Recovery::Sack, None, 1_000_000) };
+        let listener = Listener::new(negotiation);
+        let config = Config { listener, ..config(Recovery::Sack, None, 1_000_000) };
         Self::of("anti-ecn", &start, config, lost)
     }
 
@@ -139,7 +141,7 @@ impl<S: Sends> Dialogue<S> {
         let mut dialogue = Self {
             receiver: Receiver::new(segments, selective, false, Echo::UntilAnswered, &intervals),
             sender,
-            slab: Slab::new(),
+            hold: Hold::default(),
             now: Time::ZERO,
             acks: VecDeque::new(),
             lost: lost.to_vec(),
@@ -161,13 +163,13 @@ impl<S: Sends> Dialogue<S> {
                 self.lost.remove(at);
                 continue;
             }
-            packet.flags = packet
-                .flags
-                .with_if(Flags::CONGESTION, self.marking && packet.flags.has(Flags::ECN_CAPABLE));
-            if self.crowded {
-                packet.flags = packet.flags.without(Flags::ROOM);
+            if self.marking && packet.flags.ecn().is_capable() {
+                packet.flags = packet.flags.with_ecn(Ecn::Ce);
             }
-            let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.slab);
+            if self.crowded {
+                packet.flags = packet.flags.without(Flags::SPARE);
+            }
+            let ack = self.receiver.on_data(&packet, self.now + RTT / 2, &mut self.hold);
             self.acks
                 .push_back((self.now + RTT, ack.expect("every segment is acknowledged at once")));
         }
@@ -190,8 +192,8 @@ impl<S: Sends> Dialogue<S> {
                 // Only the pacing let something go.
             } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
-                let blocks = (ack.blocks() != sack::NONE).then(|| self.slab.take(ack.blocks()));
-                self.sender.on_ack(self.now, &ack, blocks.as_ref());
+                let cargo = ack.cargo().map(|handle| self.hold.take(handle));
+                self.sender.on_ack(self.now, &ack, cargo.as_ref());
             } else {
                 self.sender.on_timeout(self.now);
             }
@@ -410,15 +412,15 @@ fn only_new_data_can_be_marked() {
     // RFC 3168, section 6.1.5: no retransmission is sent as ECN-capable; 6.1.4: nor is a pure acknowledgment.
     let mut dialogue = Dialogue::new(10.0, 40, &[2]);
     dialogue.marking = true;
-    let mut capable = Vec::new();
+    let mut fields = Vec::new();
     while let Some(packet) = dialogue.sender.poll(dialogue.now) {
-        capable.push(packet.flags.has(Flags::ECN_CAPABLE));
+        fields.push(packet.flags.ecn());
     }
-    assert!(capable.iter().all(|&capable| capable));
-    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECN_CAPABLE)));
+    assert!(fields.iter().all(|&field| field == Ecn::Ect0));
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.ecn().is_capable()));
     dialogue.sender.on_timeout(Time::ZERO + Span::from_seconds(1));
     let again = dialogue.sender.poll(Time::ZERO + Span::from_seconds(1)).expect("a retransmission");
-    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.has(Flags::ECN_CAPABLE));
+    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.ecn().is_capable());
 }
 
 #[test]
@@ -578,7 +580,7 @@ fn a_second_loss_of_a_burst_is_seen_though_the_first_is_repaired() {
 #[test]
 fn each_acknowledgment_with_room_adds_a_segment() {
     // The paper, Δ = W: the window doubles in a round trip whose packets all found room, and grows by one where none did.
-    let mut dialogue = Dialogue::anti_ecn(true, 16.0, &[]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 16.0, &[]);
     dialogue.run(Span::from_millis(150));
     assert_eq!(dialogue.window(), 32.0);
     dialogue.run(Span::from_millis(250));
@@ -589,27 +591,28 @@ fn each_acknowledgment_with_room_adds_a_segment() {
     assert_eq!(dialogue.window(), 128.0);
     dialogue.run(Span::from_millis(450));
     assert!((dialogue.window() - 129.0).abs() < 0.01, "window {}", dialogue.window());
-    let measured = dialogue.sender.measured();
-    assert_eq!((measured.acknowledgments, measured.room), (16 + 32 + 64 + 128, 16 + 32 + 64));
+    let sender = &dialogue.sender;
+    let told = (sender.measured().acknowledgments, sender.listener().heard());
+    assert_eq!(told, (16 + 32 + 64 + 128, 16 + 32 + 64));
 }
 
 #[test]
 fn nobody_listens_to_the_bit_before_every_router_takes_part() {
     // Bits that a router sets all the same are not listened to: Reno.
-    let mut dialogue = Dialogue::anti_ecn(false, 16.0, &[]);
-    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ROOM)), "none is sent");
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Unaware(0), 16.0, &[]);
+    assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::SPARE)), "none is sent");
     for (_, ack) in &mut dialogue.acks {
-        ack.flags = ack.flags.with(Flags::ROOM);
+        ack.flags = ack.flags.with(Flags::SPARE);
     }
     dialogue.run(Span::from_millis(150));
     assert!((dialogue.window() - 17.0).abs() < 0.05, "window {}", dialogue.window());
-    assert_eq!(dialogue.sender.measured().room, 0);
+    assert_eq!(dialogue.sender.listener().heard(), 0);
 }
 
 #[test]
 fn congestion_beats_room() {
     // Every packet is marked and has found room. Half per round trip, as without the bit, and no growth between.
-    let mut dialogue = Dialogue::anti_ecn(true, 64.0, &[]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 64.0, &[]);
     dialogue.marking = true;
     dialogue.run(Span::from_millis(150));
     // The first window left unmarked.
@@ -623,11 +626,11 @@ fn congestion_beats_room() {
 #[test]
 fn recovery_is_no_time_to_grow_whatever_the_room() {
     // Segment 5 is lost: its window of 20 was 25 when that became clear, and is 12.5 until the retransmission is there.
-    let mut dialogue = Dialogue::anti_ecn(true, 20.0, &[5]);
+    let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 20.0, &[5]);
     dialogue.run(Span::from_millis(199));
     assert_eq!(dialogue.window(), 12.5);
     // Data that is sent again carries the bit as well.
     assert_eq!(dialogue.retransmissions(), [(100, 5)]);
     let again = dialogue.acks.iter().find(|(_, ack)| ack.sent == Time::ZERO + RTT);
-    assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::ROOM)));
+    assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::SPARE)));
 }

@@ -11,6 +11,7 @@ mod way;
 use longfat_scenario::Scenario;
 use longfat_units::{Span, Time};
 
+use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
 use crate::feed;
 use crate::network::{self, Network, Wire};
@@ -18,9 +19,9 @@ use crate::options::Options;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
+use crate::report::{self, Run};
 use crate::series::FlowSeries;
 use crate::traffic::Traffic;
-use crate::{report, sack};
 
 /// One simulation, from its first event to its last.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct Simulation {
     pub(crate) network: Network,
     heads: Wheel,
     timers: Timers,
-    slab: sack::Slab,
+    pub(crate) hold: Hold,
     pub(crate) now: Time,
     pub(crate) end: Time,
     /// How far ahead senders may be told at most.
@@ -91,7 +92,7 @@ impl Simulation {
         Self {
             heads: Wheel::new(network.pipes.len(), network.gap),
             timers,
-            slab: sack::Slab::new(),
+            hold: Hold::default(),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             early_until: Time::ZERO + if options.stepwise { Span::ZERO } else { scenario.duration },
@@ -136,7 +137,7 @@ impl Simulation {
     /// Takes the short transfers that are over, so that they need no more memory here: rows of the table
     /// `transfers`, which at the end holds those that were not taken.
     pub fn take_transfers(&mut self) -> Table {
-        report::short_transfers(self)
+        report::short_transfers(&mut self.told(None))
     }
 
     /// The share of the simulated time that has passed, 0 to 1.
@@ -149,7 +150,14 @@ impl Simulation {
         for link in &mut self.network.links {
             link.settle(self.end);
         }
-        report::recording(&mut self)
+        let series = self.series.take();
+        report::recording(&mut self.told(series))
+    }
+
+    /// What there is to report, with these series.
+    fn told(&mut self, series: Option<FlowSeries>) -> Run<'_> {
+        let Self { scenario, network, events, end, .. } = self;
+        Run { scenario, network, series, events: *events, end: *end }
     }
 
     /// What became of every data packet until now.
@@ -163,13 +171,14 @@ impl Simulation {
         Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
 
-    /// Acknowledgments on their way whose selective blocks are kept, and how many there should be.
+    /// Packets whose cargo is kept, and how many with cargo there are: on their way, or acknowledgments kept back.
     #[doc(hidden)]
-    pub fn blocks_kept(&self) -> (usize, usize) {
-        let has_blocks = |packet: &Packet| packet.blocks() != sack::NONE;
-        let piped = self.network.piped().filter(has_blocks).count();
-        let inside: usize = self.network.links.iter().map(|link| link.inside(has_blocks)).sum();
-        (self.slab.in_use(), piped + inside)
+    pub fn cargo_kept(&self) -> (usize, usize) {
+        let has_cargo = |packet: &Packet| packet.cargo().is_some();
+        let kept_back = self.network.flows.iter().filter_map(|flow| flow.receiver.kept_back());
+        let travelling = self.network.piped().chain(kept_back).filter(has_cargo).count();
+        let inside: usize = self.network.links.iter().map(|link| link.inside(has_cargo)).sum();
+        (self.hold.in_use(), travelling + inside)
     }
 
     #[inline]

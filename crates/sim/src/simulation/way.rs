@@ -8,7 +8,6 @@ use crate::flow::{Member, Source};
 use crate::link::Arrived;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
-use crate::sack;
 use crate::sender::Sends;
 
 impl Simulation {
@@ -21,7 +20,8 @@ impl Simulation {
         link: usize,
         mut packet: Packet,
     ) {
-        match self.network.links[link].arrive(now, &mut packet) {
+        let Network { links, groups, .. } = &mut self.network;
+        match links[link].arrive(now, &mut packet, groups, &mut self.hold) {
             Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
             other => self.stay(now, link, packet, other),
         }
@@ -32,26 +32,31 @@ impl Simulation {
     fn stay(&mut self, now: Time, link: usize, packet: Packet, arrived: Arrived) {
         match arrived {
             Arrived::Through(_) => unreachable!("it crosses"),
-            Arrived::Waits(None) => {}
-            Arrived::Waits(Some(departure)) => {
-                self.heads.add(self.network.departure_slot(link), departure);
+            Arrived::Waits(departure) => {
+                if let Some(departure) = departure {
+                    self.heads.add(self.network.departure_slot(link), departure);
+                }
+                self.discard_dropped(now, link);
             }
             Arrived::Dropped => self.discard(now, packet),
-            Arrived::PushedOut => {
-                while let Some(packet) = self.network.links[link].take_pushed_out() {
-                    self.discard(now, packet);
-                }
-            }
             Arrived::Corrupted(time) => self.corrupt(link, time, packet),
+        }
+    }
+
+    /// A link has asked its queue, which may have dropped packets.
+    fn discard_dropped(&mut self, now: Time, link: usize) {
+        while let Some(packet) = self.network.links[link].take_dropped() {
+            self.discard(now, packet);
         }
     }
 
     /// A packet leaves a link that is served packet by packet.
     pub(super) fn depart(&mut self, slot: usize, link: usize) {
-        let departed = self.network.links[link].depart(self.now);
+        let departed = self.network.links[link].depart(self.now, &mut self.hold);
         if let Some(next) = departed.next {
             self.heads.add(slot, next);
         }
+        self.discard_dropped(self.now, link);
         if departed.corrupted {
             self.corrupt(link, departed.arrives, departed.packet);
         } else {
@@ -90,7 +95,7 @@ impl Simulation {
     pub(super) fn lose(&mut self, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.outlet.in_transit -= 1;
-        self.slab.release(packet.blocks());
+        self.hold.release(packet.cargo());
         self.retire(packet.flow as usize);
     }
 
@@ -142,6 +147,7 @@ impl Simulation {
         }
         if time > self.end {
             self.fates.in_flight += 1;
+            self.hold.release(packet.cargo());
             return;
         }
         self.fates.delivered += 1;
@@ -149,7 +155,7 @@ impl Simulation {
             self.put_overdue(packet.flow, time);
             flow = &mut self.network.flows[packet.flow as usize];
         }
-        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.slab) {
+        if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.hold) {
             let time = time + before;
             if flow.returns_early && time <= self.end {
                 let link = flow.back.links[0];
@@ -209,10 +215,10 @@ impl Simulation {
         let index = ack.flow as usize;
         let flow = &mut self.network.flows[index];
         flow.outlet.in_transit -= 1;
-        let blocks = (ack.detail != sack::NONE).then(|| self.slab.take(ack.detail));
+        let cargo = ack.cargo().map(|handle| self.hold.take(handle));
         match &mut flow.source {
             Source::Windowed(sender) => {
-                sender.on_ack(time, &ack, blocks.as_ref());
+                sender.on_ack(time, &ack, cargo.as_ref());
                 self.send_windowed(index, time);
             }
             Source::Bursts(sender) => {
@@ -238,7 +244,7 @@ impl Simulation {
         let Network { flows, pipes, .. } = &mut self.network;
         let flow = &mut flows[index];
         let Source::Windowed(sender) = &mut flow.source else { return };
-        flow.outlet.let_go(sender, now, pipes, &mut self.heads);
+        flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
         flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
         if sender.alarm() < flow.alarm_at {
             flow.alarm_at = sender.alarm();
@@ -251,7 +257,7 @@ impl Simulation {
         let Network { flows, pipes, .. } = &mut self.network;
         let flow = &mut flows[index];
         let Source::Bursts(sender) = &mut flow.source else { return };
-        flow.outlet.let_go(sender, now, pipes, &mut self.heads);
+        flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
         flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
     }
 }

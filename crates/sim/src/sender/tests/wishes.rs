@@ -69,8 +69,14 @@ impl CongestionControl for Listener {
     }
 }
 
-const EVERYTHING: Wants =
-    Wants { pacing: true, delivery_rate: true, departures: true, timer: true, spurious: true };
+const EVERYTHING: Wants = Wants {
+    pacing: true,
+    delivery_rate: true,
+    departures: true,
+    timer: true,
+    spurious: true,
+    router_header: true,
+};
 
 /// A conversation of that listener, until `until` milliseconds, and what it was told.
 fn listen(

@@ -1,0 +1,277 @@
+//! Queues that own their packets, each against its rule written as plainly as possible.
+
+use std::sync::{Arc, Mutex};
+
+use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Setting};
+use longfat_units::{Bytes, Ecn, Rate, Span, Time, parameter};
+use proptest::prelude::*;
+
+use super::{MEGABYTE, packet, settings};
+use crate::cargo::Hold;
+use crate::link::{Arrived, Link, Settings};
+use crate::packet::{Flags, Packet};
+
+/// The packets that its queue has dropped, the last one first.
+fn dropped(link: &mut Link) -> Vec<u64> {
+    std::iter::from_fn(|| link.take_dropped()).map(|packet| packet.number).collect()
+}
+
+/// A packet of this rank and size arrives so much later than the one before.
+type RankedArrival = (u64, u32, u32);
+
+/// Pushout by its rule: packets that are sent, and packets that are discarded, each by number and in order. One byte
+/// takes a nanosecond.
+fn pushout_by_rule(limit: u64, arrivals: &[RankedArrival]) -> (Vec<u64>, Vec<u64>) {
+    let (mut sent, mut discarded) = (Vec::new(), Vec::new());
+    let mut waiting: Vec<(u32, u64, u32)> = Vec::new();
+    let (mut now, mut free_at) = (0, 0);
+    for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
+        now += gap;
+        while free_at <= now && !waiting.is_empty() {
+            let (_, first, bytes) = waiting.remove(0);
+            sent.push(first);
+            free_at += u64::from(bytes);
+        }
+        if free_at <= now {
+            sent.push(number as u64);
+            free_at = now + u64::from(bytes);
+            continue;
+        }
+        waiting.push((rank, number as u64, bytes));
+        while waiting.iter().map(|(_, _, bytes)| u64::from(*bytes)).sum::<u64>() > limit {
+            let lowest = (0..waiting.len()).max_by_key(|&at| waiting[at].0).expect("some wait");
+            discarded.push(waiting.remove(lowest).1);
+        }
+    }
+    sent.extend(waiting.iter().map(|(_, number, _)| number));
+    (sent, discarded)
+}
+
+proptest! {
+    #[test]
+    fn pushout_discards_what_its_rule_says(
+        limit in 1500_u64..10_000,
+        arrivals in prop::collection::vec(
+            (0_u64..1500, prop_oneof![0_u32..3, 0_u32..100], prop::sample::select(vec![40_u32, 1000, 1500])),
+            1..200,
+        ),
+    ) {
+        let end = Time(1_000_000_000_000);
+        let capacity = Capacity::Bytes(Bytes(limit));
+        let rate = Rate(8_000_000_000);
+        let site = Setting { rate, packet: Bytes(1500), capacity, round_trip: None };
+        let pushout = longfat_queue::discipline::pushout::discipline();
+        let queue = (pushout.build)(&parameter::Settings::default(), &site);
+        let mut link = Link::new(Settings { queue, ..settings(rate, capacity, false, end) });
+        prop_assert!(link.has_departures(), "what may be pushed out has no departure yet");
+        let (mut sent, mut discarded) = (Vec::new(), Vec::new());
+        let mut departure: Option<Time> = None;
+        let mut now = Time::ZERO;
+        for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
+            now += Span(gap * 1000);
+            while let Some(at) = departure.filter(|&at| at <= now) {
+                let departed = link.depart(at, &mut Hold::default());
+                sent.push(departed.packet.number);
+                departure = departed.next;
+            }
+            let mut arriving = Packet { detail: rank, ..packet(number as u64, bytes) };
+            match link.arrive(now, &mut arriving, &[0], &mut Hold::default()) {
+                Arrived::Waits(first) => departure = first.or(departure),
+                other => prop_assert!(false, "{other:?}"),
+            }
+            let mut dropped = dropped(&mut link);
+            dropped.reverse();
+            discarded.append(&mut dropped);
+            prop_assert!(link.backlog().bytes.0 <= limit);
+        }
+        while let Some(at) = departure {
+            let departed = link.depart(at, &mut Hold::default());
+            sent.push(departed.packet.number);
+            departure = departed.next;
+        }
+        prop_assert_eq!(link.backlog(), Backlog::default());
+        link.settle(end);
+        let report = link.gauge_mut().report();
+        prop_assert_eq!((report.arrived, report.dropped), (arrivals.len() as u64, discarded.len() as u64));
+        prop_assert_eq!((sent, discarded), pushout_by_rule(limit, &arrivals));
+    }
+}
+
+/// The last one in is the first one out; a full queue drops the oldest packet. Whoever has waited for longer than
+/// `patience` when his turn comes is dropped, and for longer than half of that marked.
+#[derive(Debug)]
+struct Impatient {
+    waiting: Vec<Item>,
+    limit: usize,
+    patience: Span,
+    clock: Time,
+}
+
+impl PacketQueue for Impatient {
+    fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
+        assert_eq!((self.clock, item.arrived), (now, now), "the clock is brought up to date first");
+        self.waiting.push(item);
+        if self.waiting.len() > self.limit {
+            host.drop(self.waiting.remove(0));
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, host: &mut dyn Host) -> Option<Item> {
+        assert_eq!(self.clock, now, "the clock is brought up to date first");
+        while let Some(mut item) = self.waiting.pop() {
+            if item.sojourn(now) > self.patience {
+                host.drop(item);
+                continue;
+            }
+            if item.sojourn(now) > self.patience / 2 {
+                assert_eq!(host.mark(&mut item), item.ecn == Ecn::Ce);
+            }
+            return Some(item);
+        }
+        None
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.clock = now;
+    }
+}
+
+/// What becomes of packets in an impatient queue, as plainly as possible: those sent with whether they are marked, those
+/// dropped, and the sum of all waiting times until `end`. One byte takes a nanosecond.
+fn impatient_by_rule(
+    limit: usize,
+    patience: u64,
+    arrivals: &[(u64, u32, Ecn)],
+    end: u64,
+) -> (Vec<(u64, bool)>, Vec<u64>, u64) {
+    let (mut sent, mut dropped, mut waited) = (Vec::new(), Vec::new(), 0);
+    let mut waiting: Vec<(u64, u64)> = Vec::new();
+    let (mut now, mut free_at) = (0, 0);
+    // A last arrival that never comes empties the queue.
+    let last = std::iter::once((None, (end, 0, Ecn::NotEct)));
+    for (number, (gap, bytes, _)) in (0..).map(Some).zip(arrivals.iter().copied()).chain(last) {
+        now += gap;
+        while free_at <= now && !waiting.is_empty() {
+            let (turn, at) = waiting.pop().expect("something waits");
+            waited += free_at - at;
+            if free_at - at > patience {
+                dropped.push(turn);
+                continue;
+            }
+            let (_, bytes, ecn) = arrivals[turn as usize];
+            sent.push((turn, free_at - at > patience / 2 && ecn.is_capable()));
+            free_at += u64::from(bytes);
+        }
+        let Some(number) = number else { break };
+        if free_at <= now {
+            sent.push((number, false));
+            free_at = now + u64::from(bytes);
+            continue;
+        }
+        waiting.push((number, now));
+        if waiting.len() > limit {
+            let (oldest, at) = waiting.remove(0);
+            waited += now - at;
+            dropped.push(oldest);
+        }
+    }
+    (sent, dropped, waited)
+}
+
+proptest! {
+    /// A queue that owns its packets decides on arrival and on departure, about any packet, and all of it is carried out
+    /// and counted.
+    #[test]
+    fn a_queue_that_owns_its_packets_has_its_way(
+        limit in 1_usize..8,
+        patience in (500_u64..6000).prop_map(|half| 2 * half),
+        arrivals in prop::collection::vec(
+            (0_u64..1500, prop::sample::select(vec![40_u32, 1000, 1500]), prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0])),
+            1..200,
+        ),
+    ) {
+        let end = Time(1_000_000_000);
+        let capacity = Capacity::Packets(limit as u64);
+        let queue = Impatient { waiting: Vec::new(), limit, patience: Span(1000 * patience), clock: Time::ZERO };
+        let mut link = Link::new(Settings {
+            queue: Built::Own(Box::new(queue)),
+            ..settings(Rate(8_000_000_000), capacity, false, end)
+        });
+        let (mut sent, mut gone) = (Vec::new(), Vec::new());
+        let mut depart = |link: &mut Link, at: Time, gone: &mut Vec<u64>| {
+            let departed = link.depart(at, &mut Hold::default());
+            sent.push((departed.packet.number, departed.packet.flags.ecn() == Ecn::Ce));
+            let mut dropped = dropped(link);
+            dropped.reverse();
+            gone.append(&mut dropped);
+            departed.next
+        };
+        let mut departure: Option<Time> = None;
+        let mut now = Time::ZERO;
+        for (number, &(gap, bytes, ecn)) in (0..).zip(&arrivals) {
+            now += Span(gap * 1000);
+            while let Some(at) = departure.filter(|&at| at <= now) {
+                departure = depart(&mut link, at, &mut gone);
+            }
+            let flags = Flags::default().with_ecn(ecn);
+            match link.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0], &mut Hold::default()) {
+                Arrived::Waits(first) => departure = first.or(departure),
+                other => prop_assert!(false, "{other:?}"),
+            }
+            gone.append(&mut dropped(&mut link));
+        }
+        while let Some(at) = departure {
+            departure = depart(&mut link, at, &mut gone);
+        }
+        prop_assert_eq!(link.inside(|_| true), 0);
+        link.settle(end);
+        let report = link.gauge_mut().report();
+        let (expected_sent, expected_gone, waited) = impatient_by_rule(limit, patience, &arrivals, end.0 / 1000);
+        prop_assert_eq!(&sent, &expected_sent);
+        prop_assert_eq!(&gone, &expected_gone);
+        let marked = sent.iter().filter(|(_, marked)| *marked).count() as u64;
+        prop_assert_eq!(
+            (report.arrived, report.dropped, report.marked),
+            (arrivals.len() as u64, gone.len() as u64, marked)
+        );
+        let mean = waited as f64 / (end.0 / 1000) as f64;
+        prop_assert!((report.queue_mean * limit as f64 - mean).abs() <= 1e-9 * (1.0 + mean));
+    }
+}
+
+/// What a queue is told of data and of acknowledgments of the two flows of one group and of one of another.
+#[test]
+fn a_queue_knows_flows_and_hosts() {
+    #[derive(Debug, Default)]
+    struct Notes(Line, Arc<Mutex<Vec<Item>>>);
+
+    impl PacketQueue for Notes {
+        fn enqueue(&mut self, _: Time, item: Item, _: &mut dyn Host) {
+            self.1.lock().expect("nothing else holds it").push(item);
+            self.0.push(item);
+        }
+
+        fn dequeue(&mut self, _: Time, _: &mut dyn Host) -> Option<Item> {
+            self.0.pop()
+        }
+    }
+
+    let notes = Notes::default();
+    let seen = Arc::clone(&notes.1);
+    let mut link = Link::new(Settings {
+        queue: Built::Own(Box::new(notes)),
+        ..settings(MEGABYTE, Capacity::Unbounded, false, Time::NEVER)
+    });
+    for flow in 0..3 {
+        for flags in [Flags::default().with_ecn(Ecn::Ect1), Flags::ACK] {
+            let mut packet = Packet { flow, flags, detail: 9, ..packet(0, 40) };
+            link.arrive(Time(5), &mut packet, &[0, 0, 4], &mut Hold::default());
+        }
+    }
+    let seen = seen.lock().expect("nothing else holds it");
+    let ends: Vec<_> = seen.iter().map(|item| (item.flow, item.source, item.destination)).collect();
+    assert_eq!(ends, [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0), (2, 8, 9), (2, 9, 8)]);
+    let (data, ack) = (seen[0], seen[1]);
+    assert_eq!((data.ecn, data.rank, data.bytes), (Ecn::Ect1, 9, Bytes(40)));
+    assert_eq!((ack.ecn, ack.rank, ack.arrived), (Ecn::NotEct, 0, Time(5)));
+}
