@@ -5,7 +5,8 @@
 //! packets: it decides who leaves when, and may drop or mark what waits. **Adding a discipline is one file in
 //! `discipline/` and one line in the list below.**
 //!
-//! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds room.
+//! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds capacity to
+//! spare.
 
 mod anti_ecn;
 mod fifo;
@@ -19,7 +20,7 @@ pub use discipline::pushout::Pushout;
 pub use fifo::Line;
 pub use packet_queue::{Host, Item, PacketQueue};
 pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
-pub use registry::{Built, Discipline, Refusal, Setting, find};
+pub use registry::{Built, Discipline, Refusal, Site, find};
 
 /// Lists the disciplines: a module of that name below `discipline/`, and its `DISCIPLINE`.
 macro_rules! disciplines {

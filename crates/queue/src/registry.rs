@@ -19,9 +19,9 @@ pub struct Discipline {
     /// in which the queue counts its limit and its lengths.
     pub parameters: &'static [Parameter],
     /// Checks what no single parameter can: thresholds in the wrong order, say.
-    pub check: fn(&Settings, &Setting) -> Result<(), Refusal>,
+    pub check: fn(&Settings, &Site) -> Result<(), Refusal>,
     /// Makes the queue of one direction of a link.
-    pub build: fn(&Settings, &Setting) -> Built,
+    pub build: fn(&Settings, &Site) -> Built,
 }
 
 /// Which key is wrong, and why.
@@ -54,7 +54,7 @@ fn default(parameter: &Parameter, length: &dyn Fn(&str) -> f64) -> Option<parame
 
 /// Where a queue stands: the facts of its link.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct Site {
     /// The rate of the link.
     pub rate: Rate,
     /// The largest packet that crosses it.

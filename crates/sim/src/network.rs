@@ -1,6 +1,6 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
-use longfat_queue::Setting;
+use longfat_queue::Site;
 use longfat_units::{Bytes, Span, Time};
 
 use crate::chance::{self, Rare};
@@ -223,7 +223,7 @@ fn build_link(
     let discipline =
         longfat_queue::find(direction.queue.kind).expect("a resolved scenario names known queues");
     let capacity = direction.buffer;
-    let setting = Setting { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
+    let site = Site { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
         |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
@@ -232,7 +232,7 @@ fn build_link(
         rate: direction.rate,
         delay: direction.delay,
         capacity,
-        queue: (discipline.build)(&direction.queue.settings, &setting),
+        queue: (discipline.build)(&direction.queue.settings, &site),
         marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),

@@ -66,7 +66,7 @@ use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
 use crate::shared::Unit;
-use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// AVQ's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -86,17 +86,17 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,
-    build: |settings, setting| Built::Fifo(Some(Box::new(Avq::new(settings, setting)))),
+    build: |settings, site| Built::Fifo(Some(Box::new(Avq::new(settings, site)))),
 };
 
 /// The virtual queue must hold a packet.
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
-    if limit(settings, setting) < setting.packet.0 as f64 {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
+    if limit(settings, site) < site.packet.0 as f64 {
         let reason = format!(
             "`limit` ({}) must be at least one packet of {}, the largest that crosses: a virtual queue that holds none \
              marks them all",
-            Unit::of(setting.capacity).show(settings.number("limit")),
-            setting.packet
+            Unit::of(site.capacity).show(settings.number("limit")),
+            site.packet
         );
         return Err(("limit", reason));
     }
@@ -104,9 +104,9 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
 }
 
 /// B in bytes.
-fn limit(settings: &Settings, setting: &Setting) -> f64 {
-    let packets = settings.number("limit") / Unit::of(setting.capacity).per_packet(setting);
-    packets * setting.packet.0 as f64
+fn limit(settings: &Settings, site: &Site) -> f64 {
+    let packets = settings.number("limit") / Unit::of(site.capacity).per_packet(site);
+    packets * site.packet.0 as f64
 }
 
 /// The policy. Lengths are in bytes, rates in bytes per second.
@@ -131,8 +131,8 @@ struct Avq {
 }
 
 impl Avq {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let capacity = setting.rate.0 as f64 / 8.0;
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let capacity = site.rate.0 as f64 / 8.0;
         let alpha = settings.number("alpha");
         Self {
             queue: 0.0,
@@ -141,7 +141,7 @@ impl Avq {
             capacity,
             alpha,
             growth: alpha * settings.number("utilisation") * capacity,
-            limit: limit(settings, setting),
+            limit: limit(settings, site),
             ecn: settings.flag("ecn"),
         }
     }

@@ -64,7 +64,7 @@
 use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use longfat_units::{Bytes, Span, Time, math};
 
-use crate::{Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Setting};
+use crate::{Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Site};
 
 /// CoDel's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -87,10 +87,10 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,
-    build: |settings, setting| Built::Own(Box::new(Codel::new(settings, setting))),
+    build: |settings, site| Built::Own(Box::new(Codel::new(settings, site))),
 };
 
-fn check(settings: &Settings, _: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
     let (target, interval) = (settings.span("target"), settings.span("interval"));
     if target >= interval {
         let reason = format!(
@@ -140,7 +140,7 @@ impl Head {
 }
 
 impl Codel {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
+    fn new(settings: &Settings, site: &Site) -> Self {
         Self {
             line: Line::default(),
             late_from: None,
@@ -151,8 +151,8 @@ impl Codel {
             target: settings.span("target"),
             interval: settings.span("interval"),
             ecn: settings.flag("ecn"),
-            largest: setting.packet,
-            capacity: setting.capacity,
+            largest: site.packet,
+            capacity: site.capacity,
         }
     }
 

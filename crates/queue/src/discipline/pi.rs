@@ -60,7 +60,7 @@ use longfat_units::parameter::{Given, Kind, Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// PI's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -80,17 +80,17 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
     check,
-    build: |settings, setting| Built::Fifo(Some(Box::new(Pi::new(settings, setting)))),
+    build: |settings, site| Built::Fifo(Some(Box::new(Pi::new(settings, site)))),
 };
 
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (a, b) = (settings.number("a"), settings.number("b"));
     if b >= a {
         let reason = "`b` must be below `a`: their difference is what moves the probability as long as the queue is not \
                       at its target";
         return Err(("b", reason.into()));
     }
-    check_target(settings, setting)?;
+    check_target(settings, site)?;
     check_interval(settings)
 }
 
@@ -114,9 +114,9 @@ struct Pi {
 }
 
 impl Pi {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let unit = Unit::of(setting.capacity);
-        let per_unit = 1.0 / unit.per_packet(setting);
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let unit = Unit::of(site.capacity);
+        let per_unit = 1.0 / unit.per_packet(site);
         let target = settings.number("target") * per_unit;
         Self {
             probability: 0.0,

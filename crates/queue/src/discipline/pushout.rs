@@ -54,11 +54,11 @@ pub static DISCIPLINE: Discipline = Discipline {
     source: "Kim & Farber 1995, after Tassiulas, Hung & Panwar 1994",
     parameters: &[],
     check: |_, _| Ok(()),
-    build: |_, setting| {
+    build: |_, site| {
         Built::Own(Box::new(Queue {
             waiting: Pushout::default(),
             backlog: Backlog::default(),
-            capacity: setting.capacity,
+            capacity: site.capacity,
         }))
     },
 };

@@ -103,7 +103,7 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// RED's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -127,18 +127,18 @@ pub static DISCIPLINE: Discipline = Discipline {
         Parameter::flag("wait", true, "waits 1/p packets after a mark before the next is possible"),
     ],
     check,
-    build: |settings, setting| Built::Fifo(Some(Box::new(Red::new(settings, setting)))),
+    build: |settings, site| Built::Fifo(Some(Box::new(Red::new(settings, site)))),
 };
 
 /// The thresholds must be in order, and within the buffer.
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (min, max) = (settings.number("min"), settings.number("max"));
-    let (room, unit) = match (settings.word("mode"), setting.capacity) {
-        ("bytes", capacity) => (capacity_in_bytes(capacity, setting.packet), "B"),
+    let (space, unit) = match (settings.word("mode"), site.capacity) {
+        ("bytes", capacity) => (capacity_in_bytes(capacity, site.packet), "B"),
         (_, Capacity::Packets(packets)) => (packets as f64, "packets"),
         (_, capacity) => {
-            let packet = setting.packet.0 as f64;
-            (capacity_in_bytes(capacity, setting.packet) / packet, "packets")
+            let packet = site.packet.0 as f64;
+            (capacity_in_bytes(capacity, site.packet) / packet, "packets")
         }
     };
     let length = |length: f64| format!("{} {unit}", shortest(length));
@@ -153,11 +153,11 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
         );
         return Err(("min", reason));
     }
-    if max > room {
+    if max > space {
         let reason = format!(
             "`max` ({}) must be within the buffer ({}): the average queue could never reach it",
             length(max),
-            length(room)
+            length(space)
         );
         return Err(("max", reason));
     }
@@ -176,10 +176,10 @@ fn capacity_in_bytes(capacity: Capacity, packet: Bytes) -> f64 {
 const ROUND_TRIP: Span = Span::from_millis(100);
 
 /// Adaptive RED: a memory of ten round trips of the largest packets at the rate of the link.
-fn automatic_weight(setting: &Setting) -> f64 {
-    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * 10;
-    let packet_bits = setting.packet.0 as f64 * 8.0;
-    let packets = setting.rate.0 as f64 * memory.seconds() / packet_bits;
+fn automatic_weight(site: &Site) -> f64 {
+    let memory = site.round_trip.unwrap_or(ROUND_TRIP) * 10;
+    let packet_bits = site.packet.0 as f64 * 8.0;
+    let packets = site.rate.0 as f64 * memory.seconds() / packet_bits;
     -math::expm1(-1.0 / packets)
 }
 
@@ -224,14 +224,14 @@ struct Red {
 }
 
 impl Red {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
+    fn new(settings: &Settings, site: &Site) -> Self {
         let (min, max) = (settings.number("min"), settings.number("max"));
         let max_p = settings.number("max_p");
         let by_bytes = settings.word("mode") == "bytes";
         let ecn = settings.flag("ecn");
         let mark_if = |possible: bool| if possible { Verdict::Mark } else { Verdict::Drop };
         let weight =
-            settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
+            settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(site));
         Self {
             average: 0.0,
             count: 0.0,
@@ -243,12 +243,12 @@ impl Red {
             full: if settings.flag("gentle") { 2.0 * max } else { max },
             slope: max_p / (max - min),
             gentle_slope: (1.0 - max_p) / max,
-            share: if by_bytes { 1.0 / setting.packet.0 as f64 } else { 1.0 },
+            share: if by_bytes { 1.0 / site.packet.0 as f64 } else { 1.0 },
             by_bytes,
             wait: settings.flag("wait"),
             early: mark_if(ecn),
             late: mark_if(ecn && settings.flag("mark_above_max")),
-            packet_time: setting.rate.time_for(setting.packet).max(Span(1)),
+            packet_time: site.rate.time_for(site.packet).max(Span(1)),
             powers: std::array::from_fn(|m| math::pow(1.0 - weight, m as f64)),
         }
     }

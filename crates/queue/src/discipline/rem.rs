@@ -56,7 +56,7 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Site, Verdict};
 
 /// REM's entry in the list of disciplines.
 pub static DISCIPLINE: Discipline = Discipline {
@@ -76,11 +76,11 @@ pub static DISCIPLINE: Discipline = Discipline {
         },
         Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
     ],
-    check: |settings, setting| {
-        check_target(settings, setting)?;
+    check: |settings, site| {
+        check_target(settings, site)?;
         check_interval(settings)
     },
-    build: |settings, setting| Built::Fifo(Some(Box::new(Rem::new(settings, setting)))),
+    build: |settings, site| Built::Fifo(Some(Box::new(Rem::new(settings, site)))),
 };
 
 /// The policy. Lengths and loads are in packets of the largest size.
@@ -111,11 +111,11 @@ struct Rem {
 }
 
 impl Rem {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let unit = Unit::of(setting.capacity);
-        let per_unit = 1.0 / unit.per_packet(setting);
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let unit = Unit::of(site.capacity);
+        let per_unit = 1.0 / unit.per_packet(site);
         let interval = settings.span("interval");
-        let packet = setting.packet.0 as f64;
+        let packet = site.packet.0 as f64;
         Self {
             price: 0.0,
             probability: 0.0,
@@ -124,7 +124,7 @@ impl Rem {
             alpha: settings.number("alpha"),
             ln_phi: math::ln(settings.number("phi")),
             target: settings.number("target") * per_unit,
-            capacity: setting.rate.0 as f64 * interval.seconds() / (8.0 * packet),
+            capacity: site.rate.0 as f64 * interval.seconds() / (8.0 * packet),
             packet,
             unit,
             per_unit,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longfat_queue::Setting;
+use longfat_queue::Site;
 use longfat_units::{Bytes, Span};
 
 use super::choice::{Catalogue, catalogue};
@@ -240,9 +240,9 @@ fn refuse_missing_priorities<'a>(
 
 fn heeds_priorities(direction: &Direction, packet: Bytes, catalogue: &Catalogue) -> bool {
     let Direction { rate, buffer, bdp, queue, .. } = direction;
-    let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
+    let site = Site { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
     let discipline = catalogue.disciplines.iter().find(|entry| entry.name == queue.kind);
-    discipline.is_some_and(|entry| (entry.build)(&queue.settings, &place).heeds_priorities())
+    discipline.is_some_and(|entry| (entry.build)(&queue.settings, &site).heeds_priorities())
 }
 
 /// The tables of one sort; empty where there is none, nothing where that cannot be told.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Setting};
+use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Site};
 use longfat_units::{Bytes, Ecn, Rate, Span, Time, parameter};
 use proptest::prelude::*;
 
@@ -59,7 +59,7 @@ proptest! {
         let end = Time(1_000_000_000_000);
         let capacity = Capacity::Bytes(Bytes(limit));
         let rate = Rate(8_000_000_000);
-        let site = Setting { rate, packet: Bytes(1500), capacity, round_trip: None };
+        let site = Site { rate, packet: Bytes(1500), capacity, round_trip: None };
         let pushout = longfat_queue::find("pushout").expect("there is pushout");
         let queue = (pushout.build)(&parameter::Settings::default(), &site);
         let mut link = Link::new(Settings { queue, ..settings(rate, capacity, false, end) });
