@@ -62,7 +62,7 @@ fn count_live(simulation: &mut Simulation) {
 
 /// One entry per direction, in the order of `Network::links`.
 fn link_summaries(simulation: &mut Simulation) -> Vec<LinkSummary> {
-    let links = simulation.network.links.iter_mut();
+    let links = simulation.network.ports.iter_mut();
     links
         .map(|link| {
             let report = link.gauge_mut().report();
@@ -238,7 +238,7 @@ fn flow_table(simulation: &Simulation, flows: &[FlowSummary]) -> Table {
 /// The name of each link twice, once per direction, and the directions.
 fn link_words(simulation: &Simulation) -> [(&'static str, Column); 2] {
     let names = simulation.scenario.links.iter().map(|link| link.name.clone()).collect();
-    let count = simulation.network.links.len() as u32;
+    let count = simulation.network.ports.len() as u32;
     [
         ("link", Column::Word((0..count).map(|link| link / 2).collect(), names)),
         (
@@ -346,7 +346,7 @@ fn flow_series(simulation: &mut Simulation, flows: &[FlowSummary]) -> Table {
 fn link_series(simulation: &Simulation) -> Table {
     let step: Span = simulation.scenario.sample;
     let links: Vec<_> =
-        simulation.network.links.iter().filter_map(|link| link.gauge().series()).collect();
+        simulation.network.ports.iter().filter_map(|link| link.gauge().series()).collect();
     let rows = links.first().map_or(0, |series| series.queue.len());
     let directions = links.len() as u32;
     let each = |value: &dyn Fn(usize, usize) -> f64| {

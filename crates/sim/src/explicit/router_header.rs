@@ -119,12 +119,12 @@ mod tests {
             let scenario = Scenario::read(&text, "headers.toml", &[], None).expect("it is right");
             let options = Options { record: false, stepwise: true };
             let mut simulation = Simulation::with_options(&scenario, options);
-            for (link, direction) in
+            for (port, direction) in
                 scenario.links.iter().flat_map(|link| [&link.forward, &link.reverse]).enumerate()
             {
                 let Capacity::Packets(limit) = direction.buffer else { panic!("it is in packets") };
                 let router = Router { limit, ..Router::default() };
-                simulation.network.links[link].ask(Box::new(router));
+                simulation.network.ports[port].ask(Box::new(router));
             }
             for flow in &mut simulation.network.flows[..2] {
                 flow.router_header = Some(LEAVES);
