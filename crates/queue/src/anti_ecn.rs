@@ -1,4 +1,4 @@
-//! AntiECN: a link that says when it has room.
+//! AntiECN: a link that says when it has capacity to spare.
 //!
 //! S. S. Kunniyur, "AntiECN Marking: A Marking Scheme for High Bandwidth Delay Connections", ICC 2003.
 //!
@@ -6,22 +6,22 @@
 //!
 //! A Reno flow on a long fat path needs thousands of round trips to fill it, one segment in each, because it can hear
 //! only of congestion and never of its absence. A drop or an ECN mark says "too much". AntiECN is the opposite, one bit
-//! in each packet: "there is room".
+//! in each packet: "there is capacity to spare".
 //!
 //! # The algorithm
 //!
 //! A link that knows AntiECN lets every arrival also enter a virtual queue, drained at a share η of the capacity C. A
-//! packet that finds it empty finds room. At the arrival of b bytes at t, with the arrival before at s:
+//! packet that finds it empty finds spare capacity. At the arrival of b bytes at t, with the arrival before at s:
 //!
 //! ```text
 //!     VQ ← max(VQ - η C (t - s), 0)
-//!     room = (VQ = 0)
+//!     spare = (VQ = 0)
 //!     if VQ + b ≤ B    VQ ← VQ + b
 //! ```
 //!
-//! The bit on its way: the sender sets it, each link that knows AntiECN clears it unless there is room, the receiver
-//! returns it with the acknowledgment. It is only listened to when every link of the path is known to take part, which
-//! a field in the first packet tells (AECN-SYN: a second hop count that only such links lower). What the sender does
+//! The bit on its way: the sender sets it, each link that knows AntiECN clears it unless it has capacity to spare, the
+//! receiver returns it with the acknowledgment. It is only listened to when every link of the path is known to take part,
+//! which a field in the first packet tells (AECN-SYN: a second hop count that only such links lower). What the sender does
 //! with it is in the controller `anti-ecn`.
 //!
 //! The marker stands beside the queue of the link, whatever its discipline, decides nothing about a packet and draws no
@@ -39,10 +39,10 @@
 //!
 //! What "empty" means depends on how packets come. Evenly spaced, all of them find the queue empty below η C and none
 //! above. A window that leaves in one train at the rate of the link fills the virtual queue with its second packet, and
-//! only the first of each round trip finds room. So a window that grows by a segment for each such packet doubles its
-//! slope with trains, and doubles itself with spaced packets.
+//! only the first of each round trip finds spare capacity. So a window that grows by a segment for each such packet
+//! doubles its slope with trains, and doubles itself with spaced packets.
 //!
-//! For a lone flow in trains on a link of bandwidth-delay product P, room ends at the window
+//! For a lone flow in trains on a link of bandwidth-delay product P, the last spare capacity is found at the window
 //!
 //! ```text
 //!     W* = max(η P, P - B/η)
@@ -92,18 +92,18 @@ impl AntiEcn {
         Self { queue: 0.0, last: Time::ZERO, capacity: threshold * rate.0 as f64 / 8.0, limit }
     }
 
-    /// A packet of `bytes` arrives. Is there room for more like it?
+    /// A packet of `bytes` arrives. Is there capacity to spare?
     #[inline]
-    pub fn has_room(&mut self, now: Time, bytes: Bytes) -> bool {
+    pub fn has_spare_capacity(&mut self, now: Time, bytes: Bytes) -> bool {
         let drained = self.capacity * now.since(self.last).seconds();
         self.last = now;
         self.queue = (self.queue - drained).max(0.0);
         let bytes = bytes.0 as f64;
-        let room = self.queue <= ROUNDING * bytes;
+        let spare = self.queue <= ROUNDING * bytes;
         if self.queue + bytes <= self.limit {
             self.queue += bytes;
         }
-        room
+        spare
     }
 
     /// What is in the virtual queue after the last arrival, in bytes.

@@ -6,7 +6,8 @@
 //! `discipline/` and its two lines in `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a catalogue at
 //! run time.
 //!
-//! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds room.
+//! [`AntiEcn`] is no discipline: it stands beside the queue of a link, whatever that is, and tells who finds capacity to
+//! spare.
 
 mod anti_ecn;
 pub mod discipline;
@@ -22,7 +23,7 @@ pub use discipline::pushout::Pushout;
 pub use fifo::Line;
 pub use packet_queue::{Host, Item, PacketQueue};
 pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
-pub use registry::{Build, Built, Check, Discipline, Refusal, Setting};
+pub use registry::{Build, Built, Check, Discipline, Refusal, Site};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -12,7 +12,7 @@ use rand_core::Rng;
 
 use crate::Probe;
 
-/// A queue that owns its packets. It keeps within the capacity of its [`Site`](crate::Setting), in which the packet in
+/// A queue that owns its packets. It keeps within the capacity of its [`Site`](crate::Site), in which the packet in
 /// service has no part, and never idles: as long as a packet waits, one is given.
 pub trait PacketQueue: fmt::Debug + Send {
     /// A packet arrives: it is kept, or given to [`Host::drop`]. Packets that wait may be dropped in its place.

@@ -30,10 +30,10 @@ pub struct Discipline {
 }
 
 /// Checks the settings of a queue that stands where the second argument says.
-pub type Check = Arc<dyn Fn(&Settings, &Setting) -> Result<(), Refusal> + Send + Sync>;
+pub type Check = Arc<dyn Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sync>;
 
 /// Makes the queue that stands where the second argument says.
-pub type Build = Arc<dyn Fn(&Settings, &Setting) -> Built + Send + Sync>;
+pub type Build = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
 
 /// Which key is wrong, and why.
 pub type Refusal = (Cow<'static, str>, String);
@@ -42,7 +42,7 @@ impl Discipline {
     /// A discipline without parameters as yet, and so without anything to check.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
-        build: impl Fn(&Settings, &Setting) -> Built + Send + Sync + 'static,
+        build: impl Fn(&Settings, &Site) -> Built + Send + Sync + 'static,
     ) -> Self {
         Self {
             name: name.into(),
@@ -77,7 +77,7 @@ impl Discipline {
     #[must_use]
     pub fn check(
         self,
-        check: impl Fn(&Settings, &Setting) -> Result<(), Refusal> + Send + Sync + 'static,
+        check: impl Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sync + 'static,
     ) -> Self {
         Self { check: Arc::new(check), ..self }
     }
@@ -114,7 +114,7 @@ impl PartialEq for Discipline {
 
 /// Where a queue stands: the facts of its link.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct Site {
     /// The rate of the link.
     pub rate: Rate,
     /// The largest packet that crosses it.

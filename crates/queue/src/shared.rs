@@ -4,7 +4,7 @@ use longfat_units::parameter::{Settings, shortest};
 use longfat_units::{Span, math};
 use rand_core::Rng;
 
-use crate::{Arrival, Backlog, Capacity, Refusal, Setting, Verdict};
+use crate::{Arrival, Backlog, Capacity, Refusal, Site, Verdict};
 
 /// A number in [0, 1): 53 random bits.
 #[inline]
@@ -45,10 +45,10 @@ impl Unit {
     }
 
     /// How much of it a packet of the largest size is.
-    pub(crate) fn per_packet(self, setting: &Setting) -> f64 {
+    pub(crate) fn per_packet(self, site: &Site) -> f64 {
         match self {
             Self::Packets => 1.0,
-            Self::Bytes => setting.packet.0 as f64,
+            Self::Bytes => site.packet.0 as f64,
         }
     }
 
@@ -71,19 +71,19 @@ impl Unit {
 }
 
 /// A `target` must be within the buffer: a queue that cannot get above it is never marked.
-pub(crate) fn check_target(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+pub(crate) fn check_target(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let target = settings.number("target");
-    let unit = Unit::of(setting.capacity);
-    let room = match setting.capacity {
+    let unit = Unit::of(site.capacity);
+    let space = match site.capacity {
         Capacity::Packets(packets) => packets as f64,
         Capacity::Bytes(bytes) => bytes.0 as f64,
         Capacity::Unbounded => return Ok(()),
     };
-    if target > room {
+    if target > space {
         let reason = format!(
             "`target` ({}) must be within the buffer ({}): the queue could never exceed it",
             unit.show(target),
-            unit.show(room)
+            unit.show(space)
         );
         return Err(("target".into(), reason));
     }

@@ -27,7 +27,7 @@ fn a_trace_worked_out_by_hand() {
         (8.2, 1000, true, 1000.0),  // 80 B drain in 0.16
         (1e6, 1000, true, 1000.0),
     ] {
-        assert_eq!(queue.has_room(at(time), Bytes(bytes)), room, "at {time}");
+        assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), room, "at {time}");
         close(queue.backlog(), backlog);
     }
 }
@@ -35,7 +35,7 @@ fn a_trace_worked_out_by_hand() {
 /// Of `packets` that come at a share `load` of the capacity, those that find room, after `before` that did not count.
 fn share_with_room(threshold: f64, load: f64, before: u64, packets: u64) -> f64 {
     let mut queue = AntiEcn::new(RATE, threshold, 1e6);
-    let mut told = |packet: u64| queue.has_room(at(packet as f64 / load), PACKET);
+    let mut told = |packet: u64| queue.has_spare_capacity(at(packet as f64 / load), PACKET);
     (0..before).for_each(|packet| {
         told(packet);
     });
@@ -63,7 +63,7 @@ fn one_packet_of_a_train_finds_room() {
     let mut queue = AntiEcn::new(RATE, 0.5, 1e6);
     for train in 0..1000_u64 {
         for packet in 0..100_u64 {
-            let room = queue.has_room(Time((300 * train + packet) * PACKET_TIME), PACKET);
+            let room = queue.has_spare_capacity(Time((300 * train + packet) * PACKET_TIME), PACKET);
             assert_eq!(room, packet == 0, "packet {packet} of train {train}");
         }
     }
@@ -77,9 +77,9 @@ fn a_cap_lets_the_link_speak_again_soon_after_an_overload() {
         let told = |after: f64| {
             let mut queue = AntiEcn::new(RATE, 0.5, limit);
             for packet in 0..10_000 {
-                queue.has_room(at(f64::from(packet)), PACKET);
+                queue.has_spare_capacity(at(f64::from(packet)), PACKET);
             }
-            queue.has_room(at(9999.0 + after), PACKET)
+            queue.has_spare_capacity(at(9999.0 + after), PACKET)
         };
         assert!(!told(silence - 2.0) && told(silence + 2.0), "{limit}");
     }

@@ -3,11 +3,11 @@
 mod support;
 
 use longfat_queue::discipline::avq::discipline;
-use longfat_queue::{Arrival, Capacity, Policy, Setting, Verdict};
+use longfat_queue::{Arrival, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Ecn, Time};
 
-use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting};
+use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, site};
 
 type Change = (&'static str, Value);
 
@@ -20,14 +20,14 @@ fn settings(changes: &[Change]) -> Settings {
     settings
 }
 
-fn avq_at(setting: &Setting, changes: &[Change]) -> Box<dyn Policy> {
+fn avq_at(site: &Site, changes: &[Change]) -> Box<dyn Policy> {
     let settings = settings(changes);
-    assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).into_policy().expect("AVQ is a policy")
+    assert_eq!((discipline().check)(&settings, site), Ok(()));
+    (discipline().build)(&settings, site).into_policy().expect("AVQ is a policy")
 }
 
 fn avq(changes: &[Change]) -> Box<dyn Policy> {
-    avq_at(&setting("packets"), changes)
+    avq_at(&site("packets"), changes)
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -123,10 +123,10 @@ fn a_full_buffer_is_no_load() {
 #[test]
 fn the_limit_is_in_the_unit_of_the_buffer_and_the_queue_in_bytes() {
     // Two packets of 1000 B hold fifty acknowledgments of 40 B.
-    let bytes = Setting { capacity: Capacity::Bytes(Bytes(5000)), ..setting("packets") };
-    let two_packets = [(setting("packets"), 2.0), (bytes, 2000.0)];
-    for (setting, limit) in two_packets {
-        let mut policy = avq_at(&setting, &[("limit", Value::Length(limit))]);
+    let bytes = Site { capacity: Capacity::Bytes(Bytes(5000)), ..site("packets") };
+    let two_packets = [(site("packets"), 2.0), (bytes, 2000.0)];
+    for (site, limit) in two_packets {
+        let mut policy = avq_at(&site, &[("limit", Value::Length(limit))]);
         for _ in 0..50 {
             let small = Arrival { bytes: Bytes(40), ..at(0.0) };
             assert_eq!(policy.on_arrival(&small, &mut chance(1)), Verdict::Keep);
@@ -141,8 +141,7 @@ fn the_limit_is_in_the_unit_of_the_buffer_and_the_queue_in_bytes() {
 #[test]
 fn a_limit_below_a_packet_is_refused() {
     let limit = settings(&[("limit", Value::Length(0.5))]);
-    let (key, reason) =
-        (discipline().check)(&limit, &setting("packets")).expect_err("it marks all");
+    let (key, reason) = (discipline().check)(&limit, &site("packets")).expect_err("it marks all");
     assert_eq!(key, "limit");
     assert!(reason.contains("0.5 packets") && reason.contains(&PACKET.to_string()), "{reason}");
 }

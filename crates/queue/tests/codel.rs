@@ -3,16 +3,16 @@
 mod support;
 
 use longfat_queue::discipline::codel::discipline;
-use longfat_queue::{Capacity, Setting};
+use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
-use support::{PACKET, Port, defaults, setting};
+use support::{PACKET, Port, defaults, site};
 
 fn port(capacity: Capacity, ecn: bool) -> Port {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");
     settings.set("ecn", Value::Flag(ecn));
-    let site = Setting { capacity, ..setting("packets") };
+    let site = Site { capacity, ..site("packets") };
     Port::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1)
 }
 
@@ -174,7 +174,7 @@ fn a_target_must_be_below_the_interval() {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");
     for (interval, right) in [(0, false), (5, false), (6, true)] {
         settings.set("interval", Value::Span(Span::from_millis(interval)));
-        let checked = (discipline().check)(&settings, &setting("packets"));
+        let checked = (discipline().check)(&settings, &site("packets"));
         assert_eq!(checked.is_ok(), right, "{checked:?}");
     }
 }

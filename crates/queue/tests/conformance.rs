@@ -2,20 +2,20 @@
 
 mod support;
 
-use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Setting};
+use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Site};
 use longfat_units::parameter::{Kind, Setting as Value};
 use longfat_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use support::{
-    Books, CODEPOINTS, PACKET, PACKET_TIME, Port, chance, defaults, observed, observed_in, setting,
+    Books, CODEPOINTS, PACKET, PACKET_TIME, Port, chance, defaults, observed, observed_in, site,
 };
 
 const MODES: [&str; 2] = ["packets", "bytes"];
 
-fn build(discipline: &Discipline, mode: &str, setting: &Setting) -> Option<Box<dyn Policy>> {
-    (discipline.build)(&defaults(discipline, mode)?, setting).into_policy()
+fn build(discipline: &Discipline, mode: &str, site: &Site) -> Option<Box<dyn Policy>> {
+    (discipline.build)(&defaults(discipline, mode)?, site).into_policy()
 }
 
 #[test]
@@ -74,12 +74,7 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
                 };
                 assert!(allowed, "{}: the default of `{name}`", discipline.name);
             }
-            assert_eq!(
-                (discipline.check)(&settings, &setting(mode)),
-                Ok(()),
-                "{}",
-                discipline.name
-            );
+            assert_eq!((discipline.check)(&settings, &site(mode)), Ok(()), "{}", discipline.name);
         }
     }
 }
@@ -165,11 +160,11 @@ proptest! {
     ) {
         for discipline in DISCIPLINES.iter() {
             for mode in MODES {
-                let setting = setting(mode);
-                for capacity in [setting.capacity, Capacity::Unbounded] {
-                    let setting = Setting { capacity, ..setting };
+                let site = site(mode);
+                for capacity in [site.capacity, Capacity::Unbounded] {
+                    let site = Site { capacity, ..site };
                     let once = || {
-                        let mut policy = build(discipline, mode, &setting)?;
+                        let mut policy = build(discipline, mode, &site)?;
                         Some(drive(&mut *policy, capacity, bulk, &steps, seed))
                     };
                     prop_assert_eq!(once(), once(), "{}", discipline.name);
@@ -187,14 +182,14 @@ proptest! {
         for discipline in DISCIPLINES.iter() {
             for mode in MODES {
                 for packets in [1, 20, 1000] {
-                    let capacity = match setting(mode).capacity {
+                    let capacity = match site(mode).capacity {
                         Capacity::Bytes(_) => Capacity::Bytes(PACKET * packets),
                         _ => Capacity::Packets(packets),
                     };
                     let Some(settings) = defaults(discipline, mode) else { continue };
                     let once = || {
-                        let setting = Setting { capacity, ..setting(mode) };
-                        let built = (discipline.build)(&settings, &setting);
+                        let site = Site { capacity, ..site(mode) };
+                        let built = (discipline.build)(&settings, &site);
                         let mut port = Port::new(built.into_queue(capacity), capacity, seed);
                         let mut now = Time::ZERO;
                         for step in &steps {
@@ -233,9 +228,9 @@ proptest! {
         for discipline in DISCIPLINES.iter() {
             for mode in MODES {
                 let Some(settings) = defaults(discipline, mode) else { continue };
-                let setting = setting(mode);
-                let built = (discipline.build)(&settings, &setting);
-                let mut port = Port::new(built.into_queue(setting.capacity), setting.capacity, seed);
+                let site = site(mode);
+                let built = (discipline.build)(&settings, &site);
+                let mut port = Port::new(built.into_queue(site.capacity), site.capacity, seed);
                 let mut now = Time::ZERO;
                 for gap in &gaps {
                     now = Time(now.0 + gap);

@@ -3,11 +3,11 @@
 mod support;
 
 use longfat_queue::discipline::pi::discipline;
-use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
+use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Fixed, behind, close, defaults, observed, setting};
+use support::{Fixed, behind, close, defaults, observed, site};
 
 type Change = (&'static str, Value);
 
@@ -20,18 +20,18 @@ fn settings(changes: &[Change]) -> Settings {
 }
 
 /// a = 0.01, b = 0.008 and a target of ten packets.
-fn pi_at(setting: &Setting, target: f64) -> Box<dyn Policy> {
+fn pi_at(site: &Site, target: f64) -> Box<dyn Policy> {
     let settings = settings(&[
         ("a", Value::Number(0.01)),
         ("b", Value::Number(0.008)),
         ("target", Value::Length(target)),
     ]);
-    assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).into_policy().expect("PI is a policy")
+    assert_eq!((discipline().check)(&settings, site), Ok(()));
+    (discipline().build)(&settings, site).into_policy().expect("PI is a policy")
 }
 
 fn pi() -> Box<dyn Policy> {
-    pi_at(&setting("packets"), 10.0)
+    pi_at(&site("packets"), 10.0)
 }
 
 fn probability(policy: &dyn Policy) -> f64 {
@@ -82,7 +82,7 @@ fn the_defaults_are_the_controller_of_the_paper() {
     // back to the target, p goes through a and then a - b = KT.
     let settings = settings(&[("target", Value::Length(0.0))]);
     let mut policy =
-        (discipline().build)(&settings, &setting("packets")).into_policy().expect("PI is a policy");
+        (discipline().build)(&settings, &site("packets")).into_policy().expect("PI is a policy");
     assert_eq!(policy.period(), Some(Span(1_000_000_000_000 / 160)));
     policy.on_ticks(1, behind(1).backlog);
     let a = probability(&*policy);
@@ -109,7 +109,7 @@ fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
 
 #[test]
 fn in_bytes_a_packet_of_the_largest_size_counts_as_one() {
-    let bytes = Setting { capacity: Capacity::Bytes(Bytes(1_000_000)), ..setting("packets") };
+    let bytes = Site { capacity: Capacity::Bytes(Bytes(1_000_000)), ..site("packets") };
     let mut policy = pi_at(&bytes, 10_000.0);
     policy.on_ticks(1, Backlog { packets: 500, bytes: Bytes(20_000) });
     close(probability(&*policy), 0.18);
@@ -119,7 +119,7 @@ fn in_bytes_a_packet_of_the_largest_size_counts_as_one() {
 fn what_makes_no_sense_is_refused() {
     let refused = |name, value| {
         let settings = settings(&[(name, value)]);
-        (discipline().check)(&settings, &setting("packets")).expect_err("it makes no sense")
+        (discipline().check)(&settings, &site("packets")).expect_err("it makes no sense")
     };
     assert_eq!(refused("b", Value::Number(1.822e-5)).0, "b");
     assert_eq!(refused("target", Value::Length(2000.0)).0, "target");

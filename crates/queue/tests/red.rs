@@ -3,14 +3,14 @@
 mod support;
 
 use longfat_queue::discipline::red::discipline;
-use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
+use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 use support::{
-    CODEPOINTS, Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, setting,
+    CODEPOINTS, Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, site,
 };
 
 type Change = (&'static str, Value);
@@ -24,9 +24,9 @@ fn settings(mode: &str, changes: &[Change]) -> Settings {
 }
 
 fn red(mode: &str, changes: &[Change]) -> Box<dyn Policy> {
-    let (settings, setting) = (settings(mode, changes), setting(mode));
-    assert_eq!((discipline().check)(&settings, &setting), Ok(()));
-    (discipline().build)(&settings, &setting).into_policy().expect("RED is a policy")
+    let (settings, site) = (settings(mode, changes), site(mode));
+    assert_eq!((discipline().check)(&settings, &site), Ok(()));
+    (discipline().build)(&settings, &site).into_policy().expect("RED is a policy")
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -356,11 +356,11 @@ fn the_automatic_weight_remembers_ten_round_trips() {
 
 #[test]
 fn thresholds_that_make_no_sense_are_refused() {
-    let refused = |mode: &str, setting: Setting, changes: &[Change]| {
-        let found = (discipline().check)(&settings(mode, changes), &setting);
+    let refused = |mode: &str, site: Site, changes: &[Change]| {
+        let found = (discipline().check)(&settings(mode, changes), &site);
         found.expect_err("it makes no sense")
     };
-    let here = setting("packets");
+    let here = site("packets");
     let (key, reason) = refused("packets", here, &[length("min", 300.0)]);
     assert_eq!(key, "min");
     assert!(reason.contains("300 packets"), "{reason}");
@@ -368,11 +368,11 @@ fn thresholds_that_make_no_sense_are_refused() {
     let (key, reason) = refused("packets", here, &[length("max", 1000.5)]);
     assert_eq!(key, "max");
     assert!(reason.contains("buffer (1000 packets)"), "{reason}");
-    let (key, reason) = refused("bytes", setting("bytes"), &[length("max", 1_000_001.0)]);
+    let (key, reason) = refused("bytes", site("bytes"), &[length("max", 1_000_001.0)]);
     assert_eq!(key, "max");
     assert!(reason.contains("buffer (1000000 B)"), "{reason}");
 
-    let endless = Setting { capacity: Capacity::Unbounded, ..here };
+    let endless = Site { capacity: Capacity::Unbounded, ..here };
     let far = settings("packets", &[length("max", 1e9)]);
     assert_eq!((discipline().check)(&far, &endless), Ok(()));
 }
@@ -380,9 +380,9 @@ fn thresholds_that_make_no_sense_are_refused() {
 #[test]
 fn a_slow_link_has_an_automatic_weight_too() {
     // 8 kbit/s: one packet in ten round trips, so 1 - 1/e.
-    let setting = Setting { rate: Rate(8000), ..setting("packets") };
+    let site = Site { rate: Rate(8000), ..site("packets") };
     let settings = settings("packets", &[("weight", Value::Word("auto".into()))]);
-    let built = (discipline().build)(&settings, &setting);
+    let built = (discipline().build)(&settings, &site);
     let mut policy = built.into_policy().expect("RED is a policy");
     policy.on_arrival(&behind(100), &mut chance(1));
     close(average(&*policy), 63.212_055_882_855_77);

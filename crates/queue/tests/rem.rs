@@ -3,11 +3,11 @@
 mod support;
 
 use longfat_queue::discipline::rem::discipline;
-use longfat_queue::{Arrival, Backlog, Capacity, Policy, Setting, Verdict};
+use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::{Setting as Value, Settings};
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Fixed, behind, chance, close, defaults, observed, setting};
+use support::{Fixed, behind, chance, close, defaults, observed, site};
 
 type Change = (&'static str, Value);
 
@@ -21,7 +21,7 @@ fn settings(changes: &[Change]) -> Settings {
 }
 
 /// γ = 0.1, α = 0.5, φ = 2, b* = 4 packets, and an interval of ten packet times: c = 10.
-fn rem_at(setting: &Setting, target: f64, changes: &[Change]) -> Box<dyn Policy> {
+fn rem_at(site: &Site, target: f64, changes: &[Change]) -> Box<dyn Policy> {
     let ours = [
         ("gamma", Value::Number(0.1)),
         ("alpha", Value::Number(0.5)),
@@ -30,12 +30,12 @@ fn rem_at(setting: &Setting, target: f64, changes: &[Change]) -> Box<dyn Policy>
         ("interval", Value::Span(Span(10_000_000))),
     ];
     let settings = settings(&[&ours[..], changes].concat());
-    assert_eq!((discipline().check)(&settings, setting), Ok(()));
-    (discipline().build)(&settings, setting).into_policy().expect("REM is a policy")
+    assert_eq!((discipline().check)(&settings, site), Ok(()));
+    (discipline().build)(&settings, site).into_policy().expect("REM is a policy")
 }
 
 fn rem() -> Box<dyn Policy> {
-    rem_at(&setting("packets"), 4.0, &[])
+    rem_at(&site("packets"), 4.0, &[])
 }
 
 /// An interval in which `arrivals` packets come, and which ends with `waiting`.
@@ -122,7 +122,7 @@ fn prices_add_up_along_a_path() {
 #[test]
 fn load_goes_by_bytes_and_the_queue_by_the_unit_of_the_buffer() {
     // 350 acknowledgments of 40 B are 14 packets; 8000 B wait.
-    let bytes = Setting { capacity: Capacity::Bytes(Bytes(1_000_000)), ..setting("packets") };
+    let bytes = Site { capacity: Capacity::Bytes(Bytes(1_000_000)), ..site("packets") };
     let mut policy = rem_at(&bytes, 4000.0, &[]);
     for _ in 0..350 {
         policy.on_arrival(&Arrival { bytes: Bytes(40), ..behind(0) }, &mut chance(1));
@@ -142,7 +142,7 @@ fn load_goes_by_bytes_and_the_queue_by_the_unit_of_the_buffer() {
 fn a_target_beyond_the_buffer_and_a_hasty_clock_are_refused() {
     let refused = |name, value| {
         let settings = settings(&[(name, value)]);
-        (discipline().check)(&settings, &setting("packets")).expect_err("it makes no sense")
+        (discipline().check)(&settings, &site("packets")).expect_err("it makes no sense")
     };
     let (key, reason) = refused("target", Value::Length(1001.0));
     assert_eq!(key, "target");

@@ -231,13 +231,13 @@ fn queue(
     };
     let settings = settings(chosen, &discipline.parameters, catalogue, &measure, problems)?;
     if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
-        let place = longfat_queue::Setting {
+        let site = longfat_queue::Site {
             rate: ruler.rate,
             packet: ruler.packet,
             capacity,
             round_trip: ruler.bdp,
         };
-        if let Err((key, reason)) = (discipline.check)(&settings, &place) {
+        if let Err((key, reason)) = (discipline.check)(&settings, &site) {
             let node = chosen.table.and_then(|table| table.node(&key));
             let place = node.map_or(chosen.place, |node| node.place);
             problems.add(Problem::new(place, reason));

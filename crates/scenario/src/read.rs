@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longfat_queue::Setting;
+use longfat_queue::Site;
 use longfat_units::{Bytes, Span};
 
 use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
@@ -244,7 +244,7 @@ fn refuse_missing_priorities<'a>(
 
 fn heeds_priorities(direction: &Direction, packet: Bytes) -> bool {
     let Direction { rate, buffer, bdp, queue, .. } = direction;
-    let place = Setting { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
+    let place = Site { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
     (queue.entry.build)(&queue.settings, &place).heeds_priorities()
 }
 

@@ -31,27 +31,27 @@ impl Feed {
 pub(crate) fn tell_links_early(network: &mut Network) {
     let feeds = feeds(network);
     for flow in &mut network.flows {
-        flow.returns_early = matches!(feeds[flow.back.links[0]], Feed::Acknowledgments(..));
+        flow.returns_early = matches!(feeds[flow.back.ports[0]], Feed::Acknowledgments(..));
     }
 }
 
 fn feeds(network: &Network) -> Vec<Feed> {
     // Departures that are events come when they come, and a short flow that is over leaves its place to the next one.
     let mut feeds: Vec<Feed> = network
-        .links
+        .ports
         .iter()
         .map(|link| if link.has_departures() { Feed::Mixed } else { Feed::Nothing })
         .collect();
-    for link in network.traffic.iter().flat_map(|traffic| traffic.route.links()) {
+    for link in network.traffic.iter().flat_map(|traffic| traffic.route.ports()) {
         feeds[link] = Feed::Mixed;
     }
     for flow in &network.flows {
         let (out, back) = (&flow.out, &flow.back);
-        let (turn, further) = back.links.split_first().expect("a path has a link");
-        for &link in out.links.iter().chain(further) {
+        let (turn, further) = back.ports.split_first().expect("a path has a link");
+        for &link in out.ports.iter().chain(further) {
             feeds[link] = Feed::Mixed;
         }
-        let last = *out.links.last().expect("a path has a link");
+        let last = *out.ports.last().expect("a path has a link");
         feeds[*turn] = feeds[*turn].and(if flow.receiver.may_delay() {
             Feed::Mixed
         } else {

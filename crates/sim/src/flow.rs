@@ -126,8 +126,8 @@ pub(crate) struct Slots {
 /// The way of a packet from one end to the other.
 #[derive(Debug)]
 pub(crate) struct Way {
-    /// Links in the order of travel.
-    pub(crate) links: Arc<[usize]>,
+    /// Ports in the order of travel.
+    pub(crate) ports: Arc<[usize]>,
     /// Delay from the end to the first link.
     pub(crate) before: Span,
     /// Delay from the last link to the other end.
@@ -145,8 +145,8 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// All links, those of the way back too.
-    pub(crate) fn links(&self) -> impl Iterator<Item = usize> {
+    /// All ports, those of the way back too.
+    pub(crate) fn ports(&self) -> impl Iterator<Item = usize> {
         self.out.iter().chain(self.back.iter()).copied()
     }
 
@@ -301,8 +301,8 @@ impl Flow {
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &plan.intervals,
             ),
-            out: Way { links: Arc::clone(&route.out), before: part, after: part },
-            back: Way { links: Arc::clone(&route.back), before: part, after: last_part },
+            out: Way { ports: Arc::clone(&route.out), before: part, after: part },
+            back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: plan.slots,
             returns_early: false,
             outlet: Outlet {

@@ -1,23 +1,23 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
-use longfat_queue::Setting;
+use longfat_queue::Site;
 use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, Member, Plan, Route, Slots, Source};
-use crate::link::{self, Gauge, Link, Rare};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
+use crate::port::{self, Gauge, Port, Rare};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
 use crate::traffic::Traffic;
 
-/// Everything that packets move through. Direction `2·i` is link `i` forward, `2·i + 1` its reverse.
+/// Everything that packets move through. Port `2·i` is link `i` forward, `2·i + 1` its reverse.
 #[derive(Debug)]
 pub(crate) struct Network {
-    pub(crate) links: Vec<Link>,
+    pub(crate) ports: Vec<Port>,
     /// The long flows, then the short ones that live; places of short flows that are over are used again.
     pub(crate) flows: Vec<Flow>,
     /// Of each flow the number of its group.
@@ -30,7 +30,7 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what it stands for and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
-    /// For each link, its way to the next one.
+    /// For each port, its way to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
     measured_from: Time,
@@ -49,8 +49,8 @@ pub(crate) struct Wire {
 
 impl Network {
     /// The slot in which departures from a link are scheduled.
-    pub(crate) fn departure_slot(&self, link: usize) -> usize {
-        self.departures[link]
+    pub(crate) fn departure_slot(&self, port: usize) -> usize {
+        self.departures[port]
     }
 
     /// The long flows.
@@ -89,10 +89,10 @@ impl Network {
     pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
         let side = usize::from(reverse);
         let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
-        let back: Vec<usize> = out.iter().rev().map(|link| link ^ 1).collect();
+        let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
         let both = out.iter().chain(&back);
-        let delay = both.fold(Span::ZERO, |sum, &link| sum + self.links[link].delay());
-        let unaware = out.iter().copied().find(|&link| !self.links[link].has_marker());
+        let delay = both.fold(Span::ZERO, |sum, &port| sum + self.ports[port].delay());
+        let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
         Route { out: out.into(), back: back.into(), delay, unaware }
     }
 
@@ -144,7 +144,7 @@ impl Network {
 /// Builds the network of `scenario`.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let mut network = Network {
-        links: Vec::new(),
+        ports: Vec::new(),
         flows: Vec::new(),
         groups: Vec::new(),
         long: 0,
@@ -159,20 +159,20 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     for (index, link) in scenario.links.iter().enumerate() {
         let packet = scenario.largest_packet(index);
         for (direction, name) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
-            network.links.push(build_link(scenario, direction, &link.name, name, packet, options));
+            network.ports.push(build_port(scenario, direction, &link.name, name, packet, options));
         }
     }
     // Departures first, then wires, then the flows: at the same instant a transmitter is free before a packet asks.
-    for link in 0..network.links.len() {
-        let slot = if network.links[link].has_departures() {
-            network.add_slot(Pipe::of_link(Slot::Departure(link as u32)))
+    for port in 0..network.ports.len() {
+        let slot = if network.ports[port].has_departures() {
+            network.add_slot(Pipe::of_port(Slot::Departure(port as u32)))
         } else {
             usize::MAX
         };
         network.departures.push(slot);
     }
-    for link in 0..network.links.len() {
-        let slot = network.add_slot(Pipe::of_link(Slot::Wire(link as u32)));
+    for port in 0..network.ports.len() {
+        let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
@@ -198,25 +198,25 @@ fn gap(scenario: &Scenario) -> Span {
     Span::from_seconds_f64(1.0 / directions.sum::<f64>())
 }
 
-fn build_link(
+fn build_port(
     scenario: &Scenario,
     direction: &Direction,
     name: &str,
     direction_name: &str,
     packet: Bytes,
     options: Options,
-) -> Link {
+) -> Port {
     let capacity = direction.buffer;
-    let setting = Setting { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
+    let site = Site { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
         |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let series = options.record.then_some(scenario.sample);
-    Link::new(link::Settings {
+    Port::new(port::Config {
         rate: direction.rate,
         delay: direction.delay,
         capacity,
-        queue: (direction.queue.entry.build)(&direction.queue.settings, &setting),
+        queue: (direction.queue.entry.build)(&direction.queue.settings, &site),
         marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),

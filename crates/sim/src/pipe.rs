@@ -21,8 +21,8 @@ impl Pipe {
         Self { records: Ring::default(), end, flow, bytes }
     }
 
-    /// A slot of a link, whose packets are elsewhere.
-    pub(crate) fn of_link(end: Slot) -> Self {
+    /// A slot of a port, whose packets are elsewhere.
+    pub(crate) fn of_port(end: Slot) -> Self {
         Self::new(end, u32::MAX, 0)
     }
 

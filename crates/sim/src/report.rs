@@ -76,7 +76,7 @@ fn count_live(run: &mut Run<'_>) {
 
 /// One entry per direction, in the order of `Network::links`.
 fn link_summaries(run: &mut Run<'_>) -> Vec<LinkSummary> {
-    let links = run.network.links.iter_mut();
+    let links = run.network.ports.iter_mut();
     links
         .map(|link| {
             let report = link.gauge_mut().report();
@@ -252,7 +252,7 @@ fn flow_table(run: &Run<'_>, flows: &[FlowSummary]) -> Table {
 /// The name of each link twice, once per direction, and the directions.
 fn link_words(run: &Run<'_>) -> [(&'static str, Column); 2] {
     let names = run.scenario.links.iter().map(|link| link.name.clone()).collect();
-    let count = run.network.links.len() as u32;
+    let count = run.network.ports.len() as u32;
     [
         ("link", Column::Word((0..count).map(|link| link / 2).collect(), names)),
         (
@@ -356,7 +356,7 @@ fn flow_series(run: &mut Run<'_>, flows: &[FlowSummary]) -> Table {
 
 fn link_series(run: &Run<'_>) -> Table {
     let step: Span = run.scenario.sample;
-    let links: Vec<_> = run.network.links.iter().filter_map(|link| link.gauge().series()).collect();
+    let links: Vec<_> = run.network.ports.iter().filter_map(|link| link.gauge().series()).collect();
     let rows = links.first().map_or(0, |series| series.queue.len());
     let directions = links.len() as u32;
     let each = |value: &dyn Fn(usize, usize) -> f64| {

@@ -111,10 +111,10 @@ pub mod step {
 
     /// Step marking's entry in the catalogue.
     pub fn discipline() -> Discipline {
-        Discipline::new("step", |settings, setting| {
+        Discipline::new("step", |settings, site| {
             Built::Fifo(Some(Box::new(Step {
                 threshold: settings.number("threshold"),
-                in_bytes: matches!(setting.capacity, Capacity::Bytes(_)),
+                in_bytes: matches!(site.capacity, Capacity::Bytes(_)),
             })))
         })
         .title("marks every packet that finds more than a threshold before it")
@@ -204,7 +204,7 @@ fn the_controller_of_the_guide_is_driven_like_any_other() {
 
 #[test]
 fn the_queue_of_the_guide_marks_above_its_threshold() {
-    use longfat_queue::{Backlog, Setting};
+    use longfat_queue::{Backlog, Site};
     use longfat_units::parameter::{self, Settings};
     use longfat_units::{Bytes, Ecn, Rate, Time};
     use rand_core::SeedableRng;
@@ -212,10 +212,9 @@ fn the_queue_of_the_guide_marks_above_its_threshold() {
     let mut settings = Settings::default();
     settings.set("threshold", parameter::Setting::Length(10.0));
     let capacity = Capacity::Packets(100);
-    let place =
-        Setting { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
+    let site = Site { rate: Rate(1_000_000_000), packet: Bytes(1500), capacity, round_trip: None };
     let mut policy =
-        (step::discipline().build)(&settings, &place).into_policy().expect("step has a policy");
+        (step::discipline().build)(&settings, &site).into_policy().expect("step has a policy");
     let mut chance = rand_pcg::Pcg64::seed_from_u64(1);
     let mut verdict = |packets: u64| {
         let backlog = Backlog { packets, bytes: Bytes(1500 * packets) };

@@ -66,54 +66,56 @@ use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
 use crate::shared::Unit;
-use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// AVQ's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("avq", |settings, setting| {
-        Built::Fifo(Some(Box::new(Avq::new(settings, setting))))
-    })
-    .title(
-        "adaptive virtual queue: marks what a queue behind a slower link would \
+    Discipline::new("avq", |settings, site| Built::Fifo(Some(Box::new(Avq::new(settings, site)))))
+        .title(
+            "adaptive virtual queue: marks what a queue behind a slower link would \
          not hold, to keep a utilisation",
-    )
-    .source("Kunniyur & Srikant 2001")
-    .parameters([
-        Parameter::number(
-            "utilisation",
-            0.98,
-            1e-3,
-            1.0,
-            "load to hold, as a share of the rate (gamma)",
-        ),
-        Parameter::frequency(
-            "alpha",
-            0.15,
-            1e-6,
-            1e6,
-            "how fast the virtual capacity follows the load",
-        ),
-        Parameter::length("limit", "1 buffer", "what the virtual queue holds (B)"),
-        Parameter::number(
-            "start",
-            0.8,
-            0.0,
-            1.0,
-            "virtual capacity at the start, as a share of the rate",
-        ),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ])
-    .check(check)
+        )
+        .source("Kunniyur & Srikant 2001")
+        .parameters([
+            Parameter::number(
+                "utilisation",
+                0.98,
+                1e-3,
+                1.0,
+                "load to hold, as a share of the rate (gamma)",
+            ),
+            Parameter::frequency(
+                "alpha",
+                0.15,
+                1e-6,
+                1e6,
+                "how fast the virtual capacity follows the load",
+            ),
+            Parameter::length("limit", "1 buffer", "what the virtual queue holds (B)"),
+            Parameter::number(
+                "start",
+                0.8,
+                0.0,
+                1.0,
+                "virtual capacity at the start, as a share of the rate",
+            ),
+            Parameter::flag(
+                "ecn",
+                true,
+                "marks packets that can be marked instead of dropping them",
+            ),
+        ])
+        .check(check)
 }
 
 /// The virtual queue must hold a packet.
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
-    if limit(settings, setting) < setting.packet.0 as f64 {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
+    if limit(settings, site) < site.packet.0 as f64 {
         let reason = format!(
             "`limit` ({}) must be at least one packet of {}, the largest that crosses: a virtual queue that holds none \
              marks them all",
-            Unit::of(setting.capacity).show(settings.number("limit")),
-            setting.packet
+            Unit::of(site.capacity).show(settings.number("limit")),
+            site.packet
         );
         return Err(("limit".into(), reason));
     }
@@ -121,9 +123,9 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
 }
 
 /// B in bytes.
-fn limit(settings: &Settings, setting: &Setting) -> f64 {
-    let packets = settings.number("limit") / Unit::of(setting.capacity).per_packet(setting);
-    packets * setting.packet.0 as f64
+fn limit(settings: &Settings, site: &Site) -> f64 {
+    let packets = settings.number("limit") / Unit::of(site.capacity).per_packet(site);
+    packets * site.packet.0 as f64
 }
 
 /// The policy. Lengths are in bytes, rates in bytes per second.
@@ -148,8 +150,8 @@ struct Avq {
 }
 
 impl Avq {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let capacity = setting.rate.0 as f64 / 8.0;
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let capacity = site.rate.0 as f64 / 8.0;
         let alpha = settings.number("alpha");
         Self {
             queue: 0.0,
@@ -158,7 +160,7 @@ impl Avq {
             capacity,
             alpha,
             growth: alpha * settings.number("utilisation") * capacity,
-            limit: limit(settings, setting),
+            limit: limit(settings, site),
             ecn: settings.flag("ecn"),
         }
     }

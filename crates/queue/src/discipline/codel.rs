@@ -64,32 +64,34 @@
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Span, Time, math};
 
-use crate::{Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Setting};
+use crate::{Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Site};
 
 /// CoDel's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("codel", |settings, setting| {
-        Built::Own(Box::new(Codel::new(settings, setting)))
-    })
-    .title("controlled delay: drops as packets leave while all of them have waited too long")
-    .source("RFC 8289, Nichols, Jacobson, McGregor & Iyengar 2018")
-    .parameters([
-        Parameter::span(
-            "target",
-            "5 ms",
-            "time in the queue that is not to be exceeded for long (TARGET)",
-        ),
-        Parameter::span(
-            "interval",
-            "100 ms",
-            "how long that is, and the time from the first drop to the second (INTERVAL)",
-        ),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ])
-    .check(check)
+    Discipline::new("codel", |settings, site| Built::Own(Box::new(Codel::new(settings, site))))
+        .title("controlled delay: drops as packets leave while all of them have waited too long")
+        .source("RFC 8289, Nichols, Jacobson, McGregor & Iyengar 2018")
+        .parameters([
+            Parameter::span(
+                "target",
+                "5 ms",
+                "time in the queue that is not to be exceeded for long (TARGET)",
+            ),
+            Parameter::span(
+                "interval",
+                "100 ms",
+                "how long that is, and the time from the first drop to the second (INTERVAL)",
+            ),
+            Parameter::flag(
+                "ecn",
+                true,
+                "marks packets that can be marked instead of dropping them",
+            ),
+        ])
+        .check(check)
 }
 
-fn check(settings: &Settings, _: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
     let (target, interval) = (settings.span("target"), settings.span("interval"));
     if target >= interval {
         let reason = format!(
@@ -139,7 +141,7 @@ impl Head {
 }
 
 impl Codel {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
+    fn new(settings: &Settings, site: &Site) -> Self {
         Self {
             line: Line::default(),
             late_from: None,
@@ -150,8 +152,8 @@ impl Codel {
             target: settings.span("target"),
             interval: settings.span("interval"),
             ecn: settings.flag("ecn"),
-            largest: setting.packet,
-            capacity: setting.capacity,
+            largest: site.packet,
+            capacity: site.capacity,
         }
     }
 

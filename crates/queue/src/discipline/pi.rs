@@ -60,52 +60,54 @@ use longfat_units::parameter::{Parameter, Settings};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// PI's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("pi", |settings, setting| {
-        Built::Fifo(Some(Box::new(Pi::new(settings, setting))))
-    })
-    .title(
-        "proportional-integral control of the marking probability, to hold the queue \
+    Discipline::new("pi", |settings, site| Built::Fifo(Some(Box::new(Pi::new(settings, site)))))
+        .title(
+            "proportional-integral control of the marking probability, to hold the queue \
          at a target",
-    )
-    .source("Hollot, Misra, Towsley & Gong 2001")
-    .parameters([
-        Parameter::number(
-            "a",
-            1.822e-5,
-            f64::MIN_POSITIVE,
-            1.0,
-            "probability per packet above the target now",
-        ),
-        Parameter::number(
-            "b",
-            1.816e-5,
-            0.0,
-            1.0,
-            "probability per packet above the target an interval ago",
-        ),
-        Parameter::length("target", "50 packets", "queue to hold (q_ref)"),
-        Parameter::span(
-            "interval",
-            "6.25 ms",
-            "time from one update of the probability to the next (T)",
-        ),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ])
-    .check(check)
+        )
+        .source("Hollot, Misra, Towsley & Gong 2001")
+        .parameters([
+            Parameter::number(
+                "a",
+                1.822e-5,
+                f64::MIN_POSITIVE,
+                1.0,
+                "probability per packet above the target now",
+            ),
+            Parameter::number(
+                "b",
+                1.816e-5,
+                0.0,
+                1.0,
+                "probability per packet above the target an interval ago",
+            ),
+            Parameter::length("target", "50 packets", "queue to hold (q_ref)"),
+            Parameter::span(
+                "interval",
+                "6.25 ms",
+                "time from one update of the probability to the next (T)",
+            ),
+            Parameter::flag(
+                "ecn",
+                true,
+                "marks packets that can be marked instead of dropping them",
+            ),
+        ])
+        .check(check)
 }
 
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (a, b) = (settings.number("a"), settings.number("b"));
     if b >= a {
         let reason = "`b` must be below `a`: their difference is what moves the probability as long as the queue is not \
                       at its target";
         return Err(("b".into(), reason.into()));
     }
-    check_target(settings, setting)?;
+    check_target(settings, site)?;
     check_interval(settings)
 }
 
@@ -129,9 +131,9 @@ struct Pi {
 }
 
 impl Pi {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let unit = Unit::of(setting.capacity);
-        let per_unit = 1.0 / unit.per_packet(setting);
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let unit = Unit::of(site.capacity);
+        let per_unit = 1.0 / unit.per_packet(site);
         let target = settings.number("target") * per_unit;
         Self {
             probability: 0.0,

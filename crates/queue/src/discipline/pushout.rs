@@ -49,11 +49,11 @@ use crate::{Backlog, Built, Capacity, Discipline, Host, Item, PacketQueue};
 
 /// Pushout's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("pushout", |_, setting| {
+    Discipline::new("pushout", |_, site| {
         Built::Own(Box::new(Queue {
             waiting: Pushout::default(),
             backlog: Backlog::default(),
-            capacity: setting.capacity,
+            capacity: site.capacity,
         }))
     })
     .title("first in, first out; a full buffer discards the lowest priority")

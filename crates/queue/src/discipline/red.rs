@@ -103,45 +103,56 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::uniform;
-use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Setting, Verdict};
+use crate::{Arrival, Built, Capacity, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// RED's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("red", |settings, setting| {
-        Built::Fifo(Some(Box::new(Red::new(settings, setting))))
-    })
-    .title("random early detection: marks or drops at random as the average queue grows")
-    .source("Floyd & Jacobson 1993; gentle: Floyd 2000")
-    .parameters([
-        Parameter::length("min", "0.1 bdp", "average queue at which marking begins (min_th)"),
-        Parameter::length("max", "0.3 bdp", "average queue at which max_p is reached (max_th)"),
-        Parameter::number_or(
-            "weight",
-            0.002,
-            (f64::MIN_POSITIVE, 1.0),
-            ["auto"],
-            "weight of a new sample in the average (w_q); \"auto\" remembers \
+    Discipline::new("red", |settings, site| Built::Fifo(Some(Box::new(Red::new(settings, site)))))
+        .title("random early detection: marks or drops at random as the average queue grows")
+        .source("Floyd & Jacobson 1993; gentle: Floyd 2000")
+        .parameters([
+            Parameter::length("min", "0.1 bdp", "average queue at which marking begins (min_th)"),
+            Parameter::length("max", "0.3 bdp", "average queue at which max_p is reached (max_th)"),
+            Parameter::number_or(
+                "weight",
+                0.002,
+                (f64::MIN_POSITIVE, 1.0),
+                ["auto"],
+                "weight of a new sample in the average (w_q); \"auto\" remembers \
              ten round trips of full-size packets",
-        ),
-        Parameter::number("max_p", 0.1, f64::MIN_POSITIVE, 1.0, "marking probability at `max`"),
-        Parameter::flag("gentle", true, "from `max` to twice `max` the probability grows to 1"),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-        Parameter::word("mode", "packets", ["packets", "bytes"], "what the queue is counted in"),
-        Parameter::flag("mark_above_max", false, "marks even where the average is above `max`"),
-        Parameter::flag("wait", true, "waits 1/p packets after a mark before the next is possible"),
-    ])
-    .check(check)
+            ),
+            Parameter::number("max_p", 0.1, f64::MIN_POSITIVE, 1.0, "marking probability at `max`"),
+            Parameter::flag("gentle", true, "from `max` to twice `max` the probability grows to 1"),
+            Parameter::flag(
+                "ecn",
+                true,
+                "marks packets that can be marked instead of dropping them",
+            ),
+            Parameter::word(
+                "mode",
+                "packets",
+                ["packets", "bytes"],
+                "what the queue is counted in",
+            ),
+            Parameter::flag("mark_above_max", false, "marks even where the average is above `max`"),
+            Parameter::flag(
+                "wait",
+                true,
+                "waits 1/p packets after a mark before the next is possible",
+            ),
+        ])
+        .check(check)
 }
 
 /// The thresholds must be in order, and within the buffer.
-fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
+fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (min, max) = (settings.number("min"), settings.number("max"));
-    let (room, unit) = match (settings.word("mode"), setting.capacity) {
-        ("bytes", capacity) => (capacity_in_bytes(capacity, setting.packet), "B"),
+    let (space, unit) = match (settings.word("mode"), site.capacity) {
+        ("bytes", capacity) => (capacity_in_bytes(capacity, site.packet), "B"),
         (_, Capacity::Packets(packets)) => (packets as f64, "packets"),
         (_, capacity) => {
-            let packet = setting.packet.0 as f64;
-            (capacity_in_bytes(capacity, setting.packet) / packet, "packets")
+            let packet = site.packet.0 as f64;
+            (capacity_in_bytes(capacity, site.packet) / packet, "packets")
         }
     };
     let length = |length: f64| format!("{} {unit}", shortest(length));
@@ -159,11 +170,11 @@ fn check(settings: &Settings, setting: &Setting) -> Result<(), Refusal> {
         );
         return Err(("min".into(), reason));
     }
-    if max > room {
+    if max > space {
         let reason = format!(
             "`max` ({}) must be within the buffer ({}): the average queue could never reach it",
             length(max),
-            length(room)
+            length(space)
         );
         return Err(("max".into(), reason));
     }
@@ -185,10 +196,10 @@ pub const ROUND_TRIP: Span = Span::from_millis(100);
 pub const REMEMBERED: u32 = 10;
 
 /// Adaptive RED: a memory of ten round trips of the largest packets at the rate of the link.
-fn automatic_weight(setting: &Setting) -> f64 {
-    let memory = setting.round_trip.unwrap_or(ROUND_TRIP) * u64::from(REMEMBERED);
-    let packet_bits = setting.packet.0 as f64 * 8.0;
-    let packets = setting.rate.0 as f64 * memory.seconds() / packet_bits;
+fn automatic_weight(site: &Site) -> f64 {
+    let memory = site.round_trip.unwrap_or(ROUND_TRIP) * u64::from(REMEMBERED);
+    let packet_bits = site.packet.0 as f64 * 8.0;
+    let packets = site.rate.0 as f64 * memory.seconds() / packet_bits;
     -math::expm1(-1.0 / packets)
 }
 
@@ -233,13 +244,13 @@ struct Red {
 }
 
 impl Red {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
+    fn new(settings: &Settings, site: &Site) -> Self {
         let (min, max) = (settings.number("min"), settings.number("max"));
         let max_p = settings.number("max_p");
         let by_bytes = settings.word("mode") == "bytes";
         let ecn = settings.flag("ecn");
         let mark_if = |possible: bool| if possible { Verdict::Mark } else { Verdict::Drop };
-        let weight = settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(setting));
+        let weight = settings.number_or_word("weight").unwrap_or_else(|| automatic_weight(site));
         Self {
             average: 0.0,
             count: 0.0,
@@ -251,12 +262,12 @@ impl Red {
             full: if settings.flag("gentle") { 2.0 * max } else { max },
             slope: max_p / (max - min),
             gentle_slope: (1.0 - max_p) / max,
-            share: if by_bytes { 1.0 / setting.packet.0 as f64 } else { 1.0 },
+            share: if by_bytes { 1.0 / site.packet.0 as f64 } else { 1.0 },
             by_bytes,
             wait: settings.flag("wait"),
             early: mark_if(ecn),
             late: mark_if(ecn && settings.flag("mark_above_max")),
-            packet_time: setting.rate.time_for(setting.packet).max(Span(1)),
+            packet_time: site.rate.time_for(site.packet).max(Span(1)),
             powers: std::array::from_fn(|m| math::pow(1.0 - weight, m as f64)),
         }
     }

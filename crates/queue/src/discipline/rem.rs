@@ -56,48 +56,50 @@ use longfat_units::{Bytes, Span, math};
 use rand_core::Rng;
 
 use crate::shared::{Unit, check_interval, check_target, mark_at_random};
-use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Setting, Verdict};
+use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Site, Verdict};
 
 /// REM's entry in the catalogue.
 pub fn discipline() -> Discipline {
-    Discipline::new("rem", |settings, setting| {
-        Built::Fifo(Some(Box::new(Rem::new(settings, setting))))
-    })
-    .title(
-        "random exponential marking: a price of excess load and excess queue, \
+    Discipline::new("rem", |settings, site| Built::Fifo(Some(Box::new(Rem::new(settings, site)))))
+        .title(
+            "random exponential marking: a price of excess load and excess queue, \
          to match rates and clear buffers",
-    )
-    .source("Athuraliya, Li, Low & Yin 2001")
-    .parameters([
-        Parameter::number(
-            "gamma",
-            0.001,
-            f64::MIN_POSITIVE,
-            1e3,
-            "step of the price per packet of excess",
-        ),
-        Parameter::number(
-            "alpha",
-            0.1,
-            0.0,
-            1e3,
-            "weight of a packet of excess queue against one of excess load",
-        ),
-        Parameter::number(
-            "phi",
-            1.001,
-            1.0001,
-            1e3,
-            "base of the marking probability 1 - phi^-price",
-        ),
-        Parameter::length("target", "20 packets", "queue to hold (b*)"),
-        Parameter::span("interval", "2 ms", "time from one update of the price to the next"),
-        Parameter::flag("ecn", true, "marks packets that can be marked instead of dropping them"),
-    ])
-    .check(|settings, setting| {
-        check_target(settings, setting)?;
-        check_interval(settings)
-    })
+        )
+        .source("Athuraliya, Li, Low & Yin 2001")
+        .parameters([
+            Parameter::number(
+                "gamma",
+                0.001,
+                f64::MIN_POSITIVE,
+                1e3,
+                "step of the price per packet of excess",
+            ),
+            Parameter::number(
+                "alpha",
+                0.1,
+                0.0,
+                1e3,
+                "weight of a packet of excess queue against one of excess load",
+            ),
+            Parameter::number(
+                "phi",
+                1.001,
+                1.0001,
+                1e3,
+                "base of the marking probability 1 - phi^-price",
+            ),
+            Parameter::length("target", "20 packets", "queue to hold (b*)"),
+            Parameter::span("interval", "2 ms", "time from one update of the price to the next"),
+            Parameter::flag(
+                "ecn",
+                true,
+                "marks packets that can be marked instead of dropping them",
+            ),
+        ])
+        .check(|settings, site| {
+            check_target(settings, site)?;
+            check_interval(settings)
+        })
 }
 
 /// The policy. Lengths and loads are in packets of the largest size.
@@ -128,11 +130,11 @@ struct Rem {
 }
 
 impl Rem {
-    fn new(settings: &Settings, setting: &Setting) -> Self {
-        let unit = Unit::of(setting.capacity);
-        let per_unit = 1.0 / unit.per_packet(setting);
+    fn new(settings: &Settings, site: &Site) -> Self {
+        let unit = Unit::of(site.capacity);
+        let per_unit = 1.0 / unit.per_packet(site);
         let interval = settings.span("interval");
-        let packet = setting.packet.0 as f64;
+        let packet = site.packet.0 as f64;
         Self {
             price: 0.0,
             probability: 0.0,
@@ -141,7 +143,7 @@ impl Rem {
             alpha: settings.number("alpha"),
             ln_phi: math::ln(settings.number("phi")),
             target: settings.number("target") * per_unit,
-            capacity: setting.rate.0 as f64 * interval.seconds() / (8.0 * packet),
+            capacity: site.rate.0 as f64 * interval.seconds() / (8.0 * packet),
             packet,
             unit,
             per_unit,

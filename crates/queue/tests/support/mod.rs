@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 use longfat_queue::{
-    Arrival, Backlog, Capacity, Discipline, Host, Item, PacketQueue, Policy, Probe, Setting,
+    Arrival, Backlog, Capacity, Discipline, Host, Item, PacketQueue, Policy, Probe, Site,
 };
 use longfat_units::parameter::{self, Settings};
 use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Time, split};
@@ -26,12 +26,12 @@ pub(crate) const BDP: f64 = 1000.0;
 pub(crate) const CODEPOINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 
 /// A queue that holds a thousand packets, in the unit that `mode` says.
-pub(crate) fn setting(mode: &str) -> Setting {
+pub(crate) fn site(mode: &str) -> Site {
     let capacity = match mode {
         "bytes" => Capacity::Bytes(Bytes(1000 * PACKET.0)),
         _ => Capacity::Packets(1000),
     };
-    Setting { rate: RATE, packet: PACKET, capacity, round_trip: None }
+    Site { rate: RATE, packet: PACKET, capacity, round_trip: None }
 }
 
 /// The defaults of `discipline`, with the lengths that they have here.

@@ -128,7 +128,7 @@ impl Marker {
     /// A packet arrives. All of them enter the virtual queue; data has its bit written, and acknowledgments, whose bit
     /// is the echo of another way, keep it.
     pub(crate) fn see(&mut self, now: Time, packet: &mut Packet) {
-        let spare = self.queue.has_room(now, packet.size());
+        let spare = self.queue.has_spare_capacity(now, packet.size());
         if packet.is_ack() {
             return;
         }

@@ -81,8 +81,8 @@ impl Simulation {
     /// Keeps a row of every time series.
     fn sample(&mut self) {
         let Some(series) = &mut self.series else { return };
-        for link in &mut self.network.links {
-            link.settle(self.now);
+        for port in &mut self.network.ports {
+            port.settle(self.now);
         }
         for (index, flow) in self.network.flows[..self.network.long].iter_mut().enumerate() {
             let received = flow.receiver.received_mut().at_edge();

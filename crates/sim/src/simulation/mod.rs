@@ -147,8 +147,8 @@ impl Simulation {
 
     /// The tables and averages of the whole run. Call when [`Simulation::advance`] has returned false.
     pub fn finish(mut self) -> Recording {
-        for link in &mut self.network.links {
-            link.settle(self.end);
+        for port in &mut self.network.ports {
+            port.settle(self.end);
         }
         let series = self.series.take();
         report::recording(&mut self.told(series))
@@ -163,8 +163,8 @@ impl Simulation {
     /// What became of every data packet until now.
     pub fn fates(&self) -> Fates {
         let piped = self.network.piped().filter(Packet::is_live_data).count() as u64;
-        let links = self.network.links.iter();
-        let inside = links.map(|link| link.inside(Packet::is_live_data)).sum::<usize>() as u64;
+        let ports = self.network.ports.iter();
+        let inside = ports.map(|port| port.inside(Packet::is_live_data)).sum::<usize>() as u64;
         let measured = self.network.flows.iter().filter_map(|flow| flow.source.measured());
         let sent: u64 = measured.map(|measured| measured.total_sent).sum();
         let over: u64 = self.network.traffic.iter().map(|traffic| traffic.tally.sent).sum();
@@ -177,7 +177,7 @@ impl Simulation {
         let has_cargo = |packet: &Packet| packet.cargo().is_some();
         let kept_back = self.network.flows.iter().filter_map(|flow| flow.receiver.kept_back());
         let travelling = self.network.piped().chain(kept_back).filter(has_cargo).count();
-        let inside: usize = self.network.links.iter().map(|link| link.inside(has_cargo)).sum();
+        let inside: usize = self.network.ports.iter().map(|port| port.inside(has_cargo)).sum();
         (self.hold.in_use(), travelling + inside)
     }
 
@@ -185,16 +185,16 @@ impl Simulation {
     fn handle(&mut self, slot: usize) {
         // Two kinds that are told apart by a comparison: a table of jumps is foreseen less often.
         match self.network.pipes[slot].end {
-            Slot::Out(link) => {
+            Slot::Out(port) => {
                 let packet = self.take(slot);
-                self.reach_link::<false>(self.now, link as usize, packet);
+                self.reach_port::<false>(self.now, port as usize, packet);
             }
-            Slot::Back(link) => {
+            Slot::Back(port) => {
                 let packet = self.take(slot);
                 if packet.flags.has(Flags::DESTROYED) {
                     return self.lose(packet);
                 }
-                self.reach_link::<true>(self.now, link as usize, packet);
+                self.reach_port::<true>(self.now, port as usize, packet);
             }
             _ => self.handle_rare(slot),
         }
@@ -204,8 +204,8 @@ impl Simulation {
     fn handle_rare(&mut self, slot: usize) {
         match self.network.pipes[slot].end {
             Slot::Home => self.come_home(slot),
-            Slot::Wire(link) => self.go_on(slot, link as usize),
-            Slot::Departure(link) => self.depart(slot, link as usize),
+            Slot::Wire(port) => self.go_on(slot, port as usize),
+            Slot::Departure(port) => self.depart(slot, port as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
                 self.network.flows[flow as usize].outlet.pace_set = false;
@@ -218,8 +218,8 @@ impl Simulation {
 
     /// A packet reaches the next link of its way.
     #[inline(never)]
-    fn go_on(&mut self, slot: usize, link: usize) {
-        let wire = &mut self.network.wires[link].packets;
+    fn go_on(&mut self, slot: usize, port: usize) {
+        let wire = &mut self.network.wires[port].packets;
         let (_, packet) = wire.take().expect("a scheduled wire holds a packet");
         if let Some((next, _)) = wire.first() {
             self.heads.add(slot, *next);
@@ -228,11 +228,11 @@ impl Simulation {
             return self.lose(packet);
         }
         let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
-        let link = way.links[packet.hop as usize];
+        let port = way.ports[packet.hop as usize];
         if packet.is_ack() {
-            self.reach_link::<true>(self.now, link, packet);
+            self.reach_port::<true>(self.now, port, packet);
         } else {
-            self.reach_link::<false>(self.now, link, packet);
+            self.reach_port::<false>(self.now, port, packet);
         }
     }
 
@@ -251,8 +251,8 @@ impl Simulation {
     }
 
     /// Puts a packet on the wire of a link, which it will leave at `time`.
-    fn put_on_wire(&mut self, link: usize, time: Time, packet: Packet) {
-        let Wire { slot, packets } = &mut self.network.wires[link];
+    fn put_on_wire(&mut self, port: usize, time: Time, packet: Packet) {
+        let Wire { slot, packets } = &mut self.network.wires[port];
         debug_assert!(
             packets.last().is_none_or(|(last, _)| *last <= time),
             "a wire keeps its order"

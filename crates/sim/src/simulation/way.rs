@@ -5,81 +5,81 @@ use longfat_units::Time;
 use super::Simulation;
 use crate::events::Timer;
 use crate::flow::{Member, Source};
-use crate::link::Arrived;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
+use crate::port::Arrived;
 use crate::sender::Sends;
 
 impl Simulation {
     /// Data or an acknowledgment reaches a link at `now`, which may lie ahead.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    pub(super) fn reach_link<const ACK: bool>(
+    pub(super) fn reach_port<const ACK: bool>(
         &mut self,
         now: Time,
-        link: usize,
+        port: usize,
         mut packet: Packet,
     ) {
-        let Network { links, groups, .. } = &mut self.network;
-        match links[link].arrive(now, &mut packet, groups, &mut self.hold) {
-            Arrived::Through(time) => self.cross::<ACK>(link, time, packet),
-            other => self.stay(now, link, packet, other),
+        let Network { ports, groups, .. } = &mut self.network;
+        match ports[port].arrive(now, &mut packet, groups, &mut self.hold) {
+            Arrived::Through(time) => self.cross::<ACK>(port, time, packet),
+            other => self.stay(now, port, packet, other),
         }
     }
 
     /// A packet has reached a link and is not known to cross it.
     #[inline(never)]
-    fn stay(&mut self, now: Time, link: usize, packet: Packet, arrived: Arrived) {
+    fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
         match arrived {
             Arrived::Through(_) => unreachable!("it crosses"),
             Arrived::Waits(departure) => {
                 if let Some(departure) = departure {
-                    self.heads.add(self.network.departure_slot(link), departure);
+                    self.heads.add(self.network.departure_slot(port), departure);
                 }
-                self.discard_dropped(now, link);
+                self.discard_dropped(now, port);
             }
             Arrived::Dropped => self.discard(now, packet),
-            Arrived::Corrupted(time) => self.corrupt(link, time, packet),
+            Arrived::Corrupted(time) => self.corrupt(port, time, packet),
         }
     }
 
     /// A link has asked its queue, which may have dropped packets.
-    fn discard_dropped(&mut self, now: Time, link: usize) {
-        while let Some(packet) = self.network.links[link].take_dropped() {
+    fn discard_dropped(&mut self, now: Time, port: usize) {
+        while let Some(packet) = self.network.ports[port].take_dropped() {
             self.discard(now, packet);
         }
     }
 
     /// A packet leaves a link that is served packet by packet.
-    pub(super) fn depart(&mut self, slot: usize, link: usize) {
-        let departed = self.network.links[link].depart(self.now, &mut self.hold);
+    pub(super) fn depart(&mut self, slot: usize, port: usize) {
+        let departed = self.network.ports[port].depart(self.now, &mut self.hold);
         if let Some(next) = departed.next {
             self.heads.add(slot, next);
         }
-        self.discard_dropped(self.now, link);
+        self.discard_dropped(self.now, port);
         if departed.corrupted {
-            self.corrupt(link, departed.arrives, departed.packet);
+            self.corrupt(port, departed.arrives, departed.packet);
         } else {
-            self.cross_either(link, departed.arrives, departed.packet);
+            self.cross_either(port, departed.arrives, departed.packet);
         }
     }
 
     #[inline(never)]
-    fn cross_either(&mut self, link: usize, time: Time, packet: Packet) {
+    fn cross_either(&mut self, port: usize, time: Time, packet: Packet) {
         if packet.is_ack() {
-            self.cross::<true>(link, time, packet);
+            self.cross::<true>(port, time, packet);
         } else {
-            self.cross::<false>(link, time, packet);
+            self.cross::<false>(port, time, packet);
         }
     }
 
     /// A packet is destroyed on the wire. It goes on as a shadow to the end of its pipe, so that what it leaves behind
     /// is noticed at the same time whichever way the link is served.
     #[cold]
-    fn corrupt(&mut self, link: usize, time: Time, mut packet: Packet) {
+    fn corrupt(&mut self, port: usize, time: Time, mut packet: Packet) {
         self.fates.corrupted += u64::from(!packet.is_ack());
         packet.flags = packet.flags.with(Flags::DESTROYED);
-        self.cross_either(link, time, packet);
+        self.cross_either(port, time, packet);
     }
 
     /// A queue has dropped a packet.
@@ -122,14 +122,14 @@ impl Simulation {
     /// A packet will be at the far end of a link at `time`.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    fn cross<const ACK: bool>(&mut self, link: usize, time: Time, mut packet: Packet) {
+    fn cross<const ACK: bool>(&mut self, port: usize, time: Time, mut packet: Packet) {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let quiet = self.quiet();
         let mut flow = &mut self.network.flows[packet.flow as usize];
         let way = flow.way(ACK);
-        if (packet.hop as usize) < way.links.len() {
-            return self.put_on_wire(link, time, packet);
+        if (packet.hop as usize) < way.ports.len() {
+            return self.put_on_wire(port, time, packet);
         }
         let time = time + way.after;
         if ACK {
@@ -158,8 +158,8 @@ impl Simulation {
         if let Some(ack) = flow.receiver.on_data(&packet, time, &mut self.hold) {
             let time = time + before;
             if flow.returns_early && time <= self.end {
-                let link = flow.back.links[0];
-                return self.reach_link::<true>(time, link, ack);
+                let port = flow.back.ports[0];
+                return self.reach_port::<true>(time, port, ack);
             }
             self.put(slot, time, ack);
         } else {

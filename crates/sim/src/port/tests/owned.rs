@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, Mutex};
 
-use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Setting};
+use longfat_queue::{Backlog, Built, Capacity, Host, Item, Line, PacketQueue, Site};
 use longfat_units::{Bytes, Ecn, Rate, Span, Time, parameter};
 use proptest::prelude::*;
 
-use super::{MEGABYTE, packet, settings};
+use super::{MEGABYTE, config, packet};
 use crate::cargo::Hold;
-use crate::link::{Arrived, Link, Settings};
 use crate::packet::{Flags, Packet};
+use crate::port::{Arrived, Config, Port};
 
 /// The packets that its queue has dropped, the last one first.
-fn dropped(link: &mut Link) -> Vec<u64> {
-    std::iter::from_fn(|| link.take_dropped()).map(|packet| packet.number).collect()
+fn dropped(port: &mut Port) -> Vec<u64> {
+    std::iter::from_fn(|| port.take_dropped()).map(|packet| packet.number).collect()
 }
 
 /// A packet of this rank and size arrives so much later than the one before.
@@ -59,39 +59,39 @@ proptest! {
         let end = Time(1_000_000_000_000);
         let capacity = Capacity::Bytes(Bytes(limit));
         let rate = Rate(8_000_000_000);
-        let site = Setting { rate, packet: Bytes(1500), capacity, round_trip: None };
+        let site = Site { rate, packet: Bytes(1500), capacity, round_trip: None };
         let pushout = longfat_queue::discipline::pushout::discipline();
         let queue = (pushout.build)(&parameter::Settings::default(), &site);
-        let mut link = Link::new(Settings { queue, ..settings(rate, capacity, false, end) });
-        prop_assert!(link.has_departures(), "what may be pushed out has no departure yet");
+        let mut port = Port::new(Config { queue, ..config(rate, capacity, false, end) });
+        prop_assert!(port.has_departures(), "what may be pushed out has no departure yet");
         let (mut sent, mut discarded) = (Vec::new(), Vec::new());
         let mut departure: Option<Time> = None;
         let mut now = Time::ZERO;
         for (number, &(gap, rank, bytes)) in arrivals.iter().enumerate() {
             now += Span(gap * 1000);
             while let Some(at) = departure.filter(|&at| at <= now) {
-                let departed = link.depart(at, &mut Hold::default());
+                let departed = port.depart(at, &mut Hold::default());
                 sent.push(departed.packet.number);
                 departure = departed.next;
             }
             let mut arriving = Packet { detail: rank, ..packet(number as u64, bytes) };
-            match link.arrive(now, &mut arriving, &[0], &mut Hold::default()) {
+            match port.arrive(now, &mut arriving, &[0], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
-            let mut dropped = dropped(&mut link);
+            let mut dropped = dropped(&mut port);
             dropped.reverse();
             discarded.append(&mut dropped);
-            prop_assert!(link.backlog().bytes.0 <= limit);
+            prop_assert!(port.backlog().bytes.0 <= limit);
         }
         while let Some(at) = departure {
-            let departed = link.depart(at, &mut Hold::default());
+            let departed = port.depart(at, &mut Hold::default());
             sent.push(departed.packet.number);
             departure = departed.next;
         }
-        prop_assert_eq!(link.backlog(), Backlog::default());
-        link.settle(end);
-        let report = link.gauge_mut().report();
+        prop_assert_eq!(port.backlog(), Backlog::default());
+        port.settle(end);
+        let report = port.gauge_mut().report();
         prop_assert_eq!((report.arrived, report.dropped), (arrivals.len() as u64, discarded.len() as u64));
         prop_assert_eq!((sent, discarded), pushout_by_rule(limit, &arrivals));
     }
@@ -193,15 +193,15 @@ proptest! {
         let end = Time(1_000_000_000);
         let capacity = Capacity::Packets(limit as u64);
         let queue = Impatient { waiting: Vec::new(), limit, patience: Span(1000 * patience), clock: Time::ZERO };
-        let mut link = Link::new(Settings {
+        let mut port = Port::new(Config {
             queue: Built::Own(Box::new(queue)),
-            ..settings(Rate(8_000_000_000), capacity, false, end)
+            ..config(Rate(8_000_000_000), capacity, false, end)
         });
         let (mut sent, mut gone) = (Vec::new(), Vec::new());
-        let mut depart = |link: &mut Link, at: Time, gone: &mut Vec<u64>| {
-            let departed = link.depart(at, &mut Hold::default());
+        let mut depart = |port: &mut Port, at: Time, gone: &mut Vec<u64>| {
+            let departed = port.depart(at, &mut Hold::default());
             sent.push((departed.packet.number, departed.packet.flags.ecn() == Ecn::Ce));
-            let mut dropped = dropped(link);
+            let mut dropped = dropped(port);
             dropped.reverse();
             gone.append(&mut dropped);
             departed.next
@@ -211,21 +211,21 @@ proptest! {
         for (number, &(gap, bytes, ecn)) in (0..).zip(&arrivals) {
             now += Span(gap * 1000);
             while let Some(at) = departure.filter(|&at| at <= now) {
-                departure = depart(&mut link, at, &mut gone);
+                departure = depart(&mut port, at, &mut gone);
             }
             let flags = Flags::default().with_ecn(ecn);
-            match link.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0], &mut Hold::default()) {
+            match port.arrive(now, &mut Packet { flags, ..packet(number, bytes) }, &[0], &mut Hold::default()) {
                 Arrived::Waits(first) => departure = first.or(departure),
                 other => prop_assert!(false, "{other:?}"),
             }
-            gone.append(&mut dropped(&mut link));
+            gone.append(&mut dropped(&mut port));
         }
         while let Some(at) = departure {
-            departure = depart(&mut link, at, &mut gone);
+            departure = depart(&mut port, at, &mut gone);
         }
-        prop_assert_eq!(link.inside(|_| true), 0);
-        link.settle(end);
-        let report = link.gauge_mut().report();
+        prop_assert_eq!(port.inside(|_| true), 0);
+        port.settle(end);
+        let report = port.gauge_mut().report();
         let (expected_sent, expected_gone, waited) = impatient_by_rule(limit, patience, &arrivals, end.0 / 1000);
         prop_assert_eq!(&sent, &expected_sent);
         prop_assert_eq!(&gone, &expected_gone);
@@ -258,14 +258,14 @@ fn a_queue_knows_flows_and_hosts() {
 
     let notes = Notes::default();
     let seen = Arc::clone(&notes.1);
-    let mut link = Link::new(Settings {
+    let mut port = Port::new(Config {
         queue: Built::Own(Box::new(notes)),
-        ..settings(MEGABYTE, Capacity::Unbounded, false, Time::NEVER)
+        ..config(MEGABYTE, Capacity::Unbounded, false, Time::NEVER)
     });
     for flow in 0..3 {
         for flags in [Flags::default().with_ecn(Ecn::Ect1), Flags::ACK] {
             let mut packet = Packet { flow, flags, detail: 9, ..packet(0, 40) };
-            link.arrive(Time(5), &mut packet, &[0, 0, 4], &mut Hold::default());
+            port.arrive(Time(5), &mut packet, &[0, 0, 4], &mut Hold::default());
         }
     }
     let seen = seen.lock().expect("nothing else holds it");

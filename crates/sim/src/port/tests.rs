@@ -10,18 +10,18 @@ use longfat_units::{Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Gauge, Link, Rare, Settings};
+use super::{Arrived, Config, Gauge, Port, Rare};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 
 const DELAY: Span = Span::from_millis(3);
 
-fn link(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Link {
-    Link::new(settings(rate, capacity, stepwise, end))
+fn port(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Port {
+    Port::new(config(rate, capacity, stepwise, end))
 }
 
-fn settings(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Settings {
-    Settings {
+fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Config {
+    Config {
         rate,
         delay: DELAY,
         capacity,
@@ -66,12 +66,12 @@ fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> 
 }
 
 fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
-    let mut link = link(rate, Capacity::Packets(limit), false, end);
+    let mut port = port(rate, Capacity::Packets(limit), false, end);
     let outcome = arrivals
         .iter()
         .enumerate()
         .map(|(number, &(at, bytes))| {
-            match link.arrive(
+            match port.arrive(
                 Time(at),
                 &mut packet(number as u64, bytes),
                 &[0],
@@ -82,47 +82,47 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
             }
         })
         .collect();
-    link.settle(end);
-    (outcome, link.gauge_mut().report().queue_mean * limit as f64)
+    port.settle(end);
+    (outcome, port.gauge_mut().report().queue_mean * limit as f64)
 }
 
 fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
-    let mut link = link(rate, Capacity::Packets(limit), true, end);
-    let outcome = step_through(&mut link, arrivals, end);
-    link.settle(end);
-    (outcome, link.gauge_mut().report().queue_mean * limit as f64)
+    let mut port = port(rate, Capacity::Packets(limit), true, end);
+    let outcome = step_through(&mut port, arrivals, end);
+    port.settle(end);
+    (outcome, port.gauge_mut().report().queue_mean * limit as f64)
 }
 
 /// Drives a link whose departures are events. Returns when each packet reaches the far end.
-fn step_through(link: &mut Link, arrivals: &[(u64, u32)], end: Time) -> Vec<Option<Time>> {
+fn step_through(port: &mut Port, arrivals: &[(u64, u32)], end: Time) -> Vec<Option<Time>> {
     let mut outcome = vec![None; arrivals.len()];
     let mut departure: Option<Time> = None;
-    let depart_until = |link: &mut Link,
+    let depart_until = |port: &mut Port,
                         outcome: &mut Vec<Option<Time>>,
                         departure: &mut Option<Time>,
                         now: Time| {
         while let Some(at) = departure.filter(|&at| at <= now) {
-            let departed = link.depart(at, &mut Hold::default());
+            let departed = port.depart(at, &mut Hold::default());
             outcome[departed.packet.number as usize] = Some(departed.arrives);
             *departure = departed.next;
             assert!(
-                departed.next.is_some() || link.backlog() == Backlog::default(),
-                "a link with a backlog is idle"
+                departed.next.is_some() || port.backlog() == Backlog::default(),
+                "a port with a backlog is idle"
             );
         }
     };
     for (number, &(at, bytes)) in arrivals.iter().enumerate() {
-        depart_until(link, &mut outcome, &mut departure, Time(at));
+        depart_until(port, &mut outcome, &mut departure, Time(at));
         if let Arrived::Waits(Some(first)) =
-            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default())
+            port.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default())
         {
             departure = Some(first);
         }
-        if let Capacity::Packets(limit) = link.gate.capacity {
-            assert!(link.backlog().packets <= limit, "the queue is within the buffer");
+        if let Capacity::Packets(limit) = port.gate.capacity {
+            assert!(port.backlog().packets <= limit, "the queue is within the buffer");
         }
     }
-    depart_until(link, &mut outcome, &mut departure, end);
+    depart_until(port, &mut outcome, &mut departure, end);
     outcome
 }
 
@@ -152,22 +152,22 @@ impl Policy for Watch {
 fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> Vec<u64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watch = Watch { period, seen: Arc::clone(&seen) };
-    let mut link = Link::new(Settings {
+    let mut port = Port::new(Config {
         queue: Built::Fifo(Some(Box::new(watch))),
-        ..settings(MEGABYTE, Capacity::Unbounded, stepwise, end)
+        ..config(MEGABYTE, Capacity::Unbounded, stepwise, end)
     });
     if stepwise {
-        step_through(&mut link, arrivals, end);
+        step_through(&mut port, arrivals, end);
     } else {
         for (number, &(at, bytes)) in arrivals.iter().enumerate() {
             // Somebody asks in between now and then, which must change nothing.
             if number % 3 == 0 {
-                link.settle(Time(at));
+                port.settle(Time(at));
             }
-            link.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default());
+            port.arrive(Time(at), &mut packet(number as u64, bytes), &[0], &mut Hold::default());
         }
     }
-    link.settle(end);
+    port.settle(end);
     seen.lock().expect("nothing else holds it").clone()
 }
 
@@ -236,11 +236,11 @@ proptest! {
 #[test]
 fn a_link_keeps_its_rate_to_the_picosecond() {
     // 1500 bytes at 7 Gbit/s take 1 714 285.714… ps. A million of them back to back take 12e9 bits / 7e9.
-    let mut link = link(Rate(7_000_000_000), Capacity::Unbounded, false, Time::NEVER);
+    let mut port = port(Rate(7_000_000_000), Capacity::Unbounded, false, Time::NEVER);
     let mut last = Time::ZERO;
     for number in 0..1_000_000 {
         if let Arrived::Through(time) =
-            link.arrive(Time::ZERO, &mut packet(number, 1500), &[0], &mut Hold::default())
+            port.arrive(Time::ZERO, &mut packet(number, 1500), &[0], &mut Hold::default())
         {
             last = time;
         }

@@ -24,7 +24,7 @@ use stepwise::Hands;
 
 /// What a link is made from.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct Config {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) capacity: Capacity,
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
 
 /// One direction of a link.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Port {
     delay: Span,
     marker: Option<Marker>,
     gate: Gate,
@@ -61,7 +61,7 @@ pub(crate) enum Arrived {
     /// It will be at the far end of the wire then.
     Through(Time),
     /// It is with the queue; if the transmitter was idle and now sends, that departure must be scheduled for then. There
-    /// may be something to take from [`Link::take_dropped`], this packet too.
+    /// may be something to take from [`Port::take_dropped`], this packet too.
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
@@ -70,7 +70,7 @@ pub(crate) enum Arrived {
 }
 
 /// A packet that leaves a transmitter that is served packet by packet. There may be something to take from
-/// [`Link::take_dropped`].
+/// [`Port::take_dropped`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) packet: Packet,
@@ -82,10 +82,10 @@ pub(crate) struct Departed {
     pub(crate) next: Option<Time>,
 }
 
-impl Link {
-    pub(crate) fn new(settings: Settings) -> Self {
-        let Settings { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
-            settings;
+impl Port {
+    pub(crate) fn new(config: Config) -> Self {
+        let Config { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
+            config;
         let (policy, server) = match queue {
             Built::Fifo(policy) if !stepwise => {
                 let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
@@ -180,7 +180,7 @@ impl Link {
     pub(crate) fn depart(&mut self, now: Time, hold: &mut Hold) -> Departed {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => {
-                unreachable!("departures of this link are no events")
+                unreachable!("departures of this port are no events")
             }
             Server::Stepwise(server) => {
                 let hands =

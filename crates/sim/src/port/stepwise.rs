@@ -69,7 +69,7 @@ impl Stepwise {
     fn serve(&mut self, now: Time, hands: &mut Hands<'_>) -> Option<Time> {
         let (queue, mut desk) = self.desk(now, hands);
         let Some(item) = queue.dequeue(now, &mut desk) else {
-            debug_assert!(self.waiting.is_empty(), "a link is idle while packets wait");
+            debug_assert!(self.waiting.is_empty(), "a port is idle while packets wait");
             return None;
         };
         let packet = self.waiting.remove(item.id as usize);
