@@ -56,6 +56,7 @@ pub static DISCIPLINE: Discipline = Discipline {
     check: |_, _| Ok(()),
     build: |_, site| {
         Built::Own(Box::new(Queue {
+            lone: None,
             waiting: Pushout::default(),
             backlog: Backlog::default(),
             capacity: site.capacity,
@@ -66,6 +67,8 @@ pub static DISCIPLINE: Discipline = Discipline {
 /// The queue.
 #[derive(Debug)]
 struct Queue {
+    /// The only packet that waits: most find the link free and leave at once, and need no tournament.
+    lone: Option<Item>,
     waiting: Pushout<Item>,
     backlog: Backlog,
     capacity: Capacity,
@@ -73,6 +76,9 @@ struct Queue {
 
 impl PacketQueue for Queue {
     fn enqueue(&mut self, _: Time, item: Item, host: &mut dyn Host) {
+        if let Some(lone) = self.lone.take() {
+            self.waiting.put(lone.rank, lone);
+        }
         while !self.capacity.admits(self.backlog, item.bytes) {
             if self.waiting.lowest() <= Some(item.rank) {
                 return host.drop(item);
@@ -82,11 +88,15 @@ impl PacketQueue for Queue {
             host.drop(lowest);
         }
         self.backlog.enter(item.bytes);
-        self.waiting.put(item.rank, item);
+        if self.waiting.is_empty() {
+            self.lone = Some(item);
+        } else {
+            self.waiting.put(item.rank, item);
+        }
     }
 
     fn dequeue(&mut self, _: Time, _: &mut dyn Host) -> Option<Item> {
-        let item = self.waiting.take()?;
+        let item = self.lone.take().or_else(|| self.waiting.take())?;
         self.backlog.leave(item.bytes);
         Some(item)
     }
