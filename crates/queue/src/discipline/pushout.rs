@@ -51,6 +51,7 @@ use crate::{Backlog, Built, Capacity, Discipline, Host, Item, PacketQueue};
 pub fn discipline() -> Discipline {
     Discipline::new("pushout", |_, site| {
         Built::Own(Box::new(Queue {
+            lone: None,
             waiting: Pushout::default(),
             backlog: Backlog::default(),
             capacity: site.capacity,
@@ -63,6 +64,8 @@ pub fn discipline() -> Discipline {
 /// The queue.
 #[derive(Debug)]
 struct Queue {
+    /// The only packet that waits: most find the link free and leave at once, and need no tournament.
+    lone: Option<Item>,
     waiting: Pushout<Item>,
     backlog: Backlog,
     capacity: Capacity,
@@ -70,6 +73,9 @@ struct Queue {
 
 impl PacketQueue for Queue {
     fn enqueue(&mut self, _: Time, item: Item, host: &mut dyn Host) {
+        if let Some(lone) = self.lone.take() {
+            self.waiting.put(lone.rank, lone);
+        }
         while !self.capacity.admits(self.backlog, item.bytes) {
             if self.waiting.lowest() <= Some(item.rank) {
                 return host.drop(item);
@@ -79,11 +85,15 @@ impl PacketQueue for Queue {
             host.drop(lowest);
         }
         self.backlog.enter(item.bytes);
-        self.waiting.put(item.rank, item);
+        if self.waiting.is_empty() {
+            self.lone = Some(item);
+        } else {
+            self.waiting.put(item.rank, item);
+        }
     }
 
     fn dequeue(&mut self, _: Time, _: &mut dyn Host) -> Option<Item> {
-        let item = self.waiting.take()?;
+        let item = self.lone.take().or_else(|| self.waiting.take())?;
         self.backlog.leave(item.bytes);
         Some(item)
     }

@@ -44,9 +44,11 @@ impl Stepwise {
         hands.gate.gauge.arrived(now);
         self.queue.advance(now);
         let item = item(self.waiting.insert(*packet) as u32, packet, group, now);
-        hands.gate.enter(now, item.bytes);
-        let (queue, mut desk) = self.desk(now, &mut hands);
+        let (queue, mut desk) = self.desk(now, Some(item.id), &mut hands);
         queue.enqueue(now, item, &mut desk);
+        if desk.arriving.is_some() {
+            hands.gate.enter(now, item.bytes);
+        }
         let departure = if self.in_service.is_none() { self.serve(now, &mut hands) } else { None };
         debug_assert!(hands.gate.is_within_capacity(), "the queue is within the buffer");
         Arrived::Waits(departure)
@@ -67,7 +69,7 @@ impl Stepwise {
 
     /// The link is free: the next packet is sent, if there is one. Returns when it departs.
     fn serve(&mut self, now: Time, hands: &mut Hands<'_>) -> Option<Time> {
-        let (queue, mut desk) = self.desk(now, hands);
+        let (queue, mut desk) = self.desk(now, None, hands);
         let Some(item) = queue.dequeue(now, &mut desk) else {
             debug_assert!(self.waiting.is_empty(), "a port is idle while packets wait");
             return None;
@@ -81,10 +83,11 @@ impl Stepwise {
     fn desk<'a>(
         &'a mut self,
         now: Time,
+        arriving: Option<u32>,
         hands: &'a mut Hands<'_>,
     ) -> (&'a mut dyn PacketQueue, Desk<'a>) {
         let Self { queue, waiting, dropped, .. } = self;
-        (&mut **queue, Desk { now, gate: hands.gate, hold: hands.hold, waiting, dropped })
+        (&mut **queue, Desk { now, arriving, gate: hands.gate, hold: hands.hold, waiting, dropped })
     }
 
     /// The timers of the queue run out that are due until `now`.
@@ -122,6 +125,8 @@ fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
 /// Where a queue drops and marks: for each packet both is done and counted at once.
 struct Desk<'a> {
     now: Time,
+    /// A packet that does not wait yet.
+    arriving: Option<u32>,
     gate: &'a mut Gate,
     hold: &'a mut Hold,
     waiting: &'a mut Slab<Packet>,
@@ -130,7 +135,11 @@ struct Desk<'a> {
 
 impl Host for Desk<'_> {
     fn drop(&mut self, item: Item) {
-        self.gate.leave(self.now, item.bytes);
+        if self.arriving == Some(item.id) {
+            self.arriving = None;
+        } else {
+            self.gate.leave(self.now, item.bytes);
+        }
         self.gate.gauge.dropped();
         self.dropped.push(self.waiting.remove(item.id as usize));
     }
