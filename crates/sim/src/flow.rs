@@ -5,6 +5,7 @@ use std::sync::Arc;
 use longfat_control::{Reaction, Sending, Start};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
+use crate::link::LATEST;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::receiver::{Echo, Intervals, Receiver};
@@ -149,7 +150,8 @@ pub(crate) struct Access {
 impl Access {
     /// When a packet sent now has left.
     pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
-        self.free_at = self.free_at.max(now) + self.rate.time_for(size);
+        let free_at = self.free_at.max(now) + self.rate.time_for(size);
+        self.free_at = free_at.min(LATEST);
         self.free_at
     }
 }

@@ -19,6 +19,11 @@ pub(crate) use marker::Marker;
 use crate::chance::{Rare, Stream};
 use crate::packet::{Flags, Packet};
 
+/// A transmitter is free by then at the latest. No run lasts as long, so that what it would send later is in flight at
+/// the end; and the clock still holds the largest packet at a bit per second, six days, and the delays that follow, a
+/// day each at most.
+pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
+
 /// What a link is made from.
 #[derive(Debug)]
 pub(crate) struct Settings {
@@ -94,7 +99,7 @@ impl Link {
             gauge,
         } = settings;
         let period = queue.policy.as_ref().and_then(|policy| policy.period());
-        let attended = anti_ecn.is_some() || period.is_some();
+        let attended = anti_ecn.is_some() || period.is_some() || may_outlast_clock(rate, capacity);
         let server = match queue.storage {
             Storage::Fifo if !stepwise && attended => Server::Attended(ahead::Ahead::default()),
             Storage::Fifo if !stepwise => Server::Ahead(ahead::Ahead::default()),
@@ -149,14 +154,15 @@ impl Link {
         }
     }
 
-    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, departures that are events.
-    /// Apart, so that links with none of it do not pay for it.
+    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, departures that are events, a
+    /// queue that may take months. Apart, so that links with none of it do not pay for it.
     #[inline(never)]
     fn attend(&mut self, now: Time, packet: &mut Packet) -> Arrived {
         if let Some(marker) = &mut self.anti_ecn {
             marker.see(now, packet);
         }
         self.tick(now);
+        self.transmitter.saturate();
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
@@ -225,6 +231,22 @@ impl Link {
             Server::Stepwise(server) => server.inside(which),
         }
     }
+}
+
+/// May what waits take longer than the clock lasts after the longest run? Thirteen days are left then; half of them are
+/// kept for what comes after the queue.
+fn may_outlast_clock(rate: Rate, capacity: Capacity) -> bool {
+    const LARGEST_PACKET: u64 = 65_535;
+    // More packets than any memory holds.
+    const MOST_PACKETS: u64 = 1 << 32;
+    let bytes = match capacity {
+        Capacity::Packets(packets) => packets.saturating_mul(LARGEST_PACKET),
+        Capacity::Bytes(bytes) => bytes.0,
+        Capacity::Unbounded => u64::MAX,
+    };
+    let bytes = Bytes(bytes.min(MOST_PACKETS * LARGEST_PACKET));
+    let days = 6 * 24 * 3600;
+    u128::from(bytes.0) * 8 > u128::from(rate.0) * days
 }
 
 /// The way into the queue: capacity, policy, and what waits.
@@ -397,6 +419,11 @@ impl Transmitter {
             return self.known[0];
         }
         self.known[known]
+    }
+
+    /// Keeps within the clock what has no room there.
+    fn saturate(&mut self) {
+        self.free_at = self.free_at.min(LATEST);
     }
 
     /// Since when nothing has been sent, if nothing is being sent at `now`.
