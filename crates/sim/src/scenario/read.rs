@@ -99,6 +99,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     let entries = link_entries.map(|table| table.0.as_slice()).unwrap_or_default();
     let drafts: Vec<LinkDraft> =
         entries.iter().filter_map(|entry| draft(entry, problems)).collect();
+    let every_link_is_known = drafts.len() == link_names.len();
 
     let flow_nodes = groups(&fields, FLOW, problems);
     let traffic_nodes = groups(&fields, TRAFFIC, problems);
@@ -127,7 +128,8 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         warmup: warmup?,
         seed: seed?,
         sample: sample?,
-        links: links.into_iter().collect::<Option<_>>()?,
+        // The paths of the groups are places among all the names.
+        links: links.into_iter().collect::<Option<_>>().filter(|_| every_link_is_known)?,
         flows: flows?,
         traffic: traffic?,
     };
