@@ -115,10 +115,12 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     // Where a group has a problem, what it says of the links it crosses is not known.
     let known = flows.as_ref().zip(traffic.as_ref());
     let known = known.filter(|(flows, traffic)| !flows.is_empty() || !traffic.is_empty());
+    // Drafts are in the order of the names, some of which have none.
+    let mut places = link_names.iter().enumerate();
     let links: Vec<Option<Link>> = drafts
         .into_iter()
         .map(|draft| {
-            let index = link_names.iter().position(|name| *name == draft.name)?;
+            let (index, _) = places.find(|(_, name)| **name == draft.name)?;
             let crossing = known.map(|(flows, traffic)| crossing(flows, traffic, index));
             draft.resolve(crossing, catalogue, problems)
         })
