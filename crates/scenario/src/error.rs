@@ -237,17 +237,23 @@ pub(crate) fn quoted(text: &str) -> String {
     shown.replace("\\\"", "\"").replace("\\'", "'")
 }
 
-/// The candidate that `name` was probably meant to be.
+/// The candidate that `name` was probably meant to be. Nobody means a name that is longer than a message shows, and to
+/// compare two takes as long as their lengths multiplied.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     // A third of the letters may be wrong: `dealy` is `delay`, but `rtt` is not `rate`.
-    let allowed = (name.chars().count() / 3).max(1);
+    let length = name.chars().count();
+    if length > QUOTED {
+        return None;
+    }
+    let allowed = (length / 3).max(1);
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);
     candidates
         .into_iter()
+        .filter(|candidate| candidate.chars().take(2 * QUOTED).count() < 2 * QUOTED)
         .map(|candidate| (strsim::damerau_levenshtein(&name, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()

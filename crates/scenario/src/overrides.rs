@@ -8,6 +8,9 @@ const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\
 /// Values of a group that are a table with one key: what is set takes the place of what was there.
 const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
 
+/// No value of a scenario lies below as many names.
+const DEEPEST: usize = 16;
+
 /// One name of a dotted path, and its place.
 struct Step<'a> {
     name: &'a str,
@@ -25,6 +28,12 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
     };
     let mut steps = Vec::new();
     let mut start = 0;
+    let depth = text[..equals].split('.').count();
+    if depth > DEEPEST {
+        let place = Place::new(source, 0..equals);
+        let reason = format!("the key has {depth} names, and no value lies deeper than {DEEPEST}");
+        return Err(Problem::new(place, reason).help(EXAMPLE));
+    }
     for piece in text[..equals].split('.') {
         let name = piece.trim();
         let from = start + (piece.len() - piece.trim_start().len());

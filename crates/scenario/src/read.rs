@@ -103,6 +103,7 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     let entries = link_entries.map(|table| table.0.as_slice()).unwrap_or_default();
     let drafts: Vec<LinkDraft> =
         entries.iter().filter_map(|entry| draft(entry, problems)).collect();
+    let every_link_is_known = drafts.len() == link_names.len();
 
     let flow_nodes = groups(&fields, FLOW, problems);
     let traffic_nodes = groups(&fields, TRAFFIC, problems);
@@ -118,10 +119,12 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     // Where a group has a problem, what it says of the links it crosses is not known.
     let known = flows.as_ref().zip(traffic.as_ref());
     let known = known.filter(|(flows, traffic)| !flows.is_empty() || !traffic.is_empty());
+    // Drafts are in the order of the names, some of which have none.
+    let mut places = link_names.iter().enumerate();
     let links: Vec<Option<Link>> = drafts
         .into_iter()
         .map(|draft| {
-            let index = link_names.iter().position(|name| *name == draft.name)?;
+            let (index, _) = places.find(|(_, name)| **name == draft.name)?;
             let crossing = known.map(|(flows, traffic)| crossing(flows, traffic, index));
             draft.resolve(crossing, catalogue, problems)
         })
@@ -131,7 +134,8 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         warmup: warmup?,
         seed: seed?,
         sample: sample?,
-        links: links.into_iter().collect::<Option<_>>()?,
+        // The paths of the groups are places among all the names.
+        links: links.into_iter().collect::<Option<_>>().filter(|_| every_link_is_known)?,
         flows: flows?,
         traffic: traffic?,
         catalogue: catalogue.clone(),

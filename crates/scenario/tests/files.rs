@@ -169,3 +169,24 @@ fn what_a_later_version_brings_may_be_declined_today() {
     let declined = declined.map(String::from);
     assert!(Scenario::read(SHORT, "short.toml", &declined, None).is_ok());
 }
+
+/// What is asked for and the names there are come from anywhere: neither may be long enough to keep anybody busy.
+#[test]
+fn long_names_and_deep_keys_are_refused_at_once() {
+    let wrong = |name: &str| {
+        let text = SHORT.replace("path = [\"bottleneck\"]", &format!("path = [\"{name}\"]"));
+        Scenario::read(&text, "long.toml", &[], None)
+            .expect_err("there is no such link")
+            .to_string()
+    };
+    assert!(wrong("bottelneck").contains("did you mean `bottleneck`?"));
+    assert!(!wrong(&"bottleneck".repeat(6000)).contains("did you mean"));
+
+    let set = |key: String| {
+        let overrides = [format!("{key}=1")];
+        Scenario::read(SHORT, "deep.toml", &overrides, None).expect_err("no such key").to_string()
+    };
+    let deep = set(vec!["a"; 100_001].join("."));
+    assert!(deep.contains("the key has 100001 names, and no value lies deeper than 16"), "{deep}");
+    assert!(set(vec!["a"; 16].join(".")).contains("`a`"));
+}

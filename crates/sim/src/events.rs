@@ -224,13 +224,12 @@ impl Wheel {
     /// All buckets are empty: takes the first event of the heaps. If that is one beyond the wheel, it turns there.
     #[cold]
     fn take_from_heaps(&mut self, limit: Time) -> Option<usize> {
-        let far = self.far.peek().map(|Reverse(first)| *first);
         if let Some(&Reverse(first)) = self.crowd.peek()
-            && far.is_none_or(|far| first < far)
+            && self.far.peek().is_none_or(|Reverse(far)| first < *far)
         {
             return self.take_from_crowd(first, limit);
         }
-        let (time, slot) = far?;
+        let &Reverse((time, slot)) = self.far.peek()?;
         if time > limit {
             return None;
         }
@@ -266,19 +265,24 @@ impl Wheel {
     #[cold]
     fn put_off(&mut self, slot: u32, time: Time) {
         self.far.push(Reverse((time, slot)));
-        self.look_far();
+        let near = self.comes_near(time);
+        if near < self.far_comes_near {
+            self.far_comes_near = near;
+            self.careful_from = self.careful_from.min(near);
+        }
+    }
+
+    /// When an event at `time` is within reach.
+    fn comes_near(&self, time: Time) -> Time {
+        Time(time.0.saturating_sub(self.reach.0))
     }
 
     /// Looks at the heaps.
     fn look_far(&mut self) {
-        let first = |heap: &BinaryHeap<Reverse<(Time, u32)>>| {
-            heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
-        };
-        self.far_comes_near = match first(&self.far) {
-            Time::NEVER => Time::NEVER,
-            time => Time(time.0.saturating_sub(self.reach.0)),
-        };
-        self.careful_from = self.far_comes_near.min(first(&self.crowd));
+        let first = self.far.peek().map(|Reverse((time, _))| self.comes_near(*time));
+        self.far_comes_near = first.unwrap_or(Time::NEVER);
+        let first = self.crowd.peek().map(|Reverse((time, _))| *time);
+        self.careful_from = self.far_comes_near.min(first.unwrap_or(Time::NEVER));
     }
 
     #[inline]

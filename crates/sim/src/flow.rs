@@ -11,6 +11,7 @@ use crate::events::{Timer, Timers, Wheel};
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
+use crate::port::LATEST;
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
 
@@ -250,7 +251,8 @@ pub(crate) struct Access {
 impl Access {
     /// When a packet sent now has left.
     pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
-        self.free_at = self.free_at.max(now) + self.rate.time_for(size);
+        let free_at = self.free_at.max(now) + self.rate.time_for(size);
+        self.free_at = free_at.min(LATEST);
         self.free_at
     }
 }

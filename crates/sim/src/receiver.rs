@@ -81,14 +81,14 @@ impl Received {
     fn pass_edges(&mut self, at: Time) {
         while at >= self.edge {
             self.passed.push_back(self.first);
-            self.edge += self.edge_step;
+            self.edge = self.edge.saturating_add(self.edge_step);
         }
     }
 
     /// First arrivals before the next edge of the time series, whose time has come.
     pub(crate) fn at_edge(&mut self) -> u64 {
         self.passed.pop_front().unwrap_or_else(|| {
-            self.edge += self.edge_step;
+            self.edge = self.edge.saturating_add(self.edge_step);
             self.first
         })
     }

@@ -203,9 +203,9 @@ impl Traffic {
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
         self.left = self.left.checked_sub(1)?;
         let exponential: f64 = Exp1.sample(&mut self.arrivals);
-        // No run lasts a hundred days more.
-        let gap = (exponential / self.group.arrivals).min(8.64e6);
-        let next = Time(now.0.saturating_add(Span::from_seconds_f64(gap).0));
+        // Thirty years are longer than the clock lasts, and finite.
+        let gap = (exponential / self.group.arrivals).min(1e9);
+        let next = now.saturating_add(Span::from_seconds_f64(gap));
         let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         (next < stop).then_some(next)
     }

@@ -44,6 +44,12 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
 
+    /// The instant a span later; [`Time::NEVER`] where the clock does not reach so far.
+    #[must_use]
+    pub fn saturating_add(self, span: Span) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+
     /// Seconds since the start.
     pub fn seconds(self) -> f64 {
         Span(self.0).seconds()
@@ -64,7 +70,8 @@ impl Span {
         Self(millis * (PICOSECONDS_PER_SECOND / 1000))
     }
 
-    /// The nearest span to a number of seconds, which must be finite and not negative.
+    /// The nearest span to a number of seconds, which must be finite and not negative; the longest that there is for
+    /// more than 213 days.
     pub fn from_seconds_f64(seconds: f64) -> Self {
         debug_assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} s is no span");
         Self((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
@@ -185,6 +192,14 @@ mod tests {
         assert_eq!(rate.bytes_in(Span::from_millis(100)), Bytes(1_250_000_000));
         assert_eq!(rate.time_for(Bytes(1500)), Span(120_000));
         assert_eq!(rate.time_for(Bytes(40)), Span(3_200));
+    }
+
+    #[test]
+    fn what_the_clock_does_not_reach_is_never() {
+        let days = |count: u64| Span::from_seconds(24 * 3600 * count);
+        assert_eq!(Time::ZERO.saturating_add(days(200)), Time::ZERO + days(200));
+        assert_eq!((Time::ZERO + days(200)).saturating_add(days(14)), Time::NEVER);
+        assert_eq!(Span::from_seconds_f64(1e9), Span(u64::MAX));
     }
 
     #[test]

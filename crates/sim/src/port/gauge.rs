@@ -256,7 +256,7 @@ impl Series {
         self.dropped.push(interval.dropped);
         self.marked.push(interval.marked);
         self.last = *counts;
-        self.next += self.step;
+        self.next = self.next.saturating_add(self.step);
     }
 }
 

@@ -22,6 +22,11 @@ use crate::explicit::Marker;
 use crate::packet::Packet;
 use stepwise::Hands;
 
+/// A transmitter is free by then at the latest. No run lasts as long, so that what it would send later is in flight at
+/// the end; and the clock still holds the largest packet at a bit per second, six days, and the delays that follow, a
+/// day each at most.
+pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
+
 /// What a link is made from.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -90,7 +95,7 @@ impl Port {
             Built::Fifo(policy) if !stepwise => {
                 let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
                 let ahead = ahead::Ahead::default();
-                let attended = looks || marker.is_some();
+                let attended = looks || marker.is_some() || may_outlast_clock(rate, capacity);
                 (policy, if attended { Server::Attended(ahead) } else { Server::Ahead(ahead) })
             }
             queue => (None, Server::Stepwise(stepwise::Stepwise::new(queue.into_queue(capacity)))),
@@ -149,8 +154,8 @@ impl Port {
         }
     }
 
-    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets.
-    /// Apart, so that links with none of it do not pay for it.
+    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets
+    /// or may take months. Apart, so that links with none of it do not pay for it.
     #[inline(never)]
     fn attend(
         &mut self,
@@ -162,6 +167,7 @@ impl Port {
         if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
+        self.transmitter.saturate();
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
                 server.tick(now, &mut self.gate);
@@ -231,6 +237,22 @@ impl Port {
             Server::Stepwise(server) => server.inside(which),
         }
     }
+}
+
+/// May what waits take longer than the clock lasts after the longest run? Thirteen days are left then; half of them are
+/// kept for what comes after the queue.
+fn may_outlast_clock(rate: Rate, capacity: Capacity) -> bool {
+    const LARGEST_PACKET: u64 = 65_535;
+    // More packets than any memory holds.
+    const MOST_PACKETS: u64 = 1 << 32;
+    let bytes = match capacity {
+        Capacity::Packets(packets) => packets.saturating_mul(LARGEST_PACKET),
+        Capacity::Bytes(bytes) => bytes.0,
+        Capacity::Unbounded => u64::MAX,
+    };
+    let bytes = Bytes(bytes.min(MOST_PACKETS * LARGEST_PACKET));
+    let days = 6 * 24 * 3600;
+    u128::from(bytes.0) * 8 > u128::from(rate.0) * days
 }
 
 /// The way into the queue: capacity, policy, and what waits.
@@ -405,6 +427,11 @@ impl Transmitter {
             remainder: (bit_picoseconds % rate) as u64,
         };
         self.known[0]
+    }
+
+    /// Keeps within the clock what has no room there.
+    fn saturate(&mut self) {
+        self.free_at = self.free_at.min(LATEST);
     }
 
     /// Since when nothing has been sent, if nothing is being sent at `now`.

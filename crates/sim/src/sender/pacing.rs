@@ -83,10 +83,11 @@ impl Pacer {
             Pacing::Unpaced => {}
             Pacing::Spread { gain } => {
                 let spacing = Span::from_seconds_f64(rtt.seconds() / (gain * window));
-                self.until = self.until.max(now) + spacing;
+                self.until = self.until.max(now).saturating_add(spacing);
             }
             Pacing::Rate(rate) => {
-                self.until = self.until.max(now) + Span::from_seconds_f64(1.0 / rate);
+                let spacing = Span::from_seconds_f64(1.0 / rate);
+                self.until = self.until.max(now).saturating_add(spacing);
             }
             Pacing::Blocks(blocks) => {
                 if new {
@@ -100,7 +101,7 @@ impl Pacer {
     fn take(&mut self, now: Time, blocks: u64, allowed: u64, rtt: Span) {
         if self.left == 0 {
             self.left = allowed.div_ceil(blocks);
-            self.next = now + rtt / blocks;
+            self.next = now.saturating_add(rtt / blocks);
         }
         self.left -= 1;
         if self.left == 0 {

@@ -8,8 +8,10 @@ use longfat_units::{Span, Time};
 
 /// Before the first sample (RFC 6298, section 2.1).
 const INITIAL: Span = Span::from_seconds(1);
-/// The upper bound of section 2.4.
+/// The upper bound of section 2.4, unless the round trip itself asks for more.
 const LARGEST: Span = Span::from_seconds(60);
+/// The upper bound whatever the round trip: with it a time-out set in the last second of a run fits into the clock.
+const LONGEST: Span = Span::from_seconds(7 * 24 * 3600);
 
 /// When the retransmission timer of a flow runs out, and the rounds by which it is reckoned.
 #[derive(Clone, Copy, Debug)]
@@ -162,8 +164,8 @@ impl RoundTrip {
             }
             Some(smoothed) => {
                 let deviation = Span(smoothed.0.abs_diff(sample.0));
-                self.variation = (self.variation * 3 + deviation) / 4;
-                self.smoothed = Some((smoothed * 7 + sample) / 8);
+                self.variation = mean(self.variation, 3, deviation);
+                self.smoothed = Some(mean(smoothed, 7, sample));
             }
         }
     }
@@ -183,17 +185,26 @@ impl RoundTrip {
         let base = match self.smoothed {
             None => INITIAL.max(self.timeout_min),
             Some(smoothed) => {
-                (smoothed + (self.variation * 4).max(self.tick)).max(self.timeout_min)
+                // Behind a queue of months these are months too.
+                let smoothed = smoothed.min(LONGEST);
+                let variation = self.variation.min(LONGEST);
+                (smoothed + (variation * 4).max(self.tick)).max(self.timeout_min)
             }
         };
         let base = self.whole_ticks(base);
         let doubled = u128::from(base.0) << self.backoff.min(32);
-        Span(doubled.min(u128::from(LARGEST.0.max(base.0))) as u64)
+        Span(doubled.min(u128::from(LARGEST.0.max(base.0.min(LONGEST.0)))) as u64)
     }
 
     fn whole_ticks(&self, span: Span) -> Span {
         if self.tick == Span::ZERO { span } else { self.tick * span.0.div_ceil(self.tick.0) }
     }
+}
+
+/// The mean of `old`, which counts `weight` times, and `new`.
+fn mean(old: Span, weight: u64, new: Span) -> Span {
+    let sum = u128::from(old.0) * u128::from(weight) + u128::from(new.0);
+    Span((sum / u128::from(weight + 1)) as u64)
 }
 
 #[cfg(test)]

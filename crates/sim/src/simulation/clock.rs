@@ -90,7 +90,8 @@ impl Simulation {
                 series.read(self.now, index, flow, sender, received, self.scenario.sample);
             }
         }
-        self.timers.add(self.now + self.scenario.sample, Timer::Sample);
+        let next = self.now.saturating_add(self.scenario.sample);
+        self.timers.add(next, Timer::Sample);
     }
 
     /// A short flow arrives, and the next one is announced.

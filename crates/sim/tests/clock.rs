@@ -1,0 +1,91 @@
+//! The end of the clock: 64 bits of picoseconds last 213 days, and nothing begins again at zero.
+
+mod support;
+
+use longfat_sim::{Recording, Simulation};
+use support::{read, record};
+
+/// A window of 2 000 000 packets that take 12 s each, 278 days in all, before a link or before its sender's own: those
+/// whose turn comes arrive, the others are in flight.
+#[test]
+fn a_queue_longer_than_the_clock_keeps_its_packets() {
+    for (rate, access) in [("1 kbit/s", "none"), ("1 Gbit/s", "1 kbit/s")] {
+        let text = format!(
+            r#"
+                duration = "1000 s"
+                [link.slow]
+                rate   = "{rate}"
+                delay  = "10 ms"
+                buffer = "unlimited"
+                [[flow]]
+                name    = "flow"
+                control = "reno"
+                path    = ["slow"]
+                rtt     = "40 ms"
+                access  = "{access}"
+                initial_window = 2000000
+            "#
+        );
+        let mut simulation = Simulation::new(&read(&text), false);
+        while simulation.advance(100_000) {}
+        let fates = simulation.fates();
+        // A packet of 1500 bytes takes 12 s on the way, and 20 ms besides.
+        assert_eq!((fates.delivered, fates.dropped), (83, 0), "{text}");
+        assert_eq!(fates.sent, fates.delivered + fates.in_flight, "{text}");
+        let flow = &simulation.finish().summary.flows[0];
+        assert_eq!(flow.goodput_bit_s, 83.0 * 12_000.0 / 1000.0, "{text}");
+    }
+}
+
+fn told(mut recording: Recording) -> String {
+    recording.summary.engine.events = 0;
+    format!("{:?}", recording.summary)
+}
+
+/// The second row of the time series would be due after 400 days.
+#[test]
+fn a_sample_as_long_as_the_run_changes_nothing() {
+    let text = r#"
+        duration = "4800 h"
+        sample   = "4800 h"
+        [link.slow]
+        rate   = "1 kbit/s"
+        delay  = "10 ms"
+        buffer = "20 packets"
+        [[flow]]
+        name    = "flow"
+        control = "reno"
+        path    = ["slow"]
+        rtt     = "40 ms"
+    "#;
+    let with_series = record(text, true);
+    assert_eq!(told(with_series), told(record(text, false)));
+}
+
+/// A flow in 32 years, for 200 days: one run in sixty has one, and none has it at a round number of days.
+#[test]
+fn rare_arrivals_come_when_they_come() {
+    let text = r#"
+        duration = "17280000 s"
+        [link.wire]
+        rate   = "1 Mbit/s"
+        delay  = "10 ms"
+        [[traffic]]
+        name     = "rare"
+        control  = "reno"
+        path     = ["wire"]
+        arrivals = { poisson = "1e-9 /s" }
+        size     = "15 kB"
+        rtt      = "40 ms"
+    "#;
+    let mut arrived = 0;
+    for seed in 0..300 {
+        let scenario = longfat_sim::Scenario::read(text, "test.toml", &[], Some(seed));
+        let mut simulation = Simulation::new(&scenario.expect("it is right"), false);
+        while simulation.advance(100_000) {}
+        arrived +=
+            simulation.finish().summary.traffic["rare"]["arrived"].as_u64().expect("a count");
+    }
+    // 300 · 200 d · 1e-9 /s = 5.2 are to be expected, give or take 2.3.
+    assert!((1..=12).contains(&arrived), "{arrived} arrivals");
+}
