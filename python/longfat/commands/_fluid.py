@@ -102,9 +102,9 @@ def fluid_command(
     if integrate:
         solved.save(target, pictures=pictures, packets=packets)
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(solved.summary, ensure_ascii=False))
+        click.echo(json_text(solved.summary))
     elif not quiet:
         _report(solved, packets, target if integrate else None)
 

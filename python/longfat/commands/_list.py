@@ -29,9 +29,9 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
     }
     found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        click.echo(json_text(found, indent=2))
         return
     from longfat.commands._console import console
 

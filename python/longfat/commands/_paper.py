@@ -69,11 +69,11 @@ def paper_command(
     done = _remake(remaking, rooms, out, workers, quiet=quiet)
     moved = [commit_room(each) if commit else changes(each) for each, *_ in done]
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
         found = [each.to_dict(files) for each, files, _ in done]
         content: Any = found if slug == "all" else found[0]
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        click.echo(json_text(content, indent=2))
     elif not quiet:
         from longfat.commands._verdict_report import report
 

@@ -52,9 +52,9 @@ def run_command(
         run.write_files(folder.path, transfers=transfers, pictures=plot)
         folder.commit()
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(run.summary, indent=2, ensure_ascii=False))
+        click.echo(json_text(run.summary, indent=2))
     elif not quiet:
         from longfat.commands._report import report
 

@@ -8,7 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat, shipped
+from longfat import _longfat, foreign, shipped
 from longfat.errors import RoomError
 from longfat.paper import _files
 from longfat.paper._claims import SCALES
@@ -147,7 +147,7 @@ def readme(room: Room) -> str:
     to the end.
     """
     path = room.path / "README.md"
-    text = path.read_text("utf-8") if path.exists() else f"# {room.paper.title}\n"
+    text = path.read_text("utf-8") if path.exists() else f"# {foreign.markdown(room.paper.title)}\n"
     for name, body in _parts(room).items():
         block = f"<!-- made: {name} -->\n{body}<!-- end: {name} -->\n"
         pattern = re.compile(_BLOCK.format(name=re.escape(name)), re.DOTALL)
@@ -186,7 +186,8 @@ def _parts(room: Room) -> dict[str, str]:
 def _paper(room: Room, verdicts: dict[Scale, dict[str, Verdict]]) -> str:
     paper = room.paper
     year = f", {paper.year}" if paper.year else ""
-    lines = ["", f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}.", ""]
+    told = f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}."
+    lines = ["", foreign.markdown(told), ""]
     for scale in SCALES:
         words = [verdict.verdict for verdict in verdicts[scale].values()]
         kinds = ("reproduced", "differs", "not testable")
