@@ -20,4 +20,4 @@ mod quantity;
 mod text;
 
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
-pub use text::{UnitError, split};
+pub use text::{UnitError, split, ungrouped};

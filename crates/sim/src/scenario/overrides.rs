@@ -5,6 +5,9 @@ use super::tree::{Entry, Node, Table, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
+/// More names than the way to any value has.
+const DEEPEST: usize = 16;
+
 /// Values of a group that are a table with one key: what is set takes the place of what was there.
 const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
 
@@ -23,6 +26,11 @@ pub(super) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
         )
         .help(EXAMPLE));
     };
+    if text[..equals].split('.').count() > DEEPEST {
+        let place = Place::new(source, 0..equals);
+        let reason = format!("no value lies deeper than {DEEPEST} names");
+        return Err(Problem::new(place, reason).help(EXAMPLE));
+    }
     let mut steps = Vec::new();
     let mut start = 0;
     for piece in text[..equals].split('.') {
