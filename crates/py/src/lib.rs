@@ -9,6 +9,7 @@
 
 mod fluid;
 mod guard;
+mod pace;
 mod quantities;
 mod quantity;
 mod registry;
@@ -37,6 +38,7 @@ mod _longfat {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         guard::keep_panics_quiet();
+        module.add("LONGEST_TEXT", longfat_sim::Scenario::LONGEST_TEXT)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -8,6 +8,7 @@
 //! scenario and seed give the same bytes on every machine.
 
 mod chance;
+mod estimate;
 mod events;
 mod feed;
 mod flow;
@@ -29,6 +30,7 @@ mod simulation;
 pub mod summary;
 mod traffic;
 
+pub use estimate::{Estimate, Keep, Share};
 pub use options::Options;
 pub use recording::{Column, Recording, Table};
 pub use scenario::Scenario;

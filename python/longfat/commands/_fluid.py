@@ -110,16 +110,16 @@ def fluid_command(
 
 
 def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:
-    from longfat import _longfat
     from longfat.commands._console import progress
     from longfat.results._run import Run
+    from longfat.results._simulate import simulate
     from longfat.units import PLAIN, amount
 
     def speed(share: float) -> str:
         return f"{amount(share * scenario.duration_s, PLAIN)} × real time"
 
     with progress(name, quiet=quiet, speed=speed) as advanced:
-        return Run(scenario, _longfat.simulate(scenario, progress=advanced), name)
+        return Run(scenario, simulate(scenario, progress=advanced), name)
 
 
 def _report(solved: Fluid, packets: Run | None, folder: Path | None) -> None:

@@ -11,6 +11,7 @@ use pyo3::{create_exception, prelude::*};
 use serde_json::Value;
 
 use crate::guard::guarded;
+use crate::pace::Pace;
 use crate::scenario::Scenario;
 use crate::table::Table;
 use network::{Fluid, fluid};
@@ -22,8 +23,8 @@ create_exception!(
     "A scenario that the fluid model cannot solve as asked. The message says why, and what would help."
 );
 
-/// How many steps pass between two looks at the world outside.
-const CHUNK: u64 = 10_000;
+/// How many steps the first portion has. One of many flows takes milliseconds.
+const FIRST: u64 = 10;
 
 /// A solution in time.
 #[pyclass(frozen, module = "longfat._longfat")]
@@ -90,7 +91,10 @@ fn path(fluid: &Fluid, model: &str, delay: bool) -> PyResult<Trajectory> {
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: fluid.sample };
     let mut integration = guarded(|| Integration::new(&fluid.network, &how))?
         .map_err(|error| refused(error.to_string()))?;
-    while guarded(|| integration.advance(CHUNK))?.map_err(|error| refused(error.to_string()))? {
+    let mut pace = Pace::new(FIRST);
+    while guarded(|| integration.advance(pace.next()))?
+        .map_err(|error| refused(error.to_string()))?
+    {
         Python::attach(|py| py.check_signals())?;
     }
     guarded(|| integration.finish())
