@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from longfat._longfat import LONGEST_TEXT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but for tab and line feed
@@ -18,6 +23,25 @@ _UNSAFE = re.compile(
 )
 _BREAKS = re.compile("[\t\n]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, which need not end: no more of it is read than a scenario or a room may have.
+
+    Raises:
+        ValueError: It is longer than that, or no UTF-8 text; the message does not name it.
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(LONGEST_TEXT + 1)
+    if len(content) > LONGEST_TEXT:
+        message = f"it is longer than {LONGEST_TEXT // 10**6} MB"
+        raise ValueError(message)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"byte {error.start} is not UTF-8 text"
+        raise ValueError(message) from error
 
 
 def shown(text: str) -> str:

@@ -127,6 +127,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),
     EngineError: ("error: the simulation stopped: ", FAILED),
+    UnicodeEncodeError: ("error: what was given is not Unicode text: ", WRONG_INPUT),
     MemoryError: ("error: the memory of this machine does not suffice ", FAILED),
 }
 """What is said before the message of an error (`None`: nothing at all), and the exit code."""

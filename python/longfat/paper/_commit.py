@@ -104,8 +104,8 @@ def refuse_installed(room: Room) -> None:
     """
     if shipped.is_installed(room.path):
         message = (
-            f"{room.path} came with the installed package, where nothing is committed: copy the folder to "
-            f"papers/{room.slug}, or commit in a checkout"
+            f"{room.path} came with the installed package, where nothing is committed: copy the folder and "
+            f"name the copy by its path, or commit in a checkout"
         )
         raise RoomError(message)
 
