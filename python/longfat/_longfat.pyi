@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
+    "LONGEST_TEXT",
     "ArrowTable",
     "Cancellation",
     "Cancelled",
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 __version__: str
+
+LONGEST_TEXT: int
+"""The most bytes that the text of a scenario may have."""
 
 @type_check_only
 class Diagnostic(TypedDict):
@@ -95,6 +99,16 @@ class Scenario:
         """The scenario as a TOML file that reads back to the same scenario."""
     def quantities(self) -> dict[str, Any]:
         """Its quantities as plain numbers: what `longfat.scenario.Quantities` holds."""
+    def estimate(self, *, record: bool = True, transfers: bool = True) -> dict[str, Any]:
+        """What a run will ask for, roughly: `packets` of data, `seconds` on one core, bytes of `memory`.
+
+        Links count as full where the flows could fill them. `largest` is what takes most of the memory:
+        `packets`, `flows`, `transfers` or `rows`.
+
+        Args:
+            record: Count the time series.
+            transfers: Count the table of transfers.
+        """
     def to_json(self) -> str:
         """The scenario as JSON text."""
     def __eq__(self, other: object, /) -> bool: ...

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
 from longfat._longfat import Scenario, ScenarioError
+from longfat.foreign import read_text, shown
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
@@ -21,13 +24,18 @@ Changes = Mapping[str, Any] | Sequence[str]
 PICOSECONDS = 10**12
 """In a second: the unit of time of the simulator."""
 
+LARGEST_SEED = 2**63 - 1
+"""TOML has no larger integer."""
+
+_DEEPEST = 32
+
 
 def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> tuple[Scenario, str]:
     """Reads and checks a scenario.
 
     Args:
         source: A path, the text of a scenario file, or its content as a dictionary.
-        seed: Replaces the seed of the scenario.
+        seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
 
     Returns:
@@ -37,8 +45,17 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
         ScenarioError: The scenario is wrong.
         OSError: The file cannot be read.
     """
+    if seed is not None and not 0 <= seed <= LARGEST_SEED:
+        message = f"the seed is {seed}, not a whole number from 0 to {LARGEST_SEED}"
+        raise ScenarioError(message)
     text, origin, name = _load(source)
-    return Scenario.parse(text, origin, overrides=_assignments(changes), seed=seed), name
+    assignments = _assignments(changes)
+    for given in (text, *assignments):
+        if not _is_unicode(given):
+            message = f"`{shown(given[:80])}` is not Unicode text"
+            raise ScenarioError(message)
+    number = None if seed is None else operator.index(seed)
+    return Scenario.parse(text, shown(origin), overrides=assignments, seed=number), name
 
 
 def _load(source: Source) -> tuple[str, str, str]:
@@ -46,7 +63,7 @@ def _load(source: Source) -> tuple[str, str, str]:
         import tomli_w
 
         try:
-            return tomli_w.dumps(source), "scenario", "scenario"
+            return tomli_w.dumps(_plain(source)), "scenario", "scenario"
         except (TypeError, ValueError) as error:
             message = f"the dictionary cannot be written as TOML: {error}"
             raise ScenarioError(message) from error
@@ -54,9 +71,9 @@ def _load(source: Source) -> tuple[str, str, str]:
         return source, "scenario", "scenario"
     path = Path(source)
     try:
-        return path.read_text(encoding="utf-8"), str(path), path.stem
-    except UnicodeDecodeError as error:
-        message = f"{path} is not a scenario file: byte {error.start} is not UTF-8 text"
+        return read_text(path), str(path), path.stem
+    except ValueError as error:
+        message = f"{shown(str(path))} is not a scenario file: {error}"
         raise ScenarioError(message) from error
 
 
@@ -65,8 +82,45 @@ def _assignments(changes: Changes) -> list[str]:
         message = "a list of changes is needed, such as ['seed=2'], not one text"
         raise TypeError(message)
     if isinstance(changes, Mapping):
-        return [f"{key}={toml_value(value)}" for key, value in changes.items()]
+        try:
+            return [f"{key}={toml_value(value)}" for key, value in changes.items()]
+        except (TypeError, ValueError) as error:
+            message = f"a change cannot be written as TOML: {error}"
+            raise ScenarioError(message) from error
     return list(changes)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any value that TOML has
+    """A value as TOML writes it: what libraries for numbers have, such as `numpy.float64`, becomes a number.
+
+    Raises:
+        TypeError: TOML has no such value.
+        ValueError: It is nested too deeply, or holds itself.
+    """
+    if depth > _DEEPEST:
+        message = f"it is nested more than {_DEEPEST} deep, or holds itself"
+        raise ValueError(message)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry, depth + 1) for entry in value]
+    if type(value) in (str, bool, int, float, date, datetime, time):
+        return value
+    for kind in (str, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    if callable(listed := getattr(value, "tolist", None)):  # an array, or a single number, of numpy
+        return _plain(listed(), depth + 1)
+    message = f"`{shown(repr(value)[:80])}` is neither a text, a number, a truth value, a list nor a table"
+    raise TypeError(message)
 
 
 def toml_value(value: object) -> str:
@@ -74,18 +128,26 @@ def toml_value(value: object) -> str:
 
     >>> toml_value({"kind": "red", "min": "0.1 bdp", "ecn": True})
     '{ "kind" = "red", "min" = "0.1 bdp", "ecn" = true }'
+
+    Raises:
+        TypeError: TOML has no such value.
+        ValueError: It is nested too deeply.
     """
+    return _toml_value(_plain(value))
+
+
+def _toml_value(value: object) -> str:
     import json
 
-    if isinstance(value, Mapping):
-        entries = (f"{toml_value(str(key))} = {toml_value(entry)}" for key, entry in value.items())
+    if isinstance(value, dict):
+        entries = (f"{_toml_value(key)} = {_toml_value(entry)}" for key, entry in value.items())
         return f"{{ {', '.join(entries)} }}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(toml_value(entry) for entry in value)}]"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml_value(entry) for entry in value)}]"
     if isinstance(value, (str, bool)):
         # Texts and truth values look alike in JSON and TOML.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)
+    return str(value) if isinstance(value, (date, datetime, time)) else repr(value)
 
 
 class Direction(msgspec.Struct, frozen=True):

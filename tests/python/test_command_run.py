@@ -12,6 +12,7 @@ import pytest
 from support import SMALL, Command
 
 FILES = {
+    ".longfat.json",
     "scenario.toml",
     "summary.json",
     "flows.parquet",

@@ -52,6 +52,7 @@ def test_try_writes_scenarios_that_run(longfat: Command) -> None:
     done = longfat(*FAST, "--out", "cmp", "--plot", "--loss", "1e-4", "--seeds", "1")
     assert done.returncode == 0, done.stderr
     assert {path.name for path in Path("cmp").iterdir()} == {
+        ".longfat.json",
         "comparison.json",
         "comparison.png",
         "comparison.svg",

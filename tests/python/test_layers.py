@@ -24,7 +24,7 @@ PACKAGE = ROOT / "python/longfat"
 
 LAYERS = [
     {"_longfat"},
-    {"errors", "units", "shipped"},
+    {"errors", "foreign", "units", "shipped"},
     {"scenario"},
     {"plot"},
     {"results"},

@@ -323,11 +323,16 @@ def sweeps(room: Path) -> list[Sweep]:
     ]
 
 
-def test_rooms_are_found_here_and_then_in_the_source(own_folder: Path, longfat: Command) -> None:
-    assert "exp-tcp" in [room.slug for room in rooms()]
+def test_rooms_here_stand_beside_those_of_the_package(own_folder: Path, longfat: Command) -> None:
+    built_in = [room.slug for room in rooms()]
+    assert "exp-tcp" in built_in
     make_room(own_folder / "papers")
-    (listed,) = json.loads(longfat("list", "papers", "--json").stdout)["papers"]
-    assert (listed["slug"], listed["figures"]) == ("links", ["figure-1", "theory"])
+    make_room(own_folder / "papers", "exp-tcp")
+    listed = json.loads(longfat("list", "papers", "--json").stdout)["papers"]
+    assert [each["slug"] for each in listed] == sorted([*built_in, "links"])
+    links = next(each for each in listed if each["slug"] == "links")
+    assert links["figures"] == ["figure-1", "theory"]
+    assert all(each["title"] != "On Links" for each in listed if each["slug"] == "exp-tcp")
     done = longfat("paper", "lniks")
     assert done.returncode == 2
     assert "did you mean links?" in done.stderr
@@ -336,7 +341,7 @@ def test_rooms_are_found_here_and_then_in_the_source(own_folder: Path, longfat: 
 def test_all_papers_go_in_one(own_folder: Path, longfat: Command) -> None:
     make_room(own_folder / "papers")
     make_room(own_folder / "papers", "more-links")
-    done = longfat("paper", "all", "--json", "--out", "out")
+    done = longfat("paper", "papers", "--json", "--out", "out")
     assert done.returncode == 0, done.stderr
     assert [each["paper"] for each in json.loads(done.stdout)] == ["links", "more-links"]
     assert json.loads(done.stdout)[1]["engine"]["runs"] == 6

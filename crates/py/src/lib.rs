@@ -9,6 +9,7 @@
 
 mod fluid;
 mod guard;
+mod pace;
 mod quantities;
 mod quantity;
 mod registry;
@@ -39,6 +40,7 @@ mod _longfat {
         guard::keep_panics_quiet();
         // One that Python raises itself has nothing to add to its message.
         module.py().get_type::<ScenarioError>().setattr("diagnostics", ())?;
+        module.add("LONGEST_TEXT", longfat_scenario::Scenario::LONGEST_TEXT)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

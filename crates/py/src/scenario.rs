@@ -1,5 +1,6 @@
 //! Scenarios: text in, text out.
 
+use longfat_sim::{Keep, Share};
 use pyo3::exceptions::PyValueError;
 use pyo3::types::PyTuple;
 use pyo3::{create_exception, prelude::*};
@@ -55,6 +56,27 @@ fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
     }
 }
 
+/// What a run will ask for.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct Estimate {
+    packets: f64,
+    seconds: f64,
+    memory: f64,
+    largest: &'static str,
+}
+
+impl From<longfat_sim::Estimate> for Estimate {
+    fn from(of: longfat_sim::Estimate) -> Self {
+        let largest = match of.largest {
+            Share::Packets => "packets",
+            Share::Flows => "flows",
+            Share::Transfers => "transfers",
+            Share::Rows => "rows",
+        };
+        Self { packets: of.packets, seconds: of.seconds, memory: of.memory, largest }
+    }
+}
+
 /// A complete, checked scenario: every default filled in, every reference resolved.
 #[pyclass(frozen, eq, module = "longfat._longfat")]
 #[derive(Debug, PartialEq)]
@@ -79,9 +101,10 @@ impl Scenario {
         overrides: Vec<String>,
         seed: Option<u64>,
     ) -> PyResult<Self> {
-        guarded(|| longfat_scenario::Scenario::read(text, origin, &overrides, seed))?
-            .map(|inner| Self { inner })
-            .map_err(|error| refused(py, &error))
+        let read = || longfat_scenario::Scenario::read(text, origin, &overrides, seed);
+        let read = py.detach(|| guarded(read))?;
+        py.check_signals()?;
+        read.map(|inner| Self { inner }).map_err(|error| refused(py, &error))
     }
 
     /// The same scenario with another seed.
@@ -116,6 +139,14 @@ impl Scenario {
     /// Its quantities as plain numbers: times in picoseconds, rates in bit/s, sizes in bytes.
     fn quantities(&self) -> PyResult<Quantities> {
         guarded(|| Quantities::of(&self.inner))
+    }
+
+    /// What a run will ask for, roughly: data packets, seconds on one core, bytes of memory, and what takes most
+    /// of these.
+    #[pyo3(signature = (*, record = true, transfers = true))]
+    fn estimate(&self, record: bool, transfers: bool) -> PyResult<Estimate> {
+        let keep = Keep { rows: record, transfers };
+        guarded(|| longfat_sim::Estimate::of(&self.inner, keep)).map(Estimate::from)
     }
 
     /// The scenario as JSON text.

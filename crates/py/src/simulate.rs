@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use longfat_sim::Simulation;
 use pyo3::exceptions::{PyException, PyKeyError};
@@ -10,11 +9,12 @@ use pyo3::{create_exception, prelude::*};
 use serde_json::{Value, json};
 
 use crate::guard::guarded;
+use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
 use crate::table::Table;
 
-/// How many events pass between two looks at the world outside: some hundredths of a second.
-const CHUNK: u64 = 500_000;
+/// How many events the first portion has: a fraction of a millisecond, or a second at the very worst.
+const FIRST: u64 = 5_000;
 
 create_exception!(
     longfat._longfat,
@@ -91,12 +91,13 @@ pub(crate) fn simulate(
     let cancelled = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
     let start = now();
     let mut simulation = py.detach(|| guarded(|| Simulation::new(scenario, record)))?;
+    let mut pace = Pace::new(FIRST);
     loop {
         py.check_signals()?;
         if cancelled() {
             return Err(Cancelled::new_err("the simulation was cancelled"));
         }
-        let more = py.detach(|| guarded(|| simulation.advance(CHUNK)))?;
+        let more = py.detach(|| guarded(|| simulation.advance(pace.next())))?;
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
         }
@@ -110,6 +111,7 @@ pub(crate) fn simulate(
         }
     }
     let recording = py.detach(|| guarded(|| simulation.finish()))?;
+    py.check_signals()?;
     let wall = now().duration_since(start).as_secs_f64();
     let tables = recording.tables.into_iter();
     Ok(Recording {
@@ -131,10 +133,4 @@ fn summary(summary: &longfat_sim::summary::Summary, wall: f64) -> PyResult<Strin
         }
         value.to_string()
     })
-}
-
-/// The wall clock: speed is measured here, at the rim, and reaches nothing but `engine`.
-#[expect(clippy::disallowed_methods, reason = "the rim measures the speed of the engine")]
-fn now() -> Instant {
-    Instant::now()
 }

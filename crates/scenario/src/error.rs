@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, and where.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -10,6 +11,8 @@ const SHOWN: usize = 5;
 const KEPT: usize = 100;
 /// Longer texts are cut where a message repeats them.
 const QUOTED: usize = 40;
+/// Longer names, in bytes, are not compared with others.
+const LONGEST_NAME: usize = 200;
 
 /// Why a scenario cannot be simulated: every independent problem with its place, ready to be shown.
 ///
@@ -188,7 +191,7 @@ impl Sources<'_> {
         }
         let rendered = Renderer::plain().render(&[group]);
         // The renderer pads its lines; an error that is compared or pasted should not carry blanks.
-        rendered.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        shown(&rendered.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")).into_owned()
     }
 }
 
@@ -228,6 +231,33 @@ fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
+/// `text` with everything spelled out that a terminal would obey, or that nobody would see.
+///
+/// A message repeats names, lines and whole paths that others wrote. All of it passes through here.
+fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains(unsafe_to_show) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |c| {
+        if unsafe_to_show(c) { c.escape_unicode().to_string() } else { String::from(c) }
+    };
+    Cow::Owned(text.chars().map(spelled).collect())
+}
+
+/// Control characters, and what is invisible or turns the direction of the line.
+fn unsafe_to_show(c: char) -> bool {
+    let invisible = matches!(
+        c,
+        '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    );
+    invisible || (c.is_control() && !matches!(c, '\n' | '\t'))
+}
+
 /// `text` as a message repeats it: on one line, and not too long.
 pub(crate) fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(QUOTED).flat_map(char::escape_debug).collect();
@@ -237,23 +267,23 @@ pub(crate) fn quoted(text: &str) -> String {
     shown.replace("\\\"", "\"").replace("\\'", "'")
 }
 
-/// The candidate that `name` was probably meant to be. Nobody means a name that is longer than a message shows, and to
-/// compare two takes as long as their lengths multiplied.
+/// The candidate that `name` was probably meant to be.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    // A third of the letters may be wrong: `dealy` is `delay`, but `rtt` is not `rate`.
-    let length = name.chars().count();
-    if length > QUOTED {
+    // Nobody mistypes so long a name, and comparing takes time in proportion to both lengths.
+    if name.len() > LONGEST_NAME {
         return None;
     }
+    // A third of the letters may be wrong: `dealy` is `delay`, but `rtt` is not `rate`.
+    let length = name.chars().count();
     let allowed = (length / 3).max(1);
     let plain = |text: &str| text.to_lowercase().replace('_', "-");
     let name = plain(name);
     candidates
         .into_iter()
-        .filter(|candidate| candidate.chars().take(2 * QUOTED).count() < 2 * QUOTED)
+        .filter(|candidate| candidate.len() <= LONGEST_NAME)
         .map(|candidate| (strsim::damerau_levenshtein(&name, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()

@@ -30,6 +30,9 @@ const MOST_SAMPLES: u64 = 1_000_000;
 const SAMPLES: u64 = 500;
 
 impl Scenario {
+    /// The most bytes that the text of a scenario may have. Reading takes up to 160 times as much memory.
+    pub const LONGEST_TEXT: usize = 16_000_000;
+
     /// Reads a scenario file.
     ///
     /// `origin` is the name of the file in messages. Each of `overrides` is `key.path=value` and changes or
@@ -62,6 +65,16 @@ impl Scenario {
         let sources = Sources(sources);
         let mut problems = Problems::default();
 
+        if text.len() > Self::LONGEST_TEXT {
+            let reason = format!(
+                "this is longer than a scenario may be: {} instead of {} at most",
+                Bytes(text.len() as u64),
+                Bytes(Self::LONGEST_TEXT as u64)
+            );
+            let help = "give groups of equal flows a `count`";
+            problems.add(Problem::new(Place::whole(0), reason).help(help));
+            return Err(problems.into_error(&sources));
+        }
         let Some(mut root) = problems.keep(parse(text, 0)) else {
             return Err(problems.into_error(&sources));
         };
@@ -141,7 +154,10 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         catalogue: catalogue.clone(),
     };
     let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
-    refuse_missing_priorities(&scenario, nodes, problems);
+    // Where a link is missing, paths point past it.
+    if scenario.links.len() == link_names.len() {
+        refuse_missing_priorities(&scenario, nodes, problems);
+    }
     Some(scenario)
 }
 

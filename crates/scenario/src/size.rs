@@ -1,7 +1,7 @@
 //! How much a flow has to send: one amount, or a distribution of amounts.
 
 use longfat_units::parameter::shortest;
-use longfat_units::{Bytes, split};
+use longfat_units::{Bytes, split, ungrouped};
 
 use crate::Size;
 use crate::error::{Problem, Problems, quoted};
@@ -22,7 +22,8 @@ const LARGEST_SIGMA: f64 = 10.0;
 pub(crate) fn amount(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, Problem> {
     match split(field.node.text().unwrap_or_default()) {
         (digits, "packets" | "packet") => {
-            let count: u64 = digits.replace('_', "").parse().map_err(|_| {
+            let count = ungrouped(digits).and_then(|plain| plain.parse::<u64>().ok());
+            let count = count.ok_or_else(|| {
                 field.problem(format!("`{}` is not a whole number of packets", quoted(digits)))
             })?;
             let bytes = count.checked_mul(known(packet).0).map(Bytes);

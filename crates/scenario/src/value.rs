@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use longfat_units::parameter::shortest;
-use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split};
+use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, UnitError, split, ungrouped};
 
 use crate::ACK;
 use crate::error::{Place, Problem, did_you_mean, quoted};
@@ -61,7 +61,7 @@ impl Quantity for Bytes {
 
 /// A finite number that is not negative.
 pub(crate) fn plain_number(text: &str) -> Option<f64> {
-    let number: f64 = text.replace('_', "").parse().ok()?;
+    let number: f64 = ungrouped(text)?.parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number)
 }
 

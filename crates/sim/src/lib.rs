@@ -8,6 +8,7 @@
 //! scenario and seed give the same bytes on every machine.
 
 mod cargo;
+mod estimate;
 mod events;
 mod explicit;
 mod feed;
@@ -28,6 +29,7 @@ mod simulation;
 pub mod summary;
 mod traffic;
 
+pub use estimate::{Estimate, Keep, Share};
 pub use longfat_scenario::Scenario;
 pub use options::Options;
 pub use recording::{Column, Recording, Table};

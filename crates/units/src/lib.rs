@@ -22,7 +22,7 @@ mod text;
 
 pub use header::{Ecn, RouterHeader};
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
-pub use text::{UnitError, split};
+pub use text::{UnitError, split, ungrouped};
 
 /// The examples of the README.
 #[cfg(doctest)]

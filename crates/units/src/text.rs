@@ -1,5 +1,6 @@
 //! Quantities as text: a number and a unit, exact in both directions.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -101,9 +102,26 @@ pub fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim())
 }
 
+/// A number without the underscores between its thousands; `None` if they stand anywhere else.
+///
+/// `1_500` is 1500, but `1_0` was probably meant to be something else.
+pub fn ungrouped(number: &str) -> Option<Cow<'_, str>> {
+    if !number.contains('_') {
+        return Some(Cow::Borrowed(number));
+    }
+    let (whole, rest) = number.split_at(number.find(['.', 'e', 'E']).unwrap_or(number.len()));
+    let mut groups = whole.strip_prefix(['+', '-']).unwrap_or(whole).split('_');
+    let first = groups.next()?;
+    let good = (1..=3).contains(&first.len())
+        && groups.all(|group| group.len() == 3)
+        && !rest.contains('_');
+    good.then(|| Cow::Owned(format!("{}{rest}", whole.replace('_', ""))))
+}
+
 /// Exact value of `number` × `base` as an integer; `None` if it is no plain decimal number, or one
 /// too long to hold.
 fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
+    let number: &str = &ungrouped(number)?;
     let (mantissa, exponent) = match number.find(['e', 'E']) {
         Some(at) => (&number[..at], number[at + 1..].parse::<i32>().ok()?),
         None => (number, 0),
@@ -113,12 +131,12 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
         return Some(Err("it must not be negative"));
     }
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits: String = whole.chars().chain(fraction.chars()).filter(|&c| c != '_').collect();
+    let digits: String = whole.chars().chain(fraction.chars()).collect();
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     let too_large = Some(Err("it is too large"));
-    let mut shift = exponent.checked_sub(i32::try_from(fraction.replace('_', "").len()).ok()?)?;
+    let mut shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
     let significant = digits.trim_start_matches('0');
     if significant.len() > 25 {
         return Some(Err("it has more digits than can be kept"));
@@ -262,7 +280,10 @@ mod tests {
 
     #[test]
     fn what_is_no_quantity_is_refused() {
-        for text in ["", "ms", "fast", "-1 s", "1e99 s", "1..2 s", "1 parsec", "٣ s", "1e s"] {
+        for text in [
+            "", "ms", "fast", "-1 s", "1e99 s", "1..2 s", "1 parsec", "٣ s", "1e s", "1_0 s",
+            "_1 s", "1_ s", "1.0_0 s",
+        ] {
             assert!(text.parse::<Span>().is_err(), "{text:?} was taken for a time");
         }
     }

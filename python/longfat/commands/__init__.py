@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import signal
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,12 +20,23 @@ from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
 from longfat.commands._try import try_command
 from longfat.errors import CacheWarning, MeasureError, RoomError
+from longfat.foreign import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from types import FrameType
 
-DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
-"""The exit codes."""
+DONE, FAILED, WRONG_INPUT, INTERRUPTED, SIGNALLED = 0, 1, 2, 130, 128
+"""The exit codes; the number of a signal that ended the command is added to the last one."""
+
+
+class Terminated(BaseException):
+    """The process was asked to end: it leaves nothing half-done, and goes."""
+
+    def __init__(self, number: int) -> None:
+        """Remembers the `number` of the signal."""
+        super().__init__(number)
+        self.number = number
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -50,40 +63,83 @@ commands.add_command(bench_command)
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the command line and exits with its code.
 
-    Codes: 0 done, 1 a check or a simulation failed, 2 the input was wrong, 130 interrupted.
+    Codes: 0 done, 1 a check or a simulation failed, 2 the input was wrong, 130 interrupted, 143 asked to end
+    (SIGTERM), 129 the terminal is gone (SIGHUP).
     """
+    _open_streams()
+    _end_on_signals()
     with _warnings_told():
         sys.exit(_run(arguments))
 
 
-def _run(arguments: Sequence[str] | None) -> int:  # noqa: PLR0911 - one for each way to end
+def _open_streams() -> None:
+    """Makes sure that there is something to print to, and that any text can be printed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller, as in `longfat list >&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _end_on_signals() -> None:
+    """Lets the signals that ask a process to end unwind the stack, so that everything is cleaned up."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # once is enough; cleaning up is not disturbed
+        raise Terminated(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # What the caller has ignored, as `nohup` does, stays ignored.
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         code = commands.main(arguments, prog_name="longfat", standalone_mode=False)
         sys.stdout.flush()
-        return code if isinstance(code, int) else DONE
     except (click.exceptions.Abort, KeyboardInterrupt, Cancelled):
         _complain("interrupted")
-        return INTERRUPTED
+        code = INTERRUPTED
+    except Terminated as error:
+        _complain("asked to end: nothing unfinished is left")
+        code = SIGNALLED + error.number
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except ScenarioError as error:
-        _complain(str(error))
-        return WRONG_INPUT
-    except EngineError as error:
-        _complain(f"error: the simulation stopped: {error}")
-        return FAILED
-    except BrokenPipeError:
-        # The reader of the output has gone; flushing the rest must not fail again at exit.
+        told = io.StringIO()
+        error.show(told)
+        _complain(told.getvalue().rstrip("\n"))
+        code = error.exit_code
+    except tuple(_ENDINGS) as error:
+        message, code = next(told for kind, told in _ENDINGS.items() if isinstance(error, kind))
+        if message is not None:
+            _complain(message + (_reason(error) if isinstance(error, OSError) else str(error)))
+        _abandon_output()
+    return code if isinstance(code, int) else DONE
+
+
+_ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
+    BrokenPipeError: (None, FAILED),  # whoever was reading has gone
+    OSError: ("error: ", WRONG_INPUT),
+    ScenarioError: ("", WRONG_INPUT),
+    RoomError: ("error: ", WRONG_INPUT),
+    FluidError: ("error: ", WRONG_INPUT),
+    MeasureError: ("error: ", FAILED),
+    EngineError: ("error: the simulation stopped: ", FAILED),
+    UnicodeEncodeError: ("error: what was given is not Unicode text: ", WRONG_INPUT),
+    MemoryError: ("error: the memory of this machine does not suffice ", FAILED),
+}
+"""What is said before the message of an error (`None`: nothing at all), and the exit code."""
+
+
+def _abandon_output() -> None:
+    """What has not been printed yet is not tried again at exit: the reader has gone, or the disk is full."""
+    try:
+        sys.stdout.flush()
+    except OSError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except (RoomError, FluidError, MeasureError) as error:
-        _complain(f"error: {error}")
-        return FAILED if isinstance(error, MeasureError) else WRONG_INPUT
-    except OSError as error:
-        _complain(f"error: {_reason(error)}")
-        return WRONG_INPUT
 
 
 def _reason(error: OSError) -> str:
@@ -110,4 +166,4 @@ def _warnings_told() -> Iterator[None]:
 
 def _complain(message: str) -> None:
     with contextlib.suppress(OSError):
-        click.echo(message, err=True)
+        click.echo(shown(message), err=True)

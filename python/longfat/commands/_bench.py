@@ -87,9 +87,9 @@ def bench_command(
             click.echo(f"error: {error}", err=True)
             click.get_current_context().exit(1)
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(as_object(found, peers), indent=2, ensure_ascii=False))
+        click.echo(json_text(as_object(found, peers), indent=2))
     else:
         _print(found, repeat, full=full, markdown=markdown)
         if peers:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Task
     from rich.table import Table
     from rich.text import Text
@@ -22,13 +22,26 @@ _WIDE = 160
 """The width of a table written to a file or a pipe, where nothing should be cut."""
 
 
-def console() -> Console:
-    """Standard output, for tables."""
+def console(*, stderr: bool = False) -> Console:
+    """Standard output, for tables; or standard error. Whatever text it is given, it shows and never obeys."""
     from rich.console import Console
+    from rich.segment import Segment
+
+    from longfat.foreign import shown
+
+    class Screen(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control:  # moves the cursor: made by rich itself, never from a text
+                    yield segment
+                else:
+                    yield Segment(shown(segment.text), segment.style)
 
     # Names such as flow[0] must not be taken for markup.
-    width = None if sys.stdout.isatty() else _WIDE
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    width = None if stderr or sys.stdout.isatty() else _WIDE
+    return Screen(width=width, highlight=False, markup=False, emoji=False, stderr=stderr)
 
 
 def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
@@ -80,7 +93,6 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,
@@ -99,14 +111,14 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
             return Text(speed(task.completed / elapsed) if elapsed > 0 and task.completed else "")
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         Speed(),
         TextColumn("left"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
 
         def advance(share: float, what: str | None = None) -> None:

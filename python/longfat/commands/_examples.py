@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from longfat import shipped
+from longfat.foreign import read_text
 
 
 def examples() -> list[dict[str, str]]:
@@ -25,9 +26,13 @@ def _near(path: Path) -> str:
 def _question(path: Path) -> str:
     """The first paragraph of the comment that opens the file."""
     words = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        text = line.removeprefix("#").strip()
-        if not line.startswith("#") or not text:
+    try:
+        text = read_text(path)
+    except (OSError, ValueError) as error:
+        return f"(it cannot be read: {error})"
+    for line in text.splitlines():
+        said = line.removeprefix("#").strip()
+        if not line.startswith("#") or not said:
             break
-        words.append(text)
+        words.append(said)
     return " ".join(words)

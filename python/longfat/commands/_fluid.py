@@ -102,24 +102,24 @@ def fluid_command(
     if integrate:
         solved.save(target, pictures=pictures, packets=packets)
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(solved.summary, ensure_ascii=False))
+        click.echo(json_text(solved.summary))
     elif not quiet:
         _report(solved, packets, target if integrate else None)
 
 
 def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:
-    from longfat import _longfat
     from longfat.commands._console import progress
     from longfat.results._run import Run
+    from longfat.results._simulate import simulate
     from longfat.units import PLAIN, amount
 
     def speed(share: float) -> str:
         return f"{amount(share * scenario.duration_s, PLAIN)} × real time"
 
     with progress(name, quiet=quiet, speed=speed) as advanced:
-        return Run(scenario, _longfat.simulate(scenario, progress=advanced), name)
+        return Run(scenario, simulate(scenario, progress=advanced), name)
 
 
 def _report(solved: Fluid, packets: Run | None, folder: Path | None) -> None:

@@ -29,9 +29,9 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
     }
     found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        click.echo(json_text(found, indent=2))
         return
     from longfat.commands._console import console
 
@@ -62,20 +62,21 @@ def _profiles() -> list[dict[str, Any]]:
 
 
 def _papers() -> list[dict[str, Any]]:
-    """The papers that can be remade, with their figures."""
+    """The papers that can be remade, with the figures that have claims. None of their code is run."""
+    from longfat.errors import RoomError
+    from longfat.foreign import shown
     from longfat.paper._room import rooms
 
-    return [
-        {
-            "slug": room.slug,
-            "title": room.paper.title,
-            "authors": room.paper.authors,
-            "venue": room.paper.venue,
-            "year": room.paper.year,
-            "figures": room.figure_ids,
-        }
-        for room in rooms()
-    ]
+    found = []
+    for room in rooms():
+        try:
+            paper, figures = room.paper, room.claimed_figures
+        except (RoomError, OSError) as error:
+            click.echo(shown(f"warning: {error}"), err=True)
+            continue
+        told = {"title": paper.title, "authors": paper.authors, "venue": paper.venue}
+        found.append({"slug": room.slug, **told, "year": paper.year, "figures": figures})
+    return found
 
 
 def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longfat.scenario import LARGEST_SEED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-_LARGEST_SEED = 2**63 - 1
 
 
 def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -18,7 +18,7 @@ def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
     add = (
         click.argument("file", type=click.Path(path_type=Path)),
         click.option(
-            "--seed", type=click.IntRange(0, _LARGEST_SEED), help="Replace the seed of the file."
+            "--seed", type=click.IntRange(0, LARGEST_SEED), help="Replace the seed of the file."
         ),
         click.option(
             "--set",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longfat.foreign import shown
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,7 +21,7 @@ _MOST_WORKERS = 1024
 
 
 @click.command("paper")
-@click.argument("slug", metavar="SLUG|all")
+@click.argument("slug", metavar="SLUG|PATH|all")
 @click.option(
     "--scale",
     type=click.Choice(["quick", "full"]),
@@ -51,8 +53,10 @@ def paper_command(
 ) -> None:
     """Remake the figures and tables of a paper, and judge what it claims.
 
-    SLUG is the name of a room, see `longfat list papers`; `all` stands for all of them. Verdicts are
-    `reproduced`, `differs` or `not testable`; a paper that is not reproduced is a result, not an error.
+    SLUG is the name of a room, see `longfat list papers`; `all` stands for all that came with longfat. PATH
+    is the folder of a room, or of several. A room is code: one that did not come with longfat can do whatever
+    you can, so look into it first. Verdicts are `reproduced`, `differs` or `not testable`; a paper that is
+    not reproduced is a result, not an error.
     Exit code 1 says that a verdict is not the committed one, or that a number from theory does not hold.
     Finished runs are kept, so that an interrupted command goes on where it was.
     """
@@ -69,11 +73,11 @@ def paper_command(
     done = _remake(remaking, rooms, out, workers, quiet=quiet)
     moved = [commit_room(each) if commit else changes(each) for each, *_ in done]
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
         found = [each.to_dict(files) for each, files, _ in done]
-        content: Any = found if slug == "all" else found[0]
-        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        content: Any = found[0] if len(rooms) == 1 and slug != "all" else found
+        click.echo(json_text(content, indent=2))
     elif not quiet:
         from longfat.commands._verdict_report import report
 
@@ -90,18 +94,21 @@ def _rooms(slug: str, figure: str | None) -> list[Room]:
     """The rooms that were asked for; at least one of them has the figure."""
     from difflib import get_close_matches
 
-    from longfat.paper._room import rooms
+    from longfat.paper._room import rooms, rooms_at
 
     known = {room.slug: room for room in rooms()}
-    if not known:
-        message = "no papers found: they live in the folder papers of the source."
-        raise click.UsageError(message)
-    if slug != "all" and slug not in known:
+    if slug == "all":
+        chosen = [room for room in known.values() if room.built_in]
+    else:
+        chosen = [known[slug]] if slug in known else rooms_at(Path(slug))
+    if not chosen:
         near = get_close_matches(slug, known, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
         message = f"there is no paper {slug}: {hint}"
         raise click.UsageError(message)
-    chosen = list(known.values()) if slug == "all" else [known[slug]]
+    for room in chosen:
+        if not room.built_in:
+            _announce(room)
     if figure is None:
         return chosen
     having = [room for room in chosen if figure in room.figure_ids]
@@ -112,6 +119,12 @@ def _rooms(slug: str, figure: str | None) -> list[Room]:
         message = f"{slug} has no figure {figure}: {hint}"
         raise click.UsageError(message)
     return having
+
+
+def _announce(room: Room) -> None:
+    """Says which code is about to be run that did not come with longfat."""
+    files = ", ".join(str(path) for path in room.files_of_code) or "nothing"
+    click.echo(shown(f"{room.slug} did not come with longfat; its code is run: {files}"), err=True)
 
 
 def _remake(

@@ -34,27 +34,29 @@ def run_command(
     The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
     request. An earlier run there is replaced whole; anything else is left alone.
     """
-    from longfat import _longfat
     from longfat.commands._console import progress, refuse_missing
     from longfat.results._folder import RUN, ResultFolder
     from longfat.results._run import Run, default_folder
+    from longfat.results._simulate import simulate, warning
     from longfat.results._transfers import TransferFile
     from longfat.scenario import read
 
     refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes)
     target = default_folder(name, scenario.seed) if out is None else out
+    if not quiet and (told := warning(scenario)):
+        click.echo(told, err=True)
     with ResultFolder(target, RUN) as folder:
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
             transfers = TransferFile(folder.path)
-            recording = _longfat.simulate(scenario, progress=advanced, transfers=transfers)
+            recording = simulate(scenario, progress=advanced, transfers=transfers)
         run = Run(scenario, recording, name)
         run.write_files(folder.path, transfers=transfers, pictures=plot)
         folder.commit()
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
-        click.echo(json.dumps(run.summary, indent=2, ensure_ascii=False))
+        click.echo(json_text(run.summary, indent=2))
     elif not quiet:
         from longfat.commands._report import report
 

@@ -106,12 +106,10 @@ def try_command(
         out = Path("runs") / f"try-{_word(rate)}-{_word(rtt)}"
     found = _compare(setup, wanted, seeds, out, plot=plot, quiet=quiet)
     if as_json:
-        import json
+        from longfat.foreign import json_text
 
         rows = [contender.row() for contender in found]
-        click.echo(
-            json.dumps({"setup": vars(setup), "controls": rows}, indent=2, ensure_ascii=False)
-        )
+        click.echo(json_text({"setup": vars(setup), "controls": rows}, indent=2))
     elif not quiet:
         _print(setup, found, seeds, out)
     errors = [(each.control, result) for each in found for result in each.results if result.error]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 
 from longfat.errors import RoomError
+from longfat.foreign import read_text
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -233,11 +234,14 @@ E = TypeVar("E", Claim, Deviation)
 
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:
-    text = path.read_text(encoding="utf-8")
     try:
+        text = read_text(path)
         return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         message = f"{path}: {error}"
+        raise RoomError(message) from error
+    except RecursionError as error:
+        message = f"{path}: it is nested too deeply"
         raise RoomError(message) from error
 
 

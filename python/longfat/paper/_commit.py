@@ -8,7 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat, shipped
+from longfat import _longfat, foreign, shipped
 from longfat.errors import RoomError
 from longfat.paper import _files
 from longfat.paper._claims import SCALES
@@ -104,8 +104,8 @@ def refuse_installed(room: Room) -> None:
     """
     if shipped.is_installed(room.path):
         message = (
-            f"{room.path} came with the installed package, where nothing is committed: copy the folder to "
-            f"papers/{room.slug}, or commit in a checkout"
+            f"{room.path} came with the installed package, where nothing is committed: copy the folder and "
+            f"name the copy by its path, or commit in a checkout"
         )
         raise RoomError(message)
 
@@ -147,7 +147,7 @@ def readme(room: Room) -> str:
     to the end.
     """
     path = room.path / "README.md"
-    text = path.read_text("utf-8") if path.exists() else f"# {room.paper.title}\n"
+    text = path.read_text("utf-8") if path.exists() else f"# {foreign.markdown(room.paper.title)}\n"
     for name, body in _parts(room).items():
         block = f"<!-- made: {name} -->\n{body}<!-- end: {name} -->\n"
         pattern = re.compile(_BLOCK.format(name=re.escape(name)), re.DOTALL)
@@ -186,7 +186,8 @@ def _parts(room: Room) -> dict[str, str]:
 def _paper(room: Room, verdicts: dict[Scale, dict[str, Verdict]]) -> str:
     paper = room.paper
     year = f", {paper.year}" if paper.year else ""
-    lines = ["", f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}.", ""]
+    told = f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}."
+    lines = ["", foreign.markdown(told), ""]
     for scale in SCALES:
         words = [verdict.verdict for verdict in verdicts[scale].values()]
         kinds = ("reproduced", "differs", "not testable")

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from longfat import foreign
 from longfat.paper._verdict import show, show_criterion, show_estimate
+from longfat.results._table import writing
 from longfat.study._statistics import estimate
 
 if TYPE_CHECKING:
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 def write(folder: Path, about: Experiment, rows: Rows) -> list[str]:
     """Writes the rows of an experiment and their means, and returns the names of the files."""
     names = [f"{about.id}.csv", f"{about.id}.parquet"]
-    aggregate(rows.frame, (*rows.labels, *about.by)).write_csv(folder / names[0])
-    rows.frame.write_parquet(folder / names[1])
+    means = aggregate(rows.frame, (*rows.labels, *about.by))
+    with writing(folder / about.id):
+        means.write_csv(folder / names[0])
+        rows.frame.write_parquet(folder / names[1])
     return names
 
 
@@ -58,14 +62,14 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
             expected += f" (paper: {show(claim.paper_value, claim.unit)})"
         word = f"**{verdict.verdict}**" + (", a requirement" if claim.requirement else "")
         cells = (
-            f"{claim.where}<br>`{claim.id}`",
-            claim.claim,
-            claim.measured or "–",
-            expected,
-            show_estimate(verdict),
-            word + (f": {verdict.reason}" if verdict.reason else ""),
+            f"{cell(claim.where)}<br>`{claim.id}`",
+            cell(claim.claim),
+            cell(claim.measured or "–"),
+            cell(expected),
+            cell(show_estimate(verdict)),
+            cell(word + (f": {verdict.reason}" if verdict.reason else "")),
         )
-        lines.append("| " + " | ".join(map(cell, cells)) + " |")
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -77,4 +81,4 @@ def write_json(path: Path, content: object) -> None:
 
 def cell(text: str) -> str:
     """A text as a cell of a Markdown table."""
-    return " ".join(text.replace("|", "\\|").split())
+    return " ".join(foreign.markdown(text).replace("|", "\\|").split())

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from longfat.errors import LabelError, RoomError
 from longfat.paper import _files
 from longfat.paper._verdict import Verdict, judge, untestable
-from longfat.results._folder import Layout
 from longfat.study._plan import Plan, Rows, Spent
 from longfat.study._points import Sweep
 
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from longfat.study._cache import Cache
     from longfat.study._runner import ProgressCallback
 
-REMADE = Layout(
-    "a remade paper", ("claims.json", "table.md"), ("*.png", "*.svg", "*.csv", "*.parquet")
-)
+REMADE = "a remade paper"
 """The folder of a remade paper: verdicts as JSON and as Markdown; pictures and data of each figure."""
 
 

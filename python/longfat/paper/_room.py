@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import sysconfig
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -123,19 +124,45 @@ class Room:
         """The ids of the experiments, in the order of the paper."""
         return list(self.modules)
 
+    @property
+    def claimed_figures(self) -> list[str]:
+        """The ids of the experiments that have claims, in the order of the paper; no code is run to tell."""
+        return sorted({claim.figure for claim in self.claims if claim.figure}, key=_natural)
 
-def roots() -> list[Path]:
-    """Where rooms are looked for: in `papers` here, then among those that came with the package."""
-    return [Path("papers"), (shipped.HERE / "papers").resolve()]
+    @property
+    def built_in(self) -> bool:
+        """Whether it came with the package. The code of any other is a stranger's."""
+        return self.path.resolve().is_relative_to((shipped.HERE / "papers").resolve())
+
+    @property
+    def files_of_code(self) -> list[Path]:
+        """What is run when the room is remade."""
+        return sorted(self.path.glob("*.py"))
 
 
 def rooms() -> list[Room]:
-    """All rooms of the first place that has any, by name."""
-    for root in roots():
-        found = sorted(path.parent for path in root.glob(f"*/{CLAIMS}"))
-        if found:
-            return [Room(path) for path in found]
-    return []
+    """The rooms that have a name: those that came with the package, and those in the folder `papers` here.
+
+    None of their code is run. Where both have a room of one name, it is that of the package; the other one is
+    asked for by its path.
+    """
+    found = {room.slug: room for room in [*_below(Path("papers")), *_below(_built_in())]}
+    return [found[slug] for slug in sorted(found)]
+
+
+def rooms_at(path: Path) -> list[Room]:
+    """The room in the folder `path`, or all rooms in its folders; empty if there are none."""
+    return [Room(path)] if (path / CLAIMS).is_file() else _below(path)
+
+
+def _below(folder: Path) -> list[Room]:
+    return [Room(path.parent) for path in sorted(folder.glob(f"*/{CLAIMS}"))]
+
+
+def _built_in() -> Path:
+    """Where the rooms of the package are: from here, in a checkout."""
+    own = (shipped.HERE / "papers").resolve()
+    return Path("papers") if Path("papers").resolve() == own else own
 
 
 def _module(path: Path, loaded: ModuleType) -> Module:
@@ -154,8 +181,31 @@ def _module(path: Path, loaded: ModuleType) -> Module:
 def _load_all(folder: Path) -> list[tuple[Path, ModuleType]]:
     """Every Python file of the folder; they import each other like scripts in one folder."""
     paths = sorted(folder.resolve().glob("*.py"))
+    for path in paths:
+        _refuse_shadow(path)
     with _importable(folder.resolve(), [path.stem for path in paths]):
         return [(path, _load(path)) for path in paths]
+
+
+def _refuse_shadow(path: Path) -> None:
+    """Refuses a file that others would import in place of what they mean.
+
+    Raises:
+        RoomError: It has the name of a module of Python or of an installed package.
+    """
+    name = path.stem
+    if name in sys.stdlib_module_names or name == "longfat":
+        known = True
+    else:
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        places = [Path(sysconfig.get_path(kind)).resolve() for kind in ("purelib", "platlib")]
+        origin = Path(spec.origin).resolve() if spec and spec.origin else None
+        known = origin is not None and any(origin.is_relative_to(place) for place in places)
+    if known:
+        message = (
+            f"{path}: `{name}` is the name of another module, which it would hide: rename the file"
+        )
+        raise RoomError(message)
 
 
 def _load(path: Path) -> ModuleType:

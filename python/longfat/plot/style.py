@@ -11,6 +11,8 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, MaxNLocator
 
+from longfat import foreign
+
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
@@ -170,14 +172,16 @@ def rug(axes: Axes, times: Sequence[float], label: str) -> None:
 
 
 def title(drawn: Figure, heading: str, detail: str) -> None:
-    """Writes a heading with a fainter line below it, at the left."""
+    """Writes a heading with a fainter line below it, at the left; neither may hold formulas."""
+    heading, detail = foreign.drawn(heading), foreign.drawn(detail)
     left, height = drawn.subplotpars.left, drawn.get_figheight()
     drawn.text(left, 1 - 0.33 / height, heading, fontsize=16, fontweight="bold", va="center")
     drawn.text(left, 1 - 0.64 / height, detail, fontsize=11, color=_FAINT, va="center")
 
 
 def column_title(axes: Axes, heading: str, detail: str) -> None:
-    """Writes a heading above a column of panels, with fainter lines below it."""
+    """Writes a heading above a column of panels, with fainter lines below it; neither may hold formulas."""
+    heading, detail = foreign.drawn(heading), foreign.drawn(detail)
     panel: dict[str, Any] = {
         "xy": (0, 1),
         "xycoords": "axes fraction",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
-import shutil
-import tempfile
-from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+
+from longfat.results._workshop import MANIFEST, Workshop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,89 +22,66 @@ if TYPE_CHECKING:
 TABLES = ("flows", "links", "transfers", "flow_series", "link_series")
 """The tables of a run, each written as a Parquet file of that name."""
 
-
-@dataclass(frozen=True)
-class Layout:
-    """What a kind of result folder holds.
-
-    Attributes:
-        what: Its name in messages.
-        required: Files that every such folder has.
-        allowed: Patterns of the files that it may have besides.
-    """
-
-    what: str
-    required: tuple[str, ...]
-    allowed: tuple[str, ...]
-
-    def refuses(self, folder: Path) -> str | None:
-        """Why `folder` must not be replaced; `None` if it is empty or an earlier result of this kind."""
-        if not folder.is_dir():
-            return "it is not a folder"
-        names = sorted(entry.name for entry in folder.iterdir())
-        known = (*self.required, *self.allowed)
-        foreign = [name for name in names if not any(fnmatch(name, each) for each in known)]
-        if foreign:
-            return f"it holds `{foreign[0]}`, which {self.what} does not write"
-        missing = [name for name in self.required if name not in names]
-        if names and missing:
-            return f"it has no `{missing[0]}`, so it is not {self.what}"
-        return None
-
-
-RUN = Layout(
-    "a run",
-    ("scenario.toml", "summary.json"),
-    (*(f"{table}.parquet" for table in TABLES), "run.png", "run.svg"),
-)
-
-
 FLUID_TABLES = ("flows", "flow_series", "link_series")
 """The tables of a fluid solution, each written as a Parquet file of that name."""
 
-FLUID = Layout(
-    "a fluid solution",
-    ("scenario.toml", "fluid.json"),
-    (*(f"{table}.parquet" for table in FLUID_TABLES), "fluid.png", "fluid.svg"),
-)
+RUN, FLUID = "a run", "a fluid solution"
+"""Kinds of result folders, as messages and manifests have them."""
+
+_CHUNK = 1 << 20
+_ATTEMPTS = 5
+
+
+class _Manifest(msgspec.Struct, frozen=True):
+    """What longfat wrote into a folder: the kind of result, and the checksum of each file."""
+
+    longfat: str
+    files: dict[str, str]
 
 
 class ResultFolder:
     """A folder that appears whole, replacing an earlier result, when `commit` is called; otherwise not at all.
 
-    Entering it makes a hidden folder beside the target, so that an unwritable place is noticed before any work
-    is done.
+    It is made in a `Workshop` beside the target, so that an unwritable place is noticed before any work is
+    done. A finished folder has a list of its files with their checksums: only what longfat wrote, and nobody
+    has changed since, is ever replaced.
 
         with ResultFolder("runs/first-1", RUN) as folder:
             (folder.path / "summary.json").write_text(...)
             folder.commit()
     """
 
-    def __init__(self, target: str | os.PathLike[str], layout: Layout) -> None:
-        """Plans to write `target`; nothing is touched yet."""
+    def __init__(self, target: str | os.PathLike[str], kind: str) -> None:
+        """Plans to write `target`, a folder of this `kind`: `a run`. Nothing is touched yet."""
         self.target = Path(target)
-        self._layout = layout
+        self._kind = kind
         self._real = Path(os.path.realpath(target))
         self._made: list[Path] = []
+        self._workshop = Workshop(self._real, exclusive=True)
 
     def __enter__(self) -> Self:
         """Checks the target and makes the hidden folder.
 
         Raises:
             FileExistsError: The target is something that must not be replaced.
+            BlockingIOError: Another process is writing it.
             OSError: The place cannot be written.
         """
-        self._check()
         try:
-            self._make_parents()
-            self.path = Path(
-                tempfile.mkdtemp(prefix=f".{self._real.name}-", dir=self._real.parent),
-            )
-            _open_up(self.path, 0o777)
-        except OSError as error:
+            self._open()
+        except BaseException as error:
             self._remove_parents()
+            if not isinstance(error, OSError):
+                raise
             message = f"cannot write {self.target}: {error.strerror}"
-            raise OSError(error.errno, message) from error
+            raise type(error)(error.errno, message) from error
+        try:
+            # Not before: another process might just be exchanging the folder.
+            self._check()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        self.path = self._workshop.work
         return self
 
     def __exit__(
@@ -112,7 +91,7 @@ class ResultFolder:
         trace: TracebackType | None,
     ) -> None:
         """Removes what was not committed."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        self._workshop.__exit__(kind, error, trace)
         self._remove_parents()
 
     def commit(self) -> None:
@@ -121,24 +100,35 @@ class ResultFolder:
         Raises:
             OSError: The folder could not be put there; what was there remains.
         """
-        self._check()
-        if not self._real.exists():
-            self.path.rename(self._real)
-            return
-        aside = Path(tempfile.mkdtemp(prefix=f".{self._real.name}-", dir=self._real.parent))
-        earlier = aside / "earlier"
-        try:
-            self._real.rename(earlier)
-            self.path.rename(self._real)
-        finally:
-            if earlier.exists() and not self._real.exists():
-                earlier.rename(self._real)
-            shutil.rmtree(aside, ignore_errors=True)
+        content = {"longfat": self._kind, "files": _checksums(self.path)}
+        (self.path / MANIFEST).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        earlier = self._workshop.earlier
+        with self._workshop.alone():
+            self._check()
+            try:
+                if self._real.exists():
+                    self._real.rename(earlier)
+                self.path.rename(self._real)
+            finally:
+                if earlier.exists() and not self._real.exists():
+                    earlier.rename(self._real)
 
     def _check(self) -> None:
-        if os.path.lexists(self._real) and (reason := self._layout.refuses(self._real)):
+        if os.path.lexists(self._real) and (reason := _refusal(self._real, self._kind)):
             message = f"{self.target} exists and is not replaced: {reason}"
             raise FileExistsError(message)
+
+    def _open(self) -> None:
+        for attempts_left in reversed(range(_ATTEMPTS)):
+            self._make_parents()
+            try:
+                self._workshop.__enter__()
+            except FileNotFoundError:
+                # Whoever made the folders above has just given up and removed them again.
+                if not attempts_left:
+                    raise
+            else:
+                return
 
     def _make_parents(self) -> None:
         missing = []
@@ -157,24 +147,50 @@ class ResultFolder:
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes a file beside its place, with the same ending, then moves it there: whole or not at all.
+    """Writes a file beside its place, under the same name, then moves it there: whole or not at all.
 
     Raises:
         OSError: It cannot be written; what was there remains.
     """
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    with Workshop(path) as workshop:
+        made = workshop.work / path.name
+        write(made)
+        made.replace(path)
+
+
+def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for each reason
+    """Why `folder` must not be replaced; `None` if it is empty or an earlier result of this kind."""
+    if not folder.is_dir():
+        return "it is not a folder"
+    names = {entry.name for entry in folder.iterdir()}
+    if not names:
+        return None
     try:
-        write(temporary)
-        _open_up(temporary, 0o666)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Manifest)
+    except (OSError, msgspec.DecodeError):
+        return (
+            f"it has no `{MANIFEST}`, which tells what longfat wrote there; "
+            "move it away, or choose another folder"
+        )
+    if manifest.longfat != kind:
+        return f"it is {manifest.longfat}, not {kind}"
+    for name in sorted(names - {MANIFEST}):
+        path, written = folder / name, manifest.files.get(name)
+        if written is None:
+            return f"it holds `{name}`, which {kind} did not write"
+        if not path.is_file() or checksum(path) != written:
+            return f"`{name}` was changed after it had been written; move it away to keep it"
+    return None
 
 
-def _open_up(path: Path, mode: int) -> None:
-    """Temporary files start out private; a result gets the usual permissions."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(mode & ~mask)
+def _checksums(folder: Path) -> dict[str, str]:
+    return {path.name: checksum(path) for path in sorted(folder.iterdir())}
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            total.update(chunk)
+    return total.hexdigest()

@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
 from longfat.results._folder import RUN, TABLES, ResultFolder
 from longfat.results._resolved import Resolved
+from longfat.results._simulate import simulate
 from longfat.results._table import Table
 from longfat.scenario import Changes, Source, read
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from longfat import _longfat
     from longfat.results._transfers import TransferFile
 
 
@@ -46,13 +47,14 @@ def run(
         The finished run.
 
     Raises:
-        ScenarioError: The scenario is wrong; the message names the place and the reason.
+        ScenarioError: The scenario is wrong, or needs more memory than is free; the message names the place
+            and the reason.
         OSError: The file cannot be read.
         EngineError: A bug of longfat.
         KeyboardInterrupt: Ctrl-C was pressed; nothing is left behind.
     """
     scenario, name = read(source, seed=seed, changes=set)
-    return Run(scenario, _longfat.simulate(scenario, record=record, progress=progress), name)
+    return Run(scenario, simulate(scenario, record=record, progress=progress), name)
 
 
 class Run(Resolved):

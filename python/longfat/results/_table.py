@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from os import PathLike
+    from collections.abc import Iterator
 
     import pandas as pd
     import polars as pl
@@ -83,10 +86,26 @@ class Table:
 
         return pd.DataFrame({series.name: column(series) for series in self.to_polars()})
 
-    def write_parquet(self, path: str | PathLike[str]) -> None:
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as a Parquet file.
 
         Raises:
             OSError: The file cannot be written.
         """
-        self.to_polars().write_parquet(Path(path))
+        with writing(path):
+            self.to_polars().write_parquet(Path(path))
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turns what polars raises about a full disk into the error that every other writer raises.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        raise OSError(errno.EIO, str(error), os.fspath(path)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from longfat.results._table import ArrowStream, Table
+from longfat.results._table import ArrowStream, Table, writing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,8 @@ class TransferFile:
         import polars as pl
 
         self(rest)
-        pl.scan_parquet(self._parts).sink_parquet(target)
+        with writing(target):
+            pl.scan_parquet(self._parts).sink_parquet(target)
         for part in self._parts:
             part.unlink()
         self._parts.clear()

@@ -18,7 +18,7 @@ import msgspec
 
 from longfat import _longfat
 from longfat.errors import CacheWarning
-from longfat.results._folder import TABLES, write_whole
+from longfat.results._folder import TABLES, checksum, write_whole
 from longfat.results._table import Table
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _RECORD = "run.entry"
 _MARKER = "longfat cache entry 1"
 _HEADER = re.compile(rb"longfat cache entry \d+ sha256 [0-9a-f]{64}")
 _ENGINE, _ENTRY = re.compile(r"[0-9a-f]{16}"), re.compile(r"[0-9a-f]{32}")
-_CHUNK = 1 << 20
 
 
 class Cache:
@@ -102,10 +101,10 @@ class Cache:
             for name, table in tables.items():
                 path = entry / _table_file(name)
                 write_whole(path, table.write_parquet)
-                files[path.name] = _checksum(path)
+                files[path.name] = checksum(path)
             text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
             write_whole(entry / _SUMMARY, lambda path: path.write_text(text, "utf-8"))
-            files[_SUMMARY] = _checksum(entry / _SUMMARY)
+            files[_SUMMARY] = checksum(entry / _SUMMARY)
             body = json.dumps({"address": entry.name, "files": files}).encode()
             write_whole(entry / _RECORD, lambda path: path.write_bytes(_sealed(body)))
         except Exception as error:  # noqa: BLE001 - the run is good, whatever keeping it meets
@@ -197,18 +196,10 @@ def _read_table(entry: Path, name: str, files: Mapping[str, str]) -> Table:
 
 
 def _verified(path: Path, files: Mapping[str, str]) -> Path:
-    if _checksum(path) != files[path.name]:
+    if checksum(path) != files[path.name]:
         message = f"the checksum of {path.name} does not match"
         raise ValueError(message)
     return path
-
-
-def _checksum(path: Path) -> str:
-    total = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            total.update(chunk)
-    return total.hexdigest()
 
 
 def _table_file(name: str) -> str:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat.results._folder import Layout
 from longfat.scenario import toml_value
 from longfat.study._runner import Job, ProgressCallback, Result, run_many
 from longfat.study._statistics import Estimate, estimate
@@ -20,11 +19,7 @@ if TYPE_CHECKING:
 
     from longfat.study._cache import Cache
 
-COMPARISON = Layout(
-    "a comparison",
-    ("comparison.json",),
-    ("*.toml", "comparison.png", "comparison.svg"),
-)
+COMPARISON = "a comparison"
 """The folder of a comparison: the numbers, a scenario file per controller, and a picture on request."""
 
 LINK = "bottleneck"

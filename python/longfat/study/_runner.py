@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
+from longfat.results._simulate import simulate
 from longfat.results._table import Table
 from longfat.study._cache import Cache
 
@@ -264,7 +265,7 @@ class _Batch:
             # A run is finished once its tables exist, not when its simulated time is over.
             self.shares[index] = min(share, 0.999)
 
-        recording = _longfat.simulate(
+        recording = simulate(
             scenario,
             record=any(name.endswith("_series") for name in job.tables),
             progress=advanced,

@@ -11,6 +11,7 @@ use pyo3::{create_exception, prelude::*};
 use serde_json::Value;
 
 use crate::guard::guarded;
+use crate::pace::Pace;
 use crate::scenario::Scenario;
 use crate::table::Table;
 
@@ -21,8 +22,8 @@ create_exception!(
     "A scenario that the fluid model cannot solve as asked. The message says why, and what would help."
 );
 
-/// How many steps pass between two looks at the world outside.
-const CHUNK: u64 = 10_000;
+/// How many steps the first portion has. One of many flows takes milliseconds.
+const FIRST: u64 = 10;
 
 /// A solution in time.
 #[pyclass(frozen, module = "longfat._longfat")]
@@ -79,14 +80,14 @@ fn path(setup: &Setup, model: &str, delay: bool) -> PyResult<Trajectory> {
         "synchronised" => {
             let mut run =
                 guarded(|| Synchronised::new(&setup.network, setup.sample))?.map_err(refused)?;
-            to_the_end(|| run.advance(CHUNK))?;
+            to_the_end(|steps| run.advance(steps))?;
             return guarded(|| run.finish());
         }
         other => return Err(PyValueError::new_err(format!("`{other}` is no model"))),
     };
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
     let mut integration = guarded(|| Integration::new(&setup.network, &how))?.map_err(refused)?;
-    to_the_end(|| integration.advance(CHUNK))?;
+    to_the_end(|steps| integration.advance(steps))?;
     guarded(|| integration.finish())
 }
 
@@ -99,9 +100,10 @@ fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
 
-/// Takes a solution to its end, chunk by chunk, and looks for Ctrl-C in between.
-fn to_the_end(mut advance: impl FnMut() -> Result<bool, Refusal>) -> PyResult<()> {
-    while guarded(&mut advance)?.map_err(refused)? {
+/// Takes a solution to its end, portion by portion, and looks for Ctrl-C in between.
+fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, Refusal>) -> PyResult<()> {
+    let mut pace = Pace::new(FIRST);
+    while guarded(|| advance(pace.next()))?.map_err(refused)? {
         signals()?;
     }
     Ok(())

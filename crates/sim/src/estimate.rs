@@ -1,0 +1,244 @@
+//! How much work and memory a scenario asks for, told before either is spent.
+//!
+//! Orders of magnitude from what the file says, without a simulation: links are taken as full where the flows could
+//! fill them. A test holds that packets and memory are within a factor of three where flows do fill their links; flows
+//! that losses keep small cost less than is told here.
+
+use longfat_queue::Capacity;
+use longfat_units::{Bytes, Span};
+
+use longfat_scenario::{Direction, Scenario, TrafficGroup, Transport};
+
+/// A packet under way: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
+const PACKET: f64 = 64.0;
+/// A long flow: both ends, its pipes, its rows in the tables.
+const FLOW: f64 = 4_000.0;
+/// A short flow while it is under way.
+const SHORT_FLOW: f64 = 2_000.0;
+/// A transfer that is over, as a row of a table; and what is kept of it where the row goes to a file at once.
+const TRANSFER: f64 = 100.0;
+const TRANSFER_TOLD: f64 = 16.0;
+/// A row of the time series: its columns, and the table that is made of them.
+const ROW: f64 = 150.0;
+/// A slot of the histogram of a queue's levels.
+const LEVEL: f64 = 8.0;
+/// What one core simulates, in data packets and in rows per second.
+const PACKETS_PER_S: f64 = 4e6;
+const ROWS_PER_S: f64 = 1e7;
+
+/// What a scenario asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Data packets sent.
+    pub packets: f64,
+    /// Time on one core, in seconds.
+    pub seconds: f64,
+    /// Memory, in bytes.
+    pub memory: f64,
+    /// What takes most of the memory.
+    pub largest: Share,
+}
+
+/// A part of the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Packets under way: in queues, on wires, in first windows.
+    Packets,
+    /// Long flows.
+    Flows,
+    /// Short flows that are under way or have been.
+    Transfers,
+    /// Rows of the time series.
+    Rows,
+}
+
+/// What a run keeps in memory until its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// The time series.
+    pub rows: bool,
+    /// The transfers, which may also be taken out as they end.
+    pub transfers: bool,
+}
+
+/// Flows that are alike, as far as an estimate goes.
+struct Load<'a> {
+    path: &'a [usize],
+    reverse: bool,
+    transport: &'a Transport,
+    /// How many there are at a time.
+    flows: f64,
+    /// Bytes that they would send if every link were free.
+    bytes: f64,
+}
+
+impl Estimate {
+    /// What a run of `scenario` will ask for.
+    pub fn of(scenario: &Scenario, keep: Keep) -> Self {
+        let loads: Vec<Load<'_>> = long(scenario).chain(short(scenario)).collect();
+        // All that cross a link share what it can carry.
+        let shares: Vec<[f64; 2]> =
+            (0..scenario.links.len()).map(|index| share(scenario, &loads, index)).collect();
+        let share = |load: &Load<'_>| {
+            let side = usize::from(load.reverse);
+            load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
+        };
+        let sent = |load: &Load<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
+        let packets: f64 = loads.iter().map(sent).sum();
+
+        let first: f64 = loads
+            .iter()
+            .map(|load| (load.flows * load.transport.initial_window).min(sent(load)))
+            .sum();
+        let links = scenario.links.iter().enumerate();
+        let held: f64 = links
+            .map(|(index, link)| {
+                let packet = scenario.largest_packet(index);
+                held(&link.forward, packet) + held(&link.reverse, packet)
+            })
+            .sum();
+        let windows: f64 =
+            loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
+        let under_way = held.min(packets).min(windows).max(first);
+
+        let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
+        let transfers = || scenario.traffic.iter().map(|group| arrivals(scenario, group));
+        // Where links are too slow for all, those that come stay.
+        let at_once: f64 = loads[scenario.flows.len()..]
+            .iter()
+            .zip(transfers())
+            .map(|(load, begun)| load.flows.max(begun * (1.0 - share(load))))
+            .sum();
+        let transfer = if keep.transfers { TRANSFER } else { TRANSFER_TOLD };
+        let rows = scenario.duration.0 as f64 / scenario.sample.0 as f64
+            * (flows + 2.0 * scenario.links.len() as f64)
+            * f64::from(u8::from(keep.rows));
+
+        let parts = [
+            (Share::Packets, under_way * (PACKET + LEVEL)),
+            (Share::Flows, flows * FLOW),
+            (Share::Transfers, transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW),
+            (Share::Rows, rows * ROW),
+        ];
+        let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
+        Self {
+            packets,
+            seconds: packets / PACKETS_PER_S + rows / ROWS_PER_S,
+            memory: parts.iter().map(|(_, bytes)| bytes).sum(),
+            largest: largest.expect("there are four").0,
+        }
+    }
+}
+
+fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
+    scenario.flows.iter().map(|flow| {
+        let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
+        let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
+        let links = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).rate);
+        let narrowest = links.chain(flow.transport.access).map(|rate| rate.0).min();
+        let window = flow.transport.max_window.map_or(f64::INFINITY, |most| {
+            let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
+            most as f64 * round_trips * flow.transport.packet.0 as f64
+        });
+        let each = window.min(narrowest.map_or(0.0, |rate| rate as f64 / 8.0 * active));
+        let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
+        Load {
+            path: &flow.path,
+            reverse: flow.reverse,
+            transport: &flow.transport,
+            flows: flow.count as f64,
+            bytes: flow.count as f64 * each,
+        }
+    })
+}
+
+fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
+    scenario.traffic.iter().map(|group| {
+        let transfers = arrivals(scenario, group);
+        // Three round trips for a short one: the start of TCP, and the wait for the last acknowledgment.
+        let lasts = 3.0 * group.rtt.mean().seconds();
+        let seconds = scenario.duration.seconds();
+        Load {
+            path: &group.path,
+            reverse: group.reverse,
+            transport: &group.transport,
+            flows: (transfers * lasts / seconds).min(transfers),
+            bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
+        }
+    })
+}
+
+/// How many short flows a group begins.
+fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
+    let end = group.stop.unwrap_or(scenario.duration).min(scenario.duration);
+    let expected = group.arrivals * Span(end.0.saturating_sub(group.start.0)).seconds();
+    group.count.map_or(expected, |count| expected.min(count as f64))
+}
+
+/// The window beyond which a flow hardly grows, in packets.
+fn largest_window(transport: &Transport) -> f64 {
+    let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+    // Above its threshold a window may still double, or so.
+    transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
+}
+
+fn direction(scenario: &Scenario, index: usize, reverse: bool) -> &Direction {
+    let link = &scenario.links[index];
+    if reverse { &link.reverse } else { &link.forward }
+}
+
+/// How many packets one direction of a link holds, in its queue and on its wire.
+fn held(direction: &Direction, packet: Bytes) -> f64 {
+    let packet = packet.0 as f64;
+    let wire = direction.rate.0 as f64 / 8.0 * direction.delay.seconds() / packet;
+    let queue = match direction.buffer {
+        Capacity::Packets(packets) => packets as f64,
+        Capacity::Bytes(bytes) => bytes.0 as f64 / packet,
+        Capacity::Unbounded => f64::INFINITY,
+    };
+    wire + queue
+}
+
+/// The share of what the flows across a link would send that each of its directions can carry.
+fn share(scenario: &Scenario, loads: &[Load<'_>], index: usize) -> [f64; 2] {
+    [false, true].map(|reverse| {
+        let wanted: f64 = loads
+            .iter()
+            .filter(|load| load.reverse == reverse && load.path.contains(&index))
+            .map(|load| load.bytes)
+            .sum();
+        let rate = direction(scenario, index, reverse).rate;
+        let carries = rate.0 as f64 / 8.0 * scenario.duration.seconds();
+        if wanted > carries { carries / wanted } else { 1.0 }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEEP: Keep = Keep { rows: true, transfers: true };
+
+    fn estimate(more: &str) -> Estimate {
+        let text = format!(
+            "duration = \"60 s\"\n{more}\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n
+            [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n"
+        );
+        let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
+        Estimate::of(&scenario, KEEP)
+    }
+
+    #[test]
+    fn a_lone_flow_fills_its_link() {
+        // 1 Gbit/s for 60 s in packets of 1500 bytes.
+        assert!((estimate("").packets - 5e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn rows_are_of_flows_and_of_both_directions_of_links() {
+        let (few, many) = (estimate("sample = \"60 s\""), estimate("sample = \"60 us\""));
+        let rows = (many.memory - few.memory) / ROW;
+        assert!((rows - 3.0 * (1e6 - 1.0)).abs() < 1.0, "{rows}");
+        assert_eq!(many.largest, Share::Rows);
+    }
+}

@@ -1,0 +1,119 @@
+"""Simulating what this machine can hold: work and memory are estimated before they are spent."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from longfat import _longfat
+from longfat.errors import ScenarioError
+from longfat.units import COUNT, amount
+
+if sys.platform != "win32":
+    import resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from longfat.results._table import ArrowStream
+
+_BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_LONG = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
+
+_WORTH_TELLING_S = 60.0
+
+_REMEDIES = {
+    "packets": "most of it for packets under way: smaller buffers, a smaller `initial_window` or a "
+    "`max_window` make it fewer",
+    "flows": "most of it for long flows: a smaller `count` makes it fewer",
+    "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` make it less",
+    "rows": "most of it for the time series: a longer `sample` makes it shorter",
+}
+
+
+def simulate(
+    scenario: _longfat.Scenario,
+    *,
+    record: bool = True,
+    progress: Callable[[float], object] | None = None,
+    transfers: Callable[[ArrowStream], object] | None = None,
+    cancellation: _longfat.Cancellation | None = None,
+) -> _longfat.Recording:
+    """Simulates a scenario to its end, unless its memory could not be had.
+
+    Args:
+        scenario: The scenario.
+        record: Keep the time series.
+        progress: Called with the share of simulated time that has passed.
+        transfers: Takes the transfers that are over, from time to time.
+        cancellation: Stops the simulation when it is raised.
+
+    Raises:
+        ScenarioError: It would need more memory than is free; the message says what to change.
+    """
+    needed = scenario.estimate(record=record, transfers=transfers is None)
+    free = free_memory()
+    if needed["memory"] > free:
+        message = (
+            f"this run needs about {amount(needed['memory'], _BYTES)} of memory, and "
+            f"{amount(free, _BYTES)} are free: {_REMEDIES[needed['largest']]}"
+        )
+        raise ScenarioError(message)
+    return _longfat.simulate(
+        scenario,
+        record=record,
+        progress=progress,
+        transfers=transfers,
+        cancellation=cancellation,
+    )
+
+
+def warning(scenario: _longfat.Scenario) -> str | None:
+    """What a long simulation asks for, in a sentence; `None` if it is soon done."""
+    needed = scenario.estimate()
+    if needed["seconds"] < _WORTH_TELLING_S:
+        return None
+    size, unit = next(each for each in _LONG if needed["seconds"] >= each[0])
+    lasts = f"{needed['seconds'] / size:,.0f} {unit}"
+    return f"at most about {amount(needed['packets'], COUNT)} packets, {lasts} of one core; Ctrl-C ends it"
+
+
+def free_memory() -> float:
+    """How much memory this process can still have, in bytes; infinite where nobody tells."""
+    return min(_of_machine(), _of_group(), _of_process())
+
+
+def _of_machine() -> float:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        told = {
+            name: float(rest.split()[0]) * 1024
+            for name, _, rest in (line.partition(":") for line in lines)
+        }
+        return told["MemAvailable"] + told["SwapFree"]
+    except (OSError, ValueError, KeyError, IndexError):
+        pass
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
+def _of_group() -> float:
+    """What is left to the control group of a container."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        return float((group / "memory.max").read_text()) - float(
+            (group / "memory.current").read_text()
+        )
+    except (OSError, ValueError):  # none, or "max"
+        return float("inf")
+
+
+def _of_process() -> float:
+    if sys.platform == "win32":
+        return float("inf")
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return float("inf") if limit == resource.RLIM_INFINITY else float(limit)
