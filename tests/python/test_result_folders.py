@@ -18,6 +18,7 @@ import pytest
 
 from longfat.results._folder import RUN, ResultFolder, write_whole
 from longfat.results._workshop import PREFIX, sweep
+from paper_support import make_room
 from support import ENDLESS
 
 if TYPE_CHECKING:
@@ -256,6 +257,26 @@ def test_a_full_disk_is_told_and_leaves_nothing(
         assert [path.name for path in own_folder.iterdir()] == ["small.toml"]
     else:
         assert limit == 20_000
+
+
+@pytest.mark.parametrize("limit", [0, 5000])
+def test_a_paper_on_a_full_disk_is_told_and_leaves_nothing(
+    longfat: Command, own_folder: Path, limit: int
+) -> None:
+    make_room(own_folder / "papers")
+    done = longfat("paper", "links", "--figure", "figure-1", preexec_fn=full(limit))
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+    assert [path.name for path in own_folder.iterdir()] == ["papers"]
+
+
+@pytest.mark.parametrize("out", ["/proc/run", "/proc/self/run", "/dev/null/run"])
+def test_a_folder_that_takes_nothing_is_told(longfat: Command, small: Path, out: str) -> None:
+    for command in (("run", small), ("fluid", small), FAST):
+        done = longfat(*command, "--out", out)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: cannot write {out}: ")
 
 
 def test_a_full_output_is_told(longfat: Command, small: Path) -> None:

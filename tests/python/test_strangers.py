@@ -289,7 +289,7 @@ def cyclic() -> dict[str, Any]:
         ({"source": SMALL, "set": ["a=\udcff"]}, "is not Unicode text"),
         ({"source": "#" * 20_000_000 + "\n"}, "longer than a scenario may be"),
         ({"source": SMALL.replace('"4 s"', '"1_0 s"')}, "is not a number"),
-        ({"source": SMALL + 'initial_threshold = "0 B"\n'}, "less than two packets"),
+        ({"source": SMALL + 'initial_threshold = "0 B"\n'}, "must be larger than zero"),
     ],
 )
 def test_what_python_can_hand_over_is_refused_in_words(

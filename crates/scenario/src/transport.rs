@@ -140,11 +140,11 @@ fn initial_threshold(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Pro
         return number(field, bounds::FLOOR, f64::MAX).map_err(|_| field.wrong(wanted));
     }
     let bytes: Bytes = quantity(field)?;
-    let segments = (bytes.0 / packet.unwrap_or(Bytes(1)).0) as f64;
-    if segments < bounds::FLOOR {
-        return Err(field.problem(format!("`{}` is {bytes}, less than two packets", field.name)));
+    if bytes == Bytes(0) {
+        return Err(field.problem(format!("`{}` must be larger than zero", field.name)));
     }
-    Ok(segments)
+    let packet = packet.unwrap_or(Bytes(1));
+    Ok(((bytes.0 / packet.0) as f64).max(bounds::FLOOR))
 }
 
 fn longer_than_zero(field: Field<'_>) -> Result<Span, Problem> {

@@ -70,6 +70,8 @@ struct Load<'a> {
     flows: f64,
     /// Bytes that they would send if every link were free.
     bytes: f64,
+    /// Packets in the first window of one.
+    first: f64,
 }
 
 impl Estimate {
@@ -86,10 +88,8 @@ impl Estimate {
         let sent = |load: &Load<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
         let packets: f64 = loads.iter().map(sent).sum();
 
-        let first: f64 = loads
-            .iter()
-            .map(|load| (load.flows * load.transport.initial_window).min(sent(load)))
-            .sum();
+        // First windows leave at once, whatever becomes of them.
+        let first: f64 = loads.iter().map(|load| load.flows * load.first).sum();
         let links = scenario.links.iter().enumerate();
         let held: f64 = links
             .map(|(index, link)| {
@@ -123,7 +123,7 @@ impl Estimate {
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
         Self {
             packets,
-            seconds: packets / PACKETS_PER_S + rows / ROWS_PER_S,
+            seconds: (packets + first) / PACKETS_PER_S + rows / ROWS_PER_S,
             memory: parts.iter().map(|(_, bytes)| bytes).sum(),
             largest: largest.expect("there are four").0,
         }
@@ -148,6 +148,10 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
             transport: &flow.transport,
             flows: flow.count as f64,
             bytes: flow.count as f64 * each,
+            first: first_window(
+                &flow.transport,
+                flow.size.map_or(f64::INFINITY, |size| size.0 as f64),
+            ),
         }
     })
 }
@@ -164,6 +168,7 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
+            first: first_window(&group.transport, group.size.mean()),
         }
     })
 }
@@ -173,6 +178,11 @@ fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
     let end = group.stop.unwrap_or(scenario.duration).min(scenario.duration);
     let expected = group.arrivals * Span(end.0.saturating_sub(group.start.0)).seconds();
     group.count.map_or(expected, |count| expected.min(count as f64))
+}
+
+/// How many packets leave at once when a flow of so many bytes begins.
+fn first_window(transport: &Transport, size: f64) -> f64 {
+    transport.initial_window.min((size / transport.packet.0 as f64).ceil())
 }
 
 /// The window beyond which a flow hardly grows, in packets.

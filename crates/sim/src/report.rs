@@ -181,7 +181,8 @@ fn jain(run: &Run<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
             let index = if squares == 0.0 {
                 Value::Null
             } else {
-                json!(sum * sum / (goodputs.len() as f64 * squares))
+                // At most one, by Cauchy and Schwarz; equal goodputs may round to a bit more.
+                json!((sum * sum / (goodputs.len() as f64 * squares)).min(1.0))
             };
             (description.name.clone(), index)
         })
