@@ -499,7 +499,8 @@ impl<'a> Run<'a> {
             path.rate.push(self.model.rate(flow, y) * self.model.plan.flows[flow].bits);
         }
         for (link, path) in self.trajectory.links.iter_mut().enumerate() {
-            path.price.push(self.model.prices[link]);
+            // A virtual capacity may be below 0 by as much as a step may err.
+            path.price.push(self.model.prices[link].min(1.0));
             path.load.push(self.model.loads[link] / self.model.plan.links[link].capacity);
             path.queue.push(self.model.queue(link, y));
         }

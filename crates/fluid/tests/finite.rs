@@ -138,3 +138,16 @@ fn a_law_that_gives_no_number_is_an_error_with_its_flow_and_time() {
         }
     }
 }
+
+/// A flow of a segment per second on a link of half of one: the virtual capacity falls to nothing, and the step that
+/// takes it there goes a hair further.
+#[test]
+fn no_price_is_above_one() {
+    let price = Price::Avq { utilisation: 1.0, adaptation: 5.0 };
+    let flows = vec![flow(law("reno", &[]), Span::from_seconds(1))];
+    let network = single(link(0.5, price), flows, 5.0);
+    let sample = Span::from_millis(2);
+    let path = solve(&network, &Solve { reading: Reading::MeanField, delay: 1.0, sample });
+    let prices = &path.expect("it can be solved").links[0].price;
+    assert_eq!(prices.iter().copied().fold(0.0, f64::max), 1.0);
+}
