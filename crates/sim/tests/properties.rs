@@ -1,5 +1,7 @@
 //! What holds in every simulation, over random scenarios.
 
+#[path = "random/prober.rs"]
+mod prober;
 mod random;
 
 use longfat_sim::{Options, Recording, Scenario, Simulation};
@@ -67,6 +69,30 @@ proptest! {
         );
         for name in ["flows", "links", "transfers"] {
             prop_assert_eq!(format!("{:?}", plain.table(name)), format!("{:?}", silent.table(name)), "{}", &text);
+        }
+    }
+
+    /// A controller that asks for everything is told the same however a run is carried out, loses no packet and leaves no
+    /// header behind.
+    #[test]
+    fn who_asks_for_everything_is_told_the_same(text in scenarios()) {
+        let text = ["reno", "hstcp", "exp", "cubic"]
+            .iter()
+            .fold(text, |text, name| {
+                text.replace(&format!("control = \"{name}\""), "control = \"prober\"")
+            });
+        let scenario = Scenario::read_with(&prober::catalogue(), &text, "random.toml", &[], None)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let plain = told(run(&scenario, PLAIN));
+        let stepwise = told(run(&scenario, Options { stepwise: true, ..PLAIN }));
+        prop_assert_eq!(bytes(&plain), bytes(&stepwise), "{}", &text);
+        let mut simulation = Simulation::new(&scenario, false);
+        while simulation.advance(997) {
+            let fates = simulation.fates();
+            let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
+            prop_assert_eq!(fates.sent, known, "{:?}\n{}", fates, text);
+            let (kept, travelling) = simulation.cargo_kept();
+            prop_assert_eq!(kept, travelling, "cargo leaks\n{}", text);
         }
     }
 
