@@ -1,12 +1,12 @@
-//! What every controller owes its host, whatever happens to it: checked over arbitrary sequences of events.
+//! What every controller owes its host under any circumstances, checked over arbitrary sequences of events.
 //!
-//! For every controller: the window is finite and at least one segment, the threshold finite, the pacing positive; the same
-//! events give the same answers, also to a copy made on the way; a time-out of fresh data leaves no window above the one
-//! before. What else it [promises](crate::Promises) is checked as well: laws, that one acknowledgment of n segments is n of
-//! one, that the window grows by acknowledged segments that test it, by one for each at most, and falls at congestion, to
-//! two segments or more at a loss.
+//! For every controller: the window is finite and at least one segment, the threshold finite, the pacing positive; the
+//! same events give the same answers, from a copy made along the way too; a time-out of fresh data leaves the window no
+//! larger than before. Whatever else it [promises](crate::Promises) is checked as well: for laws, that one
+//! acknowledgment of n segments equals n acknowledgments of one, that the window grows only by acknowledged segments
+//! that test it, by at most one for each, and that it falls only at congestion, on a loss to no less than two segments.
 //!
-//! The property tests, the fuzz target and checks of controllers from elsewhere all use what is here.
+//! The property tests, the fuzz target and the checks of controllers from elsewhere all use this module.
 
 use std::fmt;
 
@@ -18,30 +18,30 @@ use crate::{
     Sending, Sent, SlowStart, Start,
 };
 
-/// Something that happens to a flow, some time after what happened before.
+/// Something that happens to a flow, some time after the previous event.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// How long after.
+    /// Time since the previous event.
     pub after: Span,
-    /// What.
+    /// What happens.
     pub event: Event,
 }
 
 /// What happens to a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// An acknowledgment; `now` is set when it comes to pass.
+    /// An acknowledgment; `now` is filled in when it happens.
     Feedback(Feedback),
-    /// Congestion; `now` is set when it comes to pass.
+    /// Congestion; `now` is filled in when it happens.
     Congestion(Congestion),
-    /// A segment leaves, sent before or not, with so many in flight.
+    /// A segment leaves: whether it was sent before, and how many are then in flight.
     Sent(bool, u64),
 }
 
-/// A promise that was not kept.
+/// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The number of events before, that one included; 0: at the start.
+    /// The number of events up to and including the one that broke it; 0: broken from the start.
     pub after: usize,
     /// What is wrong.
     pub what: String,
@@ -60,7 +60,7 @@ impl fmt::Display for Violation {
 impl std::error::Error for Violation {}
 
 impl Operation {
-    /// Any eight bytes are an operation.
+    /// Any eight bytes make an operation.
     pub fn from_bytes([kind, amount, time, flags, more, lost, marked, rate]: [u8; 8]) -> Self {
         let event = match kind % 16 {
             0..12 => Event::Feedback(Feedback {
@@ -100,7 +100,7 @@ impl Operation {
     }
 }
 
-/// Any four bytes are a way to begin.
+/// Any four bytes make a start.
 pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
     Start {
         window: Segments(f64::from(1_u32 << (window % 25))),
@@ -114,8 +114,8 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
     }
 }
 
-/// Settings of a controller: the defaults, and for every parameter that a digit of `choice` picks its smallest or
-/// largest value, or another word.
+/// Settings of a controller: the defaults, except that each parameter picked by a digit of `choice` gets its smallest
+/// or largest value, or another word.
 pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
     let mut settings = controller.defaults();
     for parameter in &controller.parameters {
@@ -147,11 +147,11 @@ fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
     })
 }
 
-/// Drives a controller with these settings, from this start, through `operations`. What sends without a window has nothing to
-/// keep.
+/// Drives a controller with these settings, from this start, through `operations`. One that sends without a window has
+/// nothing to check.
 ///
 /// # Errors
-/// The first promise that it does not keep.
+/// The first promise that it breaks.
 pub fn check(
     controller: &Controller,
     settings: &Settings,
@@ -165,10 +165,10 @@ pub fn check(
     check_control(control, second, operations)
 }
 
-/// The same for two controllers that were made alike.
+/// The same for two controllers built alike.
 ///
 /// # Errors
-/// The first promise that they do not keep.
+/// The first promise that they break.
 pub fn check_control(
     mut control: Box<dyn CongestionControl>,
     second: Box<dyn CongestionControl>,
@@ -176,7 +176,7 @@ pub fn check_control(
 ) -> Result<(), Violation> {
     let rtt = Span::from_millis(100);
     let mut host = Host { now: Time::ZERO, path: Path { rtt, base_rtt: rtt } };
-    // A second one that was made alike, and in the middle a copy, must go the same way.
+    // A second one built alike, and a copy made midway, must behave the same.
     let mut twin = second;
     check_answers(&*control, &*twin).map_err(|what| Violation { after: 0, what })?;
     for (index, operation) in operations.iter().enumerate() {
@@ -202,7 +202,7 @@ struct Host {
 }
 
 impl Host {
-    /// Time passes, and what happens then is known.
+    /// Moves the clock on, and completes the event with what is known by then.
     fn pass(&mut self, operation: &Operation) -> Event {
         self.now = Time(self.now.0.saturating_add(operation.after.0));
         let now = self.now;
@@ -218,7 +218,7 @@ impl Host {
         }
     }
 
-    /// Tells a controller, after the calls that it has asked for.
+    /// Passes the event to a controller, after the timer call that is due, if it asked for one.
     fn tell(&self, control: &mut dyn CongestionControl, event: Event) {
         let wants = control.wants();
         if wants.timer && control.timer().is_some_and(|time| time <= self.now) {
@@ -240,7 +240,7 @@ impl Host {
     }
 }
 
-/// Is what it answers sound, and the same as what its twin answers?
+/// Are its answers sound, and the same as its twin's?
 fn check_answers(
     control: &dyn CongestionControl,
     twin: &dyn CongestionControl,
@@ -270,7 +270,7 @@ fn check_answers(
     })
 }
 
-/// Did the event do what may be relied on?
+/// Did this event keep the promises?
 fn check_event(
     host: &Host,
     event: Event,
@@ -305,7 +305,7 @@ fn check_event(
     Ok(())
 }
 
-/// One acknowledgment of n segments is n of one.
+/// One acknowledgment of n segments has the effect of n acknowledgments of one.
 fn check_batching(
     host: &Host,
     feedback: &Feedback,
@@ -317,7 +317,7 @@ fn check_batching(
         let first = index == 0;
         let one = Feedback {
             acked: 1,
-            // What is told once comes with the first.
+            // What is reported only once comes with the first.
             round_starts: feedback.round_starts && first,
             rtt: feedback.rtt.filter(|_| first),
             ..*feedback

@@ -23,13 +23,13 @@ use crate::{Congestion, Feedback, Needs, Path, Reaction, Sent};
 ///
 /// `Clone + Send + Sync`, so that hosts may move flows between threads and try things out on a copy.
 pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
-    /// An acknowledgment brought news. Called once for each that did, whatever else it carries.
+    /// An acknowledgment brought news. Called once for each such acknowledgment, whatever else it carries.
     ///
-    /// Where the same acknowledgment calls for an answer to congestion, `on_congestion` follows.
+    /// If the same acknowledgment also calls for a response to congestion, `on_congestion` follows.
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path);
 
-    /// The path is congested. At most once per window of data, which the host keeps count of
-    /// ([`OncePerWindow`](crate::OncePerWindow)); with [`Reaction::PerMark`] for every marked segment.
+    /// The path is congested. Called at most once per window of data, which the host sees to
+    /// ([`OncePerWindow`](crate::OncePerWindow)); with [`Reaction::PerMark`], for every marked segment.
     fn on_congestion(&mut self, event: &Congestion, path: &Path);
 
     /// A segment has left. Only with [`Wants::departures`].
@@ -40,7 +40,7 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// The time that `timer` named has come. Only with [`Wants::timer`].
+    /// The time named by `timer` has come. Only with [`Wants::timer`].
     fn on_timer(&mut self, _now: Time, _path: &Path) {}
 
     /// How much may be in flight. At least one segment, always finite.
@@ -51,12 +51,12 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
         Pacing::Unpaced
     }
 
-    /// What a segment that leaves now tells routers. Only with [`Wants::router_header`].
+    /// The header for routers on a segment that leaves now. Only with [`Wants::router_header`].
     fn router_header(&self, _path: &Path) -> RouterHeader {
         RouterHeader::default()
     }
 
-    /// How often it wants to hear of marks.
+    /// How often it wants marks reported.
     fn reaction(&self) -> Reaction {
         Reaction::PerWindow
     }
@@ -66,12 +66,12 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
         None
     }
 
-    /// What the host would not work out or call for everybody. Asked once, when a flow begins.
+    /// What the host works out, or calls, only on request. Asked once, when a flow begins.
     fn wants(&self) -> Wants {
         Wants::NOTHING
     }
 
-    /// What it cannot do without. A host that lacks it refuses.
+    /// What it cannot do without. A host that lacks any of it refuses the controller.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -87,8 +87,8 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
 
 dyn_clone::clone_trait_object!(CongestionControl);
 
-/// What costs a host something on every packet, and is done only for controllers that ask for it. Wishes will come: begin
-/// from [`Wants::NOTHING`].
+/// What costs a host something on every packet, and is therefore done only for controllers that ask. More will be
+/// added: start from [`Wants::NOTHING`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each wish stands for itself")]
 pub struct Wants {
@@ -100,14 +100,14 @@ pub struct Wants {
     pub departures: bool,
     /// Calls of `on_timer`.
     pub timer: bool,
-    /// Word of congestion that turned out not to have been ([`Feedback::spurious`]).
+    /// Notice of congestion that turned out to be spurious ([`Feedback::spurious`]).
     pub spurious: bool,
     /// Headers for routers on its data: `router_header` fills them in, and [`Feedback::router`] is what came back.
     pub router_header: bool,
 }
 
 impl Wants {
-    /// Nothing beyond what every acknowledgment tells.
+    /// Nothing beyond what every acknowledgment reports.
     pub const NOTHING: Self = Self {
         pacing: false,
         delivery_rate: false,
@@ -121,10 +121,10 @@ impl Wants {
 /// What can be relied on beyond what holds for every controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promises {
-    /// One acknowledgment of n segments does what n of one segment do at the same time.
+    /// One acknowledgment of n segments has the same effect as n acknowledgments of one at the same time.
     pub any_batching: bool,
-    /// The window falls at congestion and at nothing else, and rises with acknowledged segments that test it and with nothing
-    /// else: by one segment for each of them at most.
+    /// The window falls only at congestion, and grows only by acknowledged segments that test it, by at most one
+    /// segment for each.
     pub additive: bool,
 }
 
@@ -151,22 +151,22 @@ pub enum Pacing {
     Rate(f64),
 }
 
-/// How a flow sends: what a host is handed when it begins.
+/// How a flow sends: what a host is given when the flow begins.
 #[derive(Clone, Debug)]
 pub enum Sending {
-    /// As much as a window allows: what is lost is repaired, and the rest goes on.
+    /// As much as a window allows: losses are repaired, and sending continues.
     Windowed(Box<dyn CongestionControl>),
     /// Without a window, in bursts.
     Bursts(Bursts),
 }
 
-/// All there is to send, as fast as the sender's own link takes it. News of a loss begins a new burst at the first segment
-/// that is not acknowledged: that one goes again, and everything after it.
+/// All there is to send, as fast as the sender's own link takes it. A sign of loss starts a new burst at the first
+/// unacknowledged segment: that segment is sent again, and everything after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bursts {
-    /// Duplicate acknowledgments that tell of a loss, 1 or more. A time-out tells of one too.
+    /// How many duplicate acknowledgments signal a loss, 1 or more. A time-out signals one too.
     pub duplicates: u64,
-    /// Do packets carry their offset in the burst as the rank of their priority, 0 the highest?
+    /// Do packets carry their offset in the burst as their priority rank, 0 the highest?
     pub priorities: bool,
     /// Rate of the sender's own link in segments per second; `None` where the host does not know it.
     pub rate: Option<f64>,
@@ -184,7 +184,7 @@ impl Sending {
         }
     }
 
-    /// The controller of the window, where there is one.
+    /// The controller of the window, if there is one.
     pub fn windowed(self) -> Option<Box<dyn CongestionControl>> {
         match self {
             Self::Windowed(control) => Some(control),

@@ -1,26 +1,26 @@
-//! What a host tells a controller.
+//! What a host reports to a controller.
 
 use longfat_units::{RouterHeader, Span, Time};
 
-/// What one acknowledgment tells.
+/// What one acknowledgment reports.
 ///
-/// A host that cannot tell something says so with `None`, or leaves a count at 0. Fields will come: hosts begin from
-/// [`Feedback::at`] and set what they know, `Feedback { rtt: Some(rtt), ..Feedback::at(now, acked) }`.
+/// A host that does not know something says so with `None`, or leaves a count at 0. Fields will be added: hosts start
+/// from [`Feedback::at`] and set what they know, `Feedback { rtt: Some(rtt), ..Feedback::at(now, acked) }`.
 #[derive(Clone, Copy, Debug)]
 pub struct Feedback {
     /// When it arrived.
     pub now: Time,
     /// Segments cumulatively acknowledged that no earlier acknowledgment had reported.
     pub acked: u64,
-    /// Segments above these that a selective acknowledgment reports for the first time.
+    /// Segments above these, reported for the first time by a selective acknowledgment.
     pub sacked: u64,
-    /// Segments that the host now counts as lost and did not before.
+    /// Segments that the host newly counts as lost.
     pub lost: u64,
-    /// Segments echoed as marked; 1 where an echo tells of at least one and not of how many (RFC 3168).
+    /// Segments echoed as marked; 1 where an echo says that at least one was, but not how many (RFC 3168).
     pub marked: u64,
-    /// Round trip of the segment that caused it.
+    /// Round trip of the segment that triggered it.
     pub rtt: Option<Span>,
-    /// Segments sent and neither acknowledged nor known as lost, before it arrived.
+    /// Segments sent but neither acknowledged nor known to be lost, before it arrived.
     pub in_flight: u64,
     /// What kept the sender from having more in flight when it arrived.
     pub limited: Limited,
@@ -28,19 +28,20 @@ pub struct Feedback {
     pub round_starts: bool,
     /// Does loss recovery begin with it?
     pub recovery_begins: bool,
-    /// AntiECN: had every router of the path capacity to spare? `None` where not every router can tell.
+    /// AntiECN: did every router on the path have capacity to spare? `None` where not every router can say.
     pub spare: Option<bool>,
     /// How fast segments were delivered; with [`Wants::delivery_rate`](crate::Wants::delivery_rate).
     pub rate: Option<RateSample>,
-    /// What routers told the data that it acknowledges; with [`Wants::router_header`](crate::Wants::router_header).
+    /// What routers wrote into the headers of the data that it acknowledges; with
+    /// [`Wants::router_header`](crate::Wants::router_header).
     pub router: Option<RouterHeader>,
-    /// The congestion that an earlier call reported and that this acknowledgment shows not to have been: the segment had
-    /// arrived all the same. With [`Wants::spurious`](crate::Wants::spurious).
+    /// Congestion reported by an earlier call that this acknowledgment shows to have been spurious: the segment had
+    /// arrived after all. With [`Wants::spurious`](crate::Wants::spurious).
     pub spurious: Option<Cause>,
 }
 
 impl Feedback {
-    /// An acknowledgment at `now` that reports `acked` segments and nothing else, with the window the limit.
+    /// An acknowledgment at `now` that reports `acked` segments and nothing else, with the window as the limit.
     pub fn at(now: Time, acked: u64) -> Self {
         Self {
             now,
@@ -65,34 +66,34 @@ impl Feedback {
         self.acked + self.sacked
     }
 
-    /// Does it tell of congestion? Such an acknowledgment lets no window grow.
+    /// Does it report congestion? If so, no window may grow on it.
     #[inline]
     pub fn is_congested(&self) -> bool {
         self.recovery_begins || self.marked > 0
     }
 }
 
-/// How fast the network delivered segments, over the time that the newest of them was on its way.
+/// How fast the network delivered segments, over the time that the newest of them was in transit.
 ///
-/// After "Delivery Rate Estimation" (draft-cheng-iccrg-delivery-rate-estimation): what was delivered between the departure
-/// of a segment and its acknowledgment, over the longer of the time that it took to send and the time that it took to
-/// be acknowledged, so that neither bunched departures nor bunched acknowledgments can lift it above what the path
+/// After "Delivery Rate Estimation" (draft-cheng-iccrg-delivery-rate-estimation): what was delivered between the
+/// departure of a segment and its acknowledgment, over the longer of the time taken to send it and the time taken to
+/// acknowledge it, so that neither bunched departures nor bunched acknowledgments can lift it above what the path
 /// delivers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// Segments delivered in `interval`.
     pub delivered: u64,
-    /// Over which time; never zero.
+    /// The length of the sample; never zero.
     pub interval: Span,
-    /// Segments delivered before the newest one left: what a round of packet-timed rounds is counted by.
+    /// Segments delivered before the newest one left; packet-timed round trips are counted by it.
     pub delivered_before: u64,
-    /// Segments delivered in all, by now.
+    /// Segments delivered in total so far.
     pub delivered_total: u64,
     /// Segments lost since the newest one left.
     pub lost: u64,
-    /// Segments in flight when the newest one had left, that one included.
+    /// Segments in flight just after the newest one left, itself included.
     pub in_flight: u64,
-    /// Did the application have nothing to send at some time in it? Then the path may be faster than it says.
+    /// Did the application run out of data at some point in it? Then the path may be faster than the sample says.
     pub application_limited: bool,
 }
 
@@ -119,9 +120,9 @@ impl RateSample {
 /// A segment that has left.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When.
+    /// When it left.
     pub now: Time,
-    /// Was it sent before?
+    /// Had it been sent before?
     pub again: bool,
     /// Segments in flight, this one included.
     pub in_flight: u64,
@@ -154,15 +155,15 @@ impl Limited {
 pub struct Congestion {
     /// When it was noticed.
     pub now: Time,
-    /// What told of it.
+    /// What signalled it.
     pub cause: Cause,
-    /// Segments sent and neither acknowledged nor known as lost, before this event.
+    /// Segments sent but neither acknowledged nor known to be lost, before this event.
     pub in_flight: u64,
     /// A time-out of data that had timed out before (RFC 5681, section 3.1: the threshold stays).
     pub again: bool,
 }
 
-/// What told of the congestion.
+/// What signalled the congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A lost segment, found by duplicate or selective acknowledgments.
@@ -173,7 +174,7 @@ pub enum Cause {
     Timeout,
 }
 
-/// What the host knows of the path.
+/// What the host knows about the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// Smoothed round trip (RFC 6298); the first sample until there are more.
@@ -182,30 +183,31 @@ pub struct Path {
     pub base_rtt: Span,
 }
 
-/// One answer to congestion per window of data, which every host owes its controller.
+/// One response to congestion per window of data, which every host owes its controller.
 ///
 /// Losses and marks of one window are one sign of congestion (RFC 3168, section 6.1.2; RFC 6582 and RFC 6675: recovery
-/// point). After an answer, what had been sent before it counts no more.
+/// point). After a response, whatever was sent before it no longer counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OncePerWindow {
-    /// Data below was sent before the last answer.
+    /// Data below this was sent before the last response.
     answered_below: u64,
 }
 
 impl OncePerWindow {
-    /// Is the loss of this segment still to be answered?
+    /// Does the loss of this segment still call for a response?
     #[inline]
     pub fn loss_counts(&self, segment: u64) -> bool {
         segment >= self.answered_below
     }
 
-    /// Is a mark still to be answered that came with a cumulative acknowledgment of everything below `acknowledged`?
+    /// Does a mark still call for a response if it came with a cumulative acknowledgment of everything below
+    /// `acknowledged`?
     #[inline]
     pub fn mark_counts(&self, acknowledged: u64) -> bool {
         acknowledged > self.answered_below
     }
 
-    /// The controller has answered; `next` is the first segment that has not left yet.
+    /// The controller has responded; `next` is the first segment that has not left yet.
     #[inline]
     pub fn answered(&mut self, next: u64) {
         self.answered_below = next;

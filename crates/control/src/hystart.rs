@@ -1,4 +1,4 @@
-//! HyStart++: leaves slow start when the round trips say that a queue builds.
+//! HyStart++: leaves slow start when the round trips show that a queue is building.
 //!
 //! P. Balasubramanian, Y. Huang, M. Olson, "HyStart++: Modified Slow Start for TCP", RFC 9406, 2023.
 //!
@@ -53,18 +53,18 @@ pub(crate) struct HyStart {
 struct Conservative {
     /// `cssBaselineMinRtt`.
     baseline: Span,
-    /// Rounds that ended in this phase.
+    /// Rounds completed in this phase.
     rounds: u32,
 }
 
 impl HyStart {
-    /// What part of slow start's growth is right now.
+    /// The fraction of slow start's growth that applies right now.
     #[inline]
     pub(crate) fn share(&self) -> f64 {
         if self.conservative.is_some() { CONSERVATIVE_SHARE } else { 1.0 }
     }
 
-    /// Sees one acknowledgment. True when slow start ends.
+    /// Takes in one acknowledgment. True when slow start ends.
     pub(crate) fn ends(&mut self, feedback: &Feedback) -> bool {
         if feedback.round_starts && self.next_round() {
             return true;

@@ -7,7 +7,7 @@ use longfat_units::{Segments, Span};
 
 use crate::{Cause, Pacing};
 
-/// What one acknowledged segment adds, what one congestion event takes.
+/// What one acknowledged segment adds, and what one congestion event takes away.
 ///
 /// The packet shell and the fluid model drive the same object. Recovery, slow start, limits and rounding
 /// live in the shell.
@@ -24,7 +24,7 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
         1.0
     }
 
-    /// How fast the window leaves.
+    /// How the window is sent: at once, or paced.
     fn pacing(&self, _at: &Operating) -> Pacing {
         Pacing::Unpaced
     }
@@ -80,18 +80,18 @@ pub enum Reaction {
     PerMark,
 }
 
-/// What a controller cannot do without. A host that lacks it refuses.
+/// What a controller cannot do without. A host that lacks any of it refuses the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each need stands for itself")]
 pub struct Needs {
     /// Marks of RFC 3168.
     pub ecn: bool,
-    /// The AntiECN bit, carried to the receiver and back. Links that do not know it are no reason to refuse: their path
-    /// tells of no room.
+    /// The AntiECN bit, carried to the receiver and back. Links that do not support it are no reason to refuse: their
+    /// paths simply report no spare capacity.
     pub room: bool,
     /// Pacing by the sender.
     pub pacing: bool,
-    /// Queues that know priorities.
+    /// Queues that take priorities into account.
     pub priorities: bool,
     /// An access link of known rate.
     pub access: bool,

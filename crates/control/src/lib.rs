@@ -1,7 +1,7 @@
 //! Congestion controllers: one paper, one file.
 //!
-//! A controller is told what happened and asked how much and how fast. It has no clock, no chance, no
-//! I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
+//! A controller is told what happened and is asked how much may be sent, and how fast. It has no clock, no randomness,
+//! no I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
 //!
 //! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event takes. The
 //! shell [`Windowed`] turns a law into a [`CongestionControl`]; laws with a memory of their own implement

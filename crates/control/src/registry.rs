@@ -1,4 +1,4 @@
-//! What every controller tells about itself.
+//! What every controller says about itself.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Controller {
     pub title: Cow<'static, str>,
     /// Where it was published.
     pub source: Cow<'static, str>,
-    /// What can be chosen.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
     pub build: Build,
@@ -30,11 +30,11 @@ pub struct Controller {
 /// Says how one flow sends, with the parameters of a scenario.
 pub type Build = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
 
-/// Makes a law with the parameters of a scenario.
+/// Builds a law from the parameters of a scenario.
 pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;
 
 impl Controller {
-    /// A controller that is no window law, or more than one; without parameters as yet.
+    /// A controller that is not a window law, or is more than one; no parameters yet.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         build: impl Fn(&Settings, &Start) -> Sending + Send + Sync + 'static,
@@ -49,7 +49,7 @@ impl Controller {
         }
     }
 
-    /// A window law, in the shell [`Windowed`] where a controller is asked for.
+    /// A window law, wrapped in the shell [`Windowed`] where a controller is asked for.
     pub fn of_law<Law: WindowLaw + Clone + 'static>(
         name: impl Into<Cow<'static, str>>,
         law: impl Fn(&Settings) -> Law + Clone + Send + Sync + 'static,
@@ -71,7 +71,7 @@ impl Controller {
         Self { source: source.into(), ..self }
     }
 
-    /// Adds parameters, after those that it has.
+    /// Adds parameters, after those it already has.
     #[must_use]
     pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
@@ -87,7 +87,7 @@ impl Controller {
         Self { law: Some(Arc::new(law)), ..self }
     }
 
-    /// A value for each parameter that has a default: what a scenario gets that says only the name.
+    /// A value for each parameter that has a default: what a scenario that gives only the name gets.
     pub fn defaults(&self) -> Settings {
         let mut settings = Settings::default();
         for parameter in &self.parameters {
@@ -117,7 +117,7 @@ impl fmt::Debug for Controller {
     }
 }
 
-/// Within a catalogue a name stands for one controller.
+/// A name is unique within a catalogue.
 impl PartialEq for Controller {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -139,7 +139,7 @@ pub struct Start {
     pub access: Option<f64>,
     /// Segments to send in all; `None`: without end.
     pub transfer: Option<u64>,
-    /// Round trip seen before the first data leaves, as in setting up a connection.
+    /// Round trip measured before the first data leaves, such as during connection setup.
     pub round_trip: Option<Span>,
 }
 

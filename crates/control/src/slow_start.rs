@@ -52,8 +52,8 @@ impl SlowStart {
         }
     }
 
-    /// What one more acknowledged segment adds to this window, which would add `step` by itself. What `hystart++` takes
-    /// of it depends on round trips, and comes on top.
+    /// What one more acknowledged segment adds to this window, if it would add `step` by itself. The reduction of
+    /// `hystart++` depends on round trips and is applied separately.
     #[inline]
     pub fn step(self, window: f64, step: f64) -> f64 {
         match self {
@@ -71,7 +71,7 @@ impl SlowStart {
     }
 }
 
-/// The slow start of one flow: its threshold, and how it gets there. For controllers that are no window law.
+/// The slow start of one flow: its threshold, and how it gets there. For controllers that are not window laws.
 #[derive(Clone, Debug)]
 pub struct Ramp {
     threshold: f64,
@@ -101,7 +101,7 @@ impl Ramp {
         self.threshold.is_finite().then_some(Segments(self.threshold))
     }
 
-    /// The window after one more acknowledged segment, which would add `step` by itself.
+    /// The window after one more acknowledged segment, which by itself would add `step`.
     #[inline]
     pub fn rise(&self, window: f64, step: f64) -> f64 {
         let step = match &self.watch {
@@ -111,7 +111,7 @@ impl Ramp {
         (window + step).min(self.threshold).min(CEILING)
     }
 
-    /// Does it want to see acknowledgments?
+    /// Does it need to see acknowledgments?
     #[inline]
     pub fn watches(&self) -> bool {
         self.watch.is_some()
@@ -131,7 +131,7 @@ impl Ramp {
         ends
     }
 
-    /// Congestion, or patience at its end: slow start stops at `threshold`, now and next time.
+    /// Congestion, or patience run out: slow start stops at `threshold`, now and next time.
     pub fn leave(&mut self, threshold: f64) {
         self.threshold = threshold;
         // RFC 9406, section 4.3: only the first slow start, which knows no threshold, needs watching.

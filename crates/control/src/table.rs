@@ -1,13 +1,12 @@
 //! A function of the window, tabulated so that asking costs a few nanoseconds.
 //!
-//! The nodes are spaced evenly within every octave: an `f64` already holds its logarithm, in its exponent and
-//! the top bits of its mantissa, so the place in the table is found without computing one. Between nodes the
-//! function is taken as straight. A power law w^c is off by at most c(c-1)/8 · 2^-10 of its value: for the laws
-//! of this crate below 0.02 %.
+//! The nodes are spaced evenly within every octave: an `f64` already holds its logarithm, in its exponent and the top
+//! bits of its mantissa, so the place in the table is found without computing one. Between nodes the function is taken
+//! as linear. A power law w^c is off by at most c(c-1)/8 · 2^-10 of its value: below 0.02 % for the laws of this crate.
 
-/// Nodes per octave: 2 to this.
+/// Nodes per octave, as a power of two.
 const BITS: u32 = 5;
-/// Bits of the mantissa that tell the place between two nodes.
+/// Bits of the mantissa that give the place between two nodes.
 const FRACTION: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
 const FRACTION_MASK: u64 = (1 << FRACTION) - 1;
 /// The exponent of the numbers from 1 to 2.
@@ -42,7 +41,7 @@ impl Table {
         let bits = (x * self.scale).to_bits();
         let index = (bits >> FRACTION).wrapping_sub(self.first) as usize;
         let (value, change) = *self.values.get(index)?;
-        // The same bits below an exponent of 1 tell 1 + part / 2^BITS, exactly, and sooner than a conversion does.
+        // The same bits under an exponent of 1 read 1 + part / 2^BITS, exactly, and faster than a conversion.
         let part = (f64::from_bits(ONE | (bits & FRACTION_MASK)) - 1.0) * f64::from(1_u32 << BITS);
         Some(value + change * part)
     }

@@ -1,8 +1,8 @@
 //! The shell that turns a window law into a controller.
 //!
-//! It owns what every law shares: slow start and its threshold, the bounds of the window, time-outs, and the memory of the
-//! epoch. A law knows acknowledged segments and congestion, so feedback is turned back into these: segments count when
-//! they are acknowledged cumulatively, and an acknowledgment that tells of congestion adds nothing.
+//! It owns what every law shares: slow start and its threshold, the bounds of the window, time-outs, and the memory of
+//! the epoch. A law knows only acknowledged segments and congestion, so feedback is reduced to these: segments count
+//! when they are acknowledged cumulatively, and an acknowledgment that reports congestion adds nothing.
 
 use longfat_units::{Segments, Time};
 
@@ -34,7 +34,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
         Self { law, window, ramp, epoch_window, last_event: None, pacing: Pacing::Unpaced }
     }
 
-    /// The same, as a host takes it.
+    /// The same, in the form that a host takes.
     pub fn boxed(law: Law, start: &Start) -> Sending {
         Sending::Windowed(Box::new(Self::new(law, start)))
     }
@@ -56,8 +56,8 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
         }
     }
 
-    /// Asks the law how the window is to leave. Blocks are for windows that grow by more than a segment per round trip in
-    /// congestion avoidance; slow start knows none.
+    /// Asks the law how the window should be sent. Blocks are for windows that grow by more than a segment per round
+    /// trip in congestion avoidance; slow start never uses them.
     #[inline(never)]
     fn ask_pacing(&mut self, now: Time, path: &Path) {
         self.pacing = match self.law.pacing(&self.operating(now, path, 0.0)) {
@@ -91,7 +91,8 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
             self.epoch_window = Some(self.window);
         }
         if feedback.limited.may_grow() {
-            // Segment by segment, so that one acknowledgment of n moves the window as n of one do.
+            // Segment by segment, so that one acknowledgment of n moves the window exactly as n acknowledgments of one
+            // would.
             let mut acked = feedback.acked;
             if self.ramp.holds(self.window) {
                 acked = self.rise(acked);
@@ -119,7 +120,7 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
             }
             Cause::Loss | Cause::Mark => {
                 let share = self.law.give_up(&self.operating(event.now, path, 0.0), event.cause);
-                // The floor holds for the threshold; it never lifts a window that is smaller already.
+                // The floor applies to the threshold; it never raises a window that is already smaller.
                 let reduced = (self.window * (1.0 - share)).max(FLOOR);
                 self.ramp.leave(reduced);
                 self.window = reduced.min(self.window);

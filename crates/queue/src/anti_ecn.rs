@@ -19,13 +19,13 @@
 //!     if VQ + b ≤ B    VQ ← VQ + b
 //! ```
 //!
-//! The bit on its way: the sender sets it, each link that knows AntiECN clears it unless it has capacity to spare, the
-//! receiver returns it with the acknowledgment. It is only listened to when every link of the path is known to take part,
-//! which a field in the first packet tells (AECN-SYN: a second hop count that only such links lower). What the sender does
+//! The bit on its way: the sender sets it, each link that knows AntiECN clears it unless it has capacity to spare, and
+//! the receiver returns it with the acknowledgment. It is heard only when every link of the path is known to take part,
+//! as a field in the first packet shows (AECN-SYN: a second hop count that only such links lower). What the sender does
 //! with it is in the controller `anti-ecn`.
 //!
 //! The marker stands beside the queue of the link, whatever its discipline, decides nothing about a packet and draws no
-//! random numbers. All arrivals count, acknowledgments too; what the queue drops has counted all the same.
+//! random numbers. All arrivals count, acknowledgments too, even those that the queue drops.
 //!
 //! # Parameters
 //!
@@ -37,9 +37,9 @@
 //!
 //! # Domain
 //!
-//! What "empty" means depends on how packets come. Evenly spaced, all of them find the queue empty below η C and none
-//! above. A window that leaves in one train at the rate of the link fills the virtual queue with its second packet, and
-//! only the first of each round trip finds spare capacity. So a window that grows by a segment for each such packet
+//! What "empty" means depends on how packets arrive. Evenly spaced, all of them find the queue empty below η C and none
+//! above. A window sent as one train at the rate of the link fills the virtual queue with its second packet, and only
+//! the first packet of each round trip finds spare capacity. So a window that grows by a segment for each such packet
 //! doubles its slope with trains, and doubles itself with spaced packets.
 //!
 //! For a lone flow in trains on a link of bandwidth-delay product P, the last spare capacity is found at the window

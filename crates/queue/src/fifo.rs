@@ -6,7 +6,7 @@ use longfat_units::Time;
 
 use crate::{Arrival, Backlog, Capacity, Clock, Host, Item, PacketQueue, Policy, Probe, Verdict};
 
-/// Packets in the order of arrival, with their number and bytes: what queues of packets are made of.
+/// Packets in order of arrival, with their number and bytes: what queues of packets are built from.
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     items: VecDeque<Item>,
@@ -14,7 +14,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What waits.
+    /// What is waiting.
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }

@@ -5,21 +5,21 @@ use std::fmt;
 use longfat_units::{Bytes, Ecn, Span, Time};
 use rand_core::Rng;
 
-/// Decides what becomes of each packet that arrives; never stores one.
+/// Decides the fate of each packet that arrives; never stores one.
 pub trait Policy: fmt::Debug + Send {
-    /// A packet asks to enter a queue that has room for it. `backlog` does not include it yet.
+    /// A packet asks to enter a queue that has space for it. `backlog` does not include it yet.
     fn on_arrival(&mut self, arrival: &Arrival, chance: &mut dyn Rng) -> Verdict;
 
-    /// A packet found the queue full. It is dropped whatever the policy says; some keep count of that.
+    /// A packet found the queue full. It is dropped whatever the policy says; some policies keep count of that.
     fn on_overflow(&mut self, _arrival: &Arrival) {}
 
-    /// How often the policy looks at the queue by the clock, if it does: at every whole multiple of this.
+    /// How often the policy looks at the queue by the clock, if at all: at every whole multiple of this.
     fn period(&self) -> Option<Span> {
         None
     }
 
-    /// The policy looks at the queue `count` times in a row, and finds `backlog` each time: what there was just before
-    /// that instant. Told late, but before the next arrival, and before the queue changes.
+    /// The policy looks at the queue `count` times in a row and finds `backlog` each time: what was waiting just before
+    /// that instant. The call may come late, but always before the next arrival and before the queue changes.
     fn on_ticks(&mut self, _count: u64, _backlog: Backlog) {}
 
     /// Names the variables worth plotting.
@@ -29,19 +29,19 @@ pub trait Policy: fmt::Debug + Send {
 /// A packet that asks to enter.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When.
+    /// When it arrives.
     pub now: Time,
     /// Its size on the wire.
     pub bytes: Bytes,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// What waits before it, the packet in service not counted.
+    /// What is waiting ahead of it, not counting the packet in service.
     pub backlog: Backlog,
     /// Since when the link has been idle, if it is.
     pub idle_since: Option<Time>,
 }
 
-/// What waits in a queue, the packet in service not counted.
+/// What is waiting in a queue, not counting the packet in service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Number of packets.
@@ -51,14 +51,14 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    /// A packet begins to wait.
+    /// A packet starts waiting.
     #[inline]
     pub fn enter(&mut self, bytes: Bytes) {
         self.packets += 1;
         self.bytes += bytes;
     }
 
-    /// A packet waits no longer.
+    /// A packet stops waiting.
     #[inline]
     pub fn leave(&mut self, bytes: Bytes) {
         self.packets -= 1;
@@ -86,7 +86,7 @@ impl Clock {
         self.next
     }
 
-    /// How many looks are due until `now`, included; from now on they are over.
+    /// The number of looks due up to and including `now`, which are then counted as done.
     pub fn take_due(&mut self, now: Time) -> u64 {
         if self.next > now || self.next == Time::NEVER {
             return 0;
@@ -98,7 +98,7 @@ impl Clock {
     }
 }
 
-/// What a policy says about one packet.
+/// What a policy decides about one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Let it in.
@@ -109,19 +109,19 @@ pub enum Verdict {
     Drop,
 }
 
-/// How much a queue can hold, the packet in service not counted.
+/// How much a queue can hold, not counting the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// So many packets of any size.
+    /// This many packets of any size.
     Packets(u64),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(Bytes),
-    /// Without end.
+    /// No limit.
     Unbounded,
 }
 
 impl Capacity {
-    /// Is there room for a packet of `bytes` behind `backlog`?
+    /// Is there space for a packet of `bytes` behind `backlog`?
     pub fn admits(self, backlog: Backlog, bytes: Bytes) -> bool {
         match self {
             Self::Packets(limit) => backlog.packets < limit,

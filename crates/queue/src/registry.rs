@@ -1,4 +1,4 @@
-//! What every queue discipline tells about itself.
+//! What every queue discipline says about itself.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,10 +20,10 @@ pub struct Discipline {
     pub title: Cow<'static, str>,
     /// Where it was published.
     pub source: Cow<'static, str>,
-    /// What can be chosen. A parameter called `mode` with the words `packets` and `bytes` decides the unit
-    /// in which the queue counts its limit and its lengths.
+    /// Its parameters. A parameter called `mode` with the words `packets` and `bytes` decides the unit in which the
+    /// queue counts its limit and its lengths.
     pub parameters: Vec<Parameter>,
-    /// Checks what no single parameter can: thresholds in the wrong order, say.
+    /// Checks what no single parameter can: thresholds in the wrong order, for example.
     pub check: Check,
     /// Makes the queue of one direction of a link.
     pub build: Build,
@@ -39,7 +39,7 @@ pub type Build = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
 pub type Refusal = (Cow<'static, str>, String);
 
 impl Discipline {
-    /// A discipline without parameters as yet, and so without anything to check.
+    /// A discipline with no parameters yet, and so with nothing to check.
     pub fn new(
         name: impl Into<Cow<'static, str>>,
         build: impl Fn(&Settings, &Site) -> Built + Send + Sync + 'static,
@@ -66,14 +66,14 @@ impl Discipline {
         Self { source: source.into(), ..self }
     }
 
-    /// Adds parameters, after those that it has.
+    /// Adds parameters, after those it already has.
     #[must_use]
     pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
         self
     }
 
-    /// Says what no single parameter can.
+    /// Adds a check that no single parameter can make.
     #[must_use]
     pub fn check(
         self,
@@ -82,8 +82,8 @@ impl Discipline {
         Self { check: Arc::new(check), ..self }
     }
 
-    /// The settings of a queue of which nothing is said; `None` where a parameter has no default. `length`
-    /// turns a length as it is written (`"0.1 bdp"`) into the unit in which the queue counts.
+    /// The settings of a queue about which nothing is said; `None` where a parameter has no default. `length` converts
+    /// a length as written (`"0.1 bdp"`) into the unit in which the queue counts.
     pub fn defaults(&self, length: &dyn Fn(&str) -> f64) -> Option<Settings> {
         let mut settings = Settings::default();
         for parameter in &self.parameters {
@@ -105,7 +105,7 @@ impl fmt::Debug for Discipline {
     }
 }
 
-/// Within a catalogue a name stands for one discipline.
+/// A name is unique within a catalogue.
 impl PartialEq for Discipline {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -128,7 +128,7 @@ pub struct Site {
 /// A queue, ready to be put before a link.
 #[derive(Debug)]
 pub enum Built {
-    /// First in, first out, with somebody who decides on arrival; `None` is tail drop, which the capacity alone decides.
+    /// First in, first out, with a policy that decides on arrival; `None` is tail drop, where capacity alone decides.
     Fifo(Option<Box<dyn Policy>>),
     /// A queue that owns its packets.
     Own(Box<dyn PacketQueue>),
@@ -143,7 +143,7 @@ impl Built {
         }
     }
 
-    /// Who decides on arrival, if somebody does.
+    /// The policy that decides on arrival, if there is one.
     pub fn into_policy(self) -> Option<Box<dyn Policy>> {
         match self {
             Self::Fifo(policy) => policy,

@@ -1,4 +1,4 @@
-//! What disciplines share: chance, and the unit in which a queue without a `mode` of its own counts.
+//! What disciplines share: randomness, and the unit in which a queue without a `mode` of its own counts.
 
 use longfat_units::parameter::{Settings, shortest};
 use longfat_units::{Span, math};
@@ -12,7 +12,7 @@ pub(crate) fn uniform(chance: &mut dyn Rng) -> f64 {
     math::uniform(chance.next_u64())
 }
 
-/// Marks with probability `p`, or drops where that is not possible. Where p is 0 no number is drawn.
+/// Marks with probability `p`, or drops where marking is not possible. If p is 0, no random number is drawn.
 #[inline]
 pub(crate) fn mark_at_random(
     p: f64,
@@ -44,7 +44,7 @@ impl Unit {
         }
     }
 
-    /// How much of it a packet of the largest size is.
+    /// The size of a largest packet in this unit.
     pub(crate) fn per_packet(self, site: &Site) -> f64 {
         match self {
             Self::Packets => 1.0,
@@ -52,7 +52,7 @@ impl Unit {
         }
     }
 
-    /// What waits, in this unit.
+    /// What is waiting, in this unit.
     pub(crate) fn length(self, backlog: Backlog) -> f64 {
         match self {
             Self::Packets => backlog.packets as f64,
@@ -90,10 +90,10 @@ pub(crate) fn check_target(settings: &Settings, site: &Site) -> Result<(), Refus
     Ok(())
 }
 
-/// Looking at the queue more often than this is no simulation of a router.
+/// Looking at the queue more often than this would not be a simulation of a router.
 const SHORTEST_INTERVAL: Span = Span(1_000_000);
 
-/// An `interval` must be long enough that looking at the queue is not all that is done.
+/// An `interval` must be long enough for the simulation to do more than look at the queue.
 pub(crate) fn check_interval(settings: &Settings) -> Result<(), Refusal> {
     let interval = settings.span("interval");
     if interval < SHORTEST_INTERVAL {

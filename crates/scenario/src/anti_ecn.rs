@@ -1,4 +1,4 @@
-//! The AntiECN marker of a link, as the file has it.
+//! The AntiECN marker of a link, as written in the file.
 
 use longfat_queue::Capacity;
 use serde_json::Value as Json;
@@ -16,15 +16,15 @@ const MODES: &[&str] = &["and", "overwrite"];
 const THRESHOLD: f64 = 0.5;
 const BUFFER: &str = "1 bdp";
 
-/// Where a marker stands: what turns its lengths into bytes, if that is known.
+/// Where a marker stands: what is needed to convert its lengths into bytes, if known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around {
     pub(crate) ruler: Option<Ruler>,
     pub(crate) capacity: Option<Capacity>,
 }
 
-/// Reads `anti_ecn`: false, true for the defaults, or a table with what differs from them. Nothing where it is false, and
-/// where there is a problem, which is noted.
+/// Reads `anti_ecn`: false, true for the defaults, or a table of what differs from them. `None` if it is false, or if
+/// there is a problem, which is noted.
 pub(crate) fn anti_ecn(
     field: Field<'_>,
     around: Around,
@@ -77,7 +77,7 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
     Ok(bytes)
 }
 
-/// A marker as a scenario file has it.
+/// A marker as written in a scenario file.
 pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
     let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
     let buffer = if buffer.is_finite() { Unit::Bytes.write(buffer) } else { UNLIMITED.to_string() };

@@ -11,10 +11,10 @@ use crate::choice::refuse_default;
 use crate::error::{Place, Problem};
 use crate::value;
 
-/// The controllers and queue disciplines that a scenario can choose from: those of longfat, and those that were added.
+/// The controllers and queue disciplines that a scenario can choose from: those of longfat, and any that were added.
 ///
-/// A [`Scenario`](crate::Scenario) holds the catalogue that it was read with, and each of its choices its entry. No name
-/// is looked up anywhere else, so two scenarios of one process can know different controllers.
+/// A [`Scenario`](crate::Scenario) holds the catalogue it was read with, and each of its choices holds its entry. Names
+/// are looked up nowhere else, so two scenarios in one process can know different controllers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
     controllers: Vec<Arc<Controller>>,
@@ -25,7 +25,7 @@ pub struct Catalogue {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogueError {
-    /// The name stands for another entry.
+    /// The name is taken by another entry.
     #[error("there is a {what} called `{name}` already: give the new one another name")]
     Taken {
         /// `controller` or `queue`.
@@ -59,8 +59,8 @@ impl Catalogue {
     /// Adds a controller.
     ///
     /// # Errors
-    /// If its name is taken, or if no scenario could choose it: its name or one of its parameters cannot be written in a
-    /// scenario file, or a default is no value of its parameter.
+    /// If its name is taken, or if no scenario could choose it: its name or one of its parameters cannot be written in
+    /// a scenario file, or a default is not a valid value of its parameter.
     pub fn add_controller(&mut self, controller: Controller) -> Result<(), CatalogueError> {
         self.check("controller", &controller.name, &controller.parameters)?;
         add(&mut self.controllers, "controller", controller)
@@ -75,7 +75,7 @@ impl Catalogue {
         add(&mut self.disciplines, "queue", discipline)
     }
 
-    /// Its controllers: those of longfat in the order of their names, then those that were added.
+    /// Its controllers: those of longfat in order of name, then those that were added.
     pub fn controllers(&self) -> &[Arc<Controller>] {
         &self.controllers
     }

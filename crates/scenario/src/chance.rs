@@ -1,8 +1,7 @@
-//! Chance: one stream of random numbers per component, all derived from the seed.
+//! Randomness: one stream of random numbers per component, all derived from the seed.
 //!
-//! The generator is PCG XSL RR 128/64 (O'Neill 2014), named and portable. A component's stream is seeded with
-//! the SipHash-2-4 of its name under the seed as key, so that adding a flow does not change the luck of the
-//! others.
+//! The generator is PCG XSL RR 128/64 (O'Neill 2014), named and portable. A component's stream is seeded with the
+//! SipHash-2-4 of its name under the seed as key, so that adding a flow does not change the luck of the others.
 
 use std::hash::Hasher;
 

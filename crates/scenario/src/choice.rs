@@ -16,7 +16,7 @@ use crate::value::{
     bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
 };
 
-/// A choice as it is written: its name, and its parameters if it has a table.
+/// A choice as written: its name, and its parameters if it has a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'a> {
     pub(crate) name: &'a str,
@@ -81,7 +81,7 @@ fn listed(what: &str) -> String {
     format!("`longfat list {what}s` shows those that there are")
 }
 
-/// Turns a length as written into one that counts; the field is where to complain.
+/// Converts a length as written into the unit that counts; problems are reported at the field.
 pub(crate) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
 
 /// Reads a value for each of `parameters`, from `chosen` or from the defaults.
@@ -136,7 +136,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The default, read as if it had been written where the choice stands.
+    /// The default, read as if it had been written in place of the choice.
     fn default(&self, chosen: Chosen<'_>) -> Result<Setting, Problem> {
         let Parameter { name, kind, default, .. } = self.parameter;
         let given = match (default, kind) {
@@ -170,7 +170,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of a controller that is a window law and can be had with its defaults.
+    /// The name of a controller that is a window law and works with its defaults.
     fn law(&self, field: Field<'_>) -> Result<Setting, Problem> {
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
@@ -187,7 +187,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why nothing can build on this controller, if that is so.
+/// Why nothing can build on this controller, if nothing can.
 fn no_base(controller: &Controller) -> Option<&'static str> {
     let any = |is: fn(&Parameter) -> bool| controller.parameters.iter().any(is);
     if controller.law.is_none() {
@@ -201,13 +201,13 @@ fn no_base(controller: &Controller) -> Option<&'static str> {
     }
 }
 
-/// Refuses a parameter whose default is no value of it. Lengths are checked for their form.
+/// Refuses a parameter whose default is not a valid value. Of lengths, only the form is checked.
 pub(crate) fn refuse_default(
     catalogue: &Catalogue,
     name: &str,
     parameter: &Parameter,
 ) -> Result<(), Problem> {
-    // Which laws there are is known only when all have been added.
+    // Which laws there are is known only once all have been added.
     if parameter.kind == Kind::Law {
         return Ok(());
     }
@@ -215,7 +215,7 @@ pub(crate) fn refuse_default(
     reader.default(Chosen { name, place: Place::whole(0), table: None }).map(|_| ())
 }
 
-/// A number within bounds, or one of some words.
+/// A number within bounds, or one of a list of words.
 fn number_or(
     field: Field<'_>,
     min: f64,

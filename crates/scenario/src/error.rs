@@ -7,16 +7,16 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 /// How many problems are shown at once: the rest often follow from the first ones.
 const SHOWN: usize = 5;
-/// Beyond this many, a file is not a scenario at all, and counting on serves nobody.
+/// A file with more problems than this is not a scenario at all, and listing more helps nobody.
 const KEPT: usize = 100;
-/// Longer texts are cut where a message repeats them.
+/// Longer texts are cut when a message repeats them.
 const QUOTED: usize = 40;
 /// Longer names, in bytes, are not compared with others.
 const LONGEST_NAME: usize = 200;
 
-/// Why a scenario cannot be simulated: every independent problem with its place, ready to be shown.
+/// Why a scenario cannot be simulated: every independent problem and its place, ready to be shown.
 ///
-/// As text it shows the first few with their lines; [`ScenarioError::diagnostics`] has all of them for programs.
+/// As text it shows the first few with their lines; [`ScenarioError::diagnostics`] gives programs all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     rendered: String,
@@ -34,15 +34,15 @@ impl ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnostic {
-    /// What was asked and what was found.
+    /// What was expected and what was found.
     pub message: String,
-    /// What to do, where that is known.
+    /// What to do, if known.
     pub help: Option<String>,
-    /// The name of the text that is wrong: that of the file, or `--set` for an override.
+    /// The name of the text at fault: that of the file, or `--set` for an override.
     pub file: String,
     /// Which override that is, from 0; `None` for the file.
     pub override_index: Option<usize>,
-    /// The part of the text that is wrong; `None` where something is missing from all of it.
+    /// The part of the text at fault; `None` where something is missing from the whole of it.
     pub location: Option<Location>,
 }
 
@@ -68,7 +68,7 @@ impl std::error::Error for ScenarioError {}
 /// A piece of one of the texts that make a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
-    /// Which text: the file is 0, the overrides follow.
+    /// Which text: 0 is the file, the overrides follow.
     source: usize,
     /// First byte and the byte after the last; `None` is the text as a whole.
     span: Option<(usize, usize)>,
@@ -95,12 +95,12 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// `reason` says what was asked and what was found.
+    /// `reason` says what was expected and what was found.
     pub(crate) fn new(place: Place, reason: impl Into<String>) -> Self {
         Self { place, reason: reason.into(), help: None }
     }
 
-    /// What was asked and what was found.
+    /// What was expected and what was found.
     pub(crate) fn reason(&self) -> &str {
         &self.reason
     }
@@ -110,7 +110,7 @@ impl Problem {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Adds what to do, where that is known.
+    /// Adds what to do, if known.
     pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
@@ -121,14 +121,14 @@ impl Problem {
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Notes a problem. The same one again is the same value read twice, and is not repeated.
+    /// Notes a problem. An identical one comes from reading the same value twice, and is not repeated.
     pub(crate) fn add(&mut self, problem: Problem) {
         if self.0.len() < KEPT && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
 
-    /// The value of `result`, or nothing and a noted problem.
+    /// The value of `result`, or `None` after noting its problem.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(problem)).ok()
     }
@@ -190,7 +190,7 @@ impl Sources<'_> {
             group = group.element(Level::HELP.message(help.as_str()));
         }
         let rendered = Renderer::plain().render(&[group]);
-        // The renderer pads its lines; an error that is compared or pasted should not carry blanks.
+        // The renderer pads its lines; an error that is compared or pasted should not carry trailing blanks.
         shown(&rendered.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")).into_owned()
     }
 }
@@ -204,7 +204,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The line on which `start` lies; what reaches beyond its end is cut off.
+    /// The line on which `start` lies; anything beyond its end is cut off.
     fn around(text: &'a str, start: usize, end: usize) -> Self {
         let start = boundary(text, start);
         let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -226,14 +226,14 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The last place at or before byte `at` where a character begins or the text ends.
+/// The last position at or before byte `at` where a character begins or the text ends.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// `text` with everything spelled out that a terminal would obey, or that nobody would see.
+/// `text` with everything escaped that a terminal would obey or that nobody would see.
 ///
-/// A message repeats names, lines and whole paths that others wrote. All of it passes through here.
+/// Messages repeat names, lines and whole paths that others wrote. All of it passes through here.
 fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(unsafe_to_show) {
         return Cow::Borrowed(text);
@@ -244,7 +244,7 @@ fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(spelled).collect())
 }
 
-/// Control characters, and what is invisible or turns the direction of the line.
+/// Control characters, and those that are invisible or reverse the direction of the line.
 fn unsafe_to_show(c: char) -> bool {
     let invisible = matches!(
         c,
@@ -272,7 +272,7 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    // Nobody mistypes so long a name, and comparing takes time in proportion to both lengths.
+    // Nobody mistypes a name that long, and comparing takes time in proportion to both lengths.
     if name.len() > LONGEST_NAME {
         return None;
     }
@@ -292,7 +292,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean", where there is something to mean.
+/// "did you mean", if there is something to suggest.
 pub(crate) fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,

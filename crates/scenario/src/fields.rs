@@ -1,12 +1,12 @@
-//! The keys of one table: what must be there, what may be there, and what should not.
+//! The keys of one table: which must be there, which may be there, and which should not.
 
 use crate::error::{Place, Problem, Problems, nearest, quoted};
 use crate::tree::{Entry, Node, Table};
 
-/// Keys of the top of a file. Below a `[table]` they belong to that table, which is a common mistake.
+/// Top-level keys of a file. Below a `[table]` they belong to that table, which is a common mistake.
 const TOP: &[&str] = &["duration", "warmup", "seed", "sample"];
 
-/// Names that other tools use for what we call differently.
+/// Names that other tools use for what goes by another name here.
 const ALIASES: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("capacity", "rate"),
@@ -44,7 +44,7 @@ pub(crate) struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The key of a table that has one of `names` and no other; such tables are called `class`.
+    /// The single key of a table, which must be one of `names`; such tables are called `class`.
     pub(crate) fn only(
         &self,
         class: &'static str,
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
         Problem::new(self.node.place, reason)
     }
 
-    /// The value is not `wanted`, which names it with its article and maybe an example.
+    /// The value is not `wanted`, which is a noun phrase with its article and perhaps an example.
     pub(crate) fn wrong(&self, wanted: &str) -> Problem {
         self.problem(format!(
             "`{}` must be {wanted}, but it is {}",
@@ -105,7 +105,7 @@ pub(crate) struct Fields<'a> {
     pub(crate) owner: String,
     /// What such tables are called, as in "`dealy` is not a key of a link".
     pub(crate) class: &'static str,
-    /// Where to say that something is missing.
+    /// Where to report that something is missing.
     pub(crate) home: Place,
     /// The keys that it can have.
     pub(crate) keys: &'static [&'static str],
@@ -134,8 +134,8 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// Is there a key that was probably meant to be `name`? It is refused as such: that `name` is missing too
-    /// would be the same said twice.
+    /// Is there a key that was probably meant to be `name`? That key is refused as a misspelling; to say that `name` is
+    /// missing would be saying it twice.
     pub(crate) fn misspelt(&self, name: &str) -> bool {
         self.table.names().any(|given| self.meant(given) == Some(name))
     }
@@ -152,7 +152,7 @@ impl<'a> Fields<'a> {
         problems.keep(read(field))
     }
 
-    /// The value of a field that may be absent.
+    /// The value of an optional field.
     pub(crate) fn or<T>(
         &self,
         name: &str,
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What to say of an unknown key.
+    /// What to say about an unknown key.
     pub(crate) fn stranger(&self, entry: &Entry) -> Problem {
         let name = entry.name.as_str();
         let class = self.class;
@@ -199,7 +199,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a name from elsewhere is called here.
+/// Our name for a key of another tool.
 fn alias(name: &str) -> Option<&'static str> {
     ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours)
 }

@@ -1,4 +1,4 @@
-//! Long flows: how many, from when to when, and how much they send.
+//! Long flows: how many, when they start and stop, and how much they send.
 
 use longfat_units::{Bytes, Span};
 

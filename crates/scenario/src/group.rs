@@ -1,4 +1,4 @@
-//! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a way along links, a transport.
+//! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
 use std::sync::Arc;
 
@@ -16,31 +16,31 @@ use crate::tree::{Node, Table};
 use crate::value::{flag, name};
 use crate::{Catalogue, Choice, Spans, Transport};
 
-/// What a group is read against.
+/// The context in which a group is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around<'a> {
     pub(crate) links: &'a [LinkDraft],
-    /// Every link of the file, also those that could not be read.
+    /// Every link of the file, including those that could not be read.
     pub(crate) link_names: &'a [&'a str],
     pub(crate) duration: Option<Span>,
     pub(crate) catalogue: &'a Catalogue,
 }
 
-/// One of the two sorts of groups.
+/// One of the two kinds of group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sort {
     /// The key at the top of the file.
     pub(crate) key: &'static str,
     /// What one is called in messages.
     pub(crate) class: &'static str,
-    /// What repeats a name.
+    /// What messages call one that repeats a name.
     pub(crate) another: &'static str,
-    /// A usual name.
+    /// A typical name.
     pub(crate) example: &'static str,
     pub(crate) keys: &'static [&'static str],
 }
 
-/// The table of a group, with its profile below it, and where it stands.
+/// The table of a group, with its profile underneath, and where it stands.
 #[derive(Debug)]
 pub(crate) struct Draft<'a> {
     sort: Sort,
@@ -49,7 +49,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Takes up one group.
+    /// Starts on one group.
     pub(crate) fn new(sort: Sort, node: &'a Node, problems: &mut Problems) -> Option<Self> {
         let Some(table) = node.table() else {
             let wanted = format!("a table with the keys of {}", sort.class);
@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
 pub(crate) struct Common {
     pub(crate) name: Option<String>,
     pub(crate) control: Option<Choice<Controller>>,
-    /// Indices of links, in the order in which they are written.
+    /// Indices of links, in the order written.
     path: Option<Vec<usize>>,
     pub(crate) reverse: Option<bool>,
     pub(crate) transport: Option<Transport>,
@@ -100,7 +100,7 @@ impl Common {
         let control = fields.required("control", "control = \"reno\"", problems, chosen);
         let control = control.and_then(|chosen| controller(chosen, around.catalogue, problems));
         let reverse = fields.or("reverse", false, problems, flag);
-        // Without any link there is one problem, and not one more for each group.
+        // With no links at all there is one problem, not one more for each group.
         let path = fields
             .need("path", &example_path(around), problems)
             .filter(|_| !around.link_names.is_empty())
@@ -121,7 +121,7 @@ impl Common {
         Some(path)
     }
 
-    /// The round trips, which `read` reads, and which are at least as long as the links of the path.
+    /// The round trips, read by `read`, which must be at least as long as the links of the path.
     pub(crate) fn round_trips(
         &self,
         fields: &Fields<'_>,
@@ -138,7 +138,7 @@ impl Common {
     }
 }
 
-/// What starts at `start` must do so before the simulation ends.
+/// Whatever starts at `start` must do so before the simulation ends.
 pub(crate) fn refuse_late_start(
     fields: &Fields<'_>,
     start: &Spans,
@@ -171,7 +171,7 @@ fn controller(
     Some(Choice { entry: Arc::clone(entry), settings })
 }
 
-/// Has the flow what its controller cannot do without?
+/// Does the flow have what its controller cannot do without?
 fn provides(
     fields: &Fields<'_>,
     transport: &Transport,
@@ -205,7 +205,7 @@ fn example_path(around: Around<'_>) -> String {
     format!("path = [\"{}\"]", around.link_names.first().unwrap_or(&"bottleneck"))
 }
 
-/// Indices of the links of a path, in the order in which they are written.
+/// Indices of the links of a path, in the order written.
 fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
     let Some(items) = field.node.list() else {
         let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
@@ -248,7 +248,7 @@ fn reaches(
     for &index in path {
         let name = around.link_names[index];
         let link = around.links.iter().find(|link| link.name == name);
-        // A link with a problem of its own has said so.
+        // A link with a problem of its own has already reported it.
         let Some(delay) = link.and_then(LinkDraft::there_and_back) else { return Ok(()) };
         least = Span(least.0.saturating_add(delay.0));
     }

@@ -1,5 +1,4 @@
-//! Lengths of queues: from packets, bytes, times and bandwidth-delay products to the unit in which a
-//! queue counts.
+//! Queue lengths: from packets, bytes, times and bandwidth-delay products to the unit in which a queue counts.
 
 use longfat_queue::Capacity;
 use longfat_units::parameter::{Settings, shortest};
@@ -10,10 +9,10 @@ use crate::fields::Field;
 use crate::tree::Value;
 use crate::value::{plain_number, unit_problem, wait};
 
-/// What stands for a queue without end.
+/// The word for a queue without limit.
 pub(crate) const UNLIMITED: &str = "unlimited";
 
-/// More than any queue holds; a larger one was meant to be unlimited.
+/// More than any queue holds; whoever asks for more meant unlimited.
 const LONGEST: f64 = 1e15;
 
 /// What a queue counts.
@@ -24,7 +23,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// What a queue with these settings and this capacity counts: its `mode` says, or its buffer.
+    /// What a queue with these settings and this capacity counts: decided by its `mode`, or else by its buffer.
     pub(crate) fn of(settings: &Settings, capacity: Capacity) -> Self {
         use longfat_units::parameter::Setting::Word;
         match (settings.get("mode"), capacity) {
@@ -35,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// A number of them, as a scenario file has it.
+    /// A length in this unit, as written in a scenario file.
     pub(crate) fn write(self, length: f64) -> String {
         match self {
             Self::Packets => format!("{} packets", shortest(length)),
@@ -44,21 +43,21 @@ impl Unit {
     }
 }
 
-/// A queue length as it is written.
+/// A queue length as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Length {
     Packets(f64),
     Bytes(f64),
-    /// So much as arrives in this time.
+    /// As much as arrives in this time.
     Time(Span),
-    /// So many bandwidth-delay products.
+    /// This many bandwidth-delay products.
     Bdp(f64),
     /// This share of the buffer.
     Buffer(f64),
     Unlimited,
 }
 
-/// What turns a length as written into one that counts.
+/// What converts a length as written into the unit that counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ruler {
     /// The rate of the link.
@@ -69,7 +68,7 @@ pub(crate) struct Ruler {
     pub(crate) packet: Bytes,
 }
 
-/// Reads a threshold or the like: any unit, the share of the buffer included.
+/// Reads a threshold or the like, in any unit, including shares of the buffer.
 pub(crate) fn length(field: Field<'_>) -> Result<Length, Problem> {
     match read(field)? {
         Length::Unlimited => Err(field.wrong(ASKED)),
@@ -124,7 +123,7 @@ fn read(field: Field<'_>) -> Result<Length, Problem> {
     }
 }
 
-/// A bare number of packets, as most tools have it.
+/// A bare number of packets, as most tools write it.
 fn in_packets(field: Field<'_>) -> Option<String> {
     let number = field.node.number().filter(|number| number.is_finite() && *number >= 0.0)?;
     Some(format!("write \"{} packets\"", shortest(number)))
@@ -145,15 +144,14 @@ fn repaired(number: &str, unit: &str) -> Option<String> {
     Some(format!("write \"{number} {unit}\""))
 }
 
-/// `number` rounded up, where a hair above a whole number is that number: 0.07 × 100 is 7, though not in
-/// binary.
+/// `number` rounded up, except that a hair above a whole number is that number: 0.07 × 100 is 7, though not in binary.
 fn whole_above(number: f64) -> f64 {
     let nearest = number.round();
     if (number - nearest).abs() <= 1e-9 * nearest.max(1.0) { nearest } else { number.ceil() }
 }
 
 impl Ruler {
-    /// How much a buffer holds, in the unit that the queue asks for, if it asks.
+    /// How much a buffer holds, in the unit that the queue asks for, if any.
     pub(crate) fn capacity(
         &self,
         field: Field<'_>,
@@ -167,7 +165,7 @@ impl Ruler {
         });
         let length = match buffer {
             Length::Unlimited => return Ok(Capacity::Unbounded),
-            // Rounded up, so that "1 bdp" never holds less than it says, and never nothing.
+            // Rounded up, so that "1 bdp" never holds less than it says, and never nothing at all.
             Length::Bdp(_) => {
                 let floor = if unit == Unit::Packets { 1.0 } else { packet };
                 whole_above(self.measure(field, buffer, unit, None)?).max(floor)
@@ -187,7 +185,7 @@ impl Ruler {
         })
     }
 
-    /// A length in `unit`; `capacity` is that of the queue, where a share of it may be asked for.
+    /// A length in `unit`; `capacity` is that of the queue, where a share of it may be given.
     pub(crate) fn measure(
         &self,
         field: Field<'_>,
@@ -243,7 +241,7 @@ impl Ruler {
     }
 }
 
-/// A capacity as a scenario file has it.
+/// A capacity as written in a scenario file.
 pub(crate) fn write_capacity(capacity: Capacity) -> String {
     match capacity {
         Capacity::Packets(count) => format!("{count} packets"),

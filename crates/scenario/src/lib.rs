@@ -3,9 +3,9 @@
 //! A [`Scenario`] is checked and complete: every default is filled in, every reference resolved, every
 //! length converted. It comes from a scenario file and can be written as one.
 //!
-//! Every model reads the same file and the same [`Scenario`]: the packet simulator and the fluid model lie above this
-//! crate and take from a scenario what they know of. Their random numbers come from here too ([`chance`]), so that a
-//! flow whose start is drawn starts at the same time in both.
+//! Every model reads the same file and the same [`Scenario`]: the packet simulator and the fluid model sit above this
+//! crate and take from a scenario what they support. Their random numbers come from here too ([`chance`]), so that a
+//! flow whose start is random starts at the same time in both.
 
 mod anti_ecn;
 mod catalogue;
@@ -49,9 +49,9 @@ pub const ACK: Bytes = Bytes(40);
 pub struct Scenario {
     /// How long to simulate.
     pub duration: Span,
-    /// How much of the beginning every average leaves out; shorter than `duration`.
+    /// How much of the beginning is left out of every average; shorter than `duration`.
     pub warmup: Span,
-    /// What every stream of random numbers is derived from.
+    /// The seed of every stream of random numbers.
     pub seed: u64,
     /// Spacing of the time series.
     pub sample: Span,
@@ -59,9 +59,9 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The groups of long flows, in the order of the file.
     pub flows: Vec<FlowGroup>,
-    /// The groups of short flows that arrive at random, in the order of the file.
+    /// The groups of short flows, which arrive at random, in the order of the file.
     pub traffic: Vec<TrafficGroup>,
-    /// What it could choose from.
+    /// What the scenario could choose from.
     pub catalogue: Catalogue,
 }
 
@@ -91,7 +91,7 @@ pub struct Direction {
     pub bdp: Option<Span>,
     /// The queue discipline, and its settings.
     pub queue: Choice<Discipline>,
-    /// How it tells packets that there is room; `None`: it does not know AntiECN.
+    /// How it tells packets that there is capacity to spare; `None`: it does not know AntiECN.
     pub anti_ecn: Option<AntiEcn>,
 }
 
@@ -100,7 +100,7 @@ pub struct Direction {
 pub struct AntiEcn {
     /// The share of the rate at which its virtual queue is drained, above 0 and at most 1.
     pub threshold: f64,
-    /// What the virtual queue holds, in bytes; infinite where it has no bound.
+    /// How much the virtual queue holds, in bytes; infinite if unbounded.
     pub buffer: f64,
     /// What it writes.
     pub mode: AntiEcnMode,
@@ -109,9 +109,9 @@ pub struct AntiEcn {
 /// What an AntiECN link writes into the bit of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AntiEcnMode {
-    /// Clears it where there is no room.
+    /// Clears it unless there is capacity to spare.
     And,
-    /// Sets it to what this link says, whatever those before have said.
+    /// Sets it to what this link finds, whatever the links before it said.
     Overwrite,
 }
 
@@ -131,14 +131,14 @@ impl<T: Entry> Choice<T> {
     }
 }
 
-/// Flows that differ in nothing but round trip and start.
+/// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// How many.
+    /// How many flows.
     pub count: u64,
     /// Indices into [`Scenario::links`], in the order of travel.
     pub path: Vec<usize>,
@@ -156,7 +156,7 @@ pub struct FlowGroup {
     pub transport: Transport,
 }
 
-/// Short flows that arrive at random and differ in nothing but arrival, size and round trip.
+/// Short flows that arrive at random and differ only in arrival, size and round trip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrafficGroup {
     /// The name of the group, unique among flow groups and traffic.
@@ -169,11 +169,11 @@ pub struct TrafficGroup {
     pub reverse: bool,
     /// Arrivals per second, a Poisson process.
     pub arrivals: f64,
-    /// How many arrive in all; `None`: as long as the run lasts.
+    /// How many arrive in total; `None`: as many as do while the run lasts.
     pub count: Option<u64>,
     /// How much each has to send.
     pub size: Size,
-    /// Round-trip propagation delays, links included: the same for all, or drawn evenly.
+    /// Round-trip propagation delays, links included: the same for all, or drawn uniformly.
     pub rtt: Spans,
     /// When arrivals begin.
     pub start: Span,
@@ -207,7 +207,7 @@ pub enum Size {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Even between two bounds.
+    /// Uniform between two bounds.
     Uniform(Bytes, Bytes),
 }
 
@@ -229,11 +229,11 @@ impl Size {
 pub enum Spans {
     /// The same for all.
     Same(Span),
-    /// Even steps from the first to the second, ends included.
+    /// Evenly spaced from the first to the second, ends included.
     Spread(Span, Span),
     /// One for each flow.
     Each(Vec<Span>),
-    /// Drawn evenly between two bounds, from the seed.
+    /// Drawn uniformly between two bounds, from the seed.
     Uniform(Span, Span),
 }
 
@@ -250,7 +250,7 @@ pub struct Transport {
     pub slow_start: SlowStart,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// Does the receiver acknowledge every second segment only?
+    /// Does the receiver acknowledge only every second segment?
     pub delayed_ack: bool,
     /// Smallest retransmission time-out.
     pub rto_min: Span,
@@ -258,7 +258,7 @@ pub struct Transport {
     pub rto_tick: Option<Span>,
     /// May routers mark this flow's data instead of dropping it?
     pub ecn: bool,
-    /// How fast the window may leave, whatever the controller says; `None`: as it says.
+    /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
     pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
@@ -295,7 +295,7 @@ impl Scenario {
         largest_packet(&self.flows, &self.traffic, index)
     }
 
-    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario says so.
+    /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.
     pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
         let draw = |what: &str| {
             let mut stream =
@@ -307,7 +307,7 @@ impl Scenario {
     }
 }
 
-/// The size of the largest packet on link `index`; where nothing crosses, the usual one.
+/// The size of the largest packet on link `index`, or the usual size where nothing crosses it.
 fn largest_packet(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Bytes {
     let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
     let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
@@ -316,7 +316,7 @@ fn largest_packet(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -
 }
 
 impl Spans {
-    /// The time of flow `index` of `count`; `uniform` yields a number in [0, 1) where one is drawn.
+    /// The time of flow `index` of `count`; if one is drawn, `uniform` yields a number in [0, 1).
     pub fn get(&self, index: u64, count: u64, uniform: impl FnOnce() -> f64) -> Span {
         match self {
             Self::Same(span) => *span,
@@ -328,7 +328,7 @@ impl Spans {
         }
     }
 
-    /// The mean over the group: what "the round trip of the flows" means before any is drawn.
+    /// The mean over the group, which is what "the round trip of the flows" means before any is drawn.
     pub fn mean(&self) -> Span {
         match self {
             Self::Same(span) => *span,

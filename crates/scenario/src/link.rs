@@ -1,4 +1,4 @@
-//! Links: what the file says of them, and, once the flows are known, how long their queues are.
+//! Links: what the file says about them and, once the flows are known, how long their queues are.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const DEFAULT_QUEUE: &str = "drop-tail";
 /// The largest loss below 1: at 1 nothing would ever arrive.
 const MOST_LOSS: f64 = 1.0 - f64::EPSILON;
 
-/// A link as the file has it: lengths wait until the flows are known.
+/// A link as written in the file: lengths are resolved once the flows are known.
 #[derive(Debug)]
 pub(crate) struct LinkDraft {
     pub(crate) name: String,
@@ -34,16 +34,16 @@ pub(crate) struct LinkDraft {
 
 #[derive(Debug)]
 struct DirectionDraft {
-    /// Where to say that something is missing.
+    /// Where to report that something is missing.
     home: Place,
     rate: Option<Rate>,
     delay: Option<Span>,
     loss: Option<f64>,
-    /// The round trip behind "bdp", if it is given.
+    /// The round trip behind "bdp", if given.
     bdp: Option<Span>,
-    /// Was it given in a way that cannot be read?
+    /// Was it given, but unreadable?
     bdp_wrong: bool,
-    /// The keys of this direction; those of the reverse one lie over those of the forward one.
+    /// The keys of this direction; those of the reverse direction override those of the forward one.
     table: Table,
 }
 
@@ -103,12 +103,12 @@ impl LinkDraft {
         Some(self.forward.delay? + self.reverse.delay?)
     }
 
-    /// The rate in the direction in which paths cross it, if it is known.
+    /// The rate in the direction in which paths cross it, if known.
     pub(crate) fn rate(&self, reverse: bool) -> Option<Rate> {
         if reverse { self.reverse.rate } else { self.forward.rate }
     }
 
-    /// Completes the link. Without `crossing` (the flows are not all right) lengths are only read.
+    /// Completes the link. Without `crossing` (some flow has a problem) lengths are only read.
     pub(crate) fn resolve(
         self,
         crossing: Option<Crossing>,
@@ -212,7 +212,7 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
     }
 }
 
-/// Reads the parameters of a queue. Where its place is not known, lengths are only checked for their form.
+/// Reads the parameters of a queue. Where its site is not known, only the form of lengths is checked.
 fn queue(
     chosen: Chosen<'_>,
     discipline: &Arc<Discipline>,

@@ -5,10 +5,10 @@ use crate::tree::{Entry, Node, Table, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
-/// Values of a group that are a table with one key: what is set takes the place of what was there.
+/// Values of a group that are a table with a single key: a new key replaces the old one.
 const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
 
-/// No value of a scenario lies below as many names.
+/// No value of a scenario is nested this deep.
 const DEEPEST: usize = 16;
 
 /// One name of a dotted path, and its place.
@@ -17,7 +17,7 @@ struct Step<'a> {
     place: Place,
 }
 
-/// Changes `root` as `text`, which is text `source`, asks.
+/// Changes `root` as `text`, the text numbered `source`, asks.
 pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
     let Some(equals) = text.find('=') else {
         return Err(Problem::new(
@@ -56,7 +56,7 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
             continue;
         }
         let list = entry.list_mut().expect("it is a list");
-        // The next name chooses one of the list.
+        // The next name picks an element of the list.
         let Some(choice) = way.next() else {
             list[walk.position(list, last)?] = value;
             return Ok(());
@@ -69,7 +69,7 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
     Ok(())
 }
 
-/// The value after the `=`: TOML, or else plain text, as the shell leaves it without its quotes.
+/// The value after the `=`: TOML, or else plain text, since the shell strips the quotes.
 fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
     let rest = &text[offset..];
     let start = offset + (rest.len() - rest.trim_start().len());
@@ -80,19 +80,19 @@ fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
     }
     match parse_value(&text[..start + plain.len()], source, start) {
         Ok(node) if !matches!(node.value, Value::Date) => Ok(node),
-        // What opens like a table, a list or a quoted text was meant as one.
+        // Whatever opens like a table, a list or a quoted text was meant as one.
         Err(problem) if plain.starts_with(['{', '[', '"', '\'']) => Err(problem),
         _ => Ok(Node { place, value: Value::Text(plain.into()) }),
     }
 }
 
-/// The way through the tree so far, for messages.
+/// The path through the tree so far, for messages.
 struct Walk {
     path: String,
 }
 
 impl Walk {
-    /// The value called `step` in `table`, made where it is absent.
+    /// The value called `step` in `table`, created if absent.
     fn enter<'t>(
         &mut self,
         table: &'t mut Table,
@@ -119,7 +119,7 @@ impl Walk {
         Ok(&mut table.0[at].node)
     }
 
-    /// Leaves nothing beside `step` in a table that has one key.
+    /// Removes everything but `step` from a table that has a single key.
     fn make_way(&self, table: &mut Table, step: &Step<'_>) {
         let path: Vec<&str> = self.path.split('.').collect();
         if let ["flow" | "traffic", _, key] = path.as_slice()
@@ -136,8 +136,8 @@ impl Walk {
         self.path.push_str(step.name);
     }
 
-    /// The table that `node` is, or becomes: `control = "exp"` is short for `{ kind = "exp" }`, anything
-    /// else gives way to what is set.
+    /// The table that `node` is, or is turned into: `control = "exp"` is short for `{ kind = "exp" }`; anything else is
+    /// replaced by the new value.
     fn as_table<'t>(&self, node: &'t mut Node, step: &Step<'_>) -> Result<&'t mut Table, Problem> {
         if node.table().is_none() {
             if !self.path.contains('.') {
@@ -153,7 +153,7 @@ impl Walk {
         Ok(node.table_mut().expect("it is a table, or was made one"))
     }
 
-    /// The index in `list` of the table called `step`, or of that number.
+    /// The index in `list` of the table called `step`, or at that number.
     fn position(&mut self, list: &[Node], step: &Step<'_>) -> Result<usize, Problem> {
         let name = |node: &Node| {
             node.table().and_then(|table| table.node("name")).and_then(Node::text).map(String::from)

@@ -1,4 +1,4 @@
-//! Profiles: the habits of a time or of a standard, so that a flow need not spell them out.
+//! Profiles: the conventions of an era or of a standard, so that a flow need not spell them out.
 
 use longfat_units::parameter::Given;
 
@@ -7,7 +7,7 @@ use crate::fields::Field;
 use crate::tree::{Entry, Node, Table, Value};
 use crate::value::NONE;
 
-/// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow says itself goes before its profile.
+/// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow itself says overrides its profile.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// The name in scenario files.
@@ -60,7 +60,7 @@ pub static PROFILES: &[Profile] = &[
     },
 ];
 
-/// `table` with the keys of its profile added where it does not say something else. What they lead to is shown
+/// `table` with the keys of its profile added where it does not set them itself. Problems that they cause are shown
 /// where the profile is named.
 pub(crate) fn lay(table: &Table, problems: &mut Problems) -> Table {
     let mut whole = table.clone();
@@ -75,11 +75,11 @@ pub(crate) fn lay(table: &Table, problems: &mut Problems) -> Table {
     whole
 }
 
-/// The profile that is named, if one is wanted.
+/// The named profile, if one is wanted.
 fn find(field: Field<'_>) -> Result<Option<&'static Profile>, Problem> {
     let name = match &field.node.value {
         Value::Text(name) => name.clone(),
-        // The shell takes the quotation marks of --set flow.forward.profile="1995".
+        // The shell strips the quotation marks from --set flow.forward.profile="1995".
         Value::Integer(year) => year.to_string(),
         _ => return Err(field.wrong("the name of a profile")),
     };

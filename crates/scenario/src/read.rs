@@ -19,10 +19,10 @@ use crate::{
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
 
-/// The name under which overrides are shown.
+/// The name under which messages show overrides.
 const SET: &str = "--set";
 
-/// The clock holds 213 days; this leaves room for what is under way at the end.
+/// The clock holds 213 days; this leaves room for whatever is under way at the end.
 const LONGEST: Span = Span::from_seconds(200 * 24 * 3600);
 /// Rows of a time series, for one flow or link.
 const MOST_SAMPLES: u64 = 1_000_000;
@@ -35,8 +35,8 @@ impl Scenario {
 
     /// Reads a scenario file.
     ///
-    /// `origin` is the name of the file in messages. Each of `overrides` is `key.path=value` and changes or
-    /// adds one value, as `--set` does. `seed`, if given, goes before that of the file.
+    /// `origin` is the name of the file in messages. Each of `overrides` is `key.path=value` and changes or adds one
+    /// value, as `--set` does. `seed`, if given, overrides that of the file.
     ///
     /// # Errors
     /// If the scenario cannot be simulated as it stands: every problem with its place and a suggestion.
@@ -81,7 +81,7 @@ impl Scenario {
         for (index, text) in overrides.iter().enumerate() {
             problems.keep(overrides::apply(&mut root, text, index + 1));
         }
-        // A file that is not what was asked for needs no further reading.
+        // If an override failed, this is not the scenario that was asked for, and reading on is pointless.
         if !problems.is_empty() {
             return Err(problems.into_error(&sources));
         }
@@ -129,10 +129,10 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         traffic_nodes.and_then(|nodes| every(nodes, |node| traffic(node, around, problems)));
     refuse_repeated_names(&[(FLOW, flow_nodes), (TRAFFIC, traffic_nodes)], problems);
 
-    // Where a group has a problem, what it says of the links it crosses is not known.
+    // If any group has a problem, what it says about the links it crosses is unknown.
     let known = flows.as_ref().zip(traffic.as_ref());
     let known = known.filter(|(flows, traffic)| !flows.is_empty() || !traffic.is_empty());
-    // Drafts are in the order of the names, some of which have none.
+    // Drafts are in the order of the names, but some names have none.
     let mut places = link_names.iter().enumerate();
     let links: Vec<Option<Link>> = drafts
         .into_iter()
@@ -147,14 +147,14 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
         warmup: warmup?,
         seed: seed?,
         sample: sample?,
-        // The paths of the groups are places among all the names.
+        // The paths of groups are indices into all the names.
         links: links.into_iter().collect::<Option<_>>().filter(|_| every_link_is_known)?,
         flows: flows?,
         traffic: traffic?,
         catalogue: catalogue.clone(),
     };
     let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
-    // Where a link is missing, paths point past it.
+    // If a link is missing, paths point past it.
     if scenario.links.len() == link_names.len() {
         refuse_missing_priorities(&scenario, nodes, problems);
     }
@@ -198,7 +198,7 @@ fn sample(field: Field<'_>, duration: Option<Span>) -> Result<Span, Problem> {
     }
 }
 
-/// The spacing that makes about as many rows as a picture has columns.
+/// The spacing that gives about as many rows as a picture has columns.
 fn pleasant_sample(duration: Span) -> Span {
     pleasant(duration.0.div_ceil(SAMPLES))
 }
@@ -234,7 +234,8 @@ fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> 
     }
 }
 
-/// A controller that needs priorities has queues that heed them all the way. `nodes` are the groups, long flows first.
+/// Where a controller needs priorities, every queue along its path must take them into account. `nodes` are the groups,
+/// long flows first.
 fn refuse_missing_priorities<'a>(
     scenario: &Scenario,
     nodes: impl Iterator<Item = &'a Node>,
@@ -268,7 +269,7 @@ fn heeds_priorities(direction: &Direction, packet: Bytes) -> bool {
     (queue.entry.build)(&queue.settings, &place).heeds_priorities()
 }
 
-/// The tables of one sort; empty where there is none, nothing where that cannot be told.
+/// The tables of one kind; empty if there are none, `None` if that cannot be determined.
 fn groups<'a>(fields: &Fields<'a>, sort: Sort, problems: &mut Problems) -> Option<&'a [Node]> {
     let Some(field) = fields.find(sort.key) else { return Some(&[]) };
     let nodes = field.node.list();
@@ -279,13 +280,13 @@ fn groups<'a>(fields: &Fields<'a>, sort: Sort, problems: &mut Problems) -> Optio
     nodes
 }
 
-/// Every value, if all are right; each node is read all the same.
+/// All values, if every one is right; each node is read in any case.
 fn every<T>(nodes: &[Node], read: impl FnMut(&Node) -> Option<T>) -> Option<Vec<T>> {
     let values: Vec<Option<T>> = nodes.iter().map(read).collect();
     values.into_iter().collect()
 }
 
-/// Nobody sends anything.
+/// Refuses a scenario in which nobody sends anything.
 fn refuse_silence(fields: &Fields<'_>, problems: &mut Problems) {
     let place = fields.find(FLOW.key).or_else(|| fields.find(TRAFFIC.key));
     let place = place.map_or(fields.home, |field| field.node.place);
@@ -295,7 +296,7 @@ fn refuse_silence(fields: &Fields<'_>, problems: &mut Problems) {
     }
 }
 
-/// Names tell groups apart in every table of results.
+/// Groups are told apart by name in every table of results.
 fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Problems) {
     let mut seen = BTreeMap::new();
     for (sort, nodes) in groups {
@@ -310,7 +311,7 @@ fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Prob
     }
 }
 
-/// What those that cross link `index` say about it.
+/// What the flows that cross link `index` say about it.
 fn crossing(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Crossing {
     let packet = largest_packet(flows, traffic, index);
     let flows = flows.iter().filter(|flow| flow.path.contains(&index));
@@ -320,7 +321,7 @@ fn crossing(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Cros
     Crossing { packet, rtt }
 }
 
-/// The mean of round trips with their weights. Equal ones have themselves as their mean, to the picosecond.
+/// The weighted mean of round trips. The mean of equal ones is exact to the picosecond.
 fn mean(round_trips: impl Iterator<Item = (Span, f64)> + Clone) -> Option<Span> {
     let (first, _) = round_trips.clone().next()?;
     let beyond = |span: Span| (span.0.cast_signed() - first.0.cast_signed()) as f64;

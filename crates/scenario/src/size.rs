@@ -13,12 +13,13 @@ use crate::value::{NONE, number, plain_number, quantity};
 const ASKED: &str = "a size such as \"10 MB\" or \"1000 packets\"";
 const FAMILIES: &[&str] = &["pareto", "exponential", "lognormal", "uniform"];
 
-/// The longest of short flows, on average: 1 TB takes 80 s at 100 Gbit/s.
+/// The largest mean size of short flows: 1 TB takes 80 s at 100 Gbit/s.
 const LARGEST: Bytes = Bytes(1_000_000_000_000);
-/// Of the logarithm of a size. Within one deviation lies more than there are sizes.
+/// The largest standard deviation of the logarithm of a size. One deviation already spans more than all the sizes there
+/// are.
 const LARGEST_SIGMA: f64 = 10.0;
 
-/// Bytes, or packets of the flow.
+/// A size in bytes, or in packets of the flow.
 pub(crate) fn amount(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, Problem> {
     match split(field.node.text().unwrap_or_default()) {
         (digits, "packets" | "packet") => {
@@ -36,7 +37,7 @@ pub(crate) fn amount(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, P
     }
 }
 
-/// Where the packet has a problem of its own, any size will do.
+/// If the packet size has a problem of its own, any size will do.
 fn known(packet: Option<Bytes>) -> Bytes {
     packet.unwrap_or(Bytes(1))
 }
@@ -137,7 +138,7 @@ fn mean(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Problem> {
     Ok(bytes)
 }
 
-/// A mean as a scenario file has it.
+/// A mean as written in a scenario file.
 pub(crate) fn write_mean(mean: f64) -> String {
     if mean.fract() == 0.0 {
         Bytes(mean as u64).to_string()

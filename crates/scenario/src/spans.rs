@@ -1,4 +1,4 @@
-//! One time for each flow of a group: the same, in even steps, listed, or drawn.
+//! One time for each flow of a group: the same, evenly spaced, listed, or drawn.
 
 use longfat_units::Span;
 
@@ -57,7 +57,8 @@ fn distribution(
     let first = read(Field { name, node: first })?;
     let last = read(Field { name, node: last })?;
     if name == "spread" {
-        // One flow has nothing to spread over: it takes the first time, and so does everything that asks.
+        // A single flow has nothing to spread over: it takes the first time, and so does everything that asks for the
+        // times.
         let alone = count == Some(1);
         return Ok(if alone { Spans::Same(first) } else { Spans::Spread(first, last) });
     }
@@ -71,8 +72,7 @@ fn distribution(
     Ok(Spans::Uniform(first, last))
 }
 
-/// A problem with the times for which `wrong` holds, placed at the first one in a list; `reason` is told
-/// that time.
+/// A problem with the times for which `wrong` holds, placed at the first one in a list; `reason` is passed that time.
 pub(crate) fn extent_problem(
     field: Field<'_>,
     spans: &Spans,

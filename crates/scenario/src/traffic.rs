@@ -1,4 +1,4 @@
-//! Short flows: how often they arrive, from when to when, and how much they send.
+//! Short flows: how often they arrive, when they begin and end, and how much they send.
 
 use longfat_units::parameter::shortest;
 use longfat_units::{Rate, Span, split};
@@ -23,18 +23,18 @@ pub(crate) const TRAFFIC: Sort = Sort {
     ],
 };
 
-/// Arrivals per second: one in 30 years, which is more than none, and one in each nanosecond.
+/// Arrivals per second: from one in 30 years, which is more than none, to one in each nanosecond.
 const FEWEST: f64 = 1e-9;
 const MOST: f64 = 1e9;
-/// Ten times what the link can carry is as good as any larger load.
+/// Ten times what the link can carry has the same effect as any larger load.
 const HEAVIEST: f64 = 10.0;
 
-/// Arrivals as they are written.
+/// Arrivals as written.
 #[derive(Clone, Copy, Debug)]
 enum Arrivals {
-    /// So many per second.
+    /// This many per second.
     Poisson(f64),
-    /// As many as fill this share of the first link.
+    /// As many as it takes to fill this share of the first link.
     Load(f64),
 }
 
@@ -126,7 +126,7 @@ fn stop(field: Field<'_>, start: Option<Span>) -> Result<Option<Span>, Problem> 
     }
 }
 
-/// How many arrive, and where that is said.
+/// How many arrive, and where that is stated.
 fn arrivals(field: Field<'_>) -> Result<(Field<'_>, Arrivals), Problem> {
     if field.node.table().is_none() {
         let wanted = "{ poisson = \"10 /s\" } or { load = \"10 %\" }";
@@ -174,7 +174,7 @@ fn load(field: Field<'_>) -> Result<f64, Problem> {
     Ok(load)
 }
 
-/// Arrivals per second; nothing where what a load goes by is not known.
+/// Arrivals per second; `None` if what the load refers to is unknown.
 fn per_second(
     field: Field<'_>,
     arrivals: Arrivals,

@@ -10,7 +10,7 @@ use crate::value::{NONE, count, flag, frequency, number, quantity, rate, unless_
 use crate::{ACK, Recovery, Transport};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
-/// The words of `pacing`.
+/// The words that `pacing` accepts.
 pub(crate) const CONTROLLER: &str = "controller";
 pub(crate) const SPREAD: &str = "spread";
 pub(crate) const BLOCKS: &str = "blocks";
@@ -19,7 +19,7 @@ const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, {
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
 
-/// Keys of a group, and those of its transport after them.
+/// The keys of a group, followed by those of its transport.
 macro_rules! with_transport {
     ($($key:literal),* $(,)?) => {
         &[
@@ -89,7 +89,7 @@ fn slow_start(field: Field<'_>) -> Result<SlowStart, Problem> {
         .map(|name| SlowStart::named(name).expect("it is one of the names"))
 }
 
-/// The controller's own pacing, none, or one of the sender's.
+/// The controller's own pacing, none, or the sender's.
 fn pacing(field: Field<'_>) -> Result<Option<Pacing>, Problem> {
     match &field.node.value {
         Value::Text(given) => match given.as_str() {
@@ -132,7 +132,7 @@ fn packet(field: Field<'_>) -> Result<Bytes, Problem> {
     Ok(bytes)
 }
 
-/// Segments, or as many whole ones as a size holds.
+/// A number of segments, or as many whole ones as a size holds.
 fn initial_threshold(field: Field<'_>, packet: Option<Bytes>) -> Result<f64, Problem> {
     let size = field.node.text().map(split).filter(|(_, unit)| unit.ends_with('B'));
     if size.is_none() {

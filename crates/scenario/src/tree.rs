@@ -1,4 +1,4 @@
-//! A TOML text as a tree in which every key and every value knows its place.
+//! A TOML text as a tree in which every key and every value knows its place in the text.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
 }
 
 impl Value {
-    /// What a default gives as it would be written; nothing where it gives nothing.
+    /// A default as it would be written; `None` if there is none.
     pub(crate) fn given(given: &Given) -> Option<Self> {
         match given {
             Given::Number(number) => Some(Self::Float(*number)),
@@ -127,7 +127,7 @@ impl Node {
         }
     }
 
-    /// What it is, in words: what was found where something else was asked for.
+    /// What it is, in words, for when something else was expected.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
             Value::Text(text) if text.is_empty() => "an empty text".into(),
@@ -147,7 +147,7 @@ impl Node {
     }
 }
 
-/// Reads a whole file, which is text `source`.
+/// Reads a whole file, the text numbered `source`.
 pub(crate) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
     let at = At { source, offset: 0 };
     match DeTable::parse(text) {
@@ -156,7 +156,7 @@ pub(crate) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
     }
 }
 
-/// Reads the value that text `source` holds from byte `offset` on.
+/// Reads the value that the text numbered `source` holds from byte `offset` on.
 pub(crate) fn parse_value(text: &str, source: usize, offset: usize) -> Result<Node, Problem> {
     let at = At { source, offset };
     match DeValue::parse(&text[offset..]) {
@@ -165,7 +165,7 @@ pub(crate) fn parse_value(text: &str, source: usize, offset: usize) -> Result<No
     }
 }
 
-/// Where the text that is read begins.
+/// Where the text to read begins.
 #[derive(Clone, Copy)]
 struct At {
     source: usize,
@@ -213,7 +213,7 @@ impl At {
         Node { place, value }
     }
 
-    /// A mistake in the TOML itself, in our words where they are plainer.
+    /// A mistake in the TOML itself, in our own words where they are plainer.
     fn refuse(self, text: &str, error: &Error) -> Problem {
         let Some(span) = error.span() else {
             return Problem::new(

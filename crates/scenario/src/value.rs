@@ -11,22 +11,22 @@ use crate::error::{Place, Problem, did_you_mean, quoted};
 use crate::fields::Field;
 use crate::tree::{Node, Value};
 
-/// What stands for the absence of a bound.
+/// The word for the absence of a bound.
 pub(crate) const NONE: &str = "none";
 
-/// No delay or round trip is longer, so that sums of a few of them and the duration fit in the clock.
+/// No delay or round trip may be longer, so that sums of a few of them and the duration fit in the clock.
 const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
 
 /// Longer names are not worth suggesting.
 const NAME: usize = 40;
 
-/// A quantity that is written with a unit.
+/// A quantity written with a unit.
 pub(crate) trait Quantity: FromStr<Err = UnitError> + Display {
-    /// What it is called, with its article.
+    /// What messages call it, with its article.
     const WHAT: &'static str;
-    /// A usual value.
+    /// A typical value.
     const EXAMPLE: &'static str;
-    /// The unit that a bare `number` under `key` probably had.
+    /// The unit that a bare `number` under `key` probably has.
     fn unit(key: &str, number: f64) -> &'static str;
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
     }
 }
 
-/// A bare `number` where `what`, which has a unit, was asked for.
+/// A bare `number` where `what`, which has a unit, was expected.
 pub(crate) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> Problem {
     if !(number.is_finite() && number >= 0.0) {
         return field.wrong(&format!("{what} with its unit"));
@@ -97,7 +97,7 @@ pub(crate) fn no_unit(field: Field<'_>, number: f64, what: &str, unit: &str) -> 
         .help(format!("write \"{number} {unit}\""))
 }
 
-/// What the reader of quantities says, in our form.
+/// An error from the reader of quantities, in our form.
 pub(crate) fn unit_problem(field: Field<'_>, error: UnitError) -> Problem {
     field
         .problem(quoted_reason(&error.reason))
@@ -115,7 +115,7 @@ fn quoted_reason(reason: &str) -> String {
     }
 }
 
-/// A value, or nothing where "none" stands.
+/// A value, or `None` if "none" is written.
 pub(crate) fn unless_none<T>(
     field: Field<'_>,
     read: impl FnOnce(Field<'_>) -> Result<T, Problem>,
@@ -123,7 +123,7 @@ pub(crate) fn unless_none<T>(
     if field.node.text() == Some(NONE) { Ok(None) } else { read(field).map(Some) }
 }
 
-/// A time for which something waits.
+/// A delay, round trip or other waiting time.
 pub(crate) fn wait(field: Field<'_>) -> Result<Span, Problem> {
     let span: Span = quantity(field)?;
     if span > LONGEST_WAIT {
@@ -149,7 +149,7 @@ pub(crate) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
     Ok(rate)
 }
 
-/// A whole number within closed bounds. A decimal like `1e6` will do if it is whole.
+/// A whole number within inclusive bounds. A decimal such as `1e6` will do if it is whole.
 pub(crate) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem> {
     let number = match field.node.value {
         Value::Integer(number) => u64::try_from(number).ok(),
@@ -168,7 +168,7 @@ pub(crate) fn count(field: Field<'_>, min: u64, max: u64) -> Result<u64, Problem
     }
 }
 
-/// A number within closed bounds.
+/// A number within inclusive bounds.
 pub(crate) fn number(field: Field<'_>, min: f64, max: f64) -> Result<f64, Problem> {
     match field.node.number() {
         Some(number) if number.is_finite() && min <= number && number <= max => Ok(number),
@@ -196,7 +196,7 @@ pub(crate) fn frequency(field: Field<'_>, min: f64, max: f64) -> Result<f64, Pro
     }
 }
 
-/// The number per second as a scenario file has it.
+/// A number per second as written in a scenario file.
 pub(crate) fn write_frequency(number: f64) -> String {
     format!("{} /s", shortest(number))
 }
@@ -236,7 +236,7 @@ pub(crate) fn flag(field: Field<'_>) -> Result<bool, Problem> {
     }
 }
 
-/// One of some words.
+/// One of a list of words.
 pub(crate) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result<&'w str, Problem> {
     let given = field.node.text().unwrap_or_default();
     let known = words.iter().map(AsRef::as_ref);
@@ -255,7 +255,7 @@ pub(crate) fn one_of(words: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// A name of `what`, which has its article.
+/// A name of `what`, which includes its article.
 pub(crate) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a str, Problem> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if text.is_empty() || !text.chars().all(plain) {

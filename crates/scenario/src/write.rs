@@ -14,11 +14,11 @@ use crate::{
     Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
 };
 
-/// Below this every whole number is its own floating-point number.
+/// Below this every whole number has a floating-point number of its own.
 const WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl Scenario {
-    /// The scenario as a file that says everything; reading it gives an equal scenario.
+    /// The scenario as a file that states everything; reading it gives an equal scenario.
     pub fn to_toml(&self) -> String {
         toml(&self.to_json())
     }
@@ -218,7 +218,7 @@ fn span(span: Span) -> Value {
     span.to_string().into()
 }
 
-/// A whole number without a decimal point, so that it looks as it would be written.
+/// A whole number without a decimal point, as it would be written by hand.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < WHOLE { (value as i64).into() } else { value.into() }
 }
@@ -231,7 +231,7 @@ fn object<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
     pairs.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
 }
 
-/// A table that chooses one key.
+/// A table with this one key.
 fn one(key: &str, value: Value) -> Value {
     Value::Object(object([(key, value)]))
 }
@@ -296,7 +296,7 @@ fn inline(value: &Value) -> String {
     }
 }
 
-/// The pairs of an object; none of anything else.
+/// The pairs of an object; empty for anything else.
 fn pairs(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     value.as_object().into_iter().flatten().map(|(key, value)| (key.as_str(), value))
 }

@@ -1,7 +1,7 @@
-//! What few packets carry besides what all do: selective acknowledgments (RFC 2018), and headers for routers.
+//! What only a few packets carry: selective acknowledgments (RFC 2018), and headers for routers.
 //!
-//! A packet has only a handle. Its cargo waits in the hold until the packet arrives or is lost; data that arrives hands it
-//! over to its acknowledgment. Places are used again: nothing is allocated in the steady state.
+//! A packet holds only a handle. Its cargo stays in the hold until the packet arrives or is lost; arriving data passes
+//! its cargo on to its acknowledgment. Slots are reused: nothing is allocated in the steady state.
 
 use longfat_units::RouterHeader;
 use slab::Slab;
@@ -16,21 +16,21 @@ pub(crate) type Blocks = [Run; 3];
 pub(crate) struct Cargo {
     /// Acknowledgment: what has arrived out of order.
     pub(crate) blocks: Option<Blocks>,
-    /// Data: what routers are told and tell. Acknowledgment: what they told the data that it covers.
+    /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
 }
 
-/// The cargo of all packets on their way.
+/// The cargo of all packets in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Hold(Slab<Cargo>);
 
 impl Hold {
-    /// Keeps `cargo` until it is taken, and tells where.
+    /// Stores `cargo` until it is taken, and returns its handle.
     fn keep(&mut self, cargo: Cargo) -> u32 {
         self.0.insert(cargo) as u32
     }
 
-    /// Keeps a header that leaves with data.
+    /// Stores a header that leaves with data.
     #[cold]
     pub(crate) fn keep_header(&mut self, header: &RouterHeader) -> u32 {
         self.keep(Cargo { blocks: None, header: Some(*header) })
@@ -41,14 +41,14 @@ impl Hold {
         self.0.remove(handle as usize)
     }
 
-    /// Gives up the cargo of a packet that is no more, if it had any.
+    /// Drops the cargo of a packet that is gone, if it had any.
     pub(crate) fn release(&mut self, handle: Option<u32>) {
         if let Some(handle) = handle {
             self.take(handle);
         }
     }
 
-    /// The cargo of an acknowledgment with these blocks, of data with that cargo.
+    /// The cargo of an acknowledgment with these blocks, for data with that cargo.
     pub(crate) fn hand_over(&mut self, data: Option<u32>, blocks: Option<Blocks>) -> Option<u32> {
         let Some(handle) = data else {
             return blocks.map(|blocks| self.keep(Cargo { blocks: Some(blocks), header: None }));
@@ -57,8 +57,8 @@ impl Hold {
         data
     }
 
-    /// Data is acknowledged together with what an acknowledgment kept back covers: one header stands for both. Those are
-    /// where the cargo of each is.
+    /// One acknowledgment now covers `data` and what a delayed acknowledgment covered: combines their headers into one.
+    /// Both arguments are cargo handles.
     pub(crate) fn combine(&mut self, kept_back: Option<u32>, data: Option<u32>) {
         let earlier = kept_back.and_then(|handle| self.take(handle).header);
         if let (Some(earlier), Some(header)) = (earlier, data.and_then(|data| self.header(data))) {
@@ -71,7 +71,7 @@ impl Hold {
         self.0[handle as usize].header.as_mut()
     }
 
-    /// How many packets with cargo are on their way.
+    /// How many packets with cargo are in transit.
     pub(crate) fn in_use(&self) -> usize {
         self.0.len()
     }

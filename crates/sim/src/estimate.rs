@@ -1,32 +1,32 @@
-//! How much work and memory a scenario asks for, told before either is spent.
+//! How much work and memory a scenario needs, estimated before either is spent.
 //!
-//! Orders of magnitude from what the file says, without a simulation: links are taken as full where the flows could
-//! fill them. A test holds that packets and memory are within a factor of three where flows do fill their links; flows
-//! that losses keep small cost less than is told here.
+//! Orders of magnitude from the file alone, without a simulation: links are taken as full wherever the flows could fill
+//! them. A test checks that packets and memory are within a factor of three where flows do fill their links; flows that
+//! losses keep small cost less than estimated here.
 
 use longfat_queue::Capacity;
 use longfat_units::{Bytes, Span};
 
 use longfat_scenario::{Direction, Scenario, TrafficGroup, Transport};
 
-/// A packet under way: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
+/// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
-/// A long flow: both ends, its pipes, its rows in the tables.
+/// A long flow: its two ends, its pipes, its rows in the tables.
 const FLOW: f64 = 4_000.0;
-/// A short flow while it is under way.
+/// A short flow while it is live.
 const SHORT_FLOW: f64 = 2_000.0;
-/// A transfer that is over, as a row of a table; and what is kept of it where the row goes to a file at once.
+/// A finished transfer as a row of a table; and what is kept of it if the row goes straight to a file.
 const TRANSFER: f64 = 100.0;
 const TRANSFER_TOLD: f64 = 16.0;
-/// A row of the time series: its columns, and the table that is made of them.
+/// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
-/// A slot of the histogram of a queue's levels.
+/// A bin of the histogram of a queue's levels.
 const LEVEL: f64 = 8.0;
-/// What one core simulates, in data packets and in rows per second.
+/// What one core simulates per second, in data packets and in rows.
 const PACKETS_PER_S: f64 = 4e6;
 const ROWS_PER_S: f64 = 1e7;
 
-/// What a scenario asks for.
+/// What a scenario needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Data packets sent.
@@ -42,11 +42,11 @@ pub struct Estimate {
 /// A part of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// Packets under way: in queues, on wires, in first windows.
+    /// Packets in transit: in queues, on wires, in first windows.
     Packets,
     /// Long flows.
     Flows,
-    /// Short flows that are under way or have been.
+    /// Short flows, live and finished.
     Transfers,
     /// Rows of the time series.
     Rows,
@@ -57,7 +57,7 @@ pub enum Share {
 pub struct Keep {
     /// The time series.
     pub rows: bool,
-    /// The transfers, which may also be taken out as they end.
+    /// The transfers, which may instead be taken out as they end.
     pub transfers: bool,
 }
 
@@ -66,19 +66,19 @@ struct Load<'a> {
     path: &'a [usize],
     reverse: bool,
     transport: &'a Transport,
-    /// How many there are at a time.
+    /// How many are live at a time.
     flows: f64,
-    /// Bytes that they would send if every link were free.
+    /// Bytes that they would send if each had every link to itself.
     bytes: f64,
-    /// Packets in the first window of one.
+    /// Packets in the first window of each.
     first: f64,
 }
 
 impl Estimate {
-    /// What a run of `scenario` will ask for.
+    /// What a run of `scenario` will need.
     pub fn of(scenario: &Scenario, keep: Keep) -> Self {
         let loads: Vec<Load<'_>> = long(scenario).chain(short(scenario)).collect();
-        // All that cross a link share what it can carry.
+        // All loads that cross a link share what it can carry.
         let shares: Vec<[f64; 2]> =
             (0..scenario.links.len()).map(|index| share(scenario, &loads, index)).collect();
         let share = |load: &Load<'_>| {
@@ -88,7 +88,7 @@ impl Estimate {
         let sent = |load: &Load<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
         let packets: f64 = loads.iter().map(sent).sum();
 
-        // First windows leave at once, whatever becomes of them.
+        // First windows are sent at once, whatever becomes of them.
         let first: f64 = loads.iter().map(|load| load.flows * load.first).sum();
         let links = scenario.links.iter().enumerate();
         let held: f64 = links
@@ -103,7 +103,7 @@ impl Estimate {
 
         let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
         let transfers = || scenario.traffic.iter().map(|group| arrivals(scenario, group));
-        // Where links are too slow for all, those that come stay.
+        // Where links are too slow for the load, flows that arrive pile up.
         let at_once: f64 = loads[scenario.flows.len()..]
             .iter()
             .zip(transfers())
@@ -159,7 +159,7 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
 fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
     scenario.traffic.iter().map(|group| {
         let transfers = arrivals(scenario, group);
-        // Three round trips for a short one: the start of TCP, and the wait for the last acknowledgment.
+        // A short flow takes about three round trips: slow start, and the wait for the last acknowledgment.
         let lasts = 3.0 * group.rtt.mean().seconds();
         let seconds = scenario.duration.seconds();
         Load {
@@ -173,14 +173,14 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
     })
 }
 
-/// How many short flows a group begins.
+/// How many short flows of a group arrive.
 fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
     let end = group.stop.unwrap_or(scenario.duration).min(scenario.duration);
     let expected = group.arrivals * Span(end.0.saturating_sub(group.start.0)).seconds();
     group.count.map_or(expected, |count| expected.min(count as f64))
 }
 
-/// How many packets leave at once when a flow of so many bytes begins.
+/// How many packets leave at once when a flow of `size` bytes begins.
 fn first_window(transport: &Transport, size: f64) -> f64 {
     transport.initial_window.min((size / transport.packet.0 as f64).ceil())
 }
@@ -188,7 +188,7 @@ fn first_window(transport: &Transport, size: f64) -> f64 {
 /// The window beyond which a flow hardly grows, in packets.
 fn largest_window(transport: &Transport) -> f64 {
     let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
-    // Above its threshold a window may still double, or so.
+    // Above its threshold a window may still roughly double.
     transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
 }
 

@@ -1,14 +1,13 @@
 //! What happens next.
 //!
-//! Two structures share the work. Almost every event is a packet reaching the end of a pipe, and a pipe needs
-//! only its head in the queue: those heads hang in a wheel of short buckets, where coming and going cost O(1)
-//! whatever the number of pipes, and nothing is allocated. Timers are few, mostly re-armed long before they run
-//! out, and live in an ordinary heap.
+//! Two structures share the work. Almost every event is a packet reaching the end of a pipe, and a pipe needs only its
+//! head in the queue: those heads hang in a wheel of short buckets, where insertion and removal cost O(1) whatever the
+//! number of pipes, and nothing is allocated. Timers are few, mostly re-armed long before they run out, and live in an
+//! ordinary heap.
 //!
-//! Events at the same instant come in the order of their slots, then timers in the order of their kind and
-//! flow; only acknowledgments kept back leave before the packets of that instant arrive. The order
-//! depends on the structure of the network alone, never on who was scheduled first: that is
-//! what makes the two kinds of server agree to the byte.
+//! Events at the same instant come in the order of their slots, then timers in the order of their kind and flow; only
+//! delayed acknowledgments leave before the packets of that instant arrive. The order depends on the structure of the
+//! network alone, never on what was scheduled first: that is what makes the two kinds of server agree to the byte.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,54 +17,54 @@ use longfat_units::{Span, Time};
 /// No slot.
 const NONE: u32 = u32::MAX;
 const WORD: u64 = u64::BITS as u64;
-/// An event passes at most as many others on its way into a bucket.
+/// The most events that another passes on its way into a bucket.
 const WALK: usize = 16;
-/// As many events of different instants have to come out of the crowd before anybody thinks of shorter ticks.
+/// How many events of different instants must come out of the crowd before shorter ticks are considered.
 const CROWDED: usize = 1024;
-/// A network that begins with fewer slots has few long flows, or only short ones: many events in a row are of one slot.
+/// A network that begins with fewer slots has few long flows, or only short ones: many events in a row share a slot.
 const FEW: usize = 32;
 
 /// The next event of every slot, in order of time and then of slot.
 ///
-/// Time is cut into ticks, and the ticks ahead are buckets of a wheel. Each bucket is a list through the slots, kept
-/// in order; with ticks of half the mean gap between events or less most are empty and few hold two, which is what branch
-/// prediction likes. A bitmap over the buckets, and one over its words, find the next that is not empty. What lies beyond
-/// the wheel waits in a heap until its turn comes near: a few events in a hundred, as a larger wheel would drive out of
-/// the cache what events need.
+/// Time is cut into ticks, and the ticks ahead are the buckets of a wheel. Each bucket is a linked list of slots, kept
+/// in order; with ticks of at most half the mean gap between events, most buckets are empty and few hold two, which
+/// suits branch prediction. A bitmap over the buckets, and one over its words, find the next that is not empty. Events
+/// beyond the wheel wait in a heap until they come near: a few in a hundred, since a larger wheel would crowd the data
+/// that events need out of the cache.
 ///
-/// The mean gap is a guess, made before the first event, and any number of events may share an instant. So an event goes
-/// only so far into a bucket: where too many come before it, it joins the crowd, a heap, whatever the guess was worth.
-/// When many have done so the ticks are made as short as the gaps between the events that are scheduled then.
+/// The mean gap is a guess, made before the first event, and any number of events may share an instant. So an event
+/// goes only so far into a bucket: if too many come before it, it joins the crowd, a heap, which bounds the cost of a
+/// bad guess. Once many have done so, the ticks are shortened to match the gaps between the events then scheduled.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     /// A tick is 2^shift picoseconds.
     shift: u32,
     /// First slot of each bucket.
     first: Vec<u32>,
-    /// One bit per bucket that is not empty, and one per word of these that is not zero.
+    /// One bit per bucket, set if it is not empty, and one per word of these, set if it is not zero.
     occupied: Vec<u64>,
     summary: Vec<u64>,
     /// For each slot, the time of its event and the slot after it in its bucket.
     links: Vec<Link>,
-    /// Time of the event taken last: nothing earlier can come any more, and the wheel begins here.
+    /// Time of the event taken last: nothing earlier can be scheduled any more, and the wheel begins here.
     now: Time,
-    /// Are there few slots? Then that of this event most often has the next one too.
+    /// Are there few slots? If so, the slot of this event usually has the next one too.
     few: bool,
-    /// That slot, and when it has an event again that has no place in the wheel yet; never otherwise.
+    /// That slot, and the time of its next event while that is not in the wheel yet; `Time::NEVER` otherwise.
     taken: u32,
     again: Time,
-    /// What comes within this span has its place in the wheel.
+    /// Events within this span have a bucket in the wheel.
     reach: Span,
     far: BinaryHeap<Reverse<(Time, u32)>>,
-    /// From then on the first of `far` is within reach.
+    /// When the first of `far` comes within reach.
     far_comes_near: Time,
     /// Events within reach whose bucket was too full.
     crowd: BinaryHeap<Reverse<(Time, u32)>>,
-    /// An event of a bucket at this time or later needs a look at the heaps: the first of `far` comes near, or the first
-    /// of `crowd` may come before it.
+    /// Before an event at this time or later leaves its bucket, the heaps must be checked: the first of `far` comes
+    /// near, or the first of `crowd` may come before it.
     careful_from: Time,
-    /// Instants at which events have come out of the crowd since the ticks were looked at, and how many make it worth
-    /// another look.
+    /// Instants at which events have come out of the crowd since the tick was last reviewed, and how many of them
+    /// justify another review.
     crowded: usize,
     patience: usize,
 }
@@ -76,13 +75,13 @@ struct Link {
     next: u32,
 }
 
-/// A tick of half this gap or less is 2 to this power of picoseconds.
+/// The tick is the largest power of two of picoseconds up to half this gap, at least one; returns the exponent.
 fn shift(gap: Span) -> u32 {
     gap.0.max(1).ilog2().saturating_sub(1)
 }
 
 impl Wheel {
-    /// `slots` slots with nothing scheduled; events come about one per `gap`.
+    /// A wheel of `slots` slots with nothing scheduled; about one event is expected per `gap`.
     pub(crate) fn new(slots: usize, gap: Span) -> Self {
         let buckets = (4 * slots).next_power_of_two().clamp(1024, 1 << 18);
         let words = buckets / WORD as usize;
@@ -120,14 +119,14 @@ impl Wheel {
         self.now
     }
 
-    /// Takes the earliest event if it comes at `limit` or before; returns its slot. [`Wheel::now`] is its time then.
+    /// Takes the earliest event if it is at `limit` or before; returns its slot. [`Wheel::now`] is then its time.
     #[inline]
     pub(crate) fn take_until(&mut self, limit: Time) -> Option<usize> {
         if self.again != Time::NEVER && self.runs_on(limit) {
             return Some(self.taken as usize);
         }
         let here = self.bucket(self.now);
-        // Most often the next event is in the same word.
+        // The next event is usually in the same word.
         let ahead = self.occupied[here / WORD as usize] >> (here as u64 % WORD);
         if ahead == 0 {
             return self.take_beyond(here, limit);
@@ -135,14 +134,14 @@ impl Wheel {
         self.take_bucket(here + ahead.trailing_zeros() as usize, limit)
     }
 
-    /// Takes the event that the slot taken last has again if it comes before all others, at `limit` or before. Otherwise it
-    /// goes to its place in the wheel.
+    /// Takes the next event of the slot taken last, if it comes before all others and at `limit` or before. If not, the
+    /// event goes to its place in the wheel.
     fn runs_on(&mut self, limit: Time) -> bool {
         let time = std::mem::replace(&mut self.again, Time::NEVER);
         let here = self.bucket(self.now);
         let bit = here as u64 % WORD;
         let ticks = (time.0 >> self.shift) - (self.now.0 >> self.shift);
-        // Only the same word is searched: nothing may be in its buckets from this tick to that one.
+        // Only the same word is searched: its buckets from this tick to that one must be empty.
         let is_next = time <= limit
             && time < self.careful_from
             && ticks < WORD - bit
@@ -155,7 +154,7 @@ impl Wheel {
         is_next
     }
 
-    /// Takes the earliest event, which is not in the rest of the word of the bucket `here`.
+    /// Takes the earliest event, which is known not to be in the rest of the word of bucket `here`.
     #[inline(never)]
     fn take_beyond(&mut self, here: usize, limit: Time) -> Option<usize> {
         match self.seek(here) {
@@ -164,7 +163,7 @@ impl Wheel {
         }
     }
 
-    /// Takes the first event of a bucket, the first that is not empty, if it comes at `limit` or before.
+    /// Takes the first event of `bucket`, the first that is not empty, if it is at `limit` or before.
     #[inline]
     fn take_bucket(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
@@ -184,12 +183,12 @@ impl Wheel {
         self.now = time;
         self.taken = slot;
         self.first[bucket] = next;
-        // Whether it is empty now cannot be foreseen.
+        // Whether the bucket is now empty cannot be predicted, so there is no branch.
         let empty = u64::from(next == NONE);
         self.occupied[bucket / WORD as usize] &= !(empty << (bucket as u64 % WORD));
     }
 
-    /// The same where an event of the crowd may come before, or something far comes near.
+    /// The same when an event of the crowd may come first, or a far one comes near.
     #[inline(never)]
     fn take_carefully(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
@@ -205,7 +204,7 @@ impl Wheel {
         Some(slot as usize)
     }
 
-    /// Takes the first event of the crowd, the earliest of all, if it comes at `limit` or before.
+    /// Takes the first event of the crowd, the earliest of all, if it is at `limit` or before.
     fn take_from_crowd(&mut self, (time, slot): (Time, u32), limit: Time) -> Option<usize> {
         if time > limit {
             return None;
@@ -221,7 +220,7 @@ impl Wheel {
         Some(slot as usize)
     }
 
-    /// All buckets are empty: takes the first event of the heaps. If that is one beyond the wheel, it turns there.
+    /// All buckets are empty: takes the first event of the heaps. If that lies beyond the wheel, the wheel turns to it.
     #[cold]
     fn take_from_heaps(&mut self, limit: Time) -> Option<usize> {
         if let Some(&Reverse(first)) = self.crowd.peek()
@@ -240,7 +239,7 @@ impl Wheel {
         Some(slot as usize)
     }
 
-    /// Schedules the next event of `slot`, whose event was taken last, at `time`, which must not be past.
+    /// Schedules the next event of `slot`, whose event was taken last, at `time`, which must not be in the past.
     #[inline]
     pub(crate) fn add_again(&mut self, slot: usize, time: Time) {
         debug_assert_eq!(slot, self.taken as usize, "only the slot taken last has an event again");
@@ -251,7 +250,7 @@ impl Wheel {
         }
     }
 
-    /// Schedules the event of `slot`, which must have none, at `time`, which must not be past.
+    /// Schedules the event of `slot`, which must have none, at `time`, which must not be in the past.
     #[inline]
     pub(crate) fn add(&mut self, slot: usize, time: Time) {
         debug_assert!(time >= self.now, "an event is scheduled in the past");
@@ -272,12 +271,12 @@ impl Wheel {
         }
     }
 
-    /// When an event at `time` is within reach.
+    /// When an event at `time` comes within reach.
     fn comes_near(&self, time: Time) -> Time {
         Time(time.0.saturating_sub(self.reach.0))
     }
 
-    /// Looks at the heaps.
+    /// Updates the times that depend on the first events of the heaps.
     fn look_far(&mut self) {
         let first = self.far.peek().map(|Reverse((time, _))| self.comes_near(*time));
         self.far_comes_near = first.unwrap_or(Time::NEVER);
@@ -294,7 +293,7 @@ impl Wheel {
     #[inline]
     fn hang(&mut self, slot: u32, time: Time) {
         let bucket = self.bucket(time);
-        // Whether the bucket was empty cannot be foreseen: setting bits that are set already costs less than asking.
+        // Whether the bucket was empty cannot be predicted: setting bits that are already set costs less than a branch.
         self.occupied[bucket / WORD as usize] |= 1 << (bucket as u64 % WORD);
         self.summary[bucket / (WORD * WORD) as usize] |= 1 << (bucket as u64 / WORD % WORD);
         let first = &mut self.first[bucket];
@@ -335,8 +334,8 @@ impl Wheel {
         self.careful_from = self.careful_from.min(time);
     }
 
-    /// Makes the ticks as short as half the mean gap between the events that are scheduled, if they are longer; the later
-    /// half of these does not count, as a few may be far away.
+    /// Shortens the ticks to half the mean gap between scheduled events, if they are longer. Only the earlier half of
+    /// the events counts, as a few may be far away.
     #[cold]
     fn shorten_ticks(&mut self) {
         let mut events: Vec<(Time, u32)> = self.far.drain().map(|Reverse(event)| event).collect();
@@ -356,20 +355,20 @@ impl Wheel {
         let gap =
             events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
         let shift = shift(Span(gap));
-        // Where that does not help, as with events that share an instant, it is not tried again so soon.
+        // If that does not help, as with events that share an instant, the next attempt comes later.
         self.patience =
             if shift < self.shift { CROWDED.max(events.len()) } else { 2 * self.patience };
         self.crowded = 0;
         self.shift = self.shift.min(shift);
         self.reach = Span((self.first.len() as u64 - 1) << self.shift);
-        // The last one first: each goes to the front of its bucket.
+        // Last one first, so that each goes to the front of its bucket.
         for (time, slot) in events.into_iter().rev() {
             self.add(slot as usize, time);
         }
         self.look_far();
     }
 
-    /// The next bucket that is not empty, after those in the rest of the word of the bucket `here`.
+    /// The next bucket that is not empty, beyond the rest of the word of bucket `here`.
     fn seek(&mut self, here: usize) -> Option<usize> {
         let word = here / WORD as usize;
         if self.occupied[word] == 0 {
@@ -379,7 +378,7 @@ impl Wheel {
         Some(found * WORD as usize + self.occupied[found].trailing_zeros() as usize)
     }
 
-    /// The next word of the bitmap, in the order of the wheel, that is not zero; `word` itself comes last.
+    /// The next word of the bitmap, in wheel order, that is not zero; `word` itself comes last.
     fn occupied_word_after(&self, word: usize) -> Option<usize> {
         let chunk = word / WORD as usize;
         let later = match word as u64 % WORD {
@@ -396,7 +395,7 @@ impl Wheel {
             .map(|other| other * WORD as usize + self.summary[other].trailing_zeros() as usize)
     }
 
-    /// Takes into the wheel what has come near.
+    /// Moves far events that have come within reach into the wheel.
     #[cold]
     fn fetch_far(&mut self) {
         while let Some(&Reverse((time, slot))) = self.far.peek() {
@@ -410,16 +409,16 @@ impl Wheel {
     }
 }
 
-/// What a timer is for. The order is the order of timers that run out at the same instant.
+/// What a timer is for, in the order in which timers of the same instant run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Timer {
-    /// A receiver has kept an acknowledgment back long enough.
+    /// A receiver has delayed an acknowledgment long enough.
     DelayedAck(u32),
     /// The measured interval begins.
     Warmup,
     /// A row of the time series is due.
     Sample,
-    /// A flow has no more new data to send.
+    /// A flow stops sending new data.
     Stop(u32),
     /// A flow begins.
     Start(u32),
@@ -427,12 +426,12 @@ pub(crate) enum Timer {
     Arrival(u32),
     /// The retransmission timer of a flow.
     Retransmission(u32),
-    /// The controller of a flow wants to be called.
+    /// A flow's controller has asked to be called.
     Alarm(u32),
 }
 
 impl Timer {
-    /// Does it look at senders, or tell them something?
+    /// Does it read or change senders from outside?
     fn is_edge(self) -> bool {
         matches!(self, Self::Warmup | Self::Sample | Self::Stop(_))
     }
@@ -443,9 +442,9 @@ impl Timer {
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, Timer)>>,
     packets_first: Time,
-    /// When one looks at senders, or tells them something.
+    /// When timers read or change senders from outside.
     edges: BinaryHeap<Reverse<Time>>,
-    /// The first of them: each acknowledgment asks.
+    /// The first of them, kept at hand because every acknowledgment asks for it.
     next_edge: Time,
 }
 
@@ -461,7 +460,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// Packets up to this instant, included, come before the next timer.
+    /// Packets up to and including this instant come before the next timer.
     #[inline]
     pub(crate) fn packets_first(&self) -> Time {
         self.packets_first
@@ -472,7 +471,7 @@ impl Timers {
         self.heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }
 
-    /// When the next timer runs out that looks at senders or tells them something.
+    /// When the next timer that reads or changes senders from outside runs out.
     #[inline]
     pub(crate) fn next_edge(&self) -> Time {
         self.next_edge
@@ -501,8 +500,8 @@ impl Timers {
         self.next_edge = self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time);
         self.packets_first = match self.heap.peek() {
             None => Time::NEVER,
-            // A link that serves ahead has put this acknowledgment on its way before the instant comes; to agree
-            // with it, the timer must do so before any packet of the instant moves.
+            // A link that serves ahead sends this acknowledgment before the instant comes; to agree with it, the timer
+            // must send it before any packet of the instant moves.
             Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
             Some(Reverse((time, _))) => *time,
         };
@@ -536,7 +535,7 @@ mod tests {
         Some((wheel.now(), slot))
     }
 
-    /// Ticks of a picosecond, 1024 of them: slot 1 waits beyond the wheel while slot 0 has the events before.
+    /// 1024 ticks of a picosecond: slot 1 waits beyond the wheel while slot 0 has the earlier events.
     #[test]
     fn what_comes_near_while_a_slot_runs_on_is_not_passed() {
         let mut wheel = Wheel::new(2, Span(2));
@@ -551,8 +550,8 @@ mod tests {
         assert_eq!(taken(&mut wheel), None);
     }
 
-    /// Runs a wheel whose mean gap was guessed as a second against an ordered set. `after` says when the slot taken has
-    /// its next event.
+    /// Checks a wheel, built for a mean gap of a second, against an ordered set. `after` gives the time until the slot
+    /// just taken has its next event.
     fn against_a_set(slots: usize, events: usize, after: impl Fn(usize, usize) -> Span) -> Wheel {
         let mut wheel = Wheel::new(slots, Span::from_seconds(1));
         let mut set = BTreeSet::new();
@@ -572,7 +571,7 @@ mod tests {
         wheel
     }
 
-    /// A mean gap of a microsecond, taken for a second: all of them are in one bucket, until the ticks are right.
+    /// A mean gap of a microsecond, guessed as a second: all events are in one bucket until the ticks are right.
     #[test]
     fn ticks_that_are_too_long_become_shorter() {
         let wheel = against_a_set(3000, 20_000, |event, slot| {
@@ -583,7 +582,7 @@ mod tests {
         assert!(wheel.crowd.is_empty(), "{} in the crowd", wheel.crowd.len());
     }
 
-    /// Three thousand events at every millisecond: no tick is short enough, and yet none of them waits in a long line.
+    /// Three thousand events every millisecond: no tick is short enough, yet no bucket grows long.
     #[test]
     fn events_that_share_an_instant_are_in_the_order_of_their_slots() {
         let wheel = against_a_set(3000, 20_000, |_, _| Span::from_millis(1));
@@ -615,7 +614,7 @@ mod tests {
                     }
                 } else if !set.iter().any(|&(_, other)| other == slot) {
                     let time = now + near_or_far(distance * gap, scale);
-                    // Looking ahead must not bind the wheel to what it saw.
+                    // Looking ahead must not commit the wheel to what it saw.
                     if set.first().is_some_and(|&(first, _)| first > now) {
                         prop_assert_eq!(wheel.take_until(now), None);
                     }

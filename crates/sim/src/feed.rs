@@ -1,9 +1,9 @@
-//! What feeds a link, and which links hear early of what will reach them.
+//! What feeds a link, and which links can be given their arrivals early.
 //!
-//! Where all that reaches a link are the acknowledgments of data that has left one other link, each the same delay ago,
-//! they arrive in the order in which the data left. Nothing can come between, so the link is told of each as soon as it
-//! is known when the data will leave, and no acknowledgment waits for an event of its own. Flows of one round trip
-//! through one link, all the same way, are such a case.
+//! If a link receives only acknowledgments, all of data that left the same other link the same delay earlier, they
+//! arrive in the order in which that data left. Nothing can come in between, so the link is given each of them as soon
+//! as the departure of its data is known, and no acknowledgment needs an event of its own. Flows with the same round
+//! trip through one link, all in the same direction, are such a case.
 
 use longfat_units::Span;
 
@@ -14,20 +14,20 @@ use crate::network::Network;
 enum Feed {
     /// Nothing so far.
     Nothing,
-    /// Acknowledgments of data that has left this link, this long after.
+    /// Acknowledgments of data that left this link, this long afterwards.
     Acknowledgments(usize, Span),
-    /// More than that, or in an order that is not known before.
+    /// Anything else: the order of arrivals is not known in advance.
     Mixed,
 }
 
 impl Feed {
-    /// With this as well.
+    /// The two feeds combined.
     fn and(self, more: Self) -> Self {
         if self == Self::Nothing || self == more { more } else { Self::Mixed }
     }
 }
 
-/// Has those flows tell the first link of their way back early for which that changes nothing.
+/// Lets flows hand acknowledgments early to the first link of their way back, wherever that changes no result.
 pub(crate) fn tell_links_early(network: &mut Network) {
     let feeds = feeds(network);
     for flow in &mut network.flows {
@@ -36,7 +36,7 @@ pub(crate) fn tell_links_early(network: &mut Network) {
 }
 
 fn feeds(network: &Network) -> Vec<Feed> {
-    // Departures that are events come when they come, and a short flow that is over leaves its place to the next one.
+    // Departures that are events are not known in advance, and the place of a short flow is reused by later ones.
     let mut feeds: Vec<Feed> = network
         .ports
         .iter()
@@ -83,7 +83,7 @@ mod tests {
         packet = "576 B"
     "#;
 
-    /// Which flows tell their first link of the way back early.
+    /// Which flows hand acknowledgments early to the first link of their way back.
     fn early(links: &str, flows: &str, stepwise: bool) -> Vec<bool> {
         let text = format!(
             "duration = \"1 s\"\n[link.first]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
@@ -118,11 +118,12 @@ mod tests {
                  reverse = {reverse}"
             )
         };
-        // Acknowledgments of `a` and `b` turn at the second link, those of `c` at the first, where those pass as well.
+        // Acknowledgments of `a` and `b` first reach the second link. Those of `c` first reach the first, which the
+        // others cross as well.
         assert_eq!(early("", &other("first", false), false), [true, true, true, true, false]);
-        // Its acknowledgments come from the second link, but after another delay.
+        // The acknowledgments of `c` follow data from the second link, but after a different delay.
         assert_eq!(early("", &other("second", false), false), [false; 5]);
-        // Its data take the way back of the others, and its acknowledgments their way out.
+        // The data of `c` takes the others' way back, and its acknowledgments their way out.
         assert_eq!(early("", &other("second", true), false), [false; 5]);
         let traffic = format!(
             "{FLOWS}\n[[traffic]]\nname = \"web\"\ncontrol = \"reno\"\npath = [\"second\"]\nrtt = \"40 ms\"\n\

@@ -1,4 +1,4 @@
-//! One flow: both ends, and the ways between them.
+//! One flow: its two ends, and the ways between them.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::port::LATEST;
 use crate::receiver::{Echo, Intervals, Receiver};
 use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
 
-/// One flow: both ends, and the ways between them.
+/// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) source: Source,
@@ -23,15 +23,15 @@ pub(crate) struct Flow {
     pub(crate) out: Way,
     pub(crate) back: Way,
     pub(crate) slots: Slots,
-    /// Is the first link of the way back told of acknowledgments early ([`crate::feed`])?
+    /// Does the first link of the way back get acknowledgments early ([`crate::feed`])?
     pub(crate) returns_early: bool,
     pub(crate) outlet: Outlet,
-    /// The call that the controller wants and that is set; stale ones are known by their time.
+    /// When the alarm that is set for the controller runs out; stale timers are recognised by their time.
     pub(crate) alarm_at: Time,
     /// Data packets of a long flow that queues have dropped in the measured interval.
     pub(crate) dropped: u64,
-    /// Acknowledgments in the last pipe, on their way to the sender: counted here, where each acknowledgment
-    /// looks, and not in the pipe, where it would have to.
+    /// Acknowledgments in the last pipe, on their way to the sender. Counted here, in memory that each acknowledgment
+    /// touches anyway, so that it need not look at the pipe.
     pub(crate) homeward: u32,
     pub(crate) member: Member,
     pub(crate) start: Time,
@@ -44,7 +44,7 @@ pub(crate) struct Flow {
 /// The sending half of a flow.
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// The flow has not begun, or it is over and its place waits for the next one.
+    /// The flow has not begun, or it has finished and its place is free for another.
     Idle(Option<(Config, Sending)>),
     /// TCP.
     Windowed(Sender),
@@ -71,7 +71,7 @@ impl Source {
         }
     }
 
-    /// The controller of the window, where there is one and the flow has begun.
+    /// The controller of the window, if there is one and the flow has begun.
     pub(crate) fn control(&self) -> Option<&dyn CongestionControl> {
         match self {
             Self::Windowed(sender) => Some(sender.control()),
@@ -93,17 +93,17 @@ impl Source {
     }
 }
 
-/// To which group of the scenario a flow belongs.
+/// Which group of the scenario a flow belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     /// A long flow: group, and index in it.
     Long(usize, u64),
-    /// A short flow: traffic group, and how many of it came before.
+    /// A short flow: traffic group, and how many flows of it came before.
     Short(usize, u64),
 }
 
 impl Member {
-    /// A number of the group that no other has, long or short.
+    /// A number unique to the group, among long and short ones alike.
     pub(crate) fn group(self) -> u32 {
         match self {
             Self::Long(group, _) => 2 * group as u32,
@@ -135,7 +135,7 @@ pub(crate) struct Way {
     pub(crate) after: Span,
 }
 
-/// The links of a path, there and back, and their propagation delay in all.
+/// The links of a path, out and back, and their total propagation delay.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) out: Arc<[usize]>,
@@ -146,12 +146,12 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// All ports, those of the way back too.
+    /// All ports, including those of the way back.
     pub(crate) fn ports(&self) -> impl Iterator<Item = usize> {
         self.out.iter().chain(self.back.iter()).copied()
     }
 
-    /// What happens at the end of the first pipe of data, and of acknowledgments.
+    /// What happens at the end of the first pipe, for data and for acknowledgments.
     pub(crate) fn ends(&self) -> [Slot; 2] {
         [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
     }
@@ -160,7 +160,7 @@ impl Route {
 /// What a flow is made from.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
-    /// Its index in the network: what its packets carry.
+    /// Its index in the network, which its packets carry.
     pub(crate) flow: u32,
     pub(crate) member: Member,
     pub(crate) slots: Slots,
@@ -171,30 +171,30 @@ pub(crate) struct Plan<'a> {
     pub(crate) rtt: Span,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
-    /// Segments to send in all.
+    /// Segments to send in total.
     pub(crate) segments: Option<u64>,
     pub(crate) intervals: Intervals,
 }
 
-/// Where the packets of a sender leave, and what waits for it.
+/// Where a sender's packets leave, and the timers set for it.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     access: Option<Access>,
     /// Delay to the first link.
     before: Span,
-    /// The slot of the pipe to the first link, and that of the pacing.
+    /// The slots of the pipe to the first link and of pacing.
     out: usize,
     pace: usize,
-    /// Is the event of the pacing scheduled?
+    /// Is the pacing event scheduled?
     pub(crate) pace_set: bool,
-    /// The retransmission timer that is set; stale ones are known by their time.
+    /// When the retransmission timer that is set runs out; stale timers are recognised by their time.
     pub(crate) timer_at: Time,
-    /// Packets of this flow on their way, acknowledgments included.
+    /// Packets of this flow in transit, acknowledgments included.
     pub(crate) in_transit: u32,
 }
 
 impl Outlet {
-    /// Lets all packets go that may leave now.
+    /// Sends all packets that may leave now.
     #[inline]
     pub(crate) fn let_go<S: Sends>(
         &mut self,
@@ -215,13 +215,13 @@ impl Outlet {
         }
     }
 
-    /// When a packet that leaves the sender now has left its own link too.
+    /// When a packet that leaves the sender now will have left the access link too.
     #[inline(never)]
     fn pass_access(&mut self, now: Time, size: Bytes) -> Time {
         self.access.as_mut().map_or(now, |access| access.send(now, size))
     }
 
-    /// Schedules the retransmission timer and the pacing.
+    /// Schedules the retransmission timer and pacing.
     #[inline]
     pub(crate) fn keep_timers<S: Sends>(
         &mut self,
@@ -249,7 +249,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// When a packet sent now has left.
+    /// When a packet sent now will have left.
     pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
         let free_at = self.free_at.max(now) + self.rate.time_for(size);
         self.free_at = free_at.min(LATEST);
@@ -260,7 +260,7 @@ impl Access {
 impl Flow {
     pub(crate) fn new(plan: &Plan<'_>) -> Self {
         let &Plan { route, transport, rtt, start, negotiation, .. } = plan;
-        // What the links leave of the round trip lies in four equal parts before and after them, out and back.
+        // The rest of the round trip is split into four equal parts: before and after the links, out and back.
         let rest = rtt - route.delay;
         let part = rest / 4;
         let last_part = rest - part * 3;
@@ -274,7 +274,7 @@ impl Flow {
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
         let sending = (plan.control.entry.build)(&plan.control.settings, &begin);
-        // Without a window there is no answer to a mark, and losses show by duplicates alone.
+        // A sender without a window does not respond to marks, and detects losses by duplicates alone.
         let (windowed, per_mark) = match &sending {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
@@ -344,8 +344,8 @@ impl Flow {
         };
     }
 
-    /// May the sender be told now of an acknowledgment that will arrive at `time`? Not if something may come before:
-    /// another acknowledgment, a time-out, pacing. Nor if with it the flow may be over, which is to be known in time.
+    /// May the sender have an acknowledgment that arrives at `time` now? Not if something else may come first: another
+    /// acknowledgment, a time-out, pacing. Nor if it may complete the flow, which must not happen ahead of time.
     #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
     #[inline(always)]
     pub(crate) fn hears_early(&self, time: Time, ack: &Packet) -> bool {
@@ -358,7 +358,7 @@ impl Flow {
             }
     }
 
-    /// Is a finite flow over, with nothing of it left on the way?
+    /// Has a finite flow finished, with none of its packets left in transit?
     pub(crate) fn is_over(&self) -> bool {
         self.outlet.in_transit == 0
             && !self.outlet.pace_set

@@ -4,8 +4,8 @@
 //!     scenario file → Scenario → Network of links, senders, receivers → event loop → Recording
 //! ```
 //!
-//! Nothing downstream reaches back. There is no wall clock, no global generator and no hash order in here: the same
-//! scenario and seed give the same bytes on every machine.
+//! Nothing downstream reaches back. There is no wall clock, no global random generator and no dependence on hash order:
+//! the same scenario and seed give the same bytes on every machine.
 
 mod cargo;
 mod estimate;

@@ -18,19 +18,19 @@ use crate::traffic::Traffic;
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) ports: Vec<Port>,
-    /// The long flows, then the short ones that live; places of short flows that are over are used again.
+    /// The long flows, then the live short ones; the places of finished short flows are reused.
     pub(crate) flows: Vec<Flow>,
-    /// Of each flow the number of its group.
+    /// The group number of each flow.
     pub(crate) groups: Vec<u32>,
     /// How many of `flows` are long.
     pub(crate) long: usize,
-    /// Places of short flows that are over.
+    /// The places of finished short flows.
     free: Vec<u32>,
     pub(crate) traffic: Vec<Traffic>,
-    /// For each slot of the wheel, what it stands for and the pipe that ends there.
+    /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
-    /// For each port, its way to the next one.
+    /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
     measured_from: Time,
@@ -43,7 +43,7 @@ pub(crate) struct Network {
 pub(crate) struct Wire {
     /// The slot of its head.
     pub(crate) slot: usize,
-    /// The packets that go on, of any flow, with the time at which they get there, in order.
+    /// The packets in transit, of any flow, with the times at which they arrive, in order.
     pub(crate) packets: Ring<(Time, Packet)>,
 }
 
@@ -85,7 +85,7 @@ impl Network {
         }
     }
 
-    /// A path in the order of travel; acknowledgments cross the other direction of each link, from the end.
+    /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
     pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
         let side = usize::from(reverse);
         let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
@@ -96,8 +96,7 @@ impl Network {
         Route { out: out.into(), back: back.into(), delay, unaware }
     }
 
-    /// Adds a short flow of a traffic group, where one that is over has been if there is such a place. Returns its
-    /// index.
+    /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
         let route = self.traffic[group].route.clone();
         let packet = self.traffic[group].packet();
@@ -130,7 +129,7 @@ impl Network {
         }
     }
 
-    /// The place of a short flow that is over may be used again.
+    /// Frees the place of a finished short flow for another.
     pub(crate) fn vacate(&mut self, flow: u32) {
         let Slots { out, back, home, .. } = self.flows[flow as usize].slots;
         for slot in [out, back, home] {
@@ -162,7 +161,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
             network.ports.push(build_port(scenario, direction, &link.name, name, packet, options));
         }
     }
-    // Departures first, then wires, then the flows: at the same instant a transmitter is free before a packet asks.
+    // Departures first, then wires, then flows: at the same instant a transmitter becomes free before a packet arrives.
     for port in 0..network.ports.len() {
         let slot = if network.ports[port].has_departures() {
             network.add_slot(Pipe::of_port(Slot::Departure(port as u32)))
@@ -188,7 +187,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network
 }
 
-/// Each packet that a link passes makes one event.
+/// Each packet that crosses a link makes one event.
 fn gap(scenario: &Scenario) -> Span {
     let directions = scenario.links.iter().enumerate().flat_map(|(index, link)| {
         let packet = scenario.largest_packet(index);

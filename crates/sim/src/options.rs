@@ -1,11 +1,11 @@
 //! How a simulation is carried out.
 
-/// How a simulation is carried out; none of it changes what comes out.
+/// How a simulation is carried out; nothing here changes its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Keep the time series.
     pub record: bool,
-    /// Serve every link packet by packet, even where departures are known on arrival, and tell senders
-    /// and links nothing early.
+    /// Serve every link packet by packet, even where departures are known on arrival, and hand nothing to senders and
+    /// links early.
     pub stepwise: bool,
 }

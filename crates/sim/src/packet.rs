@@ -5,26 +5,26 @@ use longfat_units::{Bytes, Ecn, Time};
 /// Size of an acknowledgment on the wire: the headers alone.
 pub(crate) const ACK_BYTES: u32 = longfat_scenario::ACK.0 as u32;
 
-/// A packet on its way.
+/// A packet in transit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet {
-    /// Data: the segment number. Acknowledgment: the next segment that the receiver waits for.
+    /// Data: the segment number. Acknowledgment: the next segment the receiver expects.
     pub(crate) number: u64,
-    /// Data: when it was sent. Acknowledgment: when the segment that caused it was sent (RFC 7323, section 3).
+    /// Data: when it was sent. Acknowledgment: when the segment that triggered it was sent (RFC 7323, section 3).
     pub(crate) sent: Time,
     /// The flow it belongs to.
     pub(crate) flow: u32,
-    /// With [`Flags::CARGO`]: where its cargo is kept. Data without: the rank of its priority, 0 the highest.
+    /// With [`Flags::CARGO`]: the handle of its cargo. Data without: its priority as a rank, 0 the highest.
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,
     /// Links crossed so far.
     pub(crate) hop: u16,
-    /// What is written in its header.
+    /// Flags of the header.
     pub(crate) flags: Flags,
 }
 
-/// A packet in a pipe of its own flow, which knows the rest: half a line of the cache.
+/// A packet in its own flow's pipe, which knows the other fields: half a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub(crate) struct Record {
@@ -37,7 +37,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The packet, which is of this flow and has this size.
+    /// The packet, given its flow and size.
     #[inline]
     pub(crate) fn packet(&self, flow: u32, bytes: u32) -> Packet {
         let &Self { number, sent, detail, flags, .. } = self;
@@ -45,28 +45,28 @@ impl Record {
     }
 }
 
-/// Bits of the header: the ECN field in the lowest two, and flags.
+/// Bits of the header: the ECN field in the lowest two, flags above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u16);
 
 impl Flags {
     /// An acknowledgment, not data.
     pub(crate) const ACK: Self = Self(1 << 2);
-    /// Data sent before.
+    /// Data that has been sent before.
     pub(crate) const RETRANSMISSION: Self = Self(1 << 3);
     /// Acknowledgment: the receiver has seen a mark (RFC 3168: ECE).
     pub(crate) const ECHO: Self = Self(1 << 4);
     /// Data: the sender has answered the mark (RFC 3168: CWR).
     pub(crate) const REDUCED: Self = Self(1 << 5);
 
-    /// Corrupted on a wire: it takes its time to the end of its pipe, and vanishes there.
+    /// Corrupted on a wire: it travels to the end of its pipe as usual, and vanishes there.
     pub(crate) const DESTROYED: Self = Self(1 << 6);
-    /// There is more than fits in here ([`crate::cargo`]).
+    /// It carries more than fits in here ([`crate::cargo`]).
     pub(crate) const CARGO: Self = Self(1 << 7);
 
     const ECN: Self = Self(0b11);
 
-    /// A bit of [`crate::explicit`]: the highest ones are theirs.
+    /// A bit for [`crate::explicit`], numbered down from the highest.
     pub(crate) const fn signal(index: u16) -> Self {
         Self(1 << (15 - index))
     }
@@ -82,7 +82,7 @@ impl Flags {
         self.without(Self::ECN).with(Self(ecn.bits()))
     }
 
-    /// Has it this flag, or one of these?
+    /// Is any of these flags set?
     pub(crate) fn has(self, flag: Self) -> bool {
         self.0 & flag.0 != 0
     }
@@ -95,7 +95,7 @@ impl Flags {
         Self(self.0 & !flag.0)
     }
 
-    /// What both have.
+    /// The bits set in both.
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
@@ -106,7 +106,7 @@ impl Flags {
 }
 
 impl Packet {
-    /// What a pipe of its flow keeps of it until `time`.
+    /// The record that its flow's pipe keeps until `time`.
     #[inline]
     pub(crate) fn record(&self, time: Time) -> Record {
         let &Self { number, sent, detail, flags, .. } = self;
@@ -122,18 +122,18 @@ impl Packet {
         !self.is_ack() && !self.flags.has(Flags::DESTROYED)
     }
 
-    /// The rank of its priority, 0 the highest; acknowledgments and data with cargo know none.
+    /// Its priority as a rank, 0 the highest; acknowledgments and data with cargo have none.
     pub(crate) fn rank(&self) -> u32 {
         if self.flags.has(Flags::ACK.with(Flags::CARGO)) { 0 } else { self.detail }
     }
 
-    /// Where its cargo is kept, if it has any.
+    /// The handle of its cargo, if it has any.
     #[inline]
     pub(crate) fn cargo(&self) -> Option<u32> {
         self.flags.has(Flags::CARGO).then_some(self.detail)
     }
 
-    /// The same packet with cargo, if there is any. Data with cargo has no priority.
+    /// The same packet with this cargo, if any. Data with cargo has no priority.
     #[inline]
     #[must_use]
     pub(crate) fn with_cargo(self, handle: Option<u32>) -> Self {

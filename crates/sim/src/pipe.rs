@@ -6,7 +6,7 @@ use crate::events::Wheel;
 use crate::packet::{Packet, Record};
 use crate::ring::Ring;
 
-/// A slot of the wheel: what happens in it, and the packets of a flow that are on their way there, in order.
+/// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order.
 #[derive(Debug)]
 pub(crate) struct Pipe {
     records: Ring<Record>,
@@ -21,22 +21,22 @@ impl Pipe {
         Self { records: Ring::default(), end, flow, bytes }
     }
 
-    /// A slot of a port, whose packets are elsewhere.
+    /// A slot of a port, whose packets are kept elsewhere.
     pub(crate) fn of_port(end: Slot) -> Self {
         Self::new(end, u32::MAX, 0)
     }
 
-    /// The flow is over.
+    /// The flow has finished: gives back memory.
     pub(crate) fn rest(&mut self) {
         self.records.rest();
     }
 
-    /// An empty pipe is used again.
+    /// Reuses an empty pipe.
     pub(crate) fn lead(&mut self, end: Slot, bytes: u32) {
         (self.end, self.bytes) = (end, bytes);
     }
 
-    /// Takes the packet at the end, and leaves it to the caller when the next one is there.
+    /// Takes the packet at the end; the caller schedules the next one.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Packet {
@@ -44,7 +44,7 @@ impl Pipe {
         record.packet(self.flow, self.bytes)
     }
 
-    /// The packet at the end, and when it is there.
+    /// The packet at the head, and when it reaches the end.
     pub(crate) fn first(&self) -> Option<(Time, Packet)> {
         self.records.first().map(|record| (record.time, record.packet(self.flow, self.bytes)))
     }
@@ -61,7 +61,7 @@ impl Pipe {
         packet
     }
 
-    /// Puts in a packet of the flow, which will be at the end at `time`. `slot` is the slot of the pipe.
+    /// Puts in a packet of the flow, which reaches the end at `time`. `slot` is the slot of the pipe.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
@@ -84,16 +84,16 @@ impl Pipe {
 /// What happens in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
-    /// A packet leaves a link that is served packet by packet.
+    /// A packet leaves a link served packet by packet.
     Departure(u32),
-    /// A packet has crossed this link and reaches the next one of its way.
+    /// A packet has crossed this link and reaches the next one on its way.
     Wire(u32),
-    /// Data reaches the first link of its way, this one.
+    /// Data reaches this link, the first on its way.
     Out(u32),
-    /// An acknowledgment reaches the first link of its way, this one.
+    /// An acknowledgment reaches this link, the first on its way.
     Back(u32),
     /// An acknowledgment reaches its sender.
     Home,
-    /// Pacing lets a flow send.
+    /// Pacing lets a flow send again.
     Pace,
 }

@@ -1,9 +1,9 @@
 //! The receiving half of TCP.
 //!
-//! A receiver is a function of its arrivals: each segment yields an acknowledgment, at once or, delayed (RFC 5681,
-//! section 4.2), with the next one or after a while. It has no clock. Arrivals come in order of time but may be
-//! told early, as soon as the last link of the path knows when the packet will be there; every count is therefore
-//! kept by the arrival's own time.
+//! A receiver is a function of its arrivals: each segment yields an acknowledgment, either at once or, if delayed (RFC
+//! 5681, section 4.2), with the next segment or after a while. It has no clock. Arrivals come in order of time but may
+//! be processed early, as soon as the last link of the path knows when the packet will arrive; every count therefore
+//! goes by the arrival's own time.
 
 use std::collections::VecDeque;
 
@@ -22,18 +22,18 @@ const DELAYED_ACK: Span = Span::from_millis(100);
 pub(crate) struct Receiver {
     /// Next segment in order.
     expected: u64,
-    /// Segments that came before their turn.
+    /// Segments that arrived out of order.
     early: Runs,
-    /// The runs reported last, newest first (RFC 2018, section 4).
+    /// The most recently reported runs, newest first (RFC 2018, section 4).
     reported: Blocks,
     /// One past the last segment of the flow.
     limit: u64,
     selective: bool,
     delayed_ack: bool,
     echo: Echo,
-    /// An acknowledgment kept back, and when it must leave.
+    /// A delayed acknowledgment, and when it must leave.
     pending: Option<(Packet, Time)>,
-    /// A mark was seen and the sender has not answered it yet (RFC 3168: ECE).
+    /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
     marked: bool,
     received: Received,
 }
@@ -41,26 +41,26 @@ pub(crate) struct Receiver {
 /// How a mark is echoed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// On every acknowledgment, until the sender says that it has answered (RFC 3168).
+    /// On every acknowledgment, until the sender signals that it has answered (RFC 3168).
     UntilAnswered,
-    /// On the acknowledgment of its own segment, for senders that answer every mark.
+    /// Only on the acknowledgment of the marked segment, for senders that answer every mark.
     Each,
 }
 
-/// What a receiver keeps count of, by the time of arrival.
+/// What a receiver counts, by time of arrival.
 #[derive(Debug)]
 pub(crate) struct Received {
     /// Segments that arrived for the first time, whole run.
     pub(crate) first: u64,
-    /// Segments that had arrived before.
+    /// Segments that had already arrived before.
     pub(crate) again: u64,
     /// First arrivals within the measured interval.
     pub(crate) measured: u64,
     measured_from: Time,
     measured_until: Time,
-    /// When the last segment of a finite flow was there.
+    /// When the last segment of a finite flow arrived.
     pub(crate) complete: Option<Time>,
-    /// The next edge of the time series, and the counts at edges that arrivals have passed already.
+    /// The next edge of the time series, and the counts at edges that arrivals have already passed.
     edge: Time,
     edge_step: Span,
     passed: VecDeque<u64>,
@@ -85,7 +85,7 @@ impl Received {
         }
     }
 
-    /// First arrivals before the next edge of the time series, whose time has come.
+    /// First arrivals before the next edge of the time series; called when that edge is reached.
     pub(crate) fn at_edge(&mut self) -> u64 {
         self.passed.pop_front().unwrap_or_else(|| {
             self.edge = self.edge.saturating_add(self.edge_step);
@@ -94,12 +94,12 @@ impl Received {
     }
 }
 
-/// What is kept of each receiver's arrivals.
+/// The intervals over which each receiver counts arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intervals {
     pub(crate) measured_from: Time,
     pub(crate) measured_until: Time,
-    /// First edge of the time series, and the spacing; `None` when there is no series.
+    /// First edge of the time series, and its spacing; `None` if there is no series.
     pub(crate) series: Option<(Time, Span)>,
 }
 
@@ -136,7 +136,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if one does.
+    /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
@@ -169,8 +169,8 @@ impl Receiver {
         Some(ack.with_cargo(cargo))
     }
 
-    /// Keeps the acknowledgment back if it `may` be, or tells of which time and flags the one that leaves is: the time is
-    /// that of the first segment it covers (RFC 7323, section 4.3), and the flags are those that all of them have.
+    /// Holds the acknowledgment back if it `may`; otherwise returns the time and flags of the one that leaves: the time
+    /// of the first segment it covers (RFC 7323, section 4.3), and the flags common to all of them.
     #[inline(never)]
     fn delay(
         &mut self,
@@ -193,7 +193,7 @@ impl Receiver {
         }
     }
 
-    /// A segment out of order, or one that may close a gap.
+    /// Handles a segment out of order, or one that may close a gap.
     #[inline(never)]
     fn reassemble(&mut self, number: u64, at: Time) {
         if number < self.expected || self.early.contains_reserved(self.expected, number) {
@@ -221,7 +221,7 @@ impl Receiver {
         self.reported.sort_by_key(|run| run.end == 0);
     }
 
-    /// Puts a run first, in place of those it has swallowed.
+    /// Puts a run first, replacing those it has merged with.
     fn report(&mut self, run: Run) {
         let apart =
             |other: &Run| other.end != 0 && (other.end < run.first || other.first > run.end);
@@ -230,7 +230,7 @@ impl Receiver {
         self.reported = [run, second, third];
     }
 
-    /// The acknowledgment kept back until `at`, if it is still waiting.
+    /// The acknowledgment delayed until `at`, if it is still pending.
     pub(crate) fn on_delayed_ack(&mut self, at: Time) -> Option<Packet> {
         let (_, until) = self.pending?;
         if until > at {
@@ -239,28 +239,28 @@ impl Receiver {
         self.pending.take().map(|(ack, _)| ack)
     }
 
-    /// The acknowledgment kept back, and when it leaves, if that is not after `at`: an arrival told early must not
-    /// overtake it.
+    /// The delayed acknowledgment and when it leaves, if that is no later than `at`: an arrival processed early must
+    /// not overtake it.
     pub(crate) fn overdue(&mut self, at: Time) -> Option<(Packet, Time)> {
         self.pending.take_if(|(_, until)| *until <= at)
     }
 
-    /// The acknowledgment kept back, if there is one.
+    /// The delayed acknowledgment, if there is one.
     pub(crate) fn kept_back(&self) -> Option<Packet> {
         self.pending.map(|(ack, _)| ack)
     }
 
-    /// Does it keep acknowledgments back?
+    /// Does it delay acknowledgments?
     pub(crate) fn may_delay(&self) -> bool {
         self.delayed_ack
     }
 
-    /// When an acknowledgment kept back must leave.
+    /// When the delayed acknowledgment must leave.
     pub(crate) fn delayed_until(&self) -> Option<Time> {
         self.pending.map(|(_, until)| until)
     }
 
-    /// The acknowledgment of `data`; `sent` and `covered` are the time and the flags of all that it acknowledges.
+    /// The acknowledgment of `data`; `sent` and `covered` are the time and flags of everything it acknowledges.
     fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags) -> Packet {
         let flags =
             Flags::ACK.with(covered.and(explicit::RETURNED)).with_if(Flags::ECHO, self.marked);

@@ -1,8 +1,8 @@
-//! What a run leaves behind: tables of plain columns, and the summary.
+//! What a run produces: tables of plain columns, and the summary.
 
 use crate::summary::Summary;
 
-/// Everything that a finished run has to tell.
+/// All the results of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The averages of the measured interval, as in `summary.json`.
@@ -28,7 +28,7 @@ pub enum Column {
     Real(Vec<f64>),
     /// Counts.
     Count(Vec<u64>),
-    /// Words out of a short list: an index for each row, and the list.
+    /// Words from a short list: an index for each row, and the list.
     Word(Vec<u32>, Vec<String>),
 }
 

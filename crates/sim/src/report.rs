@@ -1,4 +1,4 @@
-//! From what was counted to what is told: the summary and the tables.
+//! From counts to results: the summary and the tables.
 
 use longfat_scenario::Scenario;
 use longfat_units::{Rate, Span, Time};
@@ -20,7 +20,7 @@ const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 pub(crate) struct Run<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) network: &'a mut Network,
-    /// The time series of the flows, if they were kept; a report takes it.
+    /// The time series of the flows, if they were kept; a report takes them.
     pub(crate) series: Option<FlowSeries>,
     /// Events handled so far.
     pub(crate) events: u64,
@@ -64,7 +64,7 @@ pub(crate) fn recording(run: &mut Run<'_>) -> Recording {
     Recording { summary, tables }
 }
 
-/// Short flows that live at the end count with what they have done.
+/// Short flows still alive at the end count with what they have done so far.
 fn count_live(run: &mut Run<'_>) {
     let network = &mut *run.network;
     for flow in &network.flows[network.long..] {
@@ -146,7 +146,7 @@ fn flow_summary(run: &Run<'_>, flow: &Flow) -> FlowSummary {
     }
 }
 
-/// The name of the link because of which a path gives no explicit signals.
+/// The name of the link that keeps a path from giving explicit signals.
 fn unaware_link(run: &Run<'_>, negotiation: Negotiation) -> Option<String> {
     negotiation.unaware_link().map(|link| run.scenario.links[link / 2].name.clone())
 }
@@ -181,7 +181,7 @@ fn jain(run: &Run<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
             let index = if squares == 0.0 {
                 Value::Null
             } else {
-                // At most one, by Cauchy and Schwarz; equal goodputs may round to a bit more.
+                // At most one, by Cauchy–Schwarz; equal goodputs may round to slightly more.
                 json!((sum * sum / (goodputs.len() as f64 * squares)).min(1.0))
             };
             (description.name.clone(), index)
@@ -282,7 +282,7 @@ fn link_table(run: &Run<'_>, links: &[LinkSummary]) -> Table {
     Table { name: "links", columns }
 }
 
-/// The transfers that were not taken before, complete or not: finite long flows first, then short ones.
+/// The transfers not taken before, complete or not: finite long flows first, then short ones.
 fn transfer_table(run: &mut Run<'_>) -> Table {
     let mut rows: Vec<(u32, Transfer)> = Vec::new();
     for flow in run.network.long_flows() {
@@ -292,7 +292,7 @@ fn transfer_table(run: &mut Run<'_>) -> Table {
     table_of_transfers(run, &rows)
 }
 
-/// The short transfers that are over, or at the end all, and were not taken before.
+/// The short transfers not taken before: the finished ones, or at the end of the run all of them.
 pub(crate) fn short_transfers(run: &mut Run<'_>) -> Table {
     let rows = take_short_transfers(run);
     table_of_transfers(run, &rows)

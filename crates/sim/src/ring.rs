@@ -1,22 +1,22 @@
-//! A queue in a ring of memory: what pipes and links keep their packets in.
+//! A ring-buffer queue, in which pipes and links keep their packets.
 //!
-//! `VecDeque` does the same; this one has a power of two of places, so that a place is found with a mask, and plain
-//! values, so that taking one is a copy. On the packet path that is a tenth of the instructions.
+//! `VecDeque` does the same; this one's capacity is a power of two, so that a mask finds a place, and its values are
+//! plain, so that taking one is a copy. On the packet path that saves a tenth of the instructions.
 
 use std::hint::black_box;
 
-/// A ring with more places gives its memory back when it is told that it will not be used for now.
+/// A ring larger than this frees its memory when told that it is idle.
 const KEPT: usize = 32;
-/// Many rings with as many places do not fit into the near caches together.
+/// Many rings of this size do not fit into the near caches together.
 const LARGE: usize = 512;
-/// A line of the cache, in bytes.
+/// A cache line, in bytes.
 const LINE: usize = 64;
 
-/// First in, first out. Grows when it must and does not shrink while in use.
+/// First in, first out. Grows as needed and does not shrink while in use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ring<T> {
     places: Vec<T>,
-    /// Count of all values ever taken, and ever put in: their difference is the length.
+    /// How many values have ever been taken, and put in; their difference is the length.
     taken: usize,
     put: usize,
 }
@@ -31,18 +31,18 @@ impl<T: Copy + Default> Ring<T> {
         count & self.places.len().wrapping_sub(1)
     }
 
-    /// The value that comes out next.
+    /// The next value to come out.
     #[inline]
     pub(crate) fn first(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.taken)) }
     }
 
-    /// The value put in last.
+    /// The value most recently put in.
     pub(crate) fn last(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.put.wrapping_sub(1))) }
     }
 
-    /// Takes the value that comes out next.
+    /// Takes the next value out.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<T> {
         let first = *self.first()?;
@@ -50,13 +50,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
-    /// Values read ahead at a time: 16 lines of the cache.
+    /// How many values are read ahead at a time: 16 cache lines.
     const BLOCK: usize = 16 * Self::IN_LINE;
     const IN_LINE: usize = if size_of::<T>() < LINE { LINE / size_of::<T>() } else { 1 };
 
-    /// Reads ahead where a block of values has been taken from a large ring. What was put in a window ago has left the near
-    /// caches; read line by line in one go, all that the next block needs comes at the same time, and not each line when
-    /// somebody waits for it.
+    /// Reads ahead once a block of values has been taken from a large ring. Values put in a window ago have left the
+    /// near caches; touching all lines of the next block in one go lets the misses overlap, instead of each stalling a
+    /// later `take`.
     #[inline]
     pub(crate) fn read_ahead(&self) {
         if self.places.len() >= LARGE && self.taken.is_multiple_of(Self::BLOCK) {
@@ -72,7 +72,7 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// An empty ring is not used for now.
+    /// The ring is empty and will be idle for now.
     pub(crate) fn rest(&mut self) {
         debug_assert!(self.is_empty());
         if self.places.len() > KEPT {
@@ -101,7 +101,7 @@ impl<T: Copy + Default> Ring<T> {
         *self = larger;
     }
 
-    /// The values inside, first to last.
+    /// The values in the ring, first to last.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         let count = self.put.wrapping_sub(self.taken);
         (0..count).map(|index| &self.places[self.place(self.taken.wrapping_add(index))])

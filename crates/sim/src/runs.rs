@@ -1,9 +1,9 @@
 //! Which segments above a base have arrived, as maximal runs.
 //!
-//! The sender's scoreboard and the receiver's reassembly are the same question, so they share the answer. Each
-//! segment has one word in a ring: zero if absent; at both ends of a run its length; anything but zero inside.
-//! Adding a segment and jumping over a run cost O(1) whatever the window, and nothing is allocated while the
-//! window does not outgrow the ring.
+//! The sender's scoreboard and the receiver's reassembly ask the same question, so they share the answer. Each segment
+//! has one word in a ring: zero if absent, the length of its run at either end of the run, and any nonzero value
+//! inside. Adding a segment and skipping a run are O(1) at any window, and nothing is allocated unless the window
+//! outgrows the ring.
 
 /// A set of segments at or above a moving base, kept as maximal runs.
 #[derive(Clone, Debug, Default)]
@@ -33,18 +33,18 @@ impl Runs {
         segment as usize & (self.words.len() - 1)
     }
 
-    /// Is `segment` present? It must lie within the ring that [`Runs::reserve`] asked for.
+    /// Is `segment` present? It must lie within the range reserved by [`Runs::reserve`].
     #[inline]
     pub(crate) fn contains(&self, segment: u64) -> bool {
         self.count > 0 && self.words[self.at(segment)] != 0
     }
 
-    /// Is `segment` present, wherever it lies at or above `base`?
+    /// Is `segment` present? It may lie anywhere at or above `base`.
     pub(crate) fn contains_reserved(&self, base: u64, segment: u64) -> bool {
         segment - base < self.words.len() as u64 && self.contains(segment)
     }
 
-    /// Makes room for segments from `base` up to `end`, and for a gap on both sides.
+    /// Makes room for segments from `base` up to `end`, plus a gap on either side.
     pub(crate) fn reserve(&mut self, base: u64, end: u64) {
         let needed = (end - base) as usize + 2;
         if needed <= self.words.len() {
@@ -60,13 +60,13 @@ impl Runs {
         self.words = larger;
     }
 
-    /// The run that begins at `first`, which must be the first of a maximal run.
+    /// The maximal run that begins at `first`.
     pub(crate) fn starting_at(&self, first: u64) -> Run {
         debug_assert!(self.contains(first) && !self.contains(first.wrapping_sub(1)));
         Run { first, end: first + u64::from(self.words[self.at(first)]) }
     }
 
-    /// Adds an absent `segment`; returns the maximal run that now holds it. The ring must have been reserved.
+    /// Adds an absent `segment` and returns the maximal run that now contains it. The ring must have been reserved.
     pub(crate) fn insert(&mut self, segment: u64) -> Run {
         debug_assert!(!self.contains(segment), "segment {segment} is present already");
         let before = self.words[self.at(segment.wrapping_sub(1))];
@@ -81,8 +81,8 @@ impl Runs {
         run
     }
 
-    /// Forgets a present segment below the new base. Segments must be forgotten in order, from the first of a
-    /// run on; what is left of the run must not be asked for before it is forgotten too.
+    /// Forgets a present segment below the new base. Segments must be forgotten in order, starting with the first of a
+    /// run; the rest of that run must not be queried until it has been forgotten too.
     #[inline]
     pub(crate) fn forget(&mut self, segment: u64) {
         let at = self.at(segment);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Against a plain set: insertions anywhere in a sliding window, with the base moving over what is complete.
+        /// Compared with a plain set: insertions anywhere in a sliding window, with the base moving past complete runs.
         #[test]
         fn runs_are_what_a_plain_set_says(
             start in 0_u64..1000,

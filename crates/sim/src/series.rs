@@ -23,8 +23,8 @@ pub(crate) struct FlowSeries {
     last: Vec<Counts>,
 }
 
-/// Whole-run counts of a flow: segments received, segments sent again, acknowledgments, those that told of spare
-/// capacity.
+/// Whole-run counts of a flow: segments received, segments retransmitted, acknowledgments, and those among them that
+/// reported spare capacity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     received: u64,
@@ -34,7 +34,7 @@ struct Counts {
 }
 
 impl FlowSeries {
-    /// No rows yet, of so many flows.
+    /// The empty series of this many flows.
     pub(crate) fn new(flows: usize) -> Self {
         Self { last: vec![Counts::default(); flows], ..Self::default() }
     }

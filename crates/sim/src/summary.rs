@@ -1,6 +1,6 @@
 //! The averages of a run: the object that `longfat run --json` prints.
 //!
-//! Its names are a contract. Everything but the wall-clock part is made here; same scenario and seed, same
+//! Its names are a contract. Everything but the wall-clock part is made here: the same scenario and seed give the same
 //! bytes.
 
 use serde::Serialize;
@@ -34,9 +34,9 @@ pub struct LinkSummary {
     pub queue_mean: f64,
     /// Time-weighted 99th percentile of the queue, as a fraction of the buffer.
     pub queue_p99: f64,
-    /// Dropped per arriving packet.
+    /// Packets dropped per packet that arrived.
     pub drop_rate: f64,
-    /// Marked per arriving packet.
+    /// Packets marked per packet that arrived.
     pub mark_rate: f64,
     /// Packets that arrived.
     pub arrived: u64,
@@ -51,7 +51,7 @@ pub struct LinkSummary {
 /// One long flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowSummary {
-    /// Name of the group and index in it, `forward[0]`.
+    /// Name of the group and index in it, as in `forward[0]`.
     pub name: String,
     /// Its controller.
     pub control: String,
@@ -69,17 +69,17 @@ pub struct FlowSummary {
     pub data_dropped: u64,
     /// Time-outs.
     pub timeouts: u64,
-    /// Mean of round trip less propagation, over acknowledgments.
+    /// Mean over acknowledgments of the round trip less the propagation delay.
     pub queueing_delay_mean_s: f64,
     /// Time average of the window in segments, over the active part of the measured interval.
     pub window_mean: f64,
-    /// Windows given up: losses and marks answered, time-outs apart.
+    /// Congestion events answered: losses and marks, but not time-outs.
     pub congestion_events: u64,
-    /// Share of the acknowledgments that told of room (AntiECN); NaN where the bit is not in use.
+    /// Share of the acknowledgments that reported spare capacity (AntiECN); NaN where the bit is not in use.
     pub room_rate: f64,
     /// Is AntiECN in use? `None` where the controller does not ask for it.
     pub anti_ecn: Option<bool>,
-    /// The first link on the way of the data that does not know AntiECN, where that is why it is not in use.
+    /// The first link on the data's way that does not support AntiECN, if that is why it is not in use.
     pub unaware_link: Option<String>,
     /// When it started.
     pub start_s: f64,
@@ -90,14 +90,14 @@ pub struct FlowSummary {
 /// What the simulator did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Work {
-    /// New data segments that reached receivers, both directions, the whole run.
+    /// New data segments that reached receivers, in both directions, over the whole run.
     pub data_packets: u64,
     /// Events handled.
     pub events: u64,
 }
 
-/// A part of a whole; none of nothing. What was on its way before the measured interval may be dropped in it without
-/// being counted in the whole: at most all of it.
+/// The share of `part` in `whole`, zero if both are zero. A packet sent before the measured interval may be dropped in
+/// it and so be missing from `whole`; the share is never above one.
 pub(crate) fn share(part: u64, whole: u64) -> f64 {
     let whole = whole.max(part);
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }

@@ -1,7 +1,7 @@
 //! Short flows that arrive at random, and what is kept of them.
 //!
-//! Of flows that are over, counts and a histogram of completion times remain, and a row each, which the host may take
-//! while the run goes on: then only flows that live take memory.
+//! What remains of finished flows is counts, a histogram of completion times, and a row each. The host may take these
+//! rows during the run; then only live flows take memory.
 
 use hdrhistogram::Histogram;
 use longfat_scenario::chance::{self, Stream};
@@ -16,7 +16,7 @@ use crate::flow::{Flow, Member, Plan, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
 
-/// Completion times are counted with three significant digits.
+/// Completion times are recorded to three significant digits.
 const DIGITS: u8 = 3;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
@@ -36,25 +36,26 @@ pub(crate) struct Traffic {
     pub(crate) tally: Tally,
 }
 
-/// What remains of the flows of a group that are over.
+/// What is kept of the finished flows of a group.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Data packets sent, retransmissions included, and first arrivals at receivers, whole run.
+    /// Data packets sent, retransmissions included, and first arrivals at receivers, over the whole run.
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
-    /// The same within the measured interval, and data packets dropped by queues in it.
+    /// The same within the measured interval, and data packets that queues dropped in it.
     sent_measured: u64,
     delivered_measured: u64,
     dropped_measured: u64,
-    /// Transfers that completed within the measured interval: their segments, and their times until the last data reached
-    /// the receiver, and until the last acknowledgment reached the sender where that was within the interval too.
+    /// Transfers that completed within the measured interval: their segments, and the times from their start until the
+    /// last data reached the receiver, and until the last acknowledgment reached the sender if that was within the
+    /// interval too.
     completed_segments: u64,
     completion: Times,
     acknowledged: Times,
     rows: Vec<Transfer>,
 }
 
-/// Times of transfers: counted in nanoseconds, their sum in picoseconds.
+/// Times of transfers: a histogram in nanoseconds, and their sum in picoseconds.
 #[derive(Debug)]
 struct Times {
     counts: Histogram<u64>,
@@ -64,7 +65,7 @@ struct Times {
 /// A transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
-    /// How many of its group came before.
+    /// How many transfers of its group came before.
     pub(crate) index: u64,
     pub(crate) start: Time,
     /// When the last data reached the receiver, if it has.
@@ -79,7 +80,7 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// What is known of a flow so far; nothing if it has no end or has not begun.
+    /// What is known about a flow so far; `None` if it is not finite or has not begun.
     pub(crate) fn of(flow: &Flow) -> Option<Self> {
         let sender = flow.source.sender()?;
         let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
@@ -125,7 +126,7 @@ struct Told {
 
 impl Times {
     fn new() -> Self {
-        // Three digits, and as long as it takes.
+        // Three digits, and no upper bound.
         let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
         counts.auto(true);
         Self { counts, sum: 0 }
@@ -203,14 +204,14 @@ impl Traffic {
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
         self.left = self.left.checked_sub(1)?;
         let exponential: f64 = Exp1.sample(&mut self.arrivals);
-        // Thirty years are longer than the clock lasts, and finite.
+        // Thirty years: longer than the clock lasts, but finite.
         let gap = (exponential / self.group.arrivals).min(1e9);
         let next = now.saturating_add(Span::from_seconds_f64(gap));
         let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         (next < stop).then_some(next)
     }
 
-    /// A flow that arrives now.
+    /// Creates the flow that arrives now.
     pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
         let segments = self.draw_size().div_ceil(self.group.transport.packet.0).max(1);
         let rtt = self.draw_round_trip();
@@ -276,7 +277,7 @@ impl Traffic {
         }
     }
 
-    /// The part of a flow, over or not, in what is told of the group.
+    /// Adds a flow, finished or not, to the totals of the group.
     pub(crate) fn count(&mut self, flow: &Flow) {
         let (from, until) = self.measured;
         let received = flow.receiver.received();
@@ -309,7 +310,7 @@ impl Traffic {
         &self.group.name
     }
 
-    /// Takes the transfers that are over, in that order, at the end those that are not after them.
+    /// Takes the finished transfers, in the order in which they ended; when the run ends, the unfinished ones follow.
     pub(crate) fn take_rows(&mut self) -> Vec<Transfer> {
         std::mem::take(&mut self.tally.rows)
     }
@@ -319,8 +320,8 @@ impl Traffic {
         self.tally.rows.len()
     }
 
-    /// What the summary tells of the group; `unaware_link` is the name of the link because of which the path gives no
-    /// explicit signals.
+    /// The group's part of the summary; `unaware_link` is the name of the link that keeps the path from giving explicit
+    /// signals.
     pub(crate) fn told(&self, unaware_link: Option<String>) -> serde_json::Value {
         let tally = &self.tally;
         let (from, until) = self.measured;

@@ -35,7 +35,7 @@
 //! | `start` | C̃/C at the start | 0.8 | simulations of the papers' time |
 //! | `ecn` | | true | RFC 3168; `false` drops |
 //!
-//! The AntiECN paper asks for γ = 0.96 and says nothing of B; simulations of that time had 50 packets by default.
+//! The AntiECN paper asks for γ = 0.96 and does not mention B; simulations of that time had 50 packets by default.
 //!
 //! # Domain
 //!
@@ -50,9 +50,9 @@
 //! # Deviations
 //!
 //! * The virtual queue counts bytes, as the paper does, whatever the real queue counts. A `limit` in packets stands for
-//!   as many packets of the largest size that crosses.
-//! * A packet that is dropped, by this rule or for want of room in the real buffer, takes nothing from C̃: it does not
-//!   use the link, and γ is the utilisation of the link. The paper marks, and has no such case.
+//!   that many packets of the largest size that crosses.
+//! * A packet that is dropped, by this rule or because the real buffer is full, takes nothing from C̃: it does not use
+//!   the link, and γ is the utilisation of the link. The paper marks, so the case does not arise there.
 //!
 //! # What the paper promises
 //!
@@ -108,7 +108,7 @@ pub fn discipline() -> Discipline {
         .check(check)
 }
 
-/// The virtual queue must hold a packet.
+/// The virtual queue must have space for one packet.
 fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     if limit(settings, site) < site.packet.0 as f64 {
         let reason = format!(
@@ -165,7 +165,7 @@ impl Avq {
         }
     }
 
-    /// What time alone does to VQ and C̃. The queue drains at the capacity of before.
+    /// The effect of time alone on VQ and C̃. The queue drains at the capacity before the update.
     #[inline]
     fn pass(&mut self, now: Time) {
         let elapsed = now.since(self.last).seconds();
@@ -174,7 +174,7 @@ impl Avq {
         self.virtual_capacity = (self.virtual_capacity + self.growth * elapsed).min(self.capacity);
     }
 
-    /// What a packet that gets in does to C̃.
+    /// The effect on C̃ of a packet that gets in.
     #[inline]
     fn count(&mut self, bytes: f64) {
         self.virtual_capacity = (self.virtual_capacity - self.alpha * bytes).max(0.0);

@@ -6,15 +6,15 @@
 //! # The problem
 //!
 //! A buffer is there to absorb bursts, and a queue that is gone within a round trip has done its work. One that stays
-//! delays every packet and helps nobody. The length of a queue does not tell the two apart, nor does any average of it: both
-//! depend on the rate of the link and on the traffic. What does is the smallest delay over about a round trip, since a
-//! queue that absorbs bursts is short at some time in it.
+//! delays every packet and helps nobody. The length of a queue does not tell the two apart, nor does any average of it:
+//! both depend on the rate of the link and on the traffic. The smallest delay over about a round trip does, since a
+//! queue that absorbs bursts is short at some point in that time.
 //!
 //! # The algorithm
 //!
-//! Time is all that is looked at: how long each packet has waited when its turn comes. A packet is *late* if every one that
-//! has left within the last `interval`, itself included, has waited for `target` or longer, with more than a packet of the
-//! largest size still behind it. One packet in time, and the interval begins anew.
+//! CoDel looks at time alone: how long each packet has waited when its turn comes. A packet is *late* if every one that
+//! has left within the last `interval`, itself included, has waited for `target` or longer, with more than a packet of
+//! the largest size still behind it. One packet in time, and the interval starts afresh.
 //!
 //! ```text
 //!     not dropping    the first late packet is dropped at t:
@@ -26,10 +26,11 @@
 //! ```
 //!
 //! The rate at which a TCP flow sends falls with the root of the share of its packets that is lost, so drops that come
-//! √n times as fast lower it in even steps (the control law of RFC 8289). The count n goes on where it was if the
-//! queue comes back soon, so that the rate at which it could be held need not be found again.
+//! √n times as fast lower it in even steps (the control law of RFC 8289). If the queue soon comes back, the count n
+//! resumes where it was, so that the rate that held it need not be found again.
 //!
-//! Where a packet can be marked, it is marked instead of dropped, and leaves: that is the drop of its instant.
+//! A packet that can be marked is marked instead of dropped, and leaves; it takes the place of the drop at that
+//! instant.
 //!
 //! # Parameters
 //!
@@ -43,16 +44,17 @@
 //!
 //! Links of any rate, since nothing but the last packet is counted; round trips of up to the interval or a few times that.
 //! Where a packet of the largest size takes longer than the target, what counts is the packet behind. Flows that have only
-//! a few packets on their way cannot be slowed down by much: ten Reno flows on 10 Mbit/s and 40 ms hold 17 ms instead of
-//! 5. A lone Reno flow whose window the path just holds leaves the link idle after each drop, since no queue is there to
-//! bridge the time: 84 % are used on 100 Mbit/s and 40 ms.
+//! a few packets on their way cannot be slowed down by much: ten Reno flows on 10 Mbit/s and 40 ms hold 17 ms instead
+//! of 5. A lone Reno flow whose window only just fills the path leaves the link idle after each drop, since no queue is
+//! there to bridge the time: 84 % are used on 100 Mbit/s and 40 ms.
 //!
 //! # Deviations
 //!
 //! * The largest packet is the largest one of the scenario that crosses the link, and not the MTU of an interface.
 //! * The pseudo-code of the RFC only drops. Marks take the place of drops one by one, and a marked packet leaves, so that
 //!   at one instant there are many drops or one mark.
-//! * A packet that finds the buffer full is dropped on arrival. That is no drop in the sense above and is not counted in n.
+//! * A packet that finds the buffer full is dropped on arrival. That is not a drop in the above sense and is not
+//!   counted in n.
 //!
 //! # What the paper promises
 //!

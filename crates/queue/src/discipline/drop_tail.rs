@@ -1,8 +1,7 @@
 //! Drop tail: keep what fits, drop what does not.
 //!
-//! The oldest discipline, and the one every other is held against. Packets leave in the order of their
-//! arrival; one that finds the buffer full is dropped. The limit counts the waiting packets, without the
-//! one in service.
+//! The oldest discipline, and the one against which every other is measured. Packets leave in order of arrival; one
+//! that finds the buffer full is dropped. The limit counts the waiting packets, without the one in service.
 //!
 //! On a path with a buffer of one bandwidth-delay product a single Reno flow that halves its window at each
 //! loss keeps the link busy all the time: the window falls from two bandwidth-delay products to one (held by

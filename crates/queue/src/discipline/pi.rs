@@ -5,10 +5,10 @@
 //!
 //! # The problem
 //!
-//! Linearised around its equilibrium, a queue with TCP flows through it is a plant like others, and RED is a
+//! Linearised around its equilibrium, a queue with TCP flows through it is a plant like any other, and RED is a
 //! proportional controller behind a slow filter: it cannot be both quick and stable, and it leaves an error, a queue
-//! that grows with the load. An integral term takes the error away: as long as the queue is not at its target, the
-//! marking probability goes on moving.
+//! that grows with the load. An integral term removes the error: as long as the queue is off its target, the marking
+//! probability keeps moving.
 //!
 //! # The algorithm
 //!
@@ -39,9 +39,9 @@
 //!     z = 2N/(R²C),        K = z √(1 + (zR)²) (2N)²/(RC)³
 //! ```
 //!
-//! with K = 9.64e-6 and z = 0.53 there. Elsewhere they should be worked out anew: K falls with the fourth power of the
+//! with K = 9.64e-6 and z = 0.53 there. Elsewhere they should be recalculated: K falls with the fourth power of the
 //! capacity and with the fifth of the round trip, so that on a fatter path the defaults are too quick and the queue
-//! swings, and with more flows or shorter round trips they are only slow.
+//! swings, while with more flows or shorter round trips they are merely slow.
 //!
 //! # Deviations
 //!
@@ -124,7 +124,7 @@ struct Pi {
     /// `q_ref`
     target: f64,
     unit: Unit,
-    /// One over what a packet is in the unit of the queue.
+    /// One over the size of a packet in the unit of the queue.
     per_unit: f64,
     interval: Span,
     ecn: bool,
@@ -165,7 +165,7 @@ impl Policy for Pi {
             let last = std::mem::replace(&mut self.last, error);
             let next = (self.probability + self.a * error - self.b * last).clamp(0.0, 1.0);
             let before = std::mem::replace(&mut self.probability, next);
-            // The second of two equal looks that changes nothing is like all that follow.
+            // Once two equal looks in a row change nothing, neither do the rest.
             if next == before && last == error {
                 break;
             }

@@ -5,9 +5,9 @@
 //! network node", IEEE/ACM Transactions on Networking 2(4), 1994.
 //!
 //! Senders that feed a network with whole files need switches that choose whom the losses hit. Tassiulas, Hung and
-//! Panwar divide such switches into those that may refuse an arrival (blocking), those that may besides put an arrival
-//! in the place of a packet that waits (pushout), and those that may drop what waits at any time (expelling), and
-//! find the rule that is best for pushout: discard the lowest priority there is.
+//! Panwar divide such switches into those that may refuse an arrival (blocking), those that may also let an arrival
+//! replace a waiting packet (pushout), and those that may drop waiting packets at any time (expelling), and find the
+//! best rule for pushout: discard the lowest priority present.
 //!
 //! ```text
 //!     arrival p, room for it        append p
@@ -25,17 +25,17 @@
 //! - *Does priority decide who is served?* No, only who is discarded; service is first in, first out. The paper
 //!   speaks of "priority discarding", and its source of buffer space.
 //! - *Equal priorities.* The most recent arrival goes, which may be the arriving packet: older data of the same rank
-//!   has waited longer. Where all priorities are equal this is drop tail, packet by packet.
-//! - *Packets without a priority*, data of senders that know none and acknowledgments, have the highest, rank 0.
-//!   Among themselves they find drop tail; beside bursts they are never pushed out, and push out whatever is not the
+//!   has waited longer. If all priorities are equal this is drop tail, packet by packet.
+//! - *Packets without a priority*, acknowledgments and data from senders that set none, have the highest, rank 0.
+//!   Among themselves they see drop tail; beside bursts they are never pushed out, and push out whatever is not the
 //!   beginning of a burst. The other choice, the lowest, would let any burst starve them.
-//! - *Buffers in bytes.* The lowest priorities go one after the other until what is left fits. A large packet may
-//!   then push out a few small ones, and go itself if what still waits is all of higher priority.
+//! - *Buffers in bytes.* The lowest priorities go one by one until the rest fits. A large packet may thus push out a
+//!   few small ones, and then go itself if everything still waiting has higher priority.
 //! - *The packet in service* is not in the buffer and cannot be pushed out.
 //!
-//! Cost: arrival, departure and discard O(log n) at worst, with n packets waiting. Each packet waits in a place of
-//! its own, places form a list in the order of arrival, and a tournament over the places has the packet to discard at
-//! its top; a change goes up only as far as it changes a winner, so most cost a few steps.
+//! Cost: arrival, departure and discard O(log n) at worst, with n packets waiting. Each packet waits in a place of its
+//! own; the places form a list in order of arrival, and a tournament over them keeps the packet to discard at its top.
+//! A change moves up only as far as it changes a winner, so most cost a few steps.
 //!
 //! Promised, and held: what the rule above says, whatever happens (`tests/pushout.rs`, against the rule written
 //! plainly); a lone burst loses its own tail, as with drop tail, and late short transfers lose almost nothing while a
@@ -64,7 +64,7 @@ pub fn discipline() -> Discipline {
 /// The queue.
 #[derive(Debug)]
 struct Queue {
-    /// The only packet that waits: most find the link free and leave at once, and need no tournament.
+    /// The only packet waiting: most packets find the link free and leave at once, with no need for the tournament.
     lone: Option<Item>,
     waiting: Pushout<Item>,
     backlog: Backlog,
@@ -103,21 +103,21 @@ impl PacketQueue for Queue {
     }
 }
 
-/// Where there is no place.
+/// No place.
 const NONE: u32 = u32::MAX;
 
-/// Packets in the order of arrival, with the one of the lowest priority at hand. Grows when it must and never shrinks.
+/// Packets in order of arrival, with the one of lowest priority at hand. Grows when it must and never shrinks.
 #[derive(Clone, Debug)]
 pub struct Pushout<T> {
     places: Vec<Place<T>>,
-    /// Of a place its claim to be discarded; `Claim::VACANT` where nothing waits.
+    /// For each place, its packet's claim to be discarded; `Claim::VACANT` where nothing waits.
     claims: Vec<Claim>,
-    /// The tournament: node n is won by the better of nodes 2n and 2n + 1; below the last nodes lie the places.
+    /// The tournament: node n is won by the better of nodes 2n and 2n + 1; the places lie below the last nodes.
     winners: Vec<u32>,
-    /// Places in the order of arrival, ends of a list.
+    /// The places in order of arrival: the ends of a list.
     first: u32,
     last: u32,
-    /// Places where nothing waits, a list along `after`.
+    /// Vacant places, a list linked through `after`.
     vacant: u32,
     count: usize,
     arrivals: u64,
@@ -158,12 +158,12 @@ impl<T> Default for Pushout<T> {
 }
 
 impl<T: Copy + Default> Pushout<T> {
-    /// How many packets wait.
+    /// How many packets are waiting.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Does nothing wait?
+    /// Is nothing waiting?
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -197,12 +197,12 @@ impl<T: Copy + Default> Pushout<T> {
         (self.count > 0).then(|| self.claims[self.winners[1] as usize].rank)
     }
 
-    /// Takes the packet of the lowest priority, of several the most recent.
+    /// Takes the packet of lowest priority, the most recent if there are several.
     pub fn push_out(&mut self) -> Option<T> {
         (self.count > 0).then(|| self.remove(self.winners[1]))
     }
 
-    /// What waits, in the order of arrival.
+    /// The waiting packets, in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let place = |place: u32| self.places.get(place as usize);
         std::iter::successors(place(self.first), move |last| place(last.after))
@@ -227,7 +227,7 @@ impl<T: Copy + Default> Pushout<T> {
         item
     }
 
-    /// Plays the tournament again from `place` upwards, as far as anything changes.
+    /// Replays the tournament from `place` upwards, as far as anything changes.
     fn play(&mut self, place: u32) {
         let mut node = (self.places.len() + place as usize) >> 1;
         while node > 0 {
@@ -250,7 +250,7 @@ impl<T: Copy + Default> Pushout<T> {
         if self.claims[one as usize] > self.claims[other as usize] { one } else { other }
     }
 
-    /// Twice as many places: a power of two, so that all of the tournament's rounds are full.
+    /// Doubles the places: a power of two, so that every round of the tournament is full.
     #[cold]
     fn grow(&mut self) {
         let (old, new) = (self.places.len(), (2 * self.places.len()).max(16));

@@ -34,9 +34,9 @@
 //!                            p_b / (2 - n p_b)                gaps uniform on 1/p_b .. 2/p_b - 1
 //! ```
 //!
-//! and 1 where the denominator is not larger than the numerator. A mark takes the place of the drop where the
-//! packet can carry one, `ecn` is on and `avg ≤ max_th`. Whatever is dropped, a full buffer's victim included, and
-//! whatever is marked begins the count n anew.
+//! and 1 where the denominator is not larger than the numerator. A mark takes the place of the drop where the packet
+//! can carry one, `ecn` is on and `avg ≤ max_th`. Every packet that is marked or dropped, including one dropped by a
+//! full buffer, restarts the count n.
 //!
 //! # Parameters
 //!
@@ -52,37 +52,37 @@
 //! | `mark_above_max` | | false | simulations of the papers' time; `true` is 1993 |
 //! | `wait` | | true | simulations of the papers' time; `false` is 1993 |
 //!
-//! `weight = "auto"` is 1 - exp(-1/(10 R C)), with C the largest packets that the link sends per second: the average
-//! then remembers ten round trips R: those of the flows that cross, or 100 ms where none is known.
+//! `weight = "auto"` is 1 - exp(-1/(10 R C)), where C is the number of largest packets that the link sends per second:
+//! the average then remembers ten round trips R, the mean of the flows that cross, or 100 ms where none is known.
 //!
-//! With `mode = "bytes"` everything that is counted above in packets is counted in bytes: q and the thresholds, and
-//! a packet's `p_b` is scaled by its share of the largest packet that crosses the link, so that an acknowledgment of
-//! 40 bytes is marked 37.5 times less often than a packet of 1500.
+//! With `mode = "bytes"` everything counted above in packets is counted in bytes, q and the thresholds, and a packet's
+//! `p_b` is scaled by its share of the largest packet that crosses the link, so that an acknowledgment of 40 bytes is
+//! marked 37.5 times less often than a packet of 1500.
 //!
 //! # Domain
 //!
-//! The average remembers `1/w_q` arrivals. For the default that is 500 packets: 89 ms, about a round trip, of the
+//! The average remembers `1/w_q` arrivals. For the default that is 500 packets: 89 ms, about a round trip, for the
 //! 1000-byte packets of a 45 Mbit/s link of 1993, but 0.6 ms at 10 Gbit/s with packets of 1500 bytes. On long fat
-//! networks the default average follows the queue itself; `"auto"` gives back a memory longer than a round trip. A
-//! flow that ignores marks and drops is not held by RED but by the buffer.
+//! networks the default average follows the queue itself; `"auto"` restores a memory longer than a round trip. A flow
+//! that ignores marks and drops is held back not by RED but by the buffer.
 //!
 //! # Deviations
 //!
-//! * The idle time is counted in packets of the largest size, where the paper proposes small ones: the same packets
-//!   then stand behind `"auto"`, bdp and m. The arrival that ends the idle time is also an ordinary sample with
-//!   q = 0, so that m packet times take m + 1 steps, where the paper takes m: so do the simulations that the papers
-//!   ran, and one rule is enough.
+//! * The idle time is counted in packets of the largest size, where the paper proposes small ones: the same packets are
+//!   then behind `"auto"`, bdp and m. The arrival that ends the idle time is also an ordinary sample with q = 0, so
+//!   that m packet times take m + 1 steps, where the paper takes m: the simulations that the papers ran do the same,
+//!   and one rule is enough.
 //! * The listing of 1993 counts the arriving packet in n - 1 after a mark and does not after a spell below `min_th`.
 //!   Its text, and the uniform gaps that it promises, want it never counted: that is `wait = false` here.
 //! * `wait = true` is not in the paper. Its marks are fewer: one in `3/(2 p_b) - 1/2` packets, against one in
 //!   `1/(2 p_b) + 1/2`.
-//! * The first arrival above `min_th` is not marked unless `p_b` is 1, but counts as the first of its gap; and nothing is
-//!   hit while at most one packet waits, after which a spell above `min_th` begins anew. Both as in the
-//!   simulations that the papers ran; the second keeps a fast average from emptying a short queue. In bytes those
+//! * The first arrival above `min_th` is not marked unless `p_b` is 1, but counts as the first of its gap; and nothing
+//!   is marked or dropped while at most one packet waits, after which a spell above `min_th` starts afresh. Both follow
+//!   the simulations that the papers ran; the second keeps a fast average from emptying a short queue. In bytes those
 //!   simulations let at most one byte wait instead, where this is one packet in either mode: their queue is 200 bytes
 //!   shorter at 10 Mbit/s (docs/validation.md).
-//! * Above `max_th` the paper marks every packet. Unless `mark_above_max`, packets are dropped there even if they
-//!   could be marked: marks that did not help so far are not to be trusted.
+//! * Above `max_th` the paper marks every packet. Unless `mark_above_max`, packets are dropped there even if they could
+//!   be marked: marks that have not helped so far are no longer trusted.
 //! * In bytes the paper scales `p_b` by the size but goes on counting packets. Here n - 1 goes by bytes too, in
 //!   largest packets, and only the numerator of `p_a` is scaled: the gaps are then uniform in bytes whatever the
 //!   sizes, and for packets of the largest size the same as in packets.
@@ -95,7 +95,7 @@
 //! * Method 2 gives gaps that are uniform on `1 .. 1/p_b`, with the mean `(1/p_b + 1)/2`
 //!   (`without_wait_the_gaps_are_uniform_from_one_to_one_over_p`; and in the tests of the same file
 //!   `with_wait_the_gaps_are_uniform_from_one_over_p_to_twice_that`).
-//! * The average answers `-1/ln(1 - w_q)` arrivals late (`a_new_queue_length_is_learnt_in_one_over_w_arrivals`).
+//! * The average lags by `-1/ln(1 - w_q)` arrivals (`a_new_queue_length_is_learnt_in_one_over_w_arrivals`).
 //! * Bytes: the probability is proportional to the size (`in_bytes_a_mark_hits_a_packet_by_its_size`).
 
 use longfat_units::parameter::{Parameter, Settings, shortest};
@@ -237,7 +237,7 @@ struct Red {
     early: Verdict,
     /// The answer where it is above.
     late: Verdict,
-    /// That of the largest packet, which is what m counts.
+    /// Transmission time of the largest packet, the unit of m.
     packet_time: Span,
     /// `(1 - w_q)^m` for small m.
     powers: [f64; 32],
@@ -279,7 +279,7 @@ impl Red {
         length.cast_signed() as f64
     }
 
-    /// avg, with the sample that an arrival brings.
+    /// avg, updated with the sample that an arrival brings.
     #[inline]
     fn sample(&mut self, arrival: &Arrival) {
         if let Some(since) = arrival.idle_since

@@ -1,4 +1,4 @@
-//! REM: random exponential marking, which makes the price of a link of its excess load and its excess queue.
+//! REM: random exponential marking, which sets the price of a link from its excess load and its excess queue.
 //!
 //! S. Athuraliya, V. H. Li, S. H. Low, Q. Yin, "REM: Active Queue Management", IEEE Network 15(3), 2001.
 //!
@@ -35,13 +35,14 @@
 //! # Domain
 //!
 //! γ goes by packets, not by shares of the capacity: the same excess of 1 % of the load moves the price a hundred times
-//! faster at 1 Gbit/s than at 10 Mbit/s. The defaults are of the time of 10 Mbit/s. Where the price swings, γ is too
-//! large for the round trips; with a `target` of 0 the queue is emptied, and some capacity with it.
+//! faster at 1 Gbit/s than at 10 Mbit/s. The defaults date from the days of 10 Mbit/s. Where the price swings, γ is too
+//! large for the round trips; with a `target` of 0 the queue is emptied, and some capacity is lost with it.
 //!
 //! # Deviations
 //!
-//! * x and c count the bytes, in packets of the largest size that crosses, so that acknowledgments of 40 bytes are the
-//!   load that they are. b and b* count as the buffer does; where that is bytes, in packets of the largest size too.
+//! * x and c count bytes, in packets of the largest size that crosses, so that an acknowledgment of 40 bytes counts for
+//!   no more load than it is. b and b* count as the buffer does; where that is bytes, in packets of the largest size
+//!   too.
 //! * x is the count of the interval itself. Implementations smooth it.
 //! * The packet in service is not part of b.
 //!
@@ -123,7 +124,7 @@ struct Rem {
     /// Bytes of a packet.
     packet: f64,
     unit: Unit,
-    /// One over what a packet is in the unit of the queue.
+    /// One over the size of a packet in the unit of the queue.
     per_unit: f64,
     interval: Span,
     ecn: bool,
@@ -160,7 +161,7 @@ impl Policy for Rem {
         mark_at_random(self.probability, self.ecn, arrival, chance)
     }
 
-    /// What finds no room is load as well.
+    /// A packet that finds no space is load as well.
     fn on_overflow(&mut self, arrival: &Arrival) {
         let Bytes(bytes) = arrival.bytes;
         self.arrived += bytes;
@@ -177,7 +178,7 @@ impl Policy for Rem {
             let excess = self.alpha * (b - self.target) + x - self.capacity;
             let before = self.price;
             self.price = (before + self.gamma * excess).max(0.0);
-            // Nothing more will change on a link that has fallen silent.
+            // Nothing more will change on a link that has gone quiet.
             if x == 0.0 && self.price == before {
                 break;
             }

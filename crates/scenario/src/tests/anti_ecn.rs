@@ -1,4 +1,4 @@
-//! The AntiECN marker of a link, as it is written and as it comes back.
+//! The AntiECN marker of a link, as written and as read back.
 
 use super::{base, refusal};
 use crate::{AntiEcn, AntiEcnMode, Scenario};
@@ -45,7 +45,7 @@ fn the_reverse_direction_may_differ() {
     let on = format!("{MARKER}=true");
     assert_eq!(markers(&[&on, &reverse("=false")]), (Some(DEFAULT), None));
     assert_eq!(markers(&[&reverse("=true")]), (None, Some(DEFAULT)));
-    // It takes the place of that of the forward direction as a whole, and its length goes by its own rate.
+    // It replaces that of the forward direction entirely, and its length goes by its own rate.
     let (half, overwrite) = ("link.bottleneck.reverse.rate=250 Mbit/s", reverse(".mode=overwrite"));
     let other = AntiEcn { mode: AntiEcnMode::Overwrite, buffer: 2.5e6, ..DEFAULT };
     assert_eq!(

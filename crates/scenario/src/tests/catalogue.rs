@@ -1,5 +1,5 @@
-//! A controller and a queue that have every kind of parameter, so that no test waits for a real one; and what a
-//! catalogue takes in.
+//! A controller and a queue that have every kind of parameter, so that no test depends on a real one; and what a
+//! catalogue accepts.
 
 use longfat_control::controller::reno::{self, Reno};
 use longfat_control::{Cause, Controller, Needs, Operating, WindowLaw, Windowed};
@@ -122,7 +122,7 @@ fn a_name_stands_for_one_entry() {
         "there is a queue called `red` already: give the new one another name"
     );
     assert_eq!(catalogue, Catalogue::built_in());
-    // A queue may be called what a controller is called.
+    // A queue may have the same name as a controller.
     assert_eq!(catalogue.add_discipline(fifo("reno")), Ok(()));
     assert!(catalogue.discipline("reno").is_some() && catalogue.discipline("rno").is_none());
 }

@@ -1,9 +1,9 @@
-//! Random harm to scenarios.
+//! Random damage to scenarios.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Pieces that a mutation puts in.
+/// Pieces that a mutation inserts.
 const PIECES: &[&str] = &[
     "",
     "",
@@ -61,7 +61,7 @@ const PIECES: &[&str] = &[
     "kind",
 ];
 
-/// One change: what to put, where, and how much to take away.
+/// One change: what to insert, where, and how much to remove.
 pub(super) type Mutation = (Index, Index, &'static str);
 
 /// A few changes to a text.
@@ -69,7 +69,7 @@ pub(super) fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     prop::collection::vec((any::<Index>(), any::<Index>(), select(PIECES)), 1..4)
 }
 
-/// `text` with some values replaced: right in form, and mostly wrong in meaning.
+/// `text` with some values replaced: well-formed, and mostly meaningless.
 pub(super) fn replace_values(text: &str, mutations: &[Mutation]) -> String {
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
     for (at, from, piece) in mutations {
@@ -84,7 +84,7 @@ pub(super) fn replace_values(text: &str, mutations: &[Mutation]) -> String {
     lines.join("\n")
 }
 
-/// `text` after the changes; they fall between characters.
+/// `text` after the changes, which fall between characters.
 pub(super) fn mutate(text: &str, mutations: &[Mutation]) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for (at, length, piece) in mutations {

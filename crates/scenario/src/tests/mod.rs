@@ -1,4 +1,4 @@
-//! What no single file shows: resolution, parameters, overrides, and that what is written is read back.
+//! What no single file shows: resolution, parameters, overrides, and that what is written can be read back.
 
 mod anti_ecn;
 mod catalogue;
@@ -273,7 +273,7 @@ fn problems_are_there_for_programs_too() {
     );
     assert!(error.diagnostics().iter().all(|it| it.file == "some.toml"));
     assert!(error.diagnostics().iter().all(|it| it.override_index.is_none()));
-    // Behind a letter of two bytes; the second override, which no file holds.
+    // After a letter of two bytes; the second override, which is in no file.
     let error = read(&overrides).expect_err("that is no value");
     let [only] = error.diagnostics() else { panic!("{error}") };
     assert_eq!((only.file.as_str(), only.override_index), ("--set", Some(1)));
@@ -351,7 +351,7 @@ fn every_entry_of_the_registries_has_defaults_that_can_be_read() {
     }
 }
 
-/// What is accepted is written and read back unchanged.
+/// Whatever is accepted is written and read back unchanged.
 fn comes_back(scenario: &Scenario) -> Result<(), TestCaseError> {
     let text = scenario.to_toml();
     match read(&text, &[]) {
@@ -366,7 +366,7 @@ proptest! {
     fn a_random_scenario_comes_back(text in random::scenario()) {
         match read(&text, &[]) {
             Ok(scenario) => comes_back(&scenario)?,
-            // The one contradiction that the generator makes, where a reverse direction inherits a buffer.
+            // The one contradiction that the generator produces, where a reverse direction inherits a buffer.
             Err(error) if error.to_string().contains("and the buffer is unlimited") => {}
             Err(error) => prop_assert!(false, "{}\n{}", text, error),
         }

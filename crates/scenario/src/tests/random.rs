@@ -5,10 +5,10 @@ use proptest::sample::select;
 
 use longfat_units::{Bytes, Rate, Span};
 
-/// No path of three links is longer there and back.
+/// No path of three links is longer than this, there and back.
 const LONGEST_PATH: u64 = 120_000_000_000;
 
-/// The text of a scenario that is right.
+/// The text of a valid scenario.
 pub(super) fn scenario() -> impl Strategy<Value = String> {
     let links = prop::collection::vec(link(), 1..=3);
     let groups = prop_oneof![(1..=3_usize, 0..=2_usize), (0..1_usize, 1..=2_usize)];
@@ -86,7 +86,7 @@ fn link() -> impl Strategy<Value = String> {
     (keys(true), prop::option::of(keys(false))).prop_map(|(forward, reverse)| {
         let reverse =
             reverse.map(|keys| format!("[link.NAME.reverse]\n{keys}")).unwrap_or_default();
-        // A flow may not cross every link: its round trip must be there all the same.
+        // A flow may not cross every link, but needs a round trip all the same.
         format!("[link.NAME]\nbdp = \"80 ms\"\n{forward}{reverse}").replacen(
             "bdp = \"80 ms\"\n",
             if forward.contains("bdp = ") { "" } else { "bdp = \"80 ms\"\n" },
@@ -95,7 +95,7 @@ fn link() -> impl Strategy<Value = String> {
     })
 }
 
-/// A virtual buffer that holds the largest packet whatever the link.
+/// A virtual buffer that holds the largest packet on any link.
 fn anti_ecn() -> impl Strategy<Value = String> {
     let buffer = prop_oneof![
         Just("unlimited".to_string()),
@@ -169,7 +169,7 @@ fn flow(links: usize) -> impl Strategy<Value = String> {
     )
 }
 
-/// Short flows. No load on a link of the range below makes too many arrivals or too few.
+/// Short flows. No load on a link of the range below produces too many arrivals or too few.
 fn traffic_group(links: usize) -> impl Strategy<Value = String> {
     let arrivals = prop_oneof![
         (1e-9..1e9_f64).prop_map(|rate| format!("{{ poisson = \"{rate} /s\" }}")),

@@ -1,11 +1,11 @@
-//! Short flows, and what they say about the links that they cross.
+//! Short flows, and what they say about the links they cross.
 
 use longfat_units::{Bytes, Span};
 
 use super::{base, read, refusal};
 use crate::{Scenario, Size, Spans, TrafficGroup};
 
-/// A link of 500 Mbit/s and back 5 Mbit/s, and nothing but short flows.
+/// A link of 500 Mbit/s, 5 Mbit/s on the way back, and nothing but short flows.
 const WEB: &str = r#"
 duration = "120 s"
 
@@ -71,7 +71,7 @@ fn sizes_are_amounts_or_distributions_in_bytes_or_packets() {
         size("{ uniform = [\"500 B\", \"2 packets\"] }"),
         Size::Uniform(Bytes(500), Bytes(2000))
     );
-    // A part of a byte is no amount, but the mean of amounts.
+    // A part of a byte is not an amount, but it can be the mean of amounts.
     assert_eq!(
         size("{ exponential = { mean = \"999.25 B\" } }"),
         Size::Exponential { mean: 999.25 }

@@ -1,8 +1,8 @@
 //! AntiECN: one bit for spare capacity.
 //!
-//! The sender sets the bit, each link that takes part clears it unless it has capacity to spare, and the receiver returns
-//! it with the acknowledgment. When a link has capacity to spare, and why the bit is only heeded where every link takes
-//! part, is in [`longfat_queue::AntiEcn`]; what a window does with it is in the controller `anti-ecn`.
+//! The sender sets the bit, each participating link clears it unless it has capacity to spare, and the receiver returns
+//! it with the acknowledgment. [`longfat_queue::AntiEcn`] says when a link has capacity to spare, and why the bit
+//! counts only where every link takes part; the controller `anti-ecn` says what a window does with it.
 
 use longfat_queue::AntiEcn;
 use longfat_units::{Rate, Time};
@@ -12,24 +12,24 @@ use longfat_control::Controller;
 use longfat_scenario::{self as scenario, AntiEcnMode, Choice};
 
 impl Flags {
-    /// Every link crossed so far has capacity to spare. Acknowledgment: so it was with all data that it covers.
+    /// Every link crossed so far has capacity to spare. On an acknowledgment: all the data it covers had the bit.
     pub(crate) const SPARE: Self = Self::signal(0);
 }
 
-/// What came of asking the path.
+/// The outcome of asking the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Negotiation {
     /// The controller has no use for the bit.
     NotAsked,
     /// Every link takes part.
     Agreed,
-    /// This one does not, the first on the way of the data.
+    /// Not every link does; this is the first on the data's way that does not.
     Unaware(usize),
 }
 
 impl Negotiation {
-    /// What a flow under `control` learns in its first round trip (AECN-SYN). `unaware` is the first link on the way of its
-    /// data that does not take part.
+    /// What a flow under `control` learns in its first round trip (AECN-SYN). `unaware` is the first link on its data's
+    /// way that does not take part.
     pub(crate) fn new(control: &Choice<Controller>, unaware: Option<usize>) -> Self {
         match unaware {
             _ if !control.entry.needs(&control.settings).room => Self::NotAsked,
@@ -38,7 +38,7 @@ impl Negotiation {
         }
     }
 
-    /// Is the bit in use? `None` where nobody asked.
+    /// Is the bit in use? `None` if the controller did not ask for it.
     pub(crate) fn agreed(self) -> Option<bool> {
         match self {
             Self::NotAsked => None,
@@ -47,7 +47,7 @@ impl Negotiation {
         }
     }
 
-    /// The link because of which it is not.
+    /// The link that keeps the bit out of use.
     pub(crate) fn unaware_link(self) -> Option<usize> {
         match self {
             Self::Unaware(link) => Some(link),
@@ -55,17 +55,17 @@ impl Negotiation {
         }
     }
 
-    /// The share of acknowledgments that tell of spare capacity: `heard` of `acknowledgments`. NaN where the bit is not in
-    /// use, or there was none.
+    /// The share of acknowledgments that report spare capacity: `heard` of `acknowledgments`. NaN where the bit is not
+    /// in use, or there were no acknowledgments.
     pub(crate) fn share(self, heard: u64, acknowledgments: u64) -> f64 {
         if self == Self::Agreed { heard as f64 / acknowledgments as f64 } else { f64::NAN }
     }
 }
 
-/// A sender's side: what its data says, what it makes of acknowledgments, and how many tell of spare capacity.
+/// The sender's side: what it writes into data, how it reads acknowledgments, and how many report spare capacity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listener {
-    /// What an acknowledgment without the bit means: nothing, unless every link has its say.
+    /// What an acknowledgment without the bit means: nothing, unless every link takes part.
     silence: Option<bool>,
     heard: u64,
     /// What `heard` was when the measured interval began.
@@ -78,12 +78,12 @@ impl Listener {
         Self { silence: agreed.then_some(false), heard: 0, before: 0 }
     }
 
-    /// What data leaves with.
+    /// The flags that data leaves with.
     pub(crate) fn offer(&self) -> Flags {
         Flags::default().with_if(Flags::SPARE, self.silence.is_some())
     }
 
-    /// What an acknowledgment says of spare capacity on the path; nothing, unless every link has its say.
+    /// What an acknowledgment says about spare capacity on the path: nothing, unless every link takes part.
     #[inline]
     pub(crate) fn hear(&mut self, ack: Flags) -> Option<bool> {
         if ack.has(Flags::SPARE) { self.count() } else { self.silence }
@@ -101,7 +101,7 @@ impl Listener {
         self.before = self.heard;
     }
 
-    /// How many acknowledgments have told of spare capacity in the whole run.
+    /// How many acknowledgments have reported spare capacity, over the whole run.
     pub(crate) fn heard(&self) -> u64 {
         self.heard
     }
@@ -112,7 +112,7 @@ impl Listener {
     }
 }
 
-/// A link's side: a virtual queue beside its own, of whatever discipline that is.
+/// The link's side: a virtual queue beside its real one, whatever the discipline of that is.
 #[derive(Debug)]
 pub(crate) struct Marker {
     queue: AntiEcn,
@@ -125,8 +125,8 @@ impl Marker {
         Self { queue: AntiEcn::new(rate, threshold, buffer), mode }
     }
 
-    /// A packet arrives. All of them enter the virtual queue; data has its bit written, and acknowledgments, whose bit
-    /// is the echo of another way, keep it.
+    /// A packet arrives. All packets enter the virtual queue, but the bit is written into data only: that of an
+    /// acknowledgment is the echo of the other direction, and stays.
     pub(crate) fn see(&mut self, now: Time, packet: &mut Packet) {
         let spare = self.queue.has_spare_capacity(now, packet.size());
         if packet.is_ack() {
@@ -146,8 +146,8 @@ mod tests {
     use crate::cargo::Hold;
     use crate::receiver::{Echo, Intervals, Receiver};
 
-    /// The bit of a data packet that had it or had not, and of an acknowledgment, after a link in each mode; first in an
-    /// empty virtual queue, then in a full one.
+    /// The bit of data packets with and without it, and of acknowledgments, after a link in each mode; first with an
+    /// empty virtual queue, then with a full one.
     #[test]
     fn a_marker_writes_into_data_alone() {
         let written = |mode, flags: Flags| {
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// The bits of the acknowledgments of five segments with and without the bit, delayed or not.
+    /// The bits of the acknowledgments, delayed or not, of five segments with these bits.
     fn returned(delayed_ack: bool, bits: [bool; 5]) -> Vec<bool> {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };

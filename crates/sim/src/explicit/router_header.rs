@@ -1,14 +1,14 @@
-//! Headers for routers: what ends and queues of one scheme tell each other in every packet of data (XCP, VCP, DECbit).
+//! Headers for routers: what the ends and queues of a scheme tell each other in every data packet (XCP, VCP, DECbit).
 //!
 //! ```text
 //!     CongestionControl::router_header ─▶ data ─▶ queue ─▶ … ─▶ receiver ─▶ acknowledgment ─▶ Feedback::router
 //!                                               Host::header     Hold::hand_over               Cargo::header
 //! ```
 //!
-//! A header is in the hold ([`crate::cargo`]), and its packet knows where. A queue that owns its packets may read and
-//! change it as long as the packet is with it; policies, which decide on arrival, do not see it. The receiver leaves it
-//! with the acknowledgment, and where that answers two segments one header stands for both
-//! ([`longfat_units::RouterHeader::after`]). A packet that is lost takes its header along.
+//! The header is kept in the hold ([`crate::cargo`]), and the packet knows where. A queue that owns its packets may
+//! read and change it while it has the packet; policies, which decide on arrival, do not see it. The receiver hands it
+//! over to the acknowledgment, and where that covers two segments one header stands for both
+//! ([`longfat_units::RouterHeader::after`]). A packet that is lost takes its header with it.
 
 #[cfg(test)]
 mod tests {
@@ -26,7 +26,7 @@ mod tests {
     use crate::packet::Packet;
     use crate::simulation::Simulation;
 
-    /// Two links, two flows that their routers assist and one that they do not, and a flow the other way.
+    /// Two links, two flows that use the headers and one that does not, and a flow in the other direction.
     const SCENARIO: &str = r#"
         duration = "2 s"
         [link.first]
@@ -100,7 +100,7 @@ mod tests {
         }
     }
 
-    /// With a controller `assisted` and a queue `router`.
+    /// The built-in catalogue with a controller `assisted` and a queue `router`.
     fn catalogue(heard: &Heard) -> Catalogue {
         let mut catalogue = Catalogue::built_in();
         let heard = Arc::clone(heard);
@@ -117,8 +117,8 @@ mod tests {
         catalogue
     }
 
-    /// A router that takes 1 of the feedback when a packet arrives and 2 when it leaves, and raises the code to 1. Every
-    /// so often it drops a packet, in turns as it arrives, as it leaves, and the one that has waited longest.
+    /// A router that raises the code to 1, and lowers the feedback by 1 when a packet arrives and by 2 when it leaves.
+    /// Now and then it drops a packet: in turn an arriving one, the one that has waited longest, and a leaving one.
     #[derive(Debug, Default)]
     struct Router {
         line: Line,
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// The acknowledgments that are on their way home, each with what it returns.
+    /// The flow of each acknowledgment in transit that has a header, with that header.
     fn returned(simulation: &mut Simulation) -> Vec<(u32, RouterHeader)> {
         let acks: Vec<Packet> = simulation.network.piped().filter(Packet::is_ack).collect();
         let hold = &mut simulation.hold;
@@ -186,7 +186,7 @@ mod tests {
                 assert_eq!(kept, travelling, "headers leak");
                 for (flow, header) in returned(&mut simulation) {
                     assert!(flow < 2, "flow {flow} has not asked for headers");
-                    // Two routers on the way of the data take 3 each; those on the way back take nothing.
+                    // The two routers on the data's way subtract 3 each; those on the way back subtract nothing.
                     match header.feedback {
                         94.0 => one += 1,
                         188.0 => two += 1,

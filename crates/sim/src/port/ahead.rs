@@ -9,9 +9,9 @@ use crate::ring::Ring;
 /// Departures to come.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    /// That of the packet in service; never if there is none.
+    /// The packet in service; `Time::NEVER` if there is none.
     served: Departure,
-    /// Those of the packets that wait.
+    /// The packets that are waiting.
     waiting: Ring<Departure>,
 }
 
@@ -61,8 +61,8 @@ impl Ahead {
         Arrived::Through(at + delay)
     }
 
-    /// Lets the policy have its looks at the queue up to `now`, with the departures between them. At the same instant a
-    /// look comes before a departure.
+    /// Lets the policy sample the queue at every tick up to `now`, playing the departures in between. At the same
+    /// instant the tick comes before the departure.
     pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
         while gate.clock.next() <= now {
             self.settle(Time(gate.clock.next().0 - 1), gate);

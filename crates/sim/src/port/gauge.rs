@@ -1,7 +1,7 @@
 //! What is measured at a link: queue, utilisation, drops, marks.
 //!
-//! Nothing here is sampled: mean and percentile of the queue are weighted with time, exactly, whatever the spacing
-//! of the time series. Counts belong to the measured interval, which begins at the end of the warm-up.
+//! Nothing here is sampled: the mean and percentile of the queue are time-weighted, exactly, whatever the spacing of
+//! the time series. Counts belong to the measured interval, which begins at the end of the warm-up.
 
 use longfat_queue::{Backlog, Capacity};
 use longfat_units::{Rate, Span, Time};
@@ -18,7 +18,7 @@ pub(crate) struct Gauge {
     measured_until: Time,
     /// The next instant at which counts are read or reset.
     edge: Time,
-    /// The queue in the unit of the capacity, and since when; and in packets.
+    /// The queue in the unit of the capacity, and since when it has been so; and the queue in packets.
     level: u64,
     since: Time,
     packets: u64,
@@ -124,7 +124,7 @@ impl Gauge {
         self.series.as_ref().map_or(measure, |series| series.next.min(measure))
     }
 
-    /// Reads or resets what is due until `now`, included: what happens at an edge comes after it.
+    /// Reads or resets the counts at every edge up to and including `now`: what happens at an edge counts after it.
     #[inline]
     pub(crate) fn advance(&mut self, now: Time) {
         if now >= self.edge {
@@ -166,7 +166,7 @@ impl Gauge {
         }
     }
 
-    /// The queue is `backlog` from now on.
+    /// From now on the queue is `backlog`.
     #[inline]
     pub(crate) fn queue(&mut self, now: Time, backlog: Backlog) {
         self.advance(now);
@@ -185,12 +185,12 @@ impl Gauge {
         self.counts.bytes_left += u64::from(bytes);
     }
 
-    /// A packet that left at `at` was destroyed on the wire. May be told early.
+    /// A packet that left at `at` was destroyed on the wire. `at` may be in the future.
     pub(crate) fn corrupted_at(&mut self, at: Time) {
         self.corrupted += u64::from(at >= self.measured_from && at <= self.measured_until);
     }
 
-    /// A packet arrives: what is due before comes first.
+    /// A packet arrives; edges up to now come first.
     #[inline]
     pub(crate) fn arrived(&mut self, now: Time) {
         self.advance(now);
@@ -224,7 +224,7 @@ impl Gauge {
         }
     }
 
-    /// The level, as a fraction of the capacity, below or at which the queue was for this share of the time.
+    /// The level, as a fraction of the capacity, that the queue did not exceed for this share of the time.
     fn percentile(&self, share: f64) -> f64 {
         let total: u64 = self.histogram.iter().sum();
         let wanted = share * total as f64;
@@ -260,7 +260,7 @@ impl Series {
     }
 }
 
-/// The unit in which the capacity counts; NaN for a queue without end, of which no fraction makes sense.
+/// The capacity in its own unit; NaN for an unbounded queue, of which no fraction makes sense.
 fn units(capacity: Capacity) -> f64 {
     match capacity {
         Capacity::Packets(limit) => limit as f64,

@@ -1,9 +1,9 @@
 //! One direction of a link: a queue, a transmitter, a wire.
 //!
-//! There are two kinds of server. A first-in-first-out queue whose policy acts on arrival knows when each packet
-//! will leave the moment it arrives ([`ahead`]): no event is needed for departures, and the ring of departure times
-//! answers every question about the queue. A queue that owns its packets must be asked for each of them ([`stepwise`]).
-//! Both share what is here and, for the same queue, give the same results to the byte.
+//! There are two kinds of server. A first-in-first-out queue whose policy acts on arrival knows, the moment a packet
+//! arrives, when it will leave ([`ahead`]): departures need no events, and the ring of departure times answers every
+//! question about the queue. A queue that owns its packets must be asked for each of them ([`stepwise`]). Both share
+//! the code in this file and, for the same queue, give the same results to the byte.
 
 mod ahead;
 mod gauge;
@@ -22,9 +22,9 @@ use crate::explicit::Marker;
 use crate::packet::Packet;
 use stepwise::Hands;
 
-/// A transmitter is free by then at the latest. No run lasts as long, so that what it would send later is in flight at
-/// the end; and the clock still holds the largest packet at a bit per second, six days, and the delays that follow, a
-/// day each at most.
+/// The latest time at which a transmitter becomes free. No run lasts this long, so anything it would send later is in
+/// flight at the end anyway; and the clock still has room for the largest packet at one bit per second (six days) and
+/// for the delays that follow (at most a day each).
 pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
 
 /// What a link is made from.
@@ -37,7 +37,7 @@ pub(crate) struct Config {
     pub(crate) marker: Option<Marker>,
     pub(crate) corruption: Rare,
     pub(crate) chance: Stream,
-    /// Serve packet by packet even where that is not needed.
+    /// Serve packet by packet even where departures are known on arrival.
     pub(crate) stepwise: bool,
     pub(crate) gauge: Gauge,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Port {
 #[derive(Debug)]
 enum Server {
     Ahead(ahead::Ahead),
-    /// The same, with something to do at each arrival before it asks to enter.
+    /// The same, with something to do at each arrival before the packet is admitted.
     Attended(ahead::Ahead),
     Stepwise(stepwise::Stepwise),
 }
@@ -63,19 +63,18 @@ enum Server {
 /// What becomes of a packet that arrives at a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrived {
-    /// It will be at the far end of the wire then.
+    /// It will be at the far end of the wire at this time.
     Through(Time),
-    /// It is with the queue; if the transmitter was idle and now sends, that departure must be scheduled for then. There
-    /// may be something to take from [`Port::take_dropped`], this packet too.
+    /// The queue has it. If the transmitter was idle and has now begun to send, the departure must be scheduled for
+    /// this time. There may be packets to collect with [`Port::take_dropped`], including this one.
     Waits(Option<Time>),
     /// It was dropped.
     Dropped,
-    /// It is sent, and destroyed on the wire: nothing of use will be at the far end then.
+    /// It is sent and destroyed on the wire: nothing usable reaches the far end at this time.
     Corrupted(Time),
 }
 
-/// A packet that leaves a transmitter that is served packet by packet. There may be something to take from
-/// [`Port::take_dropped`].
+/// A packet that leaves a link served packet by packet. There may be packets to collect with [`Port::take_dropped`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departed {
     pub(crate) packet: Packet,
@@ -83,7 +82,7 @@ pub(crate) struct Departed {
     pub(crate) arrives: Time,
     /// Is it destroyed on the wire?
     pub(crate) corrupted: bool,
-    /// When the next packet departs, if one waits.
+    /// When the next packet departs, if one is waiting.
     pub(crate) next: Option<Time>,
 }
 
@@ -130,7 +129,7 @@ impl Port {
         self.delay
     }
 
-    /// A packet arrives; a mark may be written into it. `groups` has for each flow the group it belongs to.
+    /// A packet arrives, and may be marked. `groups` holds the group of each flow.
     #[expect(clippy::inline_always, reason = "once for data and once for acknowledgments")]
     #[inline(always)]
     pub(crate) fn arrive(
@@ -145,7 +144,7 @@ impl Port {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
             Server::Attended(_) | Server::Stepwise(_) => {
-                // A copy has an address, so that the packet itself needs none.
+                // Only the copy's address is taken, so that the packet itself can stay in registers.
                 let mut copy = *packet;
                 let arrived = self.attend(now, &mut copy, groups, hold);
                 packet.flags = copy.flags;
@@ -154,8 +153,8 @@ impl Port {
         }
     }
 
-    /// An arrival with all that a link can have: a marker, a policy that looks by the clock, a queue that owns its packets
-    /// or may take months. Apart, so that links with none of it do not pay for it.
+    /// An arrival at a link with any of the extras: a marker, a policy with a clock, a queue that owns its packets, or
+    /// one that may take months to drain. Kept apart so that links without them do not pay for them.
     #[inline(never)]
     fn attend(
         &mut self,
@@ -196,7 +195,7 @@ impl Port {
         }
     }
 
-    /// One of the packets that a queue that owns its packets has dropped since it was last asked.
+    /// One of the packets dropped by a queue that owns its packets and not yet collected.
     pub(crate) fn take_dropped(&mut self) -> Option<Packet> {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => None,
@@ -224,13 +223,13 @@ impl Port {
         &mut self.gate.gauge
     }
 
-    /// Packets that wait.
+    /// The packets that are waiting.
     #[cfg(test)]
     pub(crate) fn backlog(&self) -> Backlog {
         self.gate.backlog
     }
 
-    /// How many of the packets inside a server that keeps packets are such.
+    /// How many of the packets held by the server satisfy `which`; zero for a server that holds none.
     pub(crate) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
         match &self.server {
             Server::Ahead(_) | Server::Attended(_) => 0,
@@ -239,8 +238,8 @@ impl Port {
     }
 }
 
-/// May what waits take longer than the clock lasts after the longest run? Thirteen days are left then; half of them are
-/// kept for what comes after the queue.
+/// Could a full queue take longer to drain than the clock has left after the longest run? That is thirteen days, half
+/// of which are kept for what comes after the queue.
 fn may_outlast_clock(rate: Rate, capacity: Capacity) -> bool {
     const LARGEST_PACKET: u64 = 65_535;
     // More packets than any memory holds.
@@ -255,7 +254,7 @@ fn may_outlast_clock(rate: Rate, capacity: Capacity) -> bool {
     u128::from(bytes.0) * 8 > u128::from(rate.0) * days
 }
 
-/// The way into the queue: capacity, policy, and what waits.
+/// The way into the queue: capacity, policy, and backlog.
 #[derive(Debug)]
 struct Gate {
     capacity: Capacity,
@@ -267,7 +266,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// Does the packet get in? Writes the mark if there is one.
+    /// Is the packet admitted? Marks it if the verdict says so.
     #[expect(
         clippy::inline_always,
         reason = "once for every arrival, and all its registers are in use"
@@ -284,7 +283,7 @@ impl Gate {
         }
     }
 
-    /// What becomes of a packet. Told no more than it needs, so that the packet itself can stay in registers.
+    /// Decides what becomes of a packet. Takes only the fields it needs, so that the packet can stay in registers.
     #[expect(
         clippy::inline_always,
         reason = "once for every arrival, and all its registers are in use"
@@ -321,7 +320,7 @@ impl Gate {
         Verdict::Drop
     }
 
-    /// Does all that waits fit into the buffer?
+    /// Does the backlog fit into the buffer?
     fn is_within_capacity(&self) -> bool {
         match self.capacity {
             Capacity::Packets(limit) => self.backlog.packets <= limit,
@@ -330,7 +329,7 @@ impl Gate {
         }
     }
 
-    /// Lets the policy have the looks at the queue that are due until `now`. They find what waits, so they come before
+    /// Gives the policy the ticks that are due up to `now`. They see the present backlog, so they must come before
     /// anything that changes it.
     fn tick(&mut self, now: Time) {
         let count = self.clock.take_due(now);
@@ -339,14 +338,14 @@ impl Gate {
         }
     }
 
-    /// A packet begins to wait.
+    /// A packet joins the queue.
     #[inline]
     fn enter(&mut self, now: Time, bytes: Bytes) {
         self.backlog.enter(bytes);
         self.gauge.queue(now, self.backlog);
     }
 
-    /// A packet ends its wait.
+    /// A packet leaves the queue.
     #[inline]
     fn leave(&mut self, now: Time, bytes: Bytes) {
         self.backlog.leave(bytes);
@@ -354,20 +353,20 @@ impl Gate {
     }
 }
 
-/// Sends one packet after the other, at the exact rate.
+/// Sends one packet after another, at the exact rate.
 #[derive(Debug)]
 struct Transmitter {
     rate: Rate,
-    /// When the packets accepted so far have left.
+    /// When the last of the packets accepted so far will have left.
     free_at: Time,
     /// What the last transmission time was rounded down by, in 1/rate picoseconds.
     carry: u64,
-    /// Transmission times of the two sizes seen last.
+    /// Transmission times of the last two sizes looked up.
     known: [Transmission; 2],
     corruption: Rare,
 }
 
-/// How long a packet of so many bytes takes: whole picoseconds, and the remainder in 1/rate picoseconds.
+/// How long a packet of `bytes` bytes takes: whole picoseconds, and the remainder in 1/rate picoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Transmission {
     bytes: u32,
@@ -387,7 +386,7 @@ impl Transmitter {
     }
 
     /// Sends a packet as soon as the transmitter is free, at `now` or later; returns when its last bit has left.
-    /// The remainder of the division is carried on, so that no rate is bent by rounding.
+    /// The remainder of the division is carried over, so that rounding does not distort the rate.
     #[expect(
         clippy::inline_always,
         reason = "once for every arrival, and all its registers are in use"
@@ -411,7 +410,7 @@ impl Transmitter {
     )]
     #[inline(always)]
     fn transmission(&mut self, bytes: u32) -> Transmission {
-        // Data and acknowledgments come in no order: choosing between them must not be a branch.
+        // Data and acknowledgments come in no predictable order, so the choice between them must not be a branch.
         let known = self.known[usize::from(self.known[1].bytes == bytes)];
         if known.bytes == bytes { known } else { self.learn(bytes) }
     }
@@ -429,12 +428,12 @@ impl Transmitter {
         self.known[0]
     }
 
-    /// Keeps within the clock what has no room there.
+    /// Caps the time at which the transmitter is free, so that the clock cannot overflow.
     fn saturate(&mut self) {
         self.free_at = self.free_at.min(LATEST);
     }
 
-    /// Since when nothing has been sent, if nothing is being sent at `now`.
+    /// Since when the transmitter has been idle, if it is idle at `now`.
     #[inline]
     fn idle_since(&self, now: Time) -> Option<Time> {
         (self.free_at <= now).then_some(self.free_at)

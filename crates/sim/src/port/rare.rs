@@ -1,14 +1,14 @@
-//! Events of small probability, counted instead of tried.
+//! Events of small probability: count down to the next one instead of trying each time.
 
 use longfat_scenario::chance::{Stream, uniform};
 use longfat_units::math;
 
-/// Bernoulli trials of small probability, counted instead of tried: only a success costs a random number.
+/// Bernoulli trials of small probability, as a countdown to the next success: only successes cost a random number.
 #[derive(Clone, Debug)]
 pub(crate) struct Rare {
     /// ln(1 - p)
     log_failure: f64,
-    /// Trials that will fail before the next success.
+    /// Failures left before the next success.
     failures_left: u64,
     stream: Stream,
 }
@@ -26,7 +26,7 @@ impl Rare {
     /// The number of failures before a success is geometric: ⌊ln U / ln(1 - p)⌋ with U in (0, 1].
     fn draw(&mut self) {
         let failures = math::ln(1.0 - uniform(&mut self.stream)) / self.log_failure;
-        // 2^63 trials take longer than any run.
+        // No run has 2^63 trials.
         self.failures_left = failures.min((1_u64 << 63) as f64) as u64;
     }
 

@@ -9,14 +9,14 @@ use super::{Arrived, Departed, Gate, Transmitter};
 use crate::cargo::Hold;
 use crate::packet::Packet;
 
-/// The packets that wait, and the one in service.
+/// The packets that are waiting, and the one in service.
 #[derive(Debug)]
 pub(super) struct Stepwise {
     queue: Box<dyn PacketQueue>,
-    /// The packets themselves; the queue knows them by their keys.
+    /// The packets themselves; the queue refers to them by key.
     waiting: Slab<Packet>,
     in_service: Option<Packet>,
-    /// What the queue has dropped and nobody has taken yet.
+    /// Packets that the queue has dropped and nobody has collected yet.
     dropped: Vec<Packet>,
 }
 
@@ -33,7 +33,7 @@ impl Stepwise {
         Self { queue, waiting: Slab::new(), in_service: None, dropped: Vec::new() }
     }
 
-    /// `group` is the group of flows that the packet belongs to.
+    /// `group` is the group of the packet's flow.
     pub(super) fn arrive(
         &mut self,
         now: Time,
@@ -90,24 +90,24 @@ impl Stepwise {
         (&mut **queue, Desk { now, arriving, gate: hands.gate, hold: hands.hold, waiting, dropped })
     }
 
-    /// The timers of the queue run out that are due until `now`.
+    /// Brings the queue's own clock up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         self.queue.advance(now);
     }
 
-    /// One of the packets that the queue has dropped since it was last asked.
+    /// One of the packets dropped by the queue and not yet collected.
     pub(super) fn take_dropped(&mut self) -> Option<Packet> {
         self.dropped.pop()
     }
 
-    /// How many of the packets inside are such.
+    /// How many of the packets inside satisfy `which`.
     pub(super) fn inside(&self, which: fn(&Packet) -> bool) -> usize {
         let waiting = self.waiting.iter().filter(|(_, packet)| which(packet)).count();
         waiting + usize::from(self.in_service.as_ref().is_some_and(which))
     }
 }
 
-/// What a queue sees of a packet. A group of flows runs between two hosts of its own.
+/// What a queue sees of a packet. Each group of flows runs between two hosts of its own.
 fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
     let back = u32::from(packet.is_ack());
     Item {
@@ -122,10 +122,10 @@ fn item(id: u32, packet: &Packet, group: u32, now: Time) -> Item {
     }
 }
 
-/// Where a queue drops and marks: for each packet both is done and counted at once.
+/// The host that a queue sees: every drop and mark is carried out and counted in one step.
 struct Desk<'a> {
     now: Time,
-    /// A packet that does not wait yet.
+    /// The packet that is arriving and does not count as waiting yet.
     arriving: Option<u32>,
     gate: &'a mut Gate,
     hold: &'a mut Hold,

@@ -38,11 +38,11 @@ fn packet(number: u64, bytes: u32) -> Packet {
     Packet { number, sent: Time::ZERO, flow: 0, detail: 0, bytes, hop: 0, flags: Flags::default() }
 }
 
-/// Arrival at the far end of each packet, `None` where it was dropped; and the mean backlog.
+/// When each packet arrives at the far end, `None` if it was dropped; and the mean backlog.
 type Outcome = (Vec<Option<Time>>, f64);
 
-/// A first-in-first-out queue by its definition: each packet leaves one transmission time after it arrived or after
-/// the one before it left, whichever is later. Times are exact fractions: picoseconds times the rate.
+/// A first-in-first-out queue by definition: each packet leaves one transmission time after its arrival or the
+/// departure of the one before it, whichever is later. Times are exact fractions: picoseconds times the rate.
 fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
     let rate = u128::from(rate.0);
     let mut departures: Vec<u128> = Vec::new();
@@ -50,7 +50,7 @@ fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> 
     let mut outcome = Vec::new();
     for &(at, bytes) in arrivals {
         let at = u128::from(at) * rate;
-        // All but the one in service wait.
+        // All but the one in service are waiting.
         let inside = departures.iter().filter(|&&departure| departure > at).count() as u64;
         if inside > limit {
             outcome.push(None);
@@ -126,7 +126,7 @@ fn step_through(port: &mut Port, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
     outcome
 }
 
-/// A policy that keeps everything and notes how many packets it sees waiting at each look.
+/// A policy that keeps everything and notes how many packets are waiting at each tick.
 #[derive(Debug)]
 struct Watch {
     period: Span,
@@ -148,7 +148,7 @@ impl Policy for Watch {
     }
 }
 
-/// What a policy sees at its looks, until `end`.
+/// What a policy sees at its ticks, up to `end`.
 fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> Vec<u64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watch = Watch { period, seen: Arc::clone(&seen) };
@@ -160,7 +160,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
         step_through(&mut port, arrivals, end);
     } else {
         for (number, &(at, bytes)) in arrivals.iter().enumerate() {
-            // Somebody asks in between now and then, which must change nothing.
+            // Settling in between must change nothing.
             if number % 3 == 0 {
                 port.settle(Time(at));
             }
@@ -171,7 +171,7 @@ fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> 
     seen.lock().expect("nothing else holds it").clone()
 }
 
-/// A packet of 1000 bytes lasts a millisecond.
+/// One megabyte per second: a packet of 1000 bytes takes a millisecond.
 const MEGABYTE: Rate = Rate(8_000_000);
 
 proptest! {
@@ -203,8 +203,8 @@ proptest! {
 }
 
 proptest! {
-    /// A policy that looks at the queue by the clock finds what waited just before that instant, whichever way the link is
-    /// served. Arrivals, departures and looks fall on the same half milliseconds again and again.
+    /// A policy with a clock sees the queue as it was just before each tick, whichever way the link is served.
+    /// Arrivals, departures and ticks often fall on the same half-millisecond.
     #[test]
     fn a_look_finds_what_waited_just_before(
         period in 1_u64..6,

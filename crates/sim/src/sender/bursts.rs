@@ -1,8 +1,8 @@
-//! A sender without a window (Kim & Farber 1995): all there is to send, in bursts, each from a lost segment on.
+//! A sender without a window (Kim & Farber 1995): it sends all it has in bursts, each restarting from a lost segment.
 //!
-//! What it shares with TCP is the retransmission timer, the count of duplicates and the pacing. It has no window to ask for,
-//! nobody to tell of congestion, and no selective acknowledgments to keep book of: of what is unacknowledged it knows where
-//! the burst began and how far it has come.
+//! It shares the retransmission timer, duplicate counting and pacing with TCP. It has no window, no controller to
+//! notify of congestion, and no selective acknowledgments to track: all it knows of the unacknowledged segments is
+//! where the burst began and how far it has got.
 //!
 //! ```text
 //!     unacknowledged ≤ repeated ≤ repeat_until ≤ next      repeated: sent again in this burst, below repeat_until
@@ -19,7 +19,7 @@ use super::{Config, Sends};
 use crate::cargo::Cargo;
 use crate::packet::{Flags, Packet};
 
-/// More than any path holds: what is in flight where nothing bounds it.
+/// Larger than any path can hold: the bound on segments in flight where there is none.
 const UNBOUNDED: u64 = 1_000_000_000_000;
 
 /// The sending half of one flow that has no window.
@@ -27,23 +27,23 @@ const UNBOUNDED: u64 = 1_000_000_000_000;
 pub(crate) struct BurstSender {
     /// First segment not cumulatively acknowledged.
     unacknowledged: u64,
-    /// Everything below was sent again in this burst, or is acknowledged.
+    /// Everything below has been sent again in this burst, or is acknowledged.
     repeated: u64,
-    /// Everything below goes again in this burst.
+    /// Everything below is to be sent again in this burst.
     repeat_until: u64,
     /// Next new segment.
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// As many may be in flight: the window of the receiver.
+    /// Upper bound on segments in flight: the receiver's window.
     allowed: u64,
-    /// The segment from which ranks count; beyond any where packets have no priorities, so that every rank is 0.
+    /// The segment with rank 0; out of reach where packets have no priorities, so that every rank is 0.
     ranked_from: u64,
     priorities: bool,
     duplicates: Duplicates,
-    /// When a segment that had been sent before last left.
+    /// When a segment was last retransmitted.
     copied_at: Time,
-    /// By then the first segment that is not acknowledged had left in this burst.
+    /// By this time the first unacknowledged segment had left in this burst.
     first_left_by: Time,
     pacer: Pacer,
     is_held: bool,
@@ -77,7 +77,7 @@ impl BurstSender {
         }
     }
 
-    /// A new burst begins at the first segment that is not acknowledged.
+    /// Starts a new burst at the first unacknowledged segment.
     fn restart(&mut self) {
         self.repeated = self.unacknowledged;
         self.repeat_until = self.next;
@@ -88,19 +88,19 @@ impl BurstSender {
         }
     }
 
-    /// Can a duplicate acknowledgment tell of a loss? Not if what caused it left before the restart, or is a copy of what
-    /// was there. In a burst segments leave in order: what left after the first one that is missing lies above it, and so
-    /// does what left after the last copy.
+    /// Can a duplicate acknowledgment indicate a loss? Not if the segment that caused it left before the restart, or is
+    /// a copy of one that had arrived. Segments of a burst leave in order: whatever left after the first missing one
+    /// lies above it, and so does whatever left after the last copy.
     fn minds(&self, duplicate: &Packet) -> bool {
         duplicate.sent > self.copied_at.min(self.first_left_by)
     }
 
-    /// Is everything that goes again in this burst acknowledged?
+    /// Is anything to be sent again in this burst still unacknowledged?
     fn is_repeating(&self) -> bool {
         self.unacknowledged < self.repeat_until
     }
 
-    /// The rank of the priority of a segment, 0 the highest.
+    /// A segment's priority as a rank, 0 the highest.
     fn rank(&self, segment: u64) -> u32 {
         u32::try_from(segment.saturating_sub(self.ranked_from)).unwrap_or(u32::MAX)
     }
@@ -118,7 +118,7 @@ impl Sends for BurstSender {
             self.timer.set(restarted);
             self.duplicates.clear();
             if was_repeating {
-                // Another segment has become the first. Has it left in this burst already?
+                // A different segment is now the first. Has it already left in this burst?
                 let has_left = self.repeated > self.unacknowledged;
                 self.first_left_by = if has_left { now } else { Time::NEVER };
             }
@@ -181,7 +181,7 @@ impl Sends for BurstSender {
         self.is_held.then(|| self.pacer.until())
     }
 
-    /// Pacing may always come before.
+    /// Never: pacing may always act first.
     fn hears_early(&self, _: Time, _: u64) -> bool {
         false
     }

@@ -1,21 +1,21 @@
-//! The delivery rate: how fast the network took what was sent.
+//! The delivery rate: how fast the network delivered what was sent.
 //!
-//! "Delivery Rate Estimation" (draft-cheng-iccrg-delivery-rate-estimation-02). Each segment remembers, when it leaves, how
-//! much had been delivered by then and when that was. When it is acknowledged, what has been delivered since is known,
-//! and over which time: the longer one of the time in which it was sent and the time in which it was acknowledged.
+//! "Delivery Rate Estimation" (draft-cheng-iccrg-delivery-rate-estimation-02). Each departing segment records how much
+//! had been delivered by then, and when. Its acknowledgment then yields how much has been delivered since, and over
+//! what interval: the longer of the time taken to send it and the time taken to acknowledge it.
 //!
 //! ```text
 //!     send_elapsed = P.sent - P.first_sent          ack_elapsed = C.delivered_at - P.delivered_at
 //!     delivered    = C.delivered - P.delivered      interval    = max(send_elapsed, ack_elapsed)
 //! ```
 //!
-//! P is, of the segments that an acknowledgment reports, the one that left last. Only for controllers that ask for it: what
-//! is remembered takes 56 bytes for each segment of the largest window there was.
+//! P is the last-sent of the segments that an acknowledgment reports. Kept only for controllers that ask for it: the
+//! records take 56 bytes per segment of the largest window so far.
 
 use longfat_control::RateSample;
 use longfat_units::{Span, Time};
 
-/// What a segment remembers of the moment at which it last left.
+/// What is recorded about a segment when it last left.
 #[derive(Clone, Copy, Debug, Default)]
 struct Departure {
     /// `P.sent_time`
@@ -34,7 +34,7 @@ struct Departure {
     application_limited: bool,
 }
 
-/// What a connection remembers.
+/// Per-connection state.
 #[derive(Debug, Default)]
 pub(super) struct DeliveryRate {
     /// `C.delivered`
@@ -43,14 +43,13 @@ pub(super) struct DeliveryRate {
     delivered_at: Time,
     /// `C.first_sent_time`
     first_sent: Time,
-    /// `C.app_limited`: samples of segments that leave before so much is delivered are limited by the application; 0 if
-    /// none are.
+    /// `C.app_limited`: samples of segments sent before this many are delivered are application-limited; 0 if none are.
     application_limited_until: u64,
     /// Segments lost so far.
     lost: u64,
-    /// By segment number, in a ring of a power of two of places.
+    /// Indexed by segment number, in a ring whose size is a power of two.
     departures: Vec<Departure>,
-    /// Of the segments that the acknowledgment at hand reports the one that left last.
+    /// Of the segments reported by the current acknowledgment, the one that left last.
     newest: Option<Departure>,
 }
 
@@ -59,11 +58,11 @@ impl DeliveryRate {
         segment as usize & (self.departures.len() - 1)
     }
 
-    /// A segment leaves. In flight are `in_flight` segments with it, and what is unacknowledged begins at
-    /// `unacknowledged`.
+    /// A segment leaves: the `in_flight` segments in flight include it, and `unacknowledged` is the first
+    /// unacknowledged one.
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, in_flight: u64, unacknowledged: u64) {
         if in_flight <= 1 {
-            // Nothing was in flight: the time in which this flight is sent begins here.
+            // Nothing was in flight: the sending interval of this flight begins here.
             self.first_sent = now;
             self.delivered_at = now;
         }
@@ -103,25 +102,25 @@ impl DeliveryRate {
         self.delivered += 1;
         self.delivered_at = now;
         let departure = self.departures[self.place(segment)];
-        // Of several that left at once the first was told less, and its sample covers more.
+        // Ties go to the first: it left with less delivered, so its sample covers more.
         if self.newest.is_none_or(|newest| departure.sent > newest.sent) {
             self.newest = Some(departure);
             self.first_sent = departure.sent;
         }
     }
 
-    /// So many segments have been found lost.
+    /// `count` more segments have been found lost.
     pub(super) fn on_lost(&mut self, count: u64) {
         self.lost += count;
     }
 
-    /// The application has nothing to send, with so much in flight.
+    /// The application has nothing to send, with `in_flight` segments in flight.
     pub(super) fn on_application_limited(&mut self, in_flight: u64) {
         self.application_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an acknowledgment, once all that it reports is told. `least` is the smallest round trip seen: nothing
-    /// faster can be believed.
+    /// The sample of an acknowledgment, once every segment it reports has been passed in. `least` is the smallest round
+    /// trip seen: a shorter interval is not credible.
     pub(super) fn sample(&mut self, least: Span) -> Option<RateSample> {
         if self.application_limited_until != 0 && self.delivered > self.application_limited_until {
             self.application_limited_until = 0;
@@ -156,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_window_sent_at_once_is_measured_by_its_acknowledgments() {
-        // Ten segments leave at 0. The bottleneck passes one each 10 ms: acknowledgments at 100, 110, … 190 ms. The k-th has
-        // seen k delivered since the start, in 100 + 10 (k - 1) ms.
+        // Ten segments leave at 0. The bottleneck passes one every 10 ms: acknowledgments at 100, 110, … 190 ms. At the
+        // k-th, k have been delivered since the start, in 100 + 10 (k - 1) ms.
         let mut rate = DeliveryRate::default();
         for segment in 0..10 {
             rate.on_sent(at(0), segment, segment + 1, 0);
@@ -167,11 +166,11 @@ mod tests {
             rate.on_delivered(now, k - 1);
             let sample = rate.sample(RTT).expect("every acknowledgment has a sample");
             assert_eq!((sample.delivered, sample.interval), (k, now.since(at(0))));
-            // It leaves another one, clocked by the bottleneck.
+            // It releases another one, clocked by the bottleneck.
             rate.on_sent(now, 9 + k, 10, k);
         }
         // The next round trip delivers 10 in 100 ms, but the k-th of these left 100 + 10 (k - 1) ms after the one whose
-        // acknowledgment came before it: what was sent at once cannot tell.
+        // acknowledgment came before it: the initial burst still hides the rate.
         for k in 1..=10 {
             let now = at(200 + 10 * (k - 1));
             rate.on_delivered(now, 9 + k);
@@ -180,7 +179,7 @@ mod tests {
             assert_eq!((sample.delivered, sample.interval), (10, interval));
             rate.on_sent(now, 19 + k, 10, 10 + k);
         }
-        // From then on departures are spaced as acknowledgments are: 10 segments in 100 ms, whichever it is.
+        // From then on departures are spaced like acknowledgments: 10 segments in 100 ms, for every k.
         for k in 1..=10 {
             rate.on_delivered(at(300 + 10 * (k - 1)), 19 + k);
             let sample = rate.sample(RTT).expect("every acknowledgment has a sample");
@@ -192,7 +191,7 @@ mod tests {
 
     #[test]
     fn acknowledgments_that_come_in_a_bunch_do_not_make_the_path_faster() {
-        // Ten segments leave 10 ms apart, and all their acknowledgments come at 250 ms: 10 segments took 250 ms, not 0.
+        // Ten segments leave 10 ms apart, and all acknowledgments arrive at 250 ms: 10 segments took 250 ms, not 0.
         let mut rate = DeliveryRate::default();
         for segment in 0..10 {
             rate.on_sent(at(10 * segment), segment, segment + 1, 0);
@@ -206,8 +205,8 @@ mod tests {
 
     #[test]
     fn segments_that_leave_slowly_do_not_make_the_path_faster() {
-        // The first leaves at 0, the second at 80 ms; the path delays the first by 80 ms more: both acknowledgments come at
-        // 180 and 181 ms. The second was acknowledged in 1 ms, but it was sent in 80.
+        // The first leaves at 0, the second at 80 ms; the path delays the first by 80 ms more, so the acknowledgments
+        // arrive at 180 and 181 ms. The second was acknowledged 1 ms after the first, but took 80 ms to send.
         let mut rate = DeliveryRate::default();
         rate.on_sent(at(0), 0, 1, 0);
         rate.on_sent(at(80), 1, 2, 0);
@@ -215,10 +214,11 @@ mod tests {
         assert_eq!(rate.sample(RTT).map(|sample| sample.interval), Some(Span::from_millis(180)));
         rate.on_sent(at(180), 2, 2, 1);
         rate.on_delivered(at(181), 1);
-        // It left at 80, when nothing was delivered; first_sent is that of segment 0.
+        // It left at 80, when nothing had been delivered; first_sent is that of segment 0.
         let sample = rate.sample(RTT).expect("a sample");
         assert_eq!((sample.delivered, sample.interval), (2, Span::from_millis(181)));
-        // 2 left at 180 ms, when one was delivered, and comes back at 280: sent in 180 - 0 or acknowledged in 100 ms.
+        // 2 left at 180 ms, when one had been delivered, and is acknowledged at 280: sent in 180 - 0 ms, acknowledged
+        // in 100 ms.
         rate.on_delivered(at(280), 2);
         let sample = rate.sample(RTT).expect("a sample");
         assert_eq!((sample.delivered, sample.interval), (2, Span::from_millis(180)));
@@ -234,7 +234,7 @@ mod tests {
         assert!(!rate.sample(RTT).expect("a sample").application_limited, "it left before");
         rate.on_delivered(at(110), 1);
         assert!(rate.sample(RTT).expect("a sample").application_limited);
-        // Two are delivered, one more than the one in flight then: the limit has passed.
+        // Two are delivered, one more than were in flight then: the limit has passed.
         rate.on_sent(at(110), 2, 1, 2);
         rate.on_delivered(at(210), 2);
         assert!(!rate.sample(RTT).expect("a sample").application_limited);

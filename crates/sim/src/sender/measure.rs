@@ -18,7 +18,7 @@ pub(crate) struct Measured {
     delay: u128,
     /// Acknowledgments in the whole run.
     pub(crate) acknowledgments: u64,
-    /// Window and since when; its integral over time in segment-seconds.
+    /// The window, since when it has held, and its integral over time in segment-seconds.
     pub(super) window: f64,
     window_since: Time,
     window_area: f64,
@@ -95,7 +95,7 @@ impl Measured {
     /// The window is `window` from now on.
     #[inline]
     pub(crate) fn window(&mut self, now: Time, window: f64) {
-        // Signed, as processors have an instruction for that.
+        // Signed: processors convert that in one instruction.
         let span = now.since(self.window_since).0.cast_signed();
         self.window_area += self.window * span as f64;
         self.window_since = now;
@@ -122,7 +122,8 @@ impl Measured {
         self.acknowledgments - self.before.acknowledgments
     }
 
-    /// Time average of the window in segments until `now`, or until its last change if that is later; NaN over no time.
+    /// Time average of the window in segments until `now`, or until its last change if later; NaN over an empty
+    /// interval.
     pub(crate) fn window_mean(&self, now: Time) -> f64 {
         let now = now.max(self.window_since);
         let rest = self.window * now.since(self.window_since).0 as f64;

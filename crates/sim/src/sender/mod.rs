@@ -1,9 +1,9 @@
 //! The sending half of TCP: what to send, and when.
 //!
-//! A machine without a network: it is told of acknowledgments and time-outs and asked, again and again, for the next packet.
-//! Window and pacing come from its controller; this is where losses are found and repaired (RFC 6675; RFC 6582 and RFC
-//! 5681 on request), marks are answered (RFC 3168), round trips measured and time-outs kept (RFC 6298). What has no window
-//! sends in another way: [`BurstSender`].
+//! A state machine that knows no network: it is handed acknowledgments and time-outs, and polled for the next packet.
+//! The controller supplies window and pacing; the sender detects and repairs losses (RFC 6675; RFC 6582 and RFC 5681 on
+//! request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298). Flows
+//! without a window use [`BurstSender`].
 
 mod bursts;
 mod delivery;
@@ -32,30 +32,31 @@ use crate::cargo::{Blocks, Cargo};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 
-/// What a sender is made from.
+/// What a sender is built from.
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
-    /// As many may be in flight, whatever the window says.
+    /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
     pub(crate) ecn: bool,
-    /// Pacing whatever the controller asks for.
+    /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
-    /// Every mark is answered, not one per window.
+    /// Answer every mark, not one per window.
     pub(crate) per_mark: bool,
-    /// What it makes of explicit signals.
+    /// How the sender treats explicit signals.
     pub(crate) listener: Listener,
-    /// Round trip without queues, to tell queueing from propagation.
+    /// Round trip without queues: anything above it is queueing delay.
     pub(crate) propagation: Span,
 }
 
-/// What the simulation asks of every kind of sender. What it asks for every packet is asked of a sender of known kind.
+/// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
+/// hence `Self: Sized`.
 pub(crate) trait Sends {
     /// An acknowledgment has arrived, with its cargo if it carries any.
     fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>)
@@ -78,15 +79,16 @@ pub(crate) trait Sends {
         Time::NEVER
     }
 
-    /// The time has come for which the controller asked.
+    /// The time set by [`Self::alarm`] has come.
     fn on_alarm(&mut self, _now: Time) {}
 
-    /// When pacing lets the next packet leave, if that is what it waits for.
+    /// When pacing lets the next packet leave, if pacing is what holds it back.
     fn pace_deadline(&self) -> Option<Time>
     where
         Self: Sized;
 
-    /// Is what an acknowledgment of everything below `number` will do at `time` known before?
+    /// May an acknowledgment of everything below `number`, due at `time`, be handled early because its effect is
+    /// already certain?
     fn hears_early(&self, time: Time, number: u64) -> bool
     where
         Self: Sized;
@@ -100,13 +102,13 @@ pub(crate) trait Sends {
     /// Is everything sent and acknowledged?
     fn is_done(&self) -> bool;
 
-    /// Segments to send in all, if there is an end.
+    /// Segments to send in all, if finite.
     fn size(&self) -> Option<u64>;
 
     /// When the last acknowledgment of a finite flow arrived.
     fn acknowledged(&self) -> Option<Time>;
 
-    /// Smoothed round trip, once there was a sample.
+    /// Smoothed round trip, once there is a sample.
     fn smoothed_rtt(&self) -> Option<Span>;
 
     fn measured(&self) -> &Measured;
@@ -114,7 +116,7 @@ pub(crate) trait Sends {
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
 
-    /// What data that leaves now tells routers; nothing unless its controller is assisted by them.
+    /// The header for routers on data leaving now, if the controller uses one.
     fn router_header(&self) -> Option<RouterHeader>
     where
         Self: Sized,
@@ -136,32 +138,32 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// How many segments the window lets be in flight.
+    /// How many segments the window allows in flight.
     allowed: u64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
     duplicates: Duplicates,
-    /// Do losses show by duplicates, without selective acknowledgments?
+    /// Are losses detected by counting duplicates, without selective acknowledgments?
     counts_duplicates: bool,
     control: Box<dyn CongestionControl>,
     timer: RetransmissionTimer,
-    /// Losses and marks of one window are answered once.
+    /// Answers the losses and marks of one window only once.
     once: OncePerWindow,
     /// The first retransmission of a recovery leaves whatever the window says (RFC 6675, step 4.3).
     fast_retransmit: bool,
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
     pacer: Pacer,
-    /// Is its controller asked for the pacing after every call?
+    /// Is the controller asked for its pacing after every call?
     asks_pacing_always: bool,
-    /// Is there nothing to do when a packet leaves but to count it?
+    /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// What is done for controllers that ask for it.
+    /// State kept only for controllers that ask for it.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called; never if it does not.
     alarm: Time,
-    /// What is written on new data and on data sent again.
+    /// Flags of new data, and of retransmissions.
     new_flags: Flags,
     again_flags: Flags,
     listener: Listener,
@@ -169,19 +171,19 @@ pub(crate) struct Sender {
     measured: Measured,
 }
 
-/// What is done for controllers that ask for it.
+/// State kept only for controllers that ask for it.
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
-    /// When the timer last ran out, until the first progress after it.
+    /// When the timer last expired; cleared by the first progress afterwards.
     timed_out: Option<Time>,
-    /// Congestion that turned out not to have been, until the controller is told.
+    /// The cause of a reaction that proved spurious, until the controller is told.
     spurious: Option<Cause>,
 }
 
 impl Extras {
-    /// What these wishes take, if anything.
+    /// What these wishes require, if anything.
     fn of(wants: Wants) -> Option<Box<Self>> {
         if (Wants { pacing: false, ..wants }) == Wants::NOTHING {
             return None;
@@ -190,8 +192,8 @@ impl Extras {
         Some(Box::new(Self { wants, delivery_rate, timed_out: None, spurious: None }))
     }
 
-    /// The first progress after a time-out comes from a segment that had left before it, so that it was not lost after all
-    /// (RFC 3522).
+    /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
+    /// after all (RFC 3522).
     fn progress(&mut self, sent: Time) {
         if self.timed_out.take().is_some_and(|timed_out| sent < timed_out) {
             self.spurious = Some(Cause::Timeout);
@@ -201,11 +203,11 @@ impl Extras {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// No loss under repair.
+    /// No loss being repaired.
     Open,
-    /// Loss recovery until everything below `point` is acknowledged.
+    /// Loss recovery, until everything below `point` is acknowledged.
     Recovery { point: u64 },
-    /// The same after a time-out, in slow start, or in a new burst: everything goes again.
+    /// The same after a time-out: everything is sent again, in slow start.
     GoBack { point: u64 },
 }
 
@@ -242,7 +244,7 @@ impl Sender {
             config,
         };
         if wants != Wants::NOTHING {
-            // These may pace from the first segment on; laws do once they know a round trip.
+            // These may pace from the first segment; plain window laws only once a round trip is known.
             sender.heed_pacing();
             sender.set_alarm();
         }
@@ -250,8 +252,8 @@ impl Sender {
         sender
     }
 
-    /// An acknowledgment tells what has arrived out of order. Returns how many segments it reports for the first time, and
-    /// how many it shows to be lost.
+    /// Takes in selective acknowledgments. Returns how many segments they report for the first time, and how many they
+    /// show to be lost.
     #[inline(never)]
     fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
         let (from, next) = (self.unacknowledged, self.next);
@@ -265,7 +267,7 @@ impl Sender {
         (sacked, self.scoreboard.detect_losses(self.unacknowledged))
     }
 
-    /// Segments up to `to` are acknowledged: those are delivered that nobody has reported before.
+    /// Segments below `to` are acknowledged: those not reported before are now delivered.
     #[inline(never)]
     fn note_delivered(&mut self, now: Time, to: u64) {
         let Some(rate) = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut())
@@ -279,7 +281,7 @@ impl Sender {
         }
     }
 
-    /// What an acknowledgment tells besides, for controllers that ask.
+    /// Adds the feedback that only some controllers ask for.
     #[inline(never)]
     fn add_extras(&mut self, feedback: &mut Feedback) {
         let least = self.timer.smallest();
@@ -310,8 +312,8 @@ impl Sender {
         round_starts
     }
 
-    /// New data was acknowledged, `advance` segments of it, while losses below `point` are under repair; what caused it
-    /// left at `sent`. `restarted` is when the retransmission timer runs out if it starts again.
+    /// `advance` segments of new data were acknowledged, thanks to a segment sent at `sent`, while losses below `point`
+    /// are being repaired. `restarted` is when the retransmission timer expires if it is restarted.
     #[inline(never)]
     fn repair_goes_on(&mut self, sent: Time, point: u64, advance: u64, restarted: Time) {
         let goes_back = matches!(self.state, State::GoBack { .. });
@@ -334,7 +336,7 @@ impl Sender {
                 }
                 self.fast_retransmit = true;
             }
-            // A further loss of the same window is a congestion event of its own.
+            // Another loss in the same window is a congestion event of its own.
             Recovery::Reno => {
                 self.timer.set(restarted);
                 self.once.reopen(self.unacknowledged);
@@ -344,7 +346,7 @@ impl Sender {
         }
     }
 
-    /// Can this duplicate tell of a loss?
+    /// Can this duplicate indicate a loss?
     fn minds(&self, duplicate: &Packet) -> bool {
         !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
     }
@@ -360,7 +362,7 @@ impl Sender {
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
         self.state = State::Recovery { point: self.next };
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
-        // A loss from before the last reduction is answered already.
+        // A loss from before the last reduction has already been answered.
         if self.once.loss_counts(self.unacknowledged) {
             self.reduce(now, Cause::Loss, in_flight);
         }
@@ -382,7 +384,7 @@ impl Sender {
         self.heed_control(event.now);
     }
 
-    /// Takes over the pacing that the scenario or else the controller wants. There are no blocks in slow start.
+    /// Adopts the pacing set by the scenario, or else by the controller. There are no blocks in slow start.
     #[inline(never)]
     fn heed_pacing(&mut self) {
         let wanted = match self.config.pacing {
@@ -401,12 +403,12 @@ impl Sender {
         self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
     }
 
-    /// Takes over the controller's window.
+    /// Adopts the controller's window.
     #[inline]
     fn heed_control(&mut self, now: Time) {
         let window = self.control.window().0;
         self.measured.window(now, window);
-        // Signed, as processors have an instruction for that.
+        // Signed: processors convert that in one instruction.
         let allowed = (window as i64).max(1).cast_unsigned();
         self.allowed = allowed.min(self.config.max_window);
     }
@@ -430,15 +432,15 @@ impl Sender {
         &*self.control
     }
 
-    /// What it makes of explicit signals.
+    /// How the sender treats explicit signals.
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
     }
 }
 
 impl Sender {
-    /// New data is acknowledged, in order, with nothing under repair and nothing to tell but good news: nearly all
-    /// acknowledgments are of this kind, and what is known of them need not be asked.
+    /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
+    /// are of this kind, so this path skips every check whose outcome is already known.
     #[inline]
     fn on_plain_ack(&mut self, now: Time, ack: &Packet) {
         let from = self.unacknowledged;
@@ -487,9 +489,9 @@ impl Sender {
             let goes_back = matches!(self.state, State::GoBack { .. });
             round_starts = self.on_progress(now, rtt, ack.number - from);
             if self.counts_duplicates {
-                // Much of it arrived before the time-out, and nobody said so then (RFC 3465, section 2.3).
+                // Much of it had arrived before the time-out, unreported (RFC 3465, section 2.3).
                 acked = if goes_back { acked.min(1) } else { acked };
-                // A partial acknowledgment shows one more loss.
+                // A partial acknowledgment reveals one more loss.
                 lost = u64::from(self.fast_retransmit);
             }
         } else if self.counts_duplicates && from < self.next && self.minds(ack) {
@@ -512,7 +514,7 @@ impl Sender {
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
             round_starts,
             recovery_begins,
-            // Congestion beats spare capacity, which is counted all the same.
+            // Congestion overrides spare capacity, which is counted all the same.
             spare: self.listener.hear(ack.flags),
             router: cargo.and_then(|cargo| cargo.header),
             ..Feedback::at(now, acked)
@@ -523,7 +525,8 @@ impl Sender {
         self.tell(&feedback, ack.number);
     }
 
-    /// Tells the controller what an acknowledgment of everything below `number` has brought, and answers.
+    /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
+    /// congestion.
     fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
@@ -544,7 +547,7 @@ impl Sender {
         if self.asks_pacing_always {
             self.heed_pacing();
         }
-        // A mean over time is a sum: as few terms as there are windows.
+        // The time average is a sum: add a term only when the window has changed.
         if self.control.window().0 != self.measured.window {
             self.heed_control(now);
         }
@@ -575,8 +578,8 @@ impl Sends for Sender {
         self.next_packet(now)
     }
 
-    /// RFC 6298, section 5.4 to 5.7, and RFC 6675, section 5.1: all that is not acknowledged counts as lost and goes again,
-    /// in slow start.
+    /// RFC 6298, sections 5.4 to 5.7, and RFC 6675, section 5.1: everything unacknowledged counts as lost and is sent
+    /// again, in slow start.
     fn on_timeout(&mut self, now: Time) {
         let in_flight = self.in_flight();
         let again = self.timer.run_out(now, self.unacknowledged);

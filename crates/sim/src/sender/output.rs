@@ -1,4 +1,4 @@
-//! What leaves next, and when.
+//! Which packet leaves next, and when.
 
 use longfat_control::{Limited, Sent};
 use longfat_scenario::Recovery;
@@ -7,7 +7,7 @@ use longfat_units::Time;
 use super::{Config, Sender, Sends, State};
 use crate::packet::{Flags, Packet};
 
-/// What leaves next.
+/// Which kind of segment leaves next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
     New,
@@ -15,7 +15,7 @@ enum Next {
 }
 
 impl Sender {
-    /// The next packet that may leave now.
+    /// The next packet that may leave now, if any.
     #[inline]
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
         let (number, flags) = match self.choose(now)? {
@@ -25,7 +25,7 @@ impl Sender {
         Some(self.leave(number, flags, now))
     }
 
-    /// What may leave now.
+    /// Which segment may leave now, if any.
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Next> {
         if std::mem::take(&mut self.fast_retransmit) {
@@ -69,7 +69,7 @@ impl Sender {
         }
     }
 
-    /// What may leave while pacing holds back new data.
+    /// The retransmission that may leave while pacing holds back new data.
     #[cold]
     fn choose_held(&mut self) -> Option<u64> {
         if self.pacer.spares_repairs()
@@ -92,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// `NextSeg`, rules 3 and 4: in recovery, with nothing lost to repair and nothing new to send.
+    /// `NextSeg`, rules 3 and 4: in recovery, with no lost segment left to repair and nothing new to send.
     fn next_speculative(&mut self) -> Option<u64> {
         if !matches!(self.state, State::Recovery { .. }) {
             return None;
@@ -131,7 +131,7 @@ impl Sender {
         Packet { number, sent: now, flow, detail: 0, bytes, hop: 0, flags }
     }
 
-    /// A packet leaves that is paced, or that the controller wants to know of.
+    /// Handles the departure of a packet that is paced, or that the controller wants to know about.
     #[cold]
     fn leave_watched(&mut self, now: Time, number: u64, flags: Flags) {
         let again = flags.has(Flags::RETRANSMISSION);
@@ -144,7 +144,7 @@ impl Sender {
         }
     }
 
-    /// A packet leaves that the controller wants to know of.
+    /// Handles the departure of a packet that the controller wants to know about.
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
         let in_flight = self.in_flight();

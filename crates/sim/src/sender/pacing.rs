@@ -1,18 +1,17 @@
-//! Pacing: it may hold back what the window allows, and never adds to it.
+//! Pacing: it may delay what the window allows, but never adds to it.
 //!
-//! `Spread` and `Rate` keep an even distance between packets. `Blocks(k)` is that of CW-HSTCP (Pan et al. 2006,
-//! figure 4), for windows that grow by more than a segment per round trip: the window is cut into k blocks, and one
-//! follows the other a k-th of a round trip later.
+//! `Spread` and `Rate` space packets evenly. `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for
+//! windows that grow by more than a segment per round trip: the window is cut into k blocks, sent RTT/k apart.
 //!
 //! ```text
 //!     a block          ⌈w/k⌉ new segments, or fewer segments than k: one each
 //!     the next begins  RTT/k after the first segment of this one has left, or at once if that is past
 //! ```
 //!
-//! A block takes no credit from the one before: where the window, and not the pacing, holds the sender back, the
-//! block goes on when the window allows. Retransmissions are not held back and belong to no block. A congestion event
-//! or a time-out ends the block and the waiting. The figure's own count lets two segments more into a block; that is
-//! left out. There are no blocks in slow start, where the figure's k is not known yet.
+//! A block inherits no credit from the one before: where the window, not pacing, holds the sender back, the block
+//! continues when the window allows. Retransmissions are not held back and belong to no block. A congestion event or a
+//! time-out ends the block and releases the sender. The figure's own count admits two more segments to a block; that is
+//! left out. There are no blocks in slow start, where the figure's k is not yet known.
 
 use longfat_control::Pacing;
 use longfat_units::{Span, Time};
@@ -21,9 +20,9 @@ use longfat_units::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     mode: Pacing,
-    /// No packet leaves before.
+    /// No packet leaves before this.
     until: Time,
-    /// New segments that the block under way may still take; none where none is under way.
+    /// New segments that the current block may still send; 0 if there is no current block.
     left: u64,
     /// When the next block may begin.
     next: Time,
@@ -46,17 +45,17 @@ impl Pacer {
         now < self.until
     }
 
-    /// Until when it holds back.
+    /// Until when new data is held back.
     pub(crate) fn until(&self) -> Time {
         self.until
     }
 
-    /// Does it let retransmissions go while it holds back new data?
+    /// Does it let retransmissions leave while it holds back new data?
     pub(crate) fn spares_repairs(&self) -> bool {
         matches!(self.mode, Pacing::Blocks(_))
     }
 
-    /// From now on it works like this.
+    /// Switches to this pacing.
     pub(crate) fn set(&mut self, mode: Pacing) {
         if self.spares_repairs() && !matches!(mode, Pacing::Blocks(_)) {
             self.cancel();
@@ -64,20 +63,20 @@ impl Pacer {
         self.mode = mode;
     }
 
-    /// Congestion: a block ends, and what waits for the next one need not.
+    /// Congestion: ends the block, and lets the next one begin at once.
     pub(crate) fn congestion(&mut self) {
         if self.spares_repairs() {
             self.cancel();
         }
     }
 
-    /// Nothing waits any more.
+    /// Ends the block and holds nothing back.
     pub(crate) fn cancel(&mut self) {
         self.until = Time::ZERO;
         self.left = 0;
     }
 
-    /// A packet leaves now, from a window of `window` segments of which whole ones `allowed` may be in flight.
+    /// A packet leaves now, from a window of `window` segments, of which `allowed` whole ones may be in flight.
     pub(crate) fn leave(&mut self, now: Time, new: bool, window: f64, allowed: u64, rtt: Span) {
         match self.mode {
             Pacing::Unpaced => {}

@@ -1,17 +1,17 @@
 //! What the sender knows of the segments in flight (RFC 6675).
 //!
-//! Three frontiers move over the window, each passing every segment once, so the cost per acknowledgment is
-//! O(1) amortised at any window:
+//! Three frontiers advance over the window, each passing every segment once, so the cost per acknowledgment is O(1)
+//! amortised at any window:
 //!
 //! ```text
 //!     unacknowledged ≤ … lost_below … highest selectively acknowledged … next new
 //!                    ≤ … retransmitted_below …
 //! ```
 //!
-//! All segments have the same size, so RFC 6675's `IsLost(S)` (three discontiguous blocks above S, or more
-//! than two segments' worth of bytes) is: at least three segments above S are selectively acknowledged. An
-//! unacknowledged segment is lost exactly when it lies below the third-highest of these. `Pipe` is kept as
-//! counts instead of being summed over the window.
+//! All segments have the same size, so RFC 6675's `IsLost(S)` (three discontiguous blocks above S, or more than two
+//! segments' worth of bytes) becomes: at least three segments above S are selectively acknowledged. An unacknowledged
+//! segment is thus lost exactly when it lies below the third-highest of these. `Pipe` is kept as running counts rather
+//! than summed over the window.
 
 use crate::cargo::Blocks;
 use crate::runs::Runs;
@@ -36,7 +36,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Nothing but an unbroken window in flight?
+    /// Is the window in flight unbroken, with nothing lost, retransmitted or selectively acknowledged?
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
         self.lost == 0 && self.retransmitted == 0 && self.sacked.is_empty()
@@ -53,18 +53,18 @@ impl Scoreboard {
         self.lost_below > unacknowledged
     }
 
-    /// Was the first unacknowledged segment sent again already?
+    /// Has the first unacknowledged segment already been retransmitted?
     pub(crate) fn first_was_retransmitted(&self, unacknowledged: u64) -> bool {
         self.retransmitted_below > unacknowledged
     }
 
-    /// Everything below `to` is acknowledged. Returns how many segments that reports for the first time.
+    /// Everything below `to` is acknowledged. Returns how many of these segments had not been reported before.
     #[inline]
     pub(crate) fn advance(&mut self, from: u64, to: u64) -> u64 {
         if self.is_clear() { to - from } else { self.advance_among(from, to) }
     }
 
-    /// The same where not all is an unbroken window.
+    /// The same where the window is broken.
     #[inline(never)]
     fn advance_among(&mut self, from: u64, to: u64) -> u64 {
         let mut news = 0;
@@ -80,8 +80,8 @@ impl Scoreboard {
         news
     }
 
-    /// Blocks of RFC 2018, with `unacknowledged` the first segment not cumulatively acknowledged and `next` the next new one.
-    /// Each segment that they report for the first time is handed to `arrived`; returns how many there are.
+    /// Takes in blocks of RFC 2018; `unacknowledged` is the first segment not cumulatively acknowledged, `next` the
+    /// next new one. Calls `arrived` for each segment reported for the first time, and returns how many there are.
     pub(crate) fn acknowledge(
         &mut self,
         blocks: &Blocks,
@@ -95,8 +95,8 @@ impl Scoreboard {
             let mut segment = block.first.max(unacknowledged);
             while segment < block.end.min(next) {
                 if self.sacked.contains(segment) {
-                    // What the sender knows is part of what the receiver has, and blocks are maximal: a known
-                    // segment here is the first of its run.
+                    // The sender knows a subset of what the receiver has, and blocks are maximal: a known segment here
+                    // is the first of its run.
                     segment = self.sacked.starting_at(segment).end;
                     continue;
                 }
@@ -119,8 +119,8 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the frontier of loss up to the third-highest selectively acknowledged segment. Returns how many segments are
-    /// lost that were not before.
+    /// Raises the loss frontier to the third-highest selectively acknowledged segment. Returns how many segments are
+    /// newly lost.
     pub(crate) fn detect_losses(&mut self, unacknowledged: u64) -> u64 {
         let third = self.highest[DUPLICATE_THRESHOLD - 1].saturating_sub(1);
         let from = self.lost_below.max(unacknowledged);
@@ -133,12 +133,12 @@ impl Scoreboard {
         found
     }
 
-    /// Was this segment, not cumulatively acknowledged so far, reported selectively?
+    /// Has this segment, not yet cumulatively acknowledged, been reported selectively?
     pub(crate) fn has_arrived(&self, segment: u64) -> bool {
         self.sacked.contains(segment)
     }
 
-    /// The retransmission timer ran out: all that is not acknowledged counts as lost, and as not yet sent again.
+    /// The retransmission timer expired: everything unacknowledged counts as lost and not yet retransmitted.
     pub(crate) fn all_lost(&mut self, unacknowledged: u64, next: u64) {
         self.lost_below = next;
         self.lost = next - unacknowledged - self.sacked.count();
@@ -147,13 +147,13 @@ impl Scoreboard {
         self.rescued_below = 0;
     }
 
-    /// `NextSeg`, rule 1: takes the first lost segment that was not sent again.
+    /// `NextSeg`, rule 1: takes the first lost segment not yet retransmitted.
     pub(crate) fn take_lost(&mut self, unacknowledged: u64) -> Option<u64> {
         self.take_hole(unacknowledged, self.lost_below)
     }
 
-    /// `NextSeg`, rule 3: takes the first segment below the highest selectively acknowledged one that was not
-    /// sent again, lost or not.
+    /// `NextSeg`, rule 3: takes the first segment below the highest selectively acknowledged one that has not been
+    /// retransmitted, lost or not.
     pub(crate) fn take_unsacked(&mut self, unacknowledged: u64) -> Option<u64> {
         self.take_hole(unacknowledged, self.highest[0].saturating_sub(1))
     }
@@ -174,8 +174,8 @@ impl Scoreboard {
         found.then_some(segment)
     }
 
-    /// `NextSeg`, rule 4: once per recovery, the highest unacknowledged segment, where nothing else can be
-    /// sent. It does not count as in flight (`HighRxt` stays).
+    /// `NextSeg`, rule 4: once per recovery, the highest unacknowledged segment, when nothing else can be sent. It does
+    /// not count as in flight (`HighRxt` stays).
     pub(crate) fn rescue(&mut self, unacknowledged: u64, next: u64) -> Option<u64> {
         if self.rescued_below > unacknowledged || self.retransmitted_below >= next {
             return None;

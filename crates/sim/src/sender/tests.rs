@@ -1,4 +1,4 @@
-//! Losses repaired, by hand: a sender and a receiver over a wire of constant delay that loses what it is told to.
+//! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
 mod pacing;
 mod wishes;
@@ -17,25 +17,25 @@ use crate::receiver::{Echo, Intervals, Receiver};
 
 const RTT: Span = Span::from_millis(100);
 
-/// One data packet as it left: when, which segment, and was it sent before?
+/// One data packet as it left: when, which segment, and whether it had been sent before.
 type Sent = (u64, u64, bool);
 
-/// A conversation with a kind of sender: TCP's, unless it is said.
+/// A conversation with one kind of sender: TCP's unless stated.
 struct Dialogue<S = Sender> {
     sender: S,
     receiver: Receiver,
     hold: Hold,
     now: Time,
     acks: VecDeque<(Time, Packet)>,
-    /// Segments still to be lost, once each time they are listed.
+    /// Segments still to be lost, once for each time they are listed.
     lost: Vec<u64>,
-    /// Does a router mark every packet that lets it?
+    /// Does a router mark every ECN-capable packet?
     marking: bool,
     /// Does no link have capacity to spare?
     crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
     log: Vec<Sent>,
-    /// The ranks of what was sent.
+    /// The ranks of the packets sent.
     ranks: Vec<u32>,
 }
 
@@ -77,7 +77,7 @@ impl Dialogue {
         Self::starting(control, &start, recovery, None, segments, lost)
     }
 
-    /// A flow under AntiECN in congestion avoidance, over routers that do or do not all take part.
+    /// An AntiECN flow in congestion avoidance, over a path whose routers do or do not all take part.
     fn anti_ecn(negotiation: Negotiation, window: f64, lost: &[u64]) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
@@ -86,7 +86,7 @@ impl Dialogue {
         Self::of("anti-ecn", &start, config, lost)
     }
 
-    /// A selectively acknowledged Reno flow, paced as the scenario says.
+    /// A Reno flow with selective acknowledgments, paced as the scenario says.
     fn paced(start: &Start, pacing: Pacing, segments: u64, lost: &[u64]) -> Self {
         Self::starting("reno", start, Recovery::Sack, Some(pacing), segments, lost)
     }
@@ -116,7 +116,7 @@ impl Dialogue {
 }
 
 impl Dialogue<BurstSender> {
-    /// A Blitz flow: a segment each millisecond.
+    /// A Blitz flow: one segment per millisecond.
     fn blitz(config: Config, lost: &[u64]) -> Self {
         let start = Start { access: Some(1000.0), ..Start::default() };
         let Sending::Bursts(bursts) = sending("blitz", &start) else {
@@ -127,7 +127,7 @@ impl Dialogue<BurstSender> {
     }
 }
 
-/// How the controller of that name sends.
+/// How the controller of this name sends.
 fn sending(control: &str, start: &Start) -> Sending {
     let controller =
         CONTROLLERS.iter().find(|entry| entry.name == control).expect("a known controller");
@@ -175,7 +175,7 @@ impl<S: Sends> Dialogue<S> {
         }
     }
 
-    /// Until nothing is left to happen, or `until`.
+    /// Runs until nothing is left to happen, or until `until`.
     fn run(&mut self, until: Span) {
         loop {
             let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
@@ -189,7 +189,7 @@ impl<S: Sends> Dialogue<S> {
             if next == alarm && next < ack_at {
                 self.sender.on_alarm(next);
             } else if next == paced && next < ack_at {
-                // Only the pacing let something go.
+                // Pacing alone released something.
             } else if ack_at <= self.sender.deadline() {
                 let (_, ack) = self.acks.pop_front().expect("an acknowledgment is due");
                 let cargo = ack.cargo().map(|handle| self.hold.take(handle));
@@ -212,10 +212,10 @@ impl<S: Sends> Dialogue<S> {
 
 #[test]
 fn three_losses_in_one_window_are_repaired_in_one_round_trip() {
-    // Ten segments in flight, 2, 4 and 6 lost. At 100 ms the acknowledgments of 0, 1 and the blocks 3 and 5 let
-    // 10 to 13 go; block 7 is the third above 2, which is lost and leaves at once: the window falls from 10.2 to
-    // 5.1, the pipe holds 12 outstanding − 3 known to have arrived − 1 lost + 1 sent again = 9. Blocks 8 and 9
-    // make 4 and 6 lost and the pipe 5, which is full. At 200 ms the blocks 10 and 11 make room for 4 and for 6.
+    // Ten segments in flight; 2, 4 and 6 are lost. At 100 ms the acknowledgments of 0, 1 and the blocks 3 and 5 release
+    // 10 to 13; block 7 is the third above 2, which is thus lost and leaves at once: the window falls from 10.2 to 5.1,
+    // the pipe holds 12 outstanding − 3 known to have arrived − 1 lost + 1 sent again = 9. Blocks 8 and 9 show 4 and 6
+    // lost and bring the pipe to 5, which is full. At 200 ms the blocks 10 and 11 make room for 4 and for 6.
     let mut dialogue = Dialogue::new(10.0, 40, &[2, 4, 6]);
     dialogue.run(Span::from_millis(250));
     assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 4), (200, 6)]);
@@ -230,7 +230,7 @@ fn three_losses_in_one_window_are_repaired_in_one_round_trip() {
 fn recovery_halves_the_window_once_and_the_pipe_follows() {
     let mut dialogue = Dialogue::new(20.0, 1000, &[5]);
     dialogue.run(Span::from_millis(199));
-    // Five acknowledgments had let the window grow to 20 + 5/20 or so before the loss was seen.
+    // Five acknowledgments had raised the window to about 20 + 5/20 before the loss was seen.
     assert!((dialogue.window() - 10.12).abs() < 0.01, "window {}", dialogue.window());
     assert!(dialogue.sender.in_flight() <= 10);
     assert_eq!(dialogue.retransmissions(), [(100, 5)]);
@@ -238,11 +238,12 @@ fn recovery_halves_the_window_once_and_the_pipe_follows() {
 
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {
-    // RFC 6675 cannot see that a retransmission was lost: only the timer can.
+    // RFC 6675 cannot detect the loss of a retransmission: only the timer can.
     let mut dialogue = Dialogue::new(10.0, 12, &[2, 2]);
     dialogue.run(Span::from_seconds(10));
-    // First try at 100 ms, and the rescue of the highest segment, since nothing new is left to send. The last acknowledgment that moves the window on comes at 100 ms: round trip 100,
-    // variation 50, so the timer runs out 300 ms later.
+    // First try at 100 ms, and the rescue of the highest segment, since nothing new is left to send. The last
+    // acknowledgment to advance the window comes at 100 ms: round trip 100, variation 50, so the timer expires
+    // 300 ms later.
     assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 11), (400, 2)]);
     assert_eq!(dialogue.sender.measured().timeouts, 1);
     assert_eq!(dialogue.receiver.received().first, 12);
@@ -251,7 +252,7 @@ fn a_lost_retransmission_waits_for_the_timer() {
 
 #[test]
 fn time_outs_back_off() {
-    // A single segment lost four times: before any round trip is known the timer is 1 s, and doubles.
+    // A single segment lost four times: until a round trip is known the timer is 1 s, and doubles.
     let mut dialogue = Dialogue::new(1.0, 1, &[0, 0, 0, 0]);
     dialogue.run(Span::from_seconds(60));
     assert_eq!(dialogue.retransmissions(), [(1000, 0), (3000, 0), (7000, 0), (15_000, 0)]);
@@ -261,7 +262,7 @@ fn time_outs_back_off() {
 
 #[test]
 fn after_a_time_out_the_whole_window_is_repaired_in_slow_start() {
-    // All of ten segments are lost. After the time-out: 1, then 2, 4, … segments per round trip.
+    // All ten segments are lost. After the time-out: 1, then 2, 4, … segments per round trip.
     let all: Vec<u64> = (0..10).collect();
     let mut dialogue = Dialogue::new(10.0, 10, &all);
     dialogue.run(Span::from_seconds(10));
@@ -286,8 +287,8 @@ fn after_a_time_out_the_whole_window_is_repaired_in_slow_start() {
 
 #[test]
 fn a_lost_tail_in_recovery_is_rescued_once() {
-    // 2 is lost, and the last segment too: nothing comes after it that could tell. In recovery, with nothing else
-    // to send, RFC 6675 sends the highest unacknowledged segment once more (rule 4), and spares a time-out.
+    // 2 is lost, and so is the last segment, which nothing follows that could reveal it. In recovery, with nothing else
+    // to send, RFC 6675 sends the highest unacknowledged segment once more (rule 4), and avoids a time-out.
     let mut dialogue = Dialogue::new(8.0, 8, &[2, 7]);
     dialogue.run(Span::from_seconds(10));
     assert_eq!(dialogue.retransmissions(), [(100, 2), (100, 7)]);
@@ -305,7 +306,7 @@ fn nothing_grows_while_the_application_has_nothing_to_send() {
 
 #[test]
 fn newreno_repairs_one_loss_per_round_trip() {
-    // RFC 6582: each partial acknowledgment sends the next hole, one a round trip; the window falls once.
+    // RFC 6582: each partial acknowledgment retransmits the next hole, one per round trip; the window falls once.
     let mut dialogue = Dialogue::with(Recovery::NewReno, 10.0, 40, &[2, 4, 6]);
     dialogue.run(Span::from_seconds(60));
     assert_eq!(dialogue.retransmissions(), [(100, 2), (200, 4), (300, 6)]);
@@ -316,8 +317,8 @@ fn newreno_repairs_one_loss_per_round_trip() {
 
 #[test]
 fn reno_falls_once_per_loss_and_then_waits_for_the_timer() {
-    // The partial acknowledgment ends Reno's recovery. The second loss gets its three duplicates and a second
-    // halving; for the third the window has become too small for three duplicates, and only the timer is left.
+    // The partial acknowledgment ends Reno's recovery. The second loss gets its three duplicates and a second halving;
+    // by the third the window is too small for three duplicates, which leaves only the timer.
     let mut dialogue = Dialogue::with(Recovery::Reno, 10.0, 40, &[2, 4, 6]);
     dialogue.run(Span::from_seconds(60));
     assert!(dialogue.sender.measured().congestion_events >= 1);
@@ -341,9 +342,9 @@ fn one_loss_is_the_same_to_all_three() {
 
 #[test]
 fn after_a_time_out_copies_of_what_arrived_tell_nothing() {
-    // RFC 6582, section 4: 0 is lost twice, so that only the timer is left, and more of the window is missing. In slow
-    // start the sender sends again what lies between, and every copy of what the receiver has is answered by a duplicate.
-    // They lift no window and find no loss. 150 is new data and lost: what leaves after it tells.
+    // RFC 6582, section 4: 0 is lost twice, which leaves only the timer, and more of the window is missing. In slow
+    // start the sender repeats everything in between, and each copy of a segment the receiver has triggers a duplicate.
+    // These neither raise the window nor indicate a loss. 150 is new data and lost: what is sent after it counts.
     for recovery in [Recovery::NewReno, Recovery::Reno] {
         let lost = [0, 0, 8, 9, 10, 11, 24, 25, 26, 32, 150];
         let mut dialogue = Dialogue::with(recovery, 40.0, 200, &lost);
@@ -354,7 +355,7 @@ fn after_a_time_out_copies_of_what_arrived_tell_nothing() {
             dialogue.run(Span::from_millis(millis));
             let (flight, window) = (dialogue.sender.in_flight(), dialogue.sender.allowed);
             let recovering = matches!(dialogue.sender.state, State::Recovery { .. });
-            // Two more by limited transmit.
+            // Plus two by limited transmit.
             assert!(
                 recovering || millis < 1000 || flight <= window + 2,
                 "{flight} in flight, window {window}"
@@ -383,8 +384,8 @@ fn continuous_marking_halves_the_window_once_per_round_trip() {
         dialogue.run(Span::from_millis(100 * round + 50));
         windows.push(dialogue.window());
     }
-    // The first window left before there were marks and grew by one; from then on half per round trip, and no growth
-    // between: every acknowledgment carries the echo.
+    // The first window left before marking began and grew by one; from then on it halves each round trip and does not
+    // grow in between, since every acknowledgment carries the echo.
     assert!((windows[0] - 65.0).abs() < 0.01, "{windows:?}");
     for pair in windows.windows(2) {
         assert_eq!(pair[1], pair[0] / 2.0);
@@ -437,14 +438,14 @@ fn the_echo_lasts_until_the_sender_says_that_it_has_reduced() {
     assert!(dialogue.acks.iter().all(|(_, ack)| ack.flags.has(Flags::ECHO)), "{marked} marked");
     dialogue.run(Span::from_millis(250));
     assert_eq!(dialogue.sender.measured().congestion_events, 1);
-    // The first new segment after the reduction carried CWR, so the acknowledgments since then carry no echo.
+    // The first new segment after the reduction carried CWR, so acknowledgments since then carry no echo.
     assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::ECHO)));
 }
 
 #[test]
 fn two_duplicates_let_two_new_segments_go() {
-    // Limited transmit (RFC 3042; RFC 6675, section 5, step 3): 2 is lost, and the window full. The acknowledgments of
-    // 0 and 1 let 10 and 11 go, each of the first two duplicates one more, before the third starts the recovery.
+    // Limited transmit (RFC 3042; RFC 6675, section 5, step 3): 2 is lost and the window is full. The acknowledgments
+    // of 0 and 1 release 10 and 11, and the first two duplicates one more each, before the third starts recovery.
     for recovery in [Recovery::Sack, Recovery::NewReno] {
         let mut dialogue = Dialogue::with(recovery, 10.0, 1000, &[2]);
         dialogue.run(Span::from_millis(150));
@@ -457,8 +458,8 @@ fn two_duplicates_let_two_new_segments_go() {
 
 #[test]
 fn a_paced_window_is_spread_over_the_round_trip() {
-    // EXP-TCP paces one window per smoothed round trip. Before the first round trip is known the window of 20 leaves at
-    // once; its acknowledgments come at 100 ms, and what they let go leaves every 100/20 ms from then on.
+    // EXP-TCP paces one window per smoothed round trip. Until the first round trip is known the window of 20 leaves at
+    // once; its acknowledgments come at 100 ms, and what they release leaves every 100/20 ms from then on.
     let mut dialogue = Dialogue::under("exp", Recovery::Sack, 20.0, 10_000, &[]);
     dialogue.run(Span::from_millis(199));
     let second: Vec<u64> = dialogue.log[20..].iter().map(|&(time, _, _)| time).collect();
@@ -489,8 +490,8 @@ fn a_burst_leaves_at_the_access_rate_with_falling_priority() {
 
 #[test]
 fn a_loss_begins_a_new_burst_at_the_lost_segment() {
-    // 4 is lost; 5, 6 and 7, sent at 5, 6 and 7 ms, cause the three duplicates at 105, 106 and 107 ms. All from 4 on
-    // goes again, with the highest priority first. What has arrived already arrives twice.
+    // 4 is lost; 5, 6 and 7, sent at 5, 6 and 7 ms, trigger the three duplicates at 105, 106 and 107 ms. Everything
+    // from 4 on is sent again, the highest priority first. Whatever had arrived arrives twice.
     let mut dialogue = blitz(10, &[4]);
     dialogue.run(Span::from_seconds(10));
     let again = [(107, 4), (108, 5), (109, 6), (110, 7), (111, 8), (112, 9)];
@@ -503,9 +504,9 @@ fn a_loss_begins_a_new_burst_at_the_lost_segment() {
 
 #[test]
 fn a_burst_skips_what_is_acknowledged_and_restarts_once_for_a_loss() {
-    // By 107 ms 0 to 106 have left. From then on a segment goes again each millisecond, from 4 on, until at 207 ms the
-    // acknowledgment of the new 4 says that all but 107 is there. The hundred duplicates of what arrived twice, until
-    // 306 ms, tell of nothing.
+    // By 107 ms, 0 to 106 have left. From then on one segment is sent again per millisecond, from 4 on, until at 207 ms
+    // the acknowledgment of the new 4 shows that everything but 107 has arrived. The hundred duplicates caused by
+    // second arrivals, until 306 ms, mean nothing.
     let mut dialogue = blitz(1000, &[4]);
     dialogue.run(Span::from_seconds(10));
     let again: Vec<(u64, u64)> = (0..100).map(|n| (107 + n, 4 + n)).collect();
@@ -528,8 +529,8 @@ fn several_losses_of_a_burst_are_one_event() {
 
 #[test]
 fn a_segment_lost_twice_shows_by_what_follows_it_in_its_burst() {
-    // The burst from 4 on begins at 107 ms. 5, 6 and 7 of this burst leave at 108, 109 and 110 ms, and cause the
-    // duplicates that tell. Those of the first burst, until 206 ms, do not. Each burst sets the timer again.
+    // The burst from 4 on begins at 107 ms. Its 5, 6 and 7 leave at 108, 109 and 110 ms, and trigger the duplicates
+    // that count. Those from the first burst, until 206 ms, do not. Each burst restarts the timer.
     let mut dialogue = blitz(1000, &[4, 4]);
     dialogue.run(Span::from_seconds(10));
     let restarts: Vec<(u64, u64)> =
@@ -542,7 +543,7 @@ fn a_segment_lost_twice_shows_by_what_follows_it_in_its_burst() {
 
 #[test]
 fn the_lost_end_of_a_burst_waits_for_the_timer() {
-    // The last progress is at 108 ms; round trip 100, variation 50: the timer runs out 300 ms later.
+    // The last progress is at 108 ms; round trip 100, variation 50: the timer expires 300 ms later.
     let mut dialogue = blitz(10, &[9]);
     dialogue.run(Span::from_seconds(10));
     assert_eq!(dialogue.retransmissions(), [(408, 9)]);
@@ -557,7 +558,7 @@ fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
     let mut dialogue = Dialogue::blitz(bounded, &[4]);
     dialogue.run(Span::from_seconds(60));
     assert!(dialogue.sender.is_done());
-    // Twenty in each round trip, and the restart goes on within the window.
+    // Twenty per round trip; the restart stays within the window too.
     assert_eq!(dialogue.log[20], (100, 20, false));
     assert!(dialogue.retransmissions().contains(&(107, 4)), "{:?}", dialogue.retransmissions());
 }
@@ -565,8 +566,8 @@ fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
 #[test]
 fn a_second_loss_of_a_burst_is_seen_though_the_first_is_repaired() {
     // 50 is lost in the first burst and again in the second, which began at 107 ms for 4. At 207 ms the new 4 is
-    // acknowledged and 50 the first that is missing: it left at 153 ms, but that is not known any more. What leaves after
-    // 207 ms does lie above it: three duplicates at 307 to 310 ms.
+    // acknowledged and 50 becomes the first missing segment: it left at 153 ms, but the sender no longer knows that.
+    // Segments sent after 207 ms certainly lie above it: three duplicates at 307 to 310 ms.
     let mut dialogue = blitz(1000, &[4, 50, 50]);
     dialogue.run(Span::from_seconds(10));
     let restarts: Vec<(u64, u64)> =
@@ -579,7 +580,8 @@ fn a_second_loss_of_a_burst_is_seen_though_the_first_is_repaired() {
 
 #[test]
 fn each_acknowledgment_with_room_adds_a_segment() {
-    // The paper, Δ = W: the window doubles in a round trip whose packets all found room, and grows by one where none did.
+    // The paper, Δ = W: the window doubles in a round trip whose packets all found spare capacity, and grows by one
+    // where none did.
     let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 16.0, &[]);
     dialogue.run(Span::from_millis(150));
     assert_eq!(dialogue.window(), 32.0);
@@ -587,7 +589,7 @@ fn each_acknowledgment_with_room_adds_a_segment() {
     assert_eq!(dialogue.window(), 64.0);
     dialogue.crowded = true;
     dialogue.run(Span::from_millis(350));
-    // Those that left before are acknowledged with room.
+    // Packets that left before still come back with the bit set.
     assert_eq!(dialogue.window(), 128.0);
     dialogue.run(Span::from_millis(450));
     assert!((dialogue.window() - 129.0).abs() < 0.01, "window {}", dialogue.window());
@@ -598,7 +600,7 @@ fn each_acknowledgment_with_room_adds_a_segment() {
 
 #[test]
 fn nobody_listens_to_the_bit_before_every_router_takes_part() {
-    // Bits that a router sets all the same are not listened to: Reno.
+    // The bit is ignored even if a router sets it: Reno.
     let mut dialogue = Dialogue::anti_ecn(Negotiation::Unaware(0), 16.0, &[]);
     assert!(dialogue.acks.iter().all(|(_, ack)| !ack.flags.has(Flags::SPARE)), "none is sent");
     for (_, ack) in &mut dialogue.acks {
@@ -611,11 +613,12 @@ fn nobody_listens_to_the_bit_before_every_router_takes_part() {
 
 #[test]
 fn congestion_beats_room() {
-    // Every packet is marked and has found room. Half per round trip, as without the bit, and no growth between.
+    // Every packet is marked and has found spare capacity. The window halves each round trip, as without the bit, and
+    // does not grow in between.
     let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 64.0, &[]);
     dialogue.marking = true;
     dialogue.run(Span::from_millis(150));
-    // The first window left unmarked.
+    // The first window had left unmarked.
     assert_eq!(dialogue.window(), 128.0);
     dialogue.run(Span::from_millis(250));
     assert_eq!(dialogue.window(), 64.0);
@@ -625,11 +628,12 @@ fn congestion_beats_room() {
 
 #[test]
 fn recovery_is_no_time_to_grow_whatever_the_room() {
-    // Segment 5 is lost: its window of 20 was 25 when that became clear, and is 12.5 until the retransmission is there.
+    // Segment 5 is lost: the window, 20 when it left, was 25 when that became clear, and is 12.5 until the
+    // retransmission is acknowledged.
     let mut dialogue = Dialogue::anti_ecn(Negotiation::Agreed, 20.0, &[5]);
     dialogue.run(Span::from_millis(199));
     assert_eq!(dialogue.window(), 12.5);
-    // Data that is sent again carries the bit as well.
+    // Retransmissions carry the bit as well.
     assert_eq!(dialogue.retransmissions(), [(100, 5)]);
     let again = dialogue.acks.iter().find(|(_, ack)| ack.sent == Time::ZERO + RTT);
     assert!(again.is_some_and(|(_, ack)| ack.flags.has(Flags::SPARE)));

@@ -1,35 +1,35 @@
-//! The retransmission timer, and the round trips that it goes by (RFC 6298).
+//! The retransmission timer, and the round trips it is based on (RFC 6298).
 //!
-//! One sample per round trip feeds the estimator, as RFC 6298 (section 3) asks at least. The clock is exact, so its
-//! granularity G is nothing, unless a tick is given: then a time-out lasts whole ticks. Timestamps make samples of
+//! The estimator takes one sample per round trip, the minimum that RFC 6298 (section 3) requires. The clock is exact,
+//! so its granularity G is zero unless a tick is given; a time-out then lasts whole ticks. Timestamps make samples from
 //! retransmissions unambiguous (RFC 7323).
 
 use longfat_units::{Span, Time};
 
-/// Before the first sample (RFC 6298, section 2.1).
+/// The time-out before the first sample (RFC 6298, section 2.1).
 const INITIAL: Span = Span::from_seconds(1);
-/// The upper bound of section 2.4, unless the round trip itself asks for more.
+/// The upper bound of section 2.4, unless the round trip itself requires more.
 const LARGEST: Span = Span::from_seconds(60);
-/// The upper bound whatever the round trip: with it a time-out set in the last second of a run fits into the clock.
+/// The upper bound for any round trip: a time-out set in the last second of a run must still fit the clock.
 const LONGEST: Span = Span::from_seconds(7 * 24 * 3600);
 
-/// When the retransmission timer of a flow runs out, and the rounds by which it is reckoned.
+/// When a flow's retransmission timer expires, and the rounds used to estimate it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetransmissionTimer {
     round_trip: RoundTrip,
     /// A round ends when this segment is acknowledged.
     round_end: u64,
-    /// How long it runs now.
+    /// The current time-out.
     timeout: Span,
     deadline: Time,
-    /// When all that had been sent was last acknowledged.
+    /// When the flow last became idle, with everything sent acknowledged.
     idle_since: Time,
-    /// The first segment in flight when it last ran out.
+    /// The first segment in flight when the timer last expired.
     ran_out_at: Option<u64>,
 }
 
 impl RetransmissionTimer {
-    /// It does not run before the first segment leaves.
+    /// The timer does not start until the first segment leaves.
     pub(super) fn new(timeout_min: Span, tick: Option<Span>, now: Time) -> Self {
         let round_trip = RoundTrip::new(timeout_min, tick);
         Self {
@@ -42,8 +42,8 @@ impl RetransmissionTimer {
         }
     }
 
-    /// New data was acknowledged: everything below `unacknowledged` is, and `next` has not left yet. Returns whether a
-    /// round starts with it, and when the timer would run out if it were started again (sections 5.2 and 5.3).
+    /// New data was acknowledged: everything below `unacknowledged`; `next` is the next new segment. Returns whether a
+    /// round starts here, and when the timer would expire if restarted now (sections 5.2 and 5.3).
     #[inline]
     pub(super) fn on_progress(
         &mut self,
@@ -72,7 +72,7 @@ impl RetransmissionTimer {
         (round_starts, restarted)
     }
 
-    /// A segment leaves: the timer starts if it does not run (section 5.1).
+    /// A segment leaves: starts the timer if it is not running (section 5.1).
     #[inline]
     pub(super) fn on_sent(&mut self, now: Time) {
         if self.deadline == Time::NEVER {
@@ -80,7 +80,8 @@ impl RetransmissionTimer {
         }
     }
 
-    /// It ran out with this segment the first in flight (sections 5.5 and 5.6). Returns whether it had done so before.
+    /// The timer expired with this segment the first in flight (sections 5.5 and 5.6). Returns whether it had already
+    /// expired at this segment.
     pub(super) fn run_out(&mut self, now: Time, unacknowledged: u64) -> bool {
         let again = self.ran_out_at == Some(unacknowledged);
         self.ran_out_at = Some(unacknowledged);
@@ -90,35 +91,35 @@ impl RetransmissionTimer {
         again
     }
 
-    /// It starts anew.
+    /// Restarts the timer.
     pub(super) fn restart(&mut self, now: Time) {
         self.deadline = now + self.timeout;
     }
 
-    /// It will run out then.
+    /// Sets the time of expiry.
     #[inline]
     pub(super) fn set(&mut self, deadline: Time) {
         self.deadline = deadline;
     }
 
-    /// When it runs out.
+    /// When the timer expires.
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// When all that had been sent was last acknowledged.
+    /// When the flow last became idle, with everything sent acknowledged.
     pub(super) fn idle_since(&self) -> Time {
         self.idle_since
     }
 
-    /// Smoothed round trip, once there was a sample.
+    /// Smoothed round trip, once there is a sample.
     #[inline]
     pub(super) fn smoothed(&self) -> Option<Span> {
         self.round_trip.smoothed
     }
 
-    /// Smallest round trip seen; as large as can be before the first.
+    /// Smallest round trip seen; the largest possible value before the first.
     #[inline]
     pub(super) fn smallest(&self) -> Span {
         self.round_trip.smallest
@@ -149,7 +150,7 @@ impl RoundTrip {
         }
     }
 
-    /// Every sample may be the smallest.
+    /// Every sample may be the smallest, not only those that feed the estimator.
     #[inline]
     fn see(&mut self, sample: Span) {
         self.smallest = self.smallest.min(sample);
@@ -175,7 +176,7 @@ impl RoundTrip {
         self.backoff = 0;
     }
 
-    /// The timer ran out: section 5.5 doubles it.
+    /// The timer expired: section 5.5 doubles it.
     fn back_off(&mut self) {
         self.backoff += 1;
     }
@@ -185,7 +186,7 @@ impl RoundTrip {
         let base = match self.smoothed {
             None => INITIAL.max(self.timeout_min),
             Some(smoothed) => {
-                // Behind a queue of months these are months too.
+                // Behind a queue months long these would be months too.
                 let smoothed = smoothed.min(LONGEST);
                 let variation = self.variation.min(LONGEST);
                 (smoothed + (variation * 4).max(self.tick)).max(self.timeout_min)
@@ -201,7 +202,7 @@ impl RoundTrip {
     }
 }
 
-/// The mean of `old`, which counts `weight` times, and `new`.
+/// The weighted mean of `old`, with weight `weight`, and `new`, with weight 1.
 fn mean(old: Span, weight: u64, new: Span) -> Span {
     let sum = u128::from(old.0) * u128::from(weight) + u128::from(new.0);
     Span((sum / u128::from(weight + 1)) as u64)
@@ -227,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_counts_whole_ticks() {
-        // Hosts of 1995: two ticks of 500 ms at least.
+        // Hosts of 1995: at least two ticks of 500 ms.
         let ms = Span::from_millis;
         let mut round_trip = RoundTrip::new(ms(1000), Some(ms(500)));
         // RTT 30 ms: 30 + max(500, 4·15) = 530 ms, so two ticks.

@@ -8,7 +8,7 @@ use crate::flow::Source;
 use crate::sender::Sends;
 
 impl Simulation {
-    /// The next timer has run out.
+    /// Handles the next timer, which has run out.
     pub(super) fn run_out(&mut self) {
         let (_, timer) = self.timers.pop().expect("a timer was due");
         match timer {
@@ -42,8 +42,8 @@ impl Simulation {
         }
     }
 
-    /// The retransmission timer is not moved at every acknowledgment: it runs out, looks at the deadline, and is
-    /// set again if that lies ahead.
+    /// The retransmission timer is not moved at every acknowledgment: when it runs out it checks the deadline, and
+    /// is set again if that is still ahead.
     fn retransmission_timer(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
         let Some(sender) = flow.source.sender_mut() else { return };
@@ -63,7 +63,7 @@ impl Simulation {
         }
     }
 
-    /// The time has come at which the controller of a flow wanted to be called, if it still wants to.
+    /// Calls a flow's controller at the time it asked for, if it still wants the call.
     fn alarm(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
         let Source::Windowed(sender) = &mut flow.source else { return };
@@ -78,7 +78,7 @@ impl Simulation {
         self.send(index as usize, self.now);
     }
 
-    /// Keeps a row of every time series.
+    /// Adds a row to every time series.
     fn sample(&mut self) {
         let Some(series) = &mut self.series else { return };
         for port in &mut self.network.ports {
@@ -94,7 +94,7 @@ impl Simulation {
         self.timers.add(next, Timer::Sample);
     }
 
-    /// A short flow arrives, and the next one is announced.
+    /// A short flow arrives, and the next arrival is scheduled.
     fn arrive(&mut self, group: u32) {
         let now = self.now;
         let traffic = &mut self.network.traffic[group as usize];

@@ -2,8 +2,8 @@
 //!
 //! A data packet costs two events: it reaches its link, and its acknowledgment reaches the link on the way back. A link
 //! that serves ahead knows on arrival when the packet will be at the far end. A receiver is a function of its arrivals,
-//! and so is a sender as long as no timer comes between, so both answer without events of their own. Where the order in
-//! which acknowledgments reach their link is known before, that link answers too, and one event is left.
+//! and so is a sender as long as no timer intervenes, so neither needs events of its own. Where the order in which
+//! acknowledgments reach their link is known in advance, that link needs none either, and a single event remains.
 
 mod clock;
 mod way;
@@ -33,7 +33,7 @@ pub struct Simulation {
     pub(crate) hold: Hold,
     pub(crate) now: Time,
     pub(crate) end: Time,
-    /// How far ahead senders may be told at most.
+    /// Acknowledgments that arrive later than this are never handed to a sender ahead of time.
     early_until: Time,
     pub(crate) events: u64,
     pub(crate) series: Option<FlowSeries>,
@@ -51,12 +51,12 @@ pub struct Fates {
     pub dropped: u64,
     /// Destroyed on a wire.
     pub corrupted: u64,
-    /// Counted in pipes and queues, or due after the end of the run.
+    /// Still in pipes and queues, or due after the end of the run.
     pub in_flight: u64,
 }
 
 impl Simulation {
-    /// A host that takes transfers while the run goes on does so when as many are over: few large tables, little memory.
+    /// A host that takes transfers during the run waits until this many have finished: few large tables, little memory.
     pub const TRANSFERS_AT_ONCE: usize = 100_000;
 
     /// Builds the network of `scenario`. With `record` the time series are kept; nothing else changes.
@@ -64,7 +64,7 @@ impl Simulation {
         Self::with_options(scenario, Options { record, stepwise: false })
     }
 
-    /// Builds the network of `scenario`, to be simulated as `options` say.
+    /// Builds the network of `scenario`, to be simulated with `options`.
     pub fn with_options(scenario: &Scenario, options: Options) -> Self {
         let mut timers = Timers::default();
         let mut network = network::build(scenario, options);
@@ -104,12 +104,12 @@ impl Simulation {
         }
     }
 
-    /// Handles up to `events` events. True while there are more.
+    /// Handles up to `events` events. Returns true while more remain.
     pub fn advance(&mut self, events: u64) -> bool {
         let stop = self.events.saturating_add(events);
         while self.events < stop {
-            // At the same instant packets come first: an acknowledgment that arrives when the retransmission timer
-            // runs out counts.
+            // At the same instant packets come first: an acknowledgment that arrives just as the retransmission timer
+            // runs out still counts.
             let limit = self.timers.packets_first().min(self.end);
             if let Some(slot) = self.heads.take_until(limit) {
                 debug_assert!(self.heads.now() >= self.now, "an event lies in the past");
@@ -129,23 +129,23 @@ impl Simulation {
         true
     }
 
-    /// How many short transfers are over and have not been taken.
+    /// How many short transfers have finished but not been taken.
     pub fn transfers_waiting(&self) -> usize {
         self.network.traffic.iter().map(Traffic::rows_waiting).sum()
     }
 
-    /// Takes the short transfers that are over, so that they need no more memory here: rows of the table
-    /// `transfers`, which at the end holds those that were not taken.
+    /// Takes the short transfers that have finished, which frees their memory here: rows of the table `transfers`,
+    /// which at the end holds only those that were never taken.
     pub fn take_transfers(&mut self) -> Table {
         report::short_transfers(&mut self.told(None))
     }
 
-    /// The share of the simulated time that has passed, 0 to 1.
+    /// The share of the simulated time that has elapsed, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.now.seconds() / self.end.seconds()
     }
 
-    /// The tables and averages of the whole run. Call when [`Simulation::advance`] has returned false.
+    /// The tables and averages of the whole run. Call it once [`Simulation::advance`] has returned false.
     pub fn finish(mut self) -> Recording {
         for port in &mut self.network.ports {
             port.settle(self.end);
@@ -160,7 +160,7 @@ impl Simulation {
         Run { scenario, network, series, events: *events, end: *end }
     }
 
-    /// What became of every data packet until now.
+    /// What has become of every data packet so far.
     pub fn fates(&self) -> Fates {
         let piped = self.network.piped().filter(Packet::is_live_data).count() as u64;
         let ports = self.network.ports.iter();
@@ -171,7 +171,7 @@ impl Simulation {
         Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
 
-    /// Packets whose cargo is kept, and how many with cargo there are: on their way, or acknowledgments kept back.
+    /// How many cargoes the hold has, and how many packets refer to one, in transit or delayed at a receiver.
     #[doc(hidden)]
     pub fn cargo_kept(&self) -> (usize, usize) {
         let has_cargo = |packet: &Packet| packet.cargo().is_some();
@@ -183,7 +183,7 @@ impl Simulation {
 
     #[inline]
     fn handle(&mut self, slot: usize) {
-        // Two kinds that are told apart by a comparison: a table of jumps is foreseen less often.
+        // The two common kinds are told apart by comparison, which is predicted better than a jump table.
         match self.network.pipes[slot].end {
             Slot::Out(port) => {
                 let packet = self.take(slot);
@@ -216,7 +216,7 @@ impl Simulation {
         }
     }
 
-    /// A packet reaches the next link of its way.
+    /// A packet reaches the next link on its way.
     #[inline(never)]
     fn go_on(&mut self, slot: usize, port: usize) {
         let wire = &mut self.network.wires[port].packets;

@@ -11,7 +11,7 @@ use crate::port::Arrived;
 use crate::sender::Sends;
 
 impl Simulation {
-    /// Data or an acknowledgment reaches a link at `now`, which may lie ahead.
+    /// Data or an acknowledgment reaches a link at `now`, which may be in the future.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(super) fn reach_port<const ACK: bool>(
@@ -27,7 +27,7 @@ impl Simulation {
         }
     }
 
-    /// A packet has reached a link and is not known to cross it.
+    /// A packet has reached a link but does not simply cross it: it waits, is dropped, or is corrupted.
     #[inline(never)]
     fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
         match arrived {
@@ -43,7 +43,7 @@ impl Simulation {
         }
     }
 
-    /// A link has asked its queue, which may have dropped packets.
+    /// Discards whatever the queue of a link has just dropped.
     fn discard_dropped(&mut self, now: Time, port: usize) {
         while let Some(packet) = self.network.ports[port].take_dropped() {
             self.discard(now, packet);
@@ -73,8 +73,8 @@ impl Simulation {
         }
     }
 
-    /// A packet is destroyed on the wire. It goes on as a shadow to the end of its pipe, so that what it leaves behind
-    /// is noticed at the same time whichever way the link is served.
+    /// A packet is destroyed on the wire. It travels on as a shadow to the end of its pipe, so that its loss takes
+    /// effect at the same time whichever way the link is served.
     #[cold]
     fn corrupt(&mut self, port: usize, time: Time, mut packet: Packet) {
         self.fates.corrupted += u64::from(!packet.is_ack());
@@ -90,7 +90,7 @@ impl Simulation {
         self.lose(packet);
     }
 
-    /// A packet is no more.
+    /// Removes a packet that is lost.
     #[cold]
     pub(super) fn lose(&mut self, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
@@ -99,7 +99,7 @@ impl Simulation {
         self.retire(packet.flow as usize);
     }
 
-    /// Counts a short flow that is over, and frees its place.
+    /// Counts a short flow that has finished, and frees its place.
     #[inline]
     pub(super) fn retire(&mut self, index: usize) {
         if index >= self.network.long {
@@ -170,7 +170,7 @@ impl Simulation {
         }
     }
 
-    /// An acknowledgment that was kept back until `time` or before leaves.
+    /// A delayed acknowledgment that was due at `time` or earlier leaves.
     #[inline(never)]
     fn put_overdue(&mut self, flow: u32, time: Time) {
         let flow = &mut self.network.flows[flow as usize];
@@ -181,7 +181,7 @@ impl Simulation {
         }
     }
 
-    /// An acknowledgment that was not told early reaches its sender. Those behind it may be told then.
+    /// An acknowledgment that was not handed over early reaches its sender. Those behind it may now be.
     #[inline(never)]
     pub(super) fn come_home(&mut self, slot: usize) {
         let mut time = self.now;
@@ -203,12 +203,12 @@ impl Simulation {
         }
     }
 
-    /// Until then a sender is a function of its acknowledgments and its own timers.
+    /// Up to this time a sender is a function of its acknowledgments and its own timers alone.
     fn quiet(&self) -> Time {
         self.timers.next_edge().min(self.early_until)
     }
 
-    /// An acknowledgment reaches its sender at `time`, which may lie ahead.
+    /// An acknowledgment reaches its sender at `time`, which may be in the future.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment stays in registers")]
     #[inline(always)]
     fn reach_sender(&mut self, time: Time, ack: Packet) {
@@ -230,7 +230,7 @@ impl Simulation {
         self.retire(index);
     }
 
-    /// Lets a flow send what it may, and keeps its timers.
+    /// Lets a flow send what it may, and sets its timers.
     #[inline]
     pub(super) fn send(&mut self, index: usize, now: Time) {
         match self.network.flows[index].source {

@@ -1,4 +1,4 @@
-//! Queues that own their packets, each against its rule written as plainly as possible.
+//! Queues that own their packets, each against its rule in the plainest possible form.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,16 +11,16 @@ use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 use crate::port::{Arrived, Config, Port};
 
-/// The packets that its queue has dropped, the last one first.
+/// The packets that the port's queue has dropped, last one first.
 fn dropped(port: &mut Port) -> Vec<u64> {
     std::iter::from_fn(|| port.take_dropped()).map(|packet| packet.number).collect()
 }
 
-/// A packet of this rank and size arrives so much later than the one before.
+/// The gap since the previous arrival, and the packet's rank and size.
 type RankedArrival = (u64, u32, u32);
 
-/// Pushout by its rule: packets that are sent, and packets that are discarded, each by number and in order. One byte
-/// takes a nanosecond.
+/// Pushout by its rule: the numbers of the packets sent and of those discarded, each in order. One byte takes a
+/// nanosecond.
 fn pushout_by_rule(limit: u64, arrivals: &[RankedArrival]) -> (Vec<u64>, Vec<u64>) {
     let (mut sent, mut discarded) = (Vec::new(), Vec::new());
     let mut waiting: Vec<(u32, u64, u32)> = Vec::new();
@@ -97,8 +97,8 @@ proptest! {
     }
 }
 
-/// The last one in is the first one out; a full queue drops the oldest packet. Whoever has waited for longer than
-/// `patience` when his turn comes is dropped, and for longer than half of that marked.
+/// Last in, first out; a full queue drops its oldest packet. A packet that has waited longer than `patience` when its
+/// turn comes is dropped, and one that has waited longer than half of that is marked.
 #[derive(Debug)]
 struct Impatient {
     waiting: Vec<Item>,
@@ -136,8 +136,8 @@ impl PacketQueue for Impatient {
     }
 }
 
-/// What becomes of packets in an impatient queue, as plainly as possible: those sent with whether they are marked, those
-/// dropped, and the sum of all waiting times until `end`. One byte takes a nanosecond.
+/// What becomes of packets in an impatient queue, as plainly as possible: those sent and whether each was marked, those
+/// dropped, and the sum of all waiting times up to `end`. One byte takes a nanosecond.
 fn impatient_by_rule(
     limit: usize,
     patience: u64,
@@ -147,7 +147,7 @@ fn impatient_by_rule(
     let (mut sent, mut dropped, mut waited) = (Vec::new(), Vec::new(), 0);
     let mut waiting: Vec<(u64, u64)> = Vec::new();
     let (mut now, mut free_at) = (0, 0);
-    // A last arrival that never comes empties the queue.
+    // A last, fictitious arrival empties the queue.
     let last = std::iter::once((None, (end, 0, Ecn::NotEct)));
     for (number, (gap, bytes, _)) in (0..).map(Some).zip(arrivals.iter().copied()).chain(last) {
         now += gap;
@@ -179,8 +179,8 @@ fn impatient_by_rule(
 }
 
 proptest! {
-    /// A queue that owns its packets decides on arrival and on departure, about any packet, and all of it is carried out
-    /// and counted.
+    /// A queue that owns its packets may decide about any of them, on arrival and on departure, and every decision is
+    /// carried out and counted.
     #[test]
     fn a_queue_that_owns_its_packets_has_its_way(
         limit in 1_usize..8,
@@ -239,7 +239,7 @@ proptest! {
     }
 }
 
-/// What a queue is told of data and of acknowledgments of the two flows of one group and of one of another.
+/// What a queue sees of data and acknowledgments: two flows of one group, and one of another.
 #[test]
 fn a_queue_knows_flows_and_hosts() {
     #[derive(Debug, Default)]

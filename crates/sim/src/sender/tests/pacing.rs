@@ -1,4 +1,4 @@
-//! Release times, by hand: round trips of 100 ms, and a wire on which packets take no time.
+//! Release times, checked by hand: round trips of 100 ms, and a wire with no transmission time.
 
 use longfat_control::{Pacing, Start};
 use longfat_scenario::Recovery;
@@ -7,7 +7,7 @@ use longfat_units::{Segments, Span, Time};
 use super::super::pacing::Pacer;
 use super::{Dialogue, RTT};
 
-/// How many segments left at which millisecond, from the first one given on.
+/// How many segments left in each millisecond, from millisecond `from` on.
 fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {
     let mut counts: Vec<(u64, usize)> = Vec::new();
     for &(time, _, _) in dialogue.log.iter().filter(|(time, _, _)| *time >= from) {
@@ -19,7 +19,7 @@ fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {
     counts
 }
 
-/// In congestion avoidance with this window.
+/// A flow in congestion avoidance with this window.
 fn avoiding(window: f64) -> Start {
     Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() }
 }
@@ -30,9 +30,10 @@ fn millis(millis: u64) -> Time {
 
 #[test]
 fn two_blocks_leave_half_a_round_trip_apart() {
-    // Until a round trip is known the 20 leave at once. Their acknowledgments come at 100 ms: a block of 10 leaves,
-    // the rest half a round trip after its first. At 200 ms the window is 21: blocks of 11, the second of which waits
-    // for an eleventh acknowledgment and takes it at 300 ms, together with the 11 of the next block.
+    // Until a round trip is known, the 20 leave at once. Their acknowledgments come at 100 ms: a block of 10 leaves,
+    // and the rest half a round trip after the block's first segment. At 200 ms the window is 21: blocks of 11, the
+    // second of which waits for an eleventh acknowledgment and gets it at 300 ms, together with the 11 of the next
+    // block.
     let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Blocks(2), 10_000, &[]);
     dialogue.run(Span::from_millis(299));
     assert_eq!(departures(&dialogue, 0), [(0, 20), (100, 10), (150, 10), (200, 11), (250, 10)]);
@@ -58,7 +59,7 @@ fn slow_start_knows_no_blocks() {
     let mut dialogue = Dialogue::paced(&start, Pacing::Blocks(2), 10_000, &[]);
     dialogue.run(Span::from_millis(250));
     assert_eq!(departures(&dialogue, 0), [(0, 4), (100, 8), (200, 16)]);
-    // Where it ends at 16 segments there are two blocks of 8 from the next round trip on.
+    // Where it ends at 16 segments, there are two blocks of 8 from the next round trip on.
     let start = Start { threshold: Some(Segments(16.0)), ..start };
     let mut dialogue = Dialogue::paced(&start, Pacing::Blocks(2), 10_000, &[]);
     dialogue.run(Span::from_millis(399));
@@ -67,9 +68,9 @@ fn slow_start_knows_no_blocks() {
 
 #[test]
 fn a_repair_does_not_wait_for_its_block() {
-    // Scalable TCP with 80 segments in blocks of 20. At 100 ms a block leaves for the first 20 acknowledgments, and the
-    // next 30 wait. Blocks 51 to 53 say that 50 is lost: it is sent again, the window falls to 70, the waiting ends,
-    // and a block of 18 may leave. It is full when 76 to 78 say that 75 is lost too: that goes all the same.
+    // Scalable TCP with 80 segments in blocks of 20. At 100 ms the first 20 acknowledgments release a block, and the
+    // next 30 segments wait. Blocks 51 to 53 show that 50 is lost: it is sent again, the window falls to 70, the wait
+    // ends, and a block of 18 may leave. It is full when 76 to 78 show that 75 is lost too: that leaves all the same.
     let mut dialogue = Dialogue::starting(
         "stcp",
         &avoiding(80.0),
@@ -87,8 +88,8 @@ fn a_repair_does_not_wait_for_its_block() {
 
 #[test]
 fn a_time_out_ends_the_waiting() {
-    // Two packets per second. The first four are lost. 0 leaves again at 1 s; its acknowledgment lets 1 go, but not
-    // before 1.5 s. The timer of 100 + 4·50 ms runs out at 1.4 s, and a time-out waits for nobody.
+    // Two packets per second. The first four are lost. 0 leaves again at 1 s; its acknowledgment releases 1, but not
+    // before 1.5 s. The timer of 100 + 4·50 ms expires at 1.4 s, and a time-out does not wait for pacing.
     let mut dialogue = Dialogue::paced(&avoiding(4.0), Pacing::Rate(2.0), 10_000, &[0, 1, 2, 3]);
     dialogue.run(Span::from_millis(1450));
     assert_eq!(dialogue.retransmissions(), [(1000, 0), (1400, 1)]);
@@ -107,13 +108,13 @@ fn the_scenario_decides_over_the_controller() {
     );
     dialogue.run(Span::from_millis(199));
     assert_eq!(departures(&dialogue, 100), [(100, 20)]);
-    // Reno asks for none. Spread by 2 the last of 20 comes 19 steps after the first, of 100/(2·21) ms each.
+    // Reno asks for no pacing. Spread by 2, the last of 20 leaves 19 steps after the first, of 100/(2·21) ms each.
     let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Spread { gain: 2.0 }, 10_000, &[]);
     dialogue.run(Span::from_millis(199));
     assert_eq!(dialogue.log.last().map(|&(time, segment, _)| (time, segment)), Some((145, 39)));
 }
 
-/// A block that the window has held back for longer than its share of the round trip delays nothing, and earns nothing.
+/// A block that the window held back for longer than its share of the round trip delays nothing, and earns no credit.
 #[test]
 fn a_late_block_neither_waits_nor_catches_up() {
     let mut pacer = Pacer::new();

@@ -1,4 +1,4 @@
-//! What controllers get that ask for more: by hand, on a wire of 100 ms without a bottleneck.
+//! What controllers that ask for more receive: checked by hand, on a wire of 100 ms without a bottleneck.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use super::super::{Sender, Sends};
 use super::{Dialogue, config};
 use longfat_scenario::Recovery;
 
-/// What a controller was told.
+/// Everything a controller was told.
 #[derive(Clone, Debug, Default)]
 struct Told {
     feedback: Vec<Feedback>,
@@ -18,7 +18,7 @@ struct Told {
     alarms: Vec<Time>,
 }
 
-/// A window that never changes, a call every 30 ms, and a note of everything.
+/// A window that never changes, with a call every 30 ms, that records everything.
 #[derive(Clone, Debug)]
 struct Listener {
     window: f64,
@@ -78,7 +78,7 @@ const EVERYTHING: Wants = Wants {
     router_header: true,
 };
 
-/// A conversation of that listener, until `until` milliseconds, and what it was told.
+/// A conversation with that listener, until `until` milliseconds, and what the listener was told.
 fn listen(
     listener: impl FnOnce(&mut Listener),
     recovery: Recovery,
@@ -110,8 +110,8 @@ fn millis(time: Time) -> u64 {
 
 #[test]
 fn every_acknowledgment_with_news_is_told_whatever_it_carries() {
-    // Ten in flight, 2 and 5 are lost. Acknowledgments at 100 ms: 0 and 1 in order, then the blocks 3, 4, 6, 7, 8, 9. 6 is
-    // the third above 2, and 8 the third above 5.
+    // Ten in flight; 2 and 5 are lost. Acknowledgments at 100 ms: 0 and 1 in order, then the blocks 3, 4, 6, 7, 8, 9. 6
+    // is the third above 2, and 8 the third above 5.
     let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &[2, 5], 150);
     let told: Vec<_> = told
         .feedback
@@ -125,7 +125,7 @@ fn every_acknowledgment_with_news_is_told_whatever_it_carries() {
             (1, 0, 0, false, 10),
             (0, 1, 0, false, 10),
             (0, 1, 0, false, 10),
-            // The retransmission of 2 and new data have taken the places of what has left the network.
+            // The retransmission of 2 and new data have replaced what has left the network.
             (0, 1, 1, true, 10),
             (0, 1, 0, false, 10),
             (0, 1, 1, false, 10),
@@ -143,7 +143,7 @@ fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
         .filter(|it| it.lost > 0)
         .map(|it| (millis(it.now), it.lost, it.recovery_begins))
         .collect();
-    // The third duplicate at 100 ms, and at 200 ms the partial acknowledgment of all below 5.
+    // The third duplicate at 100 ms, and at 200 ms the partial acknowledgment of everything below 5.
     assert_eq!(lost, [(100, 1, true), (200, 1, false)]);
 }
 
@@ -162,7 +162,7 @@ fn marks_are_told_with_every_echo_and_answered_once_per_window() {
     dialogue.marking = true;
     dialogue.run(Span::from_millis(250));
     let told = told.lock().expect("one thread");
-    // Nothing is marked in the first window, everything in the second: ten echoes at 200 ms, one answer.
+    // Nothing is marked in the first window, everything in the second: ten echoes at 200 ms, one reaction.
     let marked: Vec<u64> = told.feedback.iter().map(|it| it.marked).collect();
     assert_eq!(marked, [vec![0; 10], vec![1; 10]].concat());
     assert_eq!(told.congestion.len(), 1);
@@ -172,20 +172,20 @@ fn marks_are_told_with_every_echo_and_answered_once_per_window() {
 #[test]
 fn the_delivery_rate_of_a_constant_window_is_the_window_per_round_trip() {
     let (_, told) = listen(|_| {}, Recovery::Sack, 100_000, &[], 1050);
-    // From the second round trip on: ten segments in each 100 ms, whichever of them it is.
+    // From the second round trip on: ten segments every 100 ms, whichever they are.
     let settled = told.feedback.iter().filter(|it| millis(it.now) > 200);
     let rates: Vec<f64> =
         settled.map(|it| it.rate.expect("it was asked for").per_second()).collect();
     assert_eq!(rates.len(), 80);
     assert!(rates.iter().all(|rate| (10.0..=100.0).contains(rate)), "{rates:?}");
-    // The last acknowledgment of each bunch has seen all ten.
+    // By the last acknowledgment of each bunch all ten are delivered.
     assert!(rates.iter().skip(9).step_by(10).all(|rate| *rate == 100.0), "{rates:?}");
 }
 
 #[test]
 fn the_rate_is_limited_by_the_application_where_it_is() {
     let (_, told) = listen(|control| control.window = 20.0, Recovery::Sack, 30, &[], 1000);
-    // 20 segments leave at 0 and 10 at 100 ms, and then there are none.
+    // 20 segments leave at 0 and 10 at 100 ms, and then there are no more.
     let limited: Vec<bool> = told
         .feedback
         .iter()
@@ -193,7 +193,7 @@ fn the_rate_is_limited_by_the_application_where_it_is() {
         .collect();
     assert_eq!(limited.len(), 30);
     assert!(limited[..20].iter().all(|limited| !limited));
-    // What left before the end was reached was not limited by it; the last one saw it.
+    // Segments sent before the data ran out are not limited by it; the samples end with all 30 delivered.
     let samples = told.feedback.iter().filter_map(|it| it.rate);
     assert_eq!(samples.map(|rate| rate.delivered_total).max(), Some(30));
 }
@@ -210,7 +210,7 @@ fn departures_are_told_with_what_is_in_flight() {
 
 #[test]
 fn a_time_out_that_was_none_is_told_to_those_who_ask() {
-    // Every acknowledgment of the first window is held up until 1050 ms; the timer of 1 s runs out before.
+    // Every acknowledgment of the first window is held up until 1050 ms; the timer of 1 s expires first.
     let (mut dialogue, _) = listen(|_| {}, Recovery::Sack, 1000, &[], 50);
     for (time, _) in &mut dialogue.acks {
         *time = Time::ZERO + Span::from_millis(1050);
@@ -220,7 +220,7 @@ fn a_time_out_that_was_none_is_told_to_those_who_ask() {
     let told = format!("{:?}", dialogue.sender.control());
     assert!(told.contains("spurious: Some(Timeout)"), "{told}");
 
-    // A window that is really lost: nothing is taken back.
+    // A window that is really lost: nothing is reported as spurious.
     let all: Vec<u64> = (0..10).collect();
     let (_, told) = listen(|_| {}, Recovery::Sack, 1000, &all, 3000);
     assert_eq!(told.congestion[0].cause, Cause::Timeout);
