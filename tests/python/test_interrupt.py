@@ -47,6 +47,50 @@ def test_ctrl_c_ends_promptly_and_leaves_nothing(
     assert list(own_folder.iterdir()) == [file]
 
 
+SLOW_FLUID = """\
+duration = "17000000 s"
+sample = "1000 s"
+
+[link.bottleneck]
+rate = "1000 Gbit/s"
+delay = "100 us"
+
+[[flow]]
+name = "flow"
+control = "reno"
+path = ["bottleneck"]
+rtt = { spread = ["1 ms", "100 ms"] }
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--model", "synchronised", "--set", "flow.flow.count=2"),
+        ("--stability", "--price", "avq", "--set", "flow.flow.count=20000"),
+    ],
+)
+def test_ctrl_c_ends_the_fluid_too(own_folder: Path, arguments: tuple[str, ...]) -> None:
+    """Each of them takes most of a minute or more: who does not listen is still busy when the wait is over."""
+    (own_folder / "slow.toml").write_text(SLOW_FLUID, encoding="utf-8")
+    with subprocess.Popen(
+        [sys.executable, "-m", "longfat", "fluid", "slow.toml", "--json", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip() == "interrupted"
+
+
 def _wait_for_hidden_folder(folder: Path) -> None:
     """The simulation begins once the hidden folder for its results is there."""
     deadline = time.monotonic() + 20
