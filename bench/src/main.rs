@@ -1,12 +1,12 @@
-//! Runs scenario files one after the other and tells how fast each went: engine time, one core.
+//! Runs scenario files one after another and reports how fast each ran: engine time, one core.
 //!
 //! ```text
 //! cargo run --release -p longfat-bench -- bench/scenarios/*.toml [--repeat N] [--set KEY=VALUE].. [--results]
 //! ```
 //!
 //! `--set` changes fields of every scenario, as `longfat run` does. Under `valgrind --tool=callgrind` two runs of
-//! different length give the instructions per packet; `bench/instructions` does that. `--results` prints what came out
-//! instead, one line of JSON per scenario: an optimisation leaves every byte of it as it is.
+//! different length give the instructions per packet; `bench/instructions` does that. `--results` prints the results
+//! instead, one line of JSON per scenario: an optimisation must not change a byte of it.
 
 use std::process::ExitCode;
 
@@ -85,7 +85,7 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
-/// What came out, as JSON. How many events it took may change.
+/// The results as JSON, without the number of events, which may change.
 fn outcome(scenario: &Scenario) -> Result<String, String> {
     let mut simulation = Simulation::new(scenario, false);
     while simulation.advance(1_000_000) {}
@@ -99,7 +99,7 @@ fn time(scenario: &Scenario) -> Timing {
     #[expect(clippy::disallowed_methods, reason = "a benchmark reads the wall clock")]
     let begin = std::time::Instant::now();
     while simulation.advance(1_000_000) {
-        // As a host does that writes them to a file: only flows that live take memory.
+        // Like a host that writes them to a file: only live flows take memory.
         if simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE {
             drop(simulation.take_transfers());
         }

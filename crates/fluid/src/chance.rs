@@ -1,4 +1,4 @@
-//! When a flow loses: chance, from a stream of the flow's own.
+//! When a flow loses: at random, from the flow's own stream.
 
 use longfat_scenario::chance::{self, Stream};
 use longfat_units::math;
@@ -17,7 +17,7 @@ impl Losses {
         chance::uniform(&mut self.0)
     }
 
-    /// An exponential number of mean 1: how many expected losses pass until the next.
+    /// An exponentially distributed number of mean 1: how many expected losses pass until the next loss.
     pub(crate) fn exponential(&mut self) -> f64 {
         -math::ln_1p(-self.uniform())
     }

@@ -22,12 +22,12 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// A guess where nothing is known: one segment, and Reno's √.
+    /// A first guess: one segment, and Reno's square root.
     pub(crate) const UNKNOWN: Self = Self { window: 1.0, elasticity: -0.5 };
 }
 
 impl FlowPlan<'_> {
-    /// The point of balance at this window: the epoch window is what a loss leaves, on average.
+    /// The operating point in balance at this window: the epoch window is the mean window after a loss.
     pub(crate) fn balanced(&self, window: f64, rtt: f64, chances: Chances) -> Point {
         let events = window / rtt * (chances.marks + chances.losses);
         let mut point = Point {
@@ -62,8 +62,8 @@ impl FlowPlan<'_> {
         math::ln((gain / (per_packet * window)).clamp(f64::MIN_POSITIVE, f64::MAX))
     }
 
-    /// The window at which a packet brings as much as it takes; `None` where there is none, and the window grows
-    /// without end. `guess`, the answer to a similar price, makes it faster.
+    /// The window at which a packet gains as much as it costs; `None` if there is none and the window grows without
+    /// bound. `guess`, the answer to a similar price, speeds up the search.
     pub(crate) fn demand(&self, chances: Chances, rtt: f64, guess: Demand) -> Option<Demand> {
         let most = self.max_window.clamp(LEAST_WINDOW, CEILING);
         let at = |window: f64| Some(Demand { window, elasticity: 0.0 });
@@ -109,10 +109,10 @@ impl FlowPlan<'_> {
     }
 }
 
-/// So close to balance is close enough.
+/// How close to balance is close enough.
 const BALANCED: f64 = 1e-13;
 
-/// The root of a falling function near `start`, where its slope was 1/`elasticity`; `None` unless it is found at once.
+/// The root of a falling function near `start`, where its slope was 1/`elasticity`; `None` unless found quickly.
 fn secant(
     f: impl Fn(f64) -> f64,
     start: f64,

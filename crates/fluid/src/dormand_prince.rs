@@ -4,9 +4,9 @@
 //! Mathematics 6(1), 1980; the quartic is that of L. F. Shampine, "Some practical Runge-Kutta formulas", Mathematics
 //! of Computation 46(173), 1986.
 //!
-//! Our own, and this small, because no crate solves delay equations whose number of delays is known only when the
-//! network is: `differential-equations` fixes it at compile time and reads the whole state for each delay, `diffsol`
-//! and `ode_solvers` know no delays; and all take powers from the platform.
+//! This is our own, and this small, because no crate solves delay equations whose number of delays depends on the
+//! network: `differential-equations` fixes it at compile time and reads the whole state for each delay, `diffsol` and
+//! `ode_solvers` do not support delays; and all take powers from the platform.
 
 use longfat_units::math;
 
@@ -67,15 +67,15 @@ const P: [[f64; 4]; 7] = [
     [0.0, 40_617_522.0 / 29_380_423.0, -110_615_467.0 / 29_380_423.0, 69_997_945.0 / 29_380_423.0],
 ];
 
-/// Of the state relative to its size.
+/// The error allowed in the state, relative to its size.
 const RELATIVE: f64 = 1e-6;
 
 /// On which side of an instant a discontinuous past is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// What was before it: the end of a step.
+    /// The value before it: the end of a step.
     Before,
-    /// What is from then on: the beginning of a step.
+    /// The value from then on: the beginning of a step.
     After,
 }
 
@@ -84,7 +84,7 @@ pub(crate) trait Equations {
     /// Writes f(t, y) to `slope`.
     fn slope(&mut self, side: Side, t: f64, y: &[f64], slope: &mut [f64]);
 
-    /// An error of component `index` so small that it does not matter.
+    /// The error of component `index` that is too small to matter.
     fn negligible(&self, index: usize) -> f64;
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Step {
     /// The state at the end.
     pub(crate) end: Vec<f64>,
     scratch: Vec<f64>,
-    /// Is the first stage that of the step to come?
+    /// Is the first stage already that of the next step?
     ready: bool,
 }
 
@@ -110,7 +110,7 @@ impl Step {
         }
     }
 
-    /// The past has changed: the last stage of the step before is not the first of the next.
+    /// The past has changed: the last stage of the previous step is not the first of the next.
     pub(crate) fn restart(&mut self) {
         self.ready = false;
     }
@@ -121,7 +121,7 @@ impl Step {
         self.ready = true;
     }
 
-    /// Tries a step from (t, y) of length `h`. Returns its error, 1 being as much as is allowed.
+    /// Tries a step from (t, y) of length `h`. Returns its error, where 1 is the most allowed.
     pub(crate) fn attempt(
         &mut self,
         equations: &mut impl Equations,
@@ -153,13 +153,13 @@ impl Step {
             }
             let allowed = equations.negligible(index) + RELATIVE * before.abs().max(after.abs());
             let error = (h * error).abs() / allowed;
-            // A NaN is larger than anything, and stays.
+            // A NaN counts as larger than anything, and stays.
             largest = if error <= largest || largest.is_nan() { largest } else { error };
         }
         largest
     }
 
-    /// The component whose slope was the first to be no finite number in the last attempt; `None` if all were.
+    /// The first component whose slope was not finite in the last attempt; `None` if all were finite.
     pub(crate) fn broken(&self) -> Option<usize> {
         let mut stages = self.stages.iter();
         stages.find_map(|slopes| slopes.iter().position(|slope| !slope.is_finite()))
@@ -214,8 +214,8 @@ mod tests {
         }
     }
 
-    /// One step of 0.1 round a circle of radius 1. Order 5: the error is about 0.1⁶/6! · a few, far below 10⁻⁸; half the
-    /// step divides it by 2⁶ = 64. The quartic in between is of order 4.
+    /// One step of 0.1 round a circle of radius 1. Order 5: the error is about 0.1⁶/6! · a few, far below 10⁻⁸; half
+    /// the step divides it by 2⁶ = 64. The quartic in between is of order 4.
     #[test]
     fn a_step_has_the_order_of_the_method() {
         let mut errors = Vec::new();
@@ -237,7 +237,7 @@ mod tests {
         assert!((50.0..80.0).contains(&(errors[0] / errors[1])), "{errors:?}");
     }
 
-    /// One component is no number, those beside it are exact.
+    /// One component is not a number, its neighbours are exact.
     struct Broken;
 
     impl Equations for Broken {

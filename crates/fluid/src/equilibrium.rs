@@ -7,13 +7,13 @@
 //!     w_r = W_r(p_r),   p_r = Σ p_l over the route,   S_l(p_l) - X_l ≥ 0,   p_l ≥ 0,   one of the two zero
 //! ```
 //!
-//! S is what the link takes at its price: γ C with a virtual queue, C/(1 - p) where the overflow is lost. Where round
-//! trips are fixed the loads are the gradient of a convex function of the prices, the dual of the problem that the
-//! papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so that there is one answer.
+//! S is the load the link accepts at its price: γ C with a virtual queue, C/(1 - p) where the overflow is lost. Where
+//! round trips are fixed the loads are the gradient of a convex function of the prices, the dual of the problem that
+//! the papers state (Kelly, Maulloo and Tan 1998; Theorem 3.1 of Kavak and Kunniyur), so there is one answer.
 //!
-//! The method is an interior point: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
-//! begins at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
-//! fiber controller at p ≤ α. Random numbers, and the order of anything but the links, have no part in it.
+//! This is an interior-point method: Newton's, on S - X = μ C/z with a price z > 0 on every link, while μ goes to 0. It
+//! starts at prices that nobody would pay and comes down, because below some price a law may ask for everything: the
+//! fiber controller at p ≤ α. Neither random numbers nor the order of anything but the links play any part.
 
 use longfat_units::Span;
 use nalgebra::{DMatrix, DVector};
@@ -67,8 +67,8 @@ pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
     Ok(rest.expect("nobody stops it"))
 }
 
-/// [`equilibrium`] for those who want to look up in between: `go_on` is asked each time before all flows are asked what
-/// they want, which takes about a microsecond for each of them. `None` once it says no.
+/// [`equilibrium`] for callers that may want to stop it: `go_on` is called before each round of computing what the
+/// flows ask for, which takes about a microsecond per flow. `None` once it returns false.
 ///
 /// # Errors
 /// As [`equilibrium`].
@@ -87,12 +87,12 @@ pub fn equilibrium_while(
     Ok(Some(rest))
 }
 
-/// What a flow asks for is found as if it heard of no capacity to spare: so it must be.
+/// What a flow asks for is computed as if it heard of no capacity to spare, so that must be true.
 fn refuse_spare(plan: &Plan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
     let hears = |flow: &FlowPlan<'_>| {
         let spare = |before, &(link, _): &(usize, f64)| {
             let at = &plan.links[link];
-            // A load is right within `EXACT`, and none where the threshold is what the link is to be used at.
+            // Loads are right only within `EXACT`: a link whose threshold is its target load has nothing to spare.
             at.spare(before, rest.links[link].load * (1.0 + EXACT) * at.capacity)
         };
         flow.hears_of_spare && flow.hops.iter().fold(true, spare)
@@ -104,7 +104,7 @@ fn refuse_spare(plan: &Plan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
     }
 }
 
-/// What a link charges and takes at the level z, with derivatives: a queue first, where there is one, then a price.
+/// What a link charges and accepts at level z, with derivatives: a queue first, if there is one, then a price.
 #[derive(Clone, Copy, Debug, Default)]
 struct Level {
     price: f64,
@@ -118,11 +118,11 @@ struct Level {
 /// The share of the supply that complementarity may leave open at the end, relative to the price.
 const LAST_BARRIER: f64 = 1e-25;
 const MOST_STEPS: usize = 2000;
-/// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides over
-/// a window of a million segments, as with the fiber controller.
+/// Loads are right within this share of the capacity. They cannot be much better where a price of 1e-4 decides on a
+/// window of a million segments, as with the fiber controller.
 const EXACT: f64 = 1e-6;
 
-/// What has come of a step of Newton's method.
+/// The outcome of a step of Newton's method.
 enum Newton {
     /// The levels are better.
     Step,
@@ -168,7 +168,7 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// A flow whose links charge nothing needs losses that hold it.
+    /// A flow whose links charge nothing must be held by its losses.
     fn refuse_unbounded(&self) -> Result<(), FluidError> {
         for &flow in &self.running {
             let plan = &self.plan.flows[flow];
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Where even marking every packet leaves too much.
+    /// Refuses links that would have too much load even if they marked every packet.
     fn refuse_overload(&self) -> Result<(), FluidError> {
         let mut loads = self.loads.clone();
         let mut crossing = vec![0_u32; loads.len()];
@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         }
         for (index, link) in self.plan.links.iter().enumerate() {
             let supply = level(link, highest_level(link) - 0.5).supply;
-            // Where the overflow is lost anything fits.
+            // Anything fits where the link charges nothing.
             let fits = match link.price {
                 Price::Loss => true,
                 Price::Avq { .. } => loads[index] <= supply,
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Of a flow that finds a full queue on every link.
+    /// The round trip of a flow that finds a full queue on every link.
     fn longest_round_trip(&self, flow: &FlowPlan<'_>) -> f64 {
         flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + self.plan.links[link].buffer)
     }
@@ -367,7 +367,7 @@ impl<'a> Search<'a> {
             }
             length *= 0.5;
         }
-        // Rounding, or a kink, leaves nothing better nearby.
+        // Because of rounding, or a kink, nothing nearby is better.
         Ok(Newton::Done)
     }
 
@@ -404,7 +404,7 @@ impl<'a> Search<'a> {
         let wanted = DVector::from_iterator(count, residual.iter().map(|open| -open));
         match jacobian.lu().solve(&wanted) {
             Some(step) => step.iter().copied().collect(),
-            // Links that nothing tells apart: any of them may move.
+            // Links that cannot be told apart: any of them may move.
             None => residual.iter().map(|open| -open.signum() * 1e-3).collect(),
         }
     }
@@ -456,7 +456,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Has the link capacity to spare, and no price? The product of both is what the barrier has left.
+/// Does the link have capacity to spare, and no price? The product of the two is what the barrier has left.
 fn is_free(open: f64, z: f64) -> bool {
     open > 0.0 && z < 1e-3 * open
 }
@@ -470,12 +470,12 @@ fn highest_level(link: &LinkPlan) -> f64 {
     }
 }
 
-/// A buffer without end is longer than anything else.
+/// An unlimited buffer counts as longer than anything else.
 fn finite(buffer: f64) -> f64 {
     buffer.min(1e6)
 }
 
-/// The queue at which RED's price becomes steep: a full buffer, or the jump behind its last threshold.
+/// The queue at which RED's price becomes steep: a full buffer, or the jump at its last threshold.
 fn steep(link: &LinkPlan, red: crate::Red) -> f64 {
     let last = if red.gentle { 2.0 * red.max } else { red.max };
     finite(link.buffer).min(last)
@@ -518,7 +518,7 @@ fn level(link: &LinkPlan, z: f64) -> Level {
     }
 }
 
-/// Beyond a full buffer of `full` seconds, where the price is `before` already: p = before + (1 - before) (X - C)/X.
+/// Beyond a full buffer of `full` seconds, where the price is already `before`: p = before + (1 - before) (X - C)/X.
 fn overflowing(link: &LinkPlan, z: f64, full: f64, before: f64) -> Level {
     let capacity = link.capacity;
     if z <= full {

@@ -1,17 +1,17 @@
-//! What has been: the steps taken so far, as far back as anybody still asks.
+//! The past: the steps taken so far, as far back as they are still needed.
 
 use std::collections::VecDeque;
 
 use crate::dormand_prince::{Side, quartic};
 
-/// Where in a step the links are looked at.
+/// Where in a step the links are sampled.
 pub(crate) const SAMPLES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// One step that was taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
     start: f64,
-    /// The step that was tried; an event may have ended it before.
+    /// The length that was tried; an event may have ended the step earlier.
     length: f64,
     end: f64,
     /// The state, a quartic for each component.
@@ -55,11 +55,11 @@ impl Past {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     steps: VecDeque<Past>,
-    /// Steps that nobody asks for any more: their memory is used again.
+    /// Steps no longer needed, kept to reuse their memory.
     spare: Vec<Past>,
 }
 
-/// Instants closer than this part of a step are the same.
+/// Instants closer together than this fraction of a step count as the same.
 const SAME: f64 = 1e-9;
 
 impl History {
@@ -80,8 +80,8 @@ impl History {
         self.steps.get(after).or_else(|| self.steps.back())
     }
 
-    /// Remembers a step from `start` that was tried as far as `length` and taken as far as `end`. What the links
-    /// charged is filled in by `look`, which may ask this history about the step itself.
+    /// Remembers a step from `start` that was tried with `length` and taken as far as `end`. What the links charged is
+    /// filled in by `look`, which may look up the step itself in this history.
     pub(crate) fn push(&mut self, start: f64, length: f64, end: f64, state: &[[f64; 5]]) {
         let mut past = self.spare.pop().unwrap_or_default();
         past.state.clear();
@@ -103,12 +103,12 @@ impl History {
         self.steps.back()
     }
 
-    /// Takes the last step back.
+    /// Takes back the last step.
     pub(crate) fn pop(&mut self) {
         self.spare.extend(self.steps.pop_back());
     }
 
-    /// Forgets what was over before `t`.
+    /// Forgets the steps that ended before `t`.
     pub(crate) fn forget(&mut self, t: f64) {
         while self.steps.len() > 1 && self.steps.front().is_some_and(|step| step.end < t) {
             self.spare.extend(self.steps.pop_front());

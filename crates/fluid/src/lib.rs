@@ -11,7 +11,7 @@
 //!
 //! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any
 //! links and routes. There is no wall clock and no global generator in here: the same network gives the same numbers
-//! on every machine. What the fluid leaves out stands in `docs/concepts/fluid.md`.
+//! on every machine. `docs/concepts/fluid.md` lists what the fluid leaves out.
 
 mod chance;
 mod demand;

@@ -24,7 +24,7 @@ pub(crate) struct LinearLink {
     pub(crate) averaged: (f64, f64),
 }
 
-/// Flows that are alike.
+/// A group of identical flows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LinearFlow {
     pub(crate) count: f64,
@@ -33,7 +33,7 @@ pub(crate) struct LinearFlow {
     bits: f64,
     rate: f64,
     pub(crate) round_trip: f64,
-    /// Growth per window, per epoch window, per second of round trip; the epoch window's own per window and memory.
+    /// Growth per window, per epoch window and per second of round trip; the epoch window's own, per window and memory.
     pub(crate) window: f64,
     epoch: f64,
     stretch: f64,
@@ -66,7 +66,7 @@ impl LinearLink {
 }
 
 impl LinearFlow {
-    /// Are these the same but for their count?
+    /// Are these the same apart from their count?
     pub(crate) fn alike(&self, other: &Self) -> bool {
         Self { count: other.count, ..self.clone() } == *other
     }
@@ -106,9 +106,9 @@ impl LinearFlow {
         let late = delayed(s, delay * self.round_trip);
         for &(column, column_lag, answer) in &self.hops {
             let (price, queue) = responses[column];
-            // What is met a lag after the first link is known that much sooner after it was met.
+            // The sender learns of a price that much sooner if it was met a lag after the first link.
             let grown = price * late * delayed(s, -delay * column_lag) * answer;
-            // Less acknowledged per second while the queues stretch the round trip.
+            // Fewer segments are acknowledged per second while the queues stretch the round trip.
             let stretched = queue * (self.rate / self.round_trip);
             let change = (window * (grown + queue * self.stretch) - stretched) * load;
             for &(row, row_lag, _) in &self.hops {
@@ -175,7 +175,7 @@ pub(crate) fn linear_flow(
     }
     let rate = state.window / state.round_trip;
     let point = flow.balanced(state.window, state.round_trip, chances);
-    // Windows at a bound do not answer.
+    // Windows at a bound do not respond.
     let bound = state.window <= LEAST_WINDOW * (1.0 + 1e-9)
         || state.window >= flow.max_window * (1.0 - 1e-9);
     let answers = if bound { 0.0 } else { 1.0 };
@@ -210,7 +210,7 @@ pub(crate) fn linear_flow(
 }
 
 impl FlowPlan<'_> {
-    /// What a packet brings less what it takes, in segments.
+    /// What a packet gains less what it costs, in segments.
     fn net_gain(&self, point: &Point, chances: Chances) -> f64 {
         let at = self.operating(point);
         let taken = |cause: Cause, probability: f64| {
@@ -220,7 +220,7 @@ impl FlowPlan<'_> {
         self.gain(&at) - share * point.window
     }
 
-    /// What an event leaves of the window, on average.
+    /// The mean window after an event.
     fn kept(&self, point: &Point, chances: Chances) -> f64 {
         let at = self.operating(point);
         let total = (chances.marks + chances.losses).max(f64::MIN_POSITIVE);

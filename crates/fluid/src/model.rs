@@ -1,20 +1,20 @@
 //! The equations.
 //!
-//! A flow r of window w and round trip R sends x = w/R segments per second. The acknowledgments that arrive at t tell of
-//! packets sent at t - R and of what the links charged them:
+//! A flow r of window w and round trip R sends x = w/R segments per second. The acknowledgments that arrive at t report
+//! on packets sent at t - R and on what the links charged them:
 //!
 //! ```text
 //!     w' = x(t - R) [gain(w) - p give_up(w) w],       p = Σ over the links of the route of p_l
 //!     X_l(t) = Σ over the flows that cross of x(t - lag),   p_l = price of the link, of X_l and the state of the link
 //! ```
 //!
-//! The clock of a flow is that of its first link, so that a packet of time t meets link l at t + lag, and its
-//! acknowledgment comes back when its successor of one window later is there: at t + R. So the price that a flow
-//! learns at t is `p_l(t - R + lag)`. For one link this only shifts the clocks of the flows against each other; no delay
+//! A flow's clock is that of its first link: a packet that passes there at t meets link l at t + lag, and its
+//! acknowledgment is back by the time the packet one window later passes, at t + R. So the price that a flow learns
+//! at t is `p_l(t - R + lag)`. For one link this only shifts the clocks of the flows relative to each other; no delay
 //! is lost.
 //!
-//! The memory of the epoch. A law may depend on the window at the start of the epoch, e, which a loss sets to what it
-//! leaves. In the mean field losses come at the rate λ = x p, and the mean of e follows
+//! The memory of the epoch. A law may depend on the window at the start of the epoch, e, which a loss sets to the
+//! window that remains. In the mean field losses come at the rate λ = x p, and the mean of e follows
 //!
 //! ```text
 //!     e' = λ ((1 - give_up(w)) w - e)
@@ -31,21 +31,21 @@ use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slop
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Rates: losses are a flow of their own, every one of which counts.
+    /// Rates: losses are a continuous flow, and every one of them counts.
     MeanField,
-    /// The window grows continuously and jumps at each loss; losses come at random from the seed.
+    /// The window grows continuously and jumps at each loss; losses are random, drawn from the seed.
     Hybrid,
 }
 
-/// What is known of one flow besides the state.
+/// What is known of one flow besides its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Stand {
     pub(crate) active: bool,
     pub(crate) phase: Phase,
-    /// Until when it repairs a loss or answers a mark: no gain, no further loss.
+    /// Until then it repairs a loss or answers a mark: no gain, no further loss.
     pub(crate) blind_until: f64,
     pub(crate) last_event: Option<f64>,
-    /// The next event comes when as many losses were to be expected.
+    /// The next event comes once this many losses are expected.
     pub(crate) due: f64,
     pub(crate) threshold: f64,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Signal {
     pub(crate) marks: f64,
     /// Probability of a loss.
     pub(crate) losses: f64,
-    /// Has every link capacity to spare?
+    /// Does every link have capacity to spare?
     pub(crate) room: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Model<'a> {
     pub(crate) network: &'a Network,
     pub(crate) plan: Plan<'a>,
     pub(crate) reading: Reading,
-    /// Factor of every delay; 0: none.
+    /// Factor on every delay; 0: none.
     pub(crate) delay: f64,
     pub(crate) stands: Vec<Stand>,
     pub(crate) history: History,
@@ -162,7 +162,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Segments per second that a flow sent when `look` was called last.
+    /// Segments per second that a flow sent when `look` was last called.
     pub(crate) fn sent(&self, flow: usize) -> f64 {
         self.rates[flow]
     }
@@ -211,7 +211,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What the acknowledgments of this instant tell a flow. `look` has been called for it.
+    /// What the acknowledgments of this instant tell a flow. `look` must have been called for this instant.
     pub(crate) fn signal(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> Signal {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
@@ -255,7 +255,7 @@ impl<'a> Model<'a> {
         let events = signal.acks * (signal.marks + signal.losses);
         let since_event = match self.reading {
             Reading::Hybrid => stand.last_event.map(|then| t - then),
-            // The mean age of an event that comes at this rate.
+            // The mean time since the last event when events come at this rate.
             Reading::MeanField => (events > 0.0).then(|| 1.0 / events),
         };
         let mut point = Point {
@@ -274,7 +274,7 @@ impl<'a> Model<'a> {
 
     fn flow_slopes(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> [f64; 3] {
         let stand = &self.stands[flow];
-        // A step never crosses the end of a recovery: what holds at its middle holds in all of it.
+        // A step never crosses the end of a recovery: what holds at its middle holds throughout.
         let blind = match side {
             Side::Before => t <= stand.blind_until,
             Side::After => t < stand.blind_until,
@@ -325,8 +325,8 @@ impl<'a> Model<'a> {
             .fold(f64::INFINITY, |shortest, lag| shortest.min(self.delay * lag))
     }
 
-    /// Every instant at which something begins or ends, the first one last: starts and stops, and when they are first
-    /// heard of.
+    /// Every instant at which something begins or ends, the earliest last: starts and stops, and when acknowledgments
+    /// first show them.
     pub(crate) fn breaks(&self) -> Vec<f64> {
         let mut breaks = vec![self.network.warmup.seconds()];
         for flow in &self.plan.flows {

@@ -4,14 +4,14 @@ use longfat_control::{Pacing, SlowStart, WindowLaw};
 use longfat_units::{Bytes, Rate, Segments, Span};
 use thiserror::Error;
 
-/// A network, complete: nothing is left to a default.
+/// A complete network: nothing is left to a default.
 #[derive(Debug)]
 pub struct Network {
     /// The links; each is one direction.
     pub links: Vec<Link>,
     /// The long flows.
     pub flows: Vec<Flow>,
-    /// What else fills the links, and reacts to nothing.
+    /// Other traffic on the links, which reacts to nothing.
     pub loads: Vec<Load>,
     /// How much of the beginning every average leaves out.
     pub warmup: Span,
@@ -36,16 +36,17 @@ pub struct Link {
     pub buffer: Option<Span>,
     /// What it charges for its capacity.
     pub price: Price,
-    /// What it tells AntiECN flows of its capacity to spare; `None`: it does not know AntiECN.
+    /// How it signals capacity to spare to AntiECN flows; `None`: it does not support AntiECN.
     pub spare: Option<Spare>,
 }
 
-/// What an AntiECN link tells of its capacity to spare. A flow hears of it where every link of its route knows AntiECN.
+/// How an AntiECN link signals capacity to spare. A flow sees the signal only if every link of its route supports
+/// AntiECN.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spare {
-    /// There is some while the load is below this share of the capacity, above 0 and at most 1.
+    /// There is capacity to spare while the load is below this share of it, above 0 and at most 1.
     pub below: f64,
-    /// It sets the bit to what it says itself, whatever the links before have said; else it clears it.
+    /// The link sets the bit to its own answer, whatever the links before it said; otherwise it only ever clears it.
     pub overwrites: bool,
 }
 
@@ -61,16 +62,16 @@ pub enum Price {
         /// a, per second.
         adaptation: f64,
     },
-    /// Drop tail: the queue grows by X - C, and what a full buffer has no room for is lost, p = (X - C)/X.
+    /// Drop tail: the queue grows by X - C, and what does not fit into a full buffer is lost, p = (X - C)/X.
     Overflow,
     /// Random early detection (Misra, Gong and Towsley 2000): a queue, its average, and a probability that grows with
     /// the average.
     Red(Red),
-    /// Nothing beyond the corruption: the capacity has no effect.
+    /// Nothing but corruption: the capacity has no effect.
     Loss,
 }
 
-/// Random early detection. Lengths of the queue are the times that they take to drain.
+/// Random early detection. Queue lengths are given as the time they take to drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
     /// Average queue at which marking begins.
@@ -79,7 +80,7 @@ pub struct Red {
     pub max: f64,
     /// Probability at `max`.
     pub max_p: f64,
-    /// From `max` to twice `max` the probability grows to 1; else it jumps there.
+    /// If set, the probability grows to 1 between `max` and twice `max`; otherwise it jumps to 1 at `max`.
     pub gentle: bool,
     /// How fast the average follows the queue, per second: -ln(1 - weight) per packet.
     pub averaging: f64,
@@ -117,7 +118,7 @@ pub struct Flow {
     pub pacing: Option<Pacing>,
 }
 
-/// A load that reacts to nothing: what short flows bring on average.
+/// A load that reacts to nothing: the mean load of short flows.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// Indices into [`Network::links`].
@@ -131,7 +132,7 @@ pub struct Load {
 }
 
 impl Network {
-    /// Is the bit of AntiECN in use on the route of `flow`, and does its law listen to it?
+    /// Is the AntiECN bit in use on the route of `flow`, and does its law react to it?
     pub(crate) fn hears_of_spare(&self, flow: &Flow) -> bool {
         flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())
     }
@@ -144,7 +145,7 @@ pub enum FluidError {
     /// Short flows alone, or nothing.
     #[error("the fluid model is one of long flows, and this scenario has none: add a [[flow]]")]
     NoLongFlows,
-    /// A controller that is no window law.
+    /// A controller that is not a window law.
     #[error(
         "flow `{flow}`: `{control}` has no window law, and the fluid model knows nothing else. Laws are {}",
         laws.join(", ")
@@ -157,7 +158,7 @@ pub enum FluidError {
         /// The controllers of the scenario's catalogue that have a law.
         laws: Vec<String>,
     },
-    /// A flow that would be over at some time.
+    /// A flow with a size, which would finish at some point.
     #[error(
         "flow `{flow}` has a size, and the fluid model does not count what is left to send. Give it a stop instead"
     )]
@@ -182,12 +183,12 @@ pub enum FluidError {
     SmallVirtualBuffer {
         /// The link.
         link: String,
-        /// A flow that listens to it.
+        /// A flow that reacts to its signal.
         flow: String,
-        /// The least that the fluid model stands for.
+        /// The smallest virtual buffer for which the fluid model holds.
         least: Bytes,
     },
-    /// An equilibrium at which AntiECN would still speak.
+    /// An equilibrium at which AntiECN would still signal capacity to spare.
     #[error(
         "where flow `{flow}` would settle every link of its path has capacity to spare, which AntiECN tells it, so it \
          does not settle there. Solve the equations in time instead, or lower the `threshold` of a link's `anti_ecn`"
@@ -212,7 +213,7 @@ pub enum FluidError {
     Overload {
         /// The link.
         link: String,
-        /// How far it is from enough.
+        /// How far it falls short.
         why: String,
     },
     /// The equilibrium was not found.
@@ -223,7 +224,7 @@ pub enum FluidError {
     NotFound {
         /// Newton steps taken.
         steps: usize,
-        /// The link that is worst.
+        /// The worst link.
         link: String,
         /// Its relative error.
         error: f64,
@@ -236,25 +237,25 @@ pub enum FluidError {
     TooManySteps {
         /// Steps taken.
         steps: u64,
-        /// Where they led.
+        /// How far they got, in seconds.
         at: f64,
     },
-    /// Equations that lead beyond all numbers.
+    /// Equations whose solution is no longer finite.
     #[error(
         "the equations have no finite solution beyond t = {at:.3} s{}. Shorten the duration, or give {} a max_window",
         .flow.as_ref().map_or_else(String::new, |flow| format!(", where the window of flow `{flow}` explodes")),
         .flow.as_ref().map_or_else(|| "every flow".into(), |flow| format!("flow `{flow}`"))
     )]
     NotFinite {
-        /// The flow whose window is no number any more; `None` if it is no single one.
+        /// The flow whose window is no longer a number; `None` if no single flow is the cause.
         flow: Option<String>,
-        /// How far they led, in seconds.
+        /// How far they got, in seconds.
         at: f64,
     },
     /// The synchronised model has one link.
     #[error("the synchronised model has one link that all flows cross; this network has {0}")]
     NotOneLink(String),
-    /// No flow to speak of.
+    /// No flow left at the end.
     #[error("no flow is left at the end: an equilibrium is one of flows that never stop")]
     NoFlows,
 }

@@ -7,7 +7,7 @@ use longfat_units::{Segments, Span};
 
 use crate::network::{Flow, FluidError, Network, Price, Red, Spare};
 
-/// The least a flow sends: one segment per round trip. There are no time-outs, after which it would begin so.
+/// The least a flow sends: one segment per round trip, as after a time-out, though the fluid has no time-outs.
 pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// What unresponsive sources bring to each link at `t`, in bit/s.
+    /// The load of unresponsive sources on each link at `t`, in bit/s.
     pub(crate) fn add_loads(network: &Network, t: f64, loads: &mut [f64]) {
         for load in &network.loads {
             let stop = load.stop.map_or(f64::INFINITY, Span::seconds);
@@ -107,7 +107,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Lags between links below a hundredth of the shortest round trip are left out: they would make the steps as short.
+/// Lags between links below a hundredth of the shortest round trip are ignored: steps would have to be as short.
 fn negligible_lag(network: &Network) -> f64 {
     let shortest = network.flows.iter().map(|flow| flow.rtt).min().unwrap_or_default();
     shortest.seconds() / 100.0
@@ -125,7 +125,7 @@ fn hops(network: &Network, flow: &Flow, negligible: f64) -> Vec<(usize, f64)> {
 }
 
 impl LinkPlan {
-    /// What the bit of AntiECN says behind this link at a load in bit/s, if it said `before` in front of it.
+    /// The AntiECN bit after this link at a load in bit/s, if it was `before` when it arrived.
     pub(crate) fn spare(&self, before: bool, load: f64) -> bool {
         self.spare
             .is_some_and(|spare| (before || spare.overwrites) && load < spare.below * self.capacity)
@@ -153,7 +153,7 @@ pub(crate) struct Point {
     pub(crate) room: f64,
 }
 
-/// A time as a quantity; the laws ask for one.
+/// A time as a quantity, which the laws expect.
 fn span(seconds: f64) -> Span {
     // Longer than any run; NaN becomes 0.
     Span::from_seconds_f64(seconds.clamp(0.0, 1e7))
@@ -187,9 +187,9 @@ impl FlowPlan<'_> {
         }
     }
 
-    /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. A paced flow
-    /// finds the virtual queue empty with every packet; one that is not paced sends its window as a train, whose first
-    /// packet alone does.
+    /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. Every packet of
+    /// a paced flow finds the virtual queue empty; a flow that is not paced sends its window as a train, of which only
+    /// the first packet does.
     pub(crate) fn room(&self, at: &Operating) -> f64 {
         match self.flow.pacing.unwrap_or_else(|| self.law().pacing(at)) {
             Pacing::Spread { .. } | Pacing::Rate(_) => 1.0,
@@ -258,13 +258,13 @@ pub(crate) fn has_queue(link: &LinkPlan) -> bool {
     matches!(link.price, Price::Overflow | Price::Red(_))
 }
 
-/// Per second, from a weight per packet: the average forgets a sample by (1 - weight) with each packet.
+/// Per second, from a weight per packet: each packet scales the weight of older samples by (1 - weight).
 pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
     -math::ln_1p(-weight.min(0.999)) * packets_per_second
 }
 
 impl Network {
-    /// Checks what only the fluid asks for.
+    /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
         for (index, link) in self.links.iter().enumerate() {
             let load: f64 = self
@@ -286,7 +286,7 @@ impl Network {
         Ok(())
     }
 
-    /// Nothing holds a window beyond the ceiling. The state begins with the windows.
+    /// Refuses windows beyond the ceiling, since nothing holds them. The state begins with the windows.
     pub(crate) fn refuse_outgrown(&self, state: &[f64], at: f64) -> Result<(), FluidError> {
         match self.flows.iter().zip(state).find(|&(_, &window)| window > CEILING) {
             None => Ok(()),
@@ -297,7 +297,7 @@ impl Network {
         }
     }
 
-    /// The error of equations whose state has no next one because of this component. It begins with the windows.
+    /// The error when this component keeps the state from being taken any further. The state begins with the windows.
     pub(crate) fn exploded(&self, component: Option<usize>, at: f64) -> FluidError {
         let flow = component.and_then(|index| self.flows.get(index));
         FluidError::NotFinite { flow: flow.map(|flow| flow.name.clone()), at }

@@ -1,7 +1,7 @@
 //! A scenario in the terms of the fluid model.
 //!
-//! The fluid takes from a scenario what it knows of: the window laws of long flows, the mean rate of short ones, what
-//! links charge and where AntiECN finds capacity to spare. What it can say nothing about is refused.
+//! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
+//! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
 use longfat_control::Controller;
 use longfat_queue::Capacity;
@@ -18,10 +18,10 @@ use crate::plan::averaging;
 /// What every link charges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pricing {
-    /// A virtual queue marks what exceeds the capacity: that of the link if it has one, else one that uses all of it.
+    /// A virtual queue marks what exceeds the capacity: the link's own if it has one, else one that uses all of it.
     #[default]
     Avq,
-    /// What a full buffer has no room for is lost.
+    /// What does not fit into a full buffer is lost.
     Overflow,
     /// The RED queues of the scenario.
     Red,
@@ -33,7 +33,7 @@ impl Pricing {
     /// Every one, the default first.
     pub const ALL: [Self; 4] = [Self::Avq, Self::Overflow, Self::Red, Self::Loss];
 
-    /// The name by which it is asked for.
+    /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Avq => "avq",
@@ -62,7 +62,7 @@ pub struct Setup {
     pub group: Vec<u32>,
     /// The names of the links of the scenario.
     pub links: Vec<String>,
-    /// For each link of the network, the index of that of the scenario, and whether it is its reverse.
+    /// For each link of the network, the index of the link in the scenario, and whether this is its reverse direction.
     pub directions: Vec<(usize, bool)>,
 }
 
@@ -76,13 +76,13 @@ pub struct Group {
 }
 
 impl Setup {
-    /// What the fluid model makes of `scenario` where links charge as `pricing` says.
+    /// The fluid model of `scenario` in which links charge as `pricing` says.
     ///
     /// Directions of links that no flow crosses are left out.
     ///
     /// # Errors
-    /// If the scenario has what the fluid model does not: no long flow, controllers without a window law, flows with a
-    /// size, RED prices of a link without RED, AntiECN with a small virtual buffer.
+    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
+    /// RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: Network {
@@ -173,7 +173,7 @@ impl Setup {
         self.network.loads.push(Load { route, rate, start: group.start, stop });
     }
 
-    /// The path in links of the network; directions that nobody crossed before are new.
+    /// The path in links of the network; directions that no flow has crossed before are added.
     fn route(&mut self, path: &[usize], reverse: bool) -> Vec<usize> {
         path.iter()
             .map(|&link| {
@@ -199,9 +199,9 @@ impl Setup {
         sums.into_iter().map(|(sum, count)| if count > 0.0 { sum / count } else { 1.0 }).collect()
     }
 
-    /// In the fluid a link has capacity to spare below η C, and above it has none. A virtual buffer B below η (1 - η) C R
-    /// empties in the gap between two trains of packets although the load is higher: the essay of AntiECN's queue has
-    /// the window at which that ends, max(η C R, C R - B/η). Trains are what the fluid does not have.
+    /// In the fluid a link has capacity to spare below η C, and none above. A virtual buffer B below η (1 - η) C R
+    /// empties in the gap between two trains of packets even at a higher load: the essay on AntiECN's queue gives the
+    /// window at which that ends, max(η C R, C R - B/η). The fluid has no trains.
     fn refuse_small_virtual_buffers(&self, scenario: &Scenario) -> Result<(), FluidError> {
         for flow in self.network.flows.iter().filter(|flow| self.network.hears_of_spare(flow)) {
             for &at in &flow.route {
@@ -246,7 +246,7 @@ fn spare(marker: AntiEcn) -> Spare {
     Spare { below: marker.threshold, overwrites: marker.mode == AntiEcnMode::Overwrite }
 }
 
-/// Half of the gap between load and capacity is adapted in a round trip, unless the link has a virtual queue of its own.
+/// Half of the gap between load and capacity is closed per round trip, unless the link has a virtual queue of its own.
 const ADAPTATION: f64 = 0.5;
 
 fn price(

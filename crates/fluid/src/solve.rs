@@ -16,34 +16,34 @@ use crate::trajectory::{Means, Sampling, Trajectory};
 pub struct Solve {
     /// Rates, or windows that jump.
     pub reading: Reading,
-    /// Factor of every feedback delay: 1 as they are, 0 for none. Between and beyond it shows how stable a network is.
+    /// Factor on every feedback delay: 1 keeps them, 0 removes them. Other values show how stable a network is.
     pub delay: f64,
     /// Spacing of the samples.
     pub sample: Span,
 }
 
-/// So many losses more or less, in a step, make no difference.
+/// This many losses more or fewer in a step make no difference.
 const UNEXPECTED: f64 = 1e-4;
 
-/// Far more than any network needs whose equations are not stiff.
+/// Far more than a network needs unless its equations are stiff.
 const MOST_STEPS: u64 = 20_000_000;
 
 /// Solves the equations of a network in time.
 ///
 /// # Errors
-/// If a link is too small for what crosses it, the equations take too many steps, or a window grows beyond all numbers.
+/// If a link is too small for what crosses it, the equations take too many steps, or a window grows without bound.
 pub fn solve(network: &Network, how: &Solve) -> Result<Trajectory, FluidError> {
     let mut integration = Integration::new(network, how)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
 }
 
-/// A solution on its way, for those who want to look up in between.
+/// A solution in portions, for callers with something to do in between.
 #[derive(Debug)]
 pub struct Integration<'a>(Run<'a>);
 
 impl<'a> Integration<'a> {
-    /// At the beginning.
+    /// Ready for the first step.
     ///
     /// # Errors
     /// If a link is too small for what crosses it.
@@ -52,10 +52,10 @@ impl<'a> Integration<'a> {
         Ok(Self(Run::new(network, how)))
     }
 
-    /// Takes up to `steps` steps. False when the end is reached.
+    /// Takes up to `steps` steps. False once the end is reached.
     ///
     /// # Errors
-    /// If the equations take too many, or lead beyond all numbers.
+    /// If the equations take too many steps, or their solution is no longer finite.
     pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
         for _ in 0..steps {
             if self.0.t >= self.0.end {
@@ -66,7 +66,7 @@ impl<'a> Integration<'a> {
         Ok(self.0.t < self.0.end)
     }
 
-    /// What has come out so far.
+    /// The results so far.
     pub fn finish(self) -> Trajectory {
         self.0.finish()
     }
@@ -81,12 +81,12 @@ struct Run<'a> {
     step: Step,
     /// The next step length to try.
     h: f64,
-    /// Steps are no longer than the shortest delay, so that what they ask for is known.
+    /// Steps are no longer than the shortest delay, so that the past they depend on is known.
     longest: f64,
-    /// Nothing moves by more than some millionths in this time: where a law jumps (Scalable TCP at 16 segments) the
-    /// steps need not become shorter.
+    /// Nothing moves by more than some millionths in this time: steps need not be shorter, even where a law jumps
+    /// (Scalable TCP at 16 segments).
     shortest: f64,
-    /// Steps need not be shorter for the sake of memory: where a price jumps, no step is short enough.
+    /// Steps need not be shorter than this to be remembered well: where a price jumps, no step is short enough.
     finest: f64,
     quartics: Vec<[f64; 5]>,
     /// Instants at which something begins or ends, the next one last.
@@ -115,7 +115,7 @@ enum What {
     Threshold,
 }
 
-/// What congestion leaves of a flow.
+/// A flow just after congestion.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     flow: usize,
@@ -193,13 +193,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Takes the step of this length, which ends at `end` unless an event comes before. False if it is too long to
+    /// Takes the step of this length, which ends at `end` unless an event comes first. False if it is too long to
     /// remember what the links charged.
     fn take(&mut self, length: f64, end: f64) -> bool {
         self.step.quartics(&self.y, length, &mut self.quartics);
         let first = self.first_event();
         let end = first.map_or(end, |(_, theta)| self.t + theta * length);
-        // Where two events are closer than the clock can tell there is no step between them to remember.
+        // If two events are closer than the clock can resolve, there is no step between them to remember.
         if self.model.delay > 0.0 && end > self.t && !self.remember(length, end) {
             return false;
         }
@@ -231,7 +231,7 @@ impl<'a> Run<'a> {
         self.model.stands.iter().any(|stand| stand.blind_until == self.t)
     }
 
-    /// What each active flow waits for: the component of the state that tells, and the value at which it happens.
+    /// The events ahead of each active flow: the component of the state to watch, and the value at which each happens.
     fn awaited(&self) -> impl Iterator<Item = (Event, usize, f64)> {
         let active = self.model.stands.iter().enumerate().filter(|(_, stand)| stand.active);
         active.flat_map(|(flow, stand)| {
@@ -258,8 +258,8 @@ impl<'a> Run<'a> {
         first
     }
 
-    /// Handles `first`, and whatever comes at the same instant: flows that are alike lose, and end their slow start,
-    /// together. None of them sees what the others make of it.
+    /// Handles `first`, and whatever comes at the same instant: identical flows lose, and leave slow start, together.
+    /// None of them sees the others' reaction.
     fn happen(&mut self, first: Event) {
         let due = |&(event, component, goal): &(Event, usize, f64)| {
             event == first || self.y[component] >= goal
@@ -287,7 +287,7 @@ impl<'a> Run<'a> {
         self.y[epoch] = self.y[flow];
     }
 
-    /// What a loss or a mark leaves of this flow. `look` has been called for this instant.
+    /// How a loss or a mark cuts this flow. `look` must have been called for this instant.
     fn cut(&mut self, flow: usize) -> Cut {
         let signal = self.model.signal(flow, Side::Before, self.t, &self.y);
         let point = self.model.point(flow, self.t, &self.y, &signal);
@@ -320,18 +320,18 @@ impl<'a> Run<'a> {
         self.expect_loss(flow);
     }
 
-    /// When the next loss is due, in expected losses from now on.
+    /// Sets when the next loss is due, in expected losses from now on.
     fn expect_loss(&mut self, flow: usize) {
         let hazard = self.model.hazard(flow);
         self.y[hazard] = 0.0;
         self.model.stands[flow].due = match self.model.reading {
             Reading::Hybrid => self.streams[flow].exponential(),
-            // Slow start ends when one loss was to be expected.
+            // Slow start ends once one loss is expected.
             Reading::MeanField => 1.0,
         };
     }
 
-    /// Starts and stops what starts and stops now. True if anything did.
+    /// Starts and stops whatever is due now. True if anything was.
     fn begin_and_end(&mut self) -> bool {
         let mut any = self.t > 0.0
             && self.model.network.loads.iter().any(|load| {
@@ -358,7 +358,7 @@ impl<'a> Run<'a> {
         any
     }
 
-    /// What rounding and the last step have carried over an edge. True if anything was moved.
+    /// Brings back what rounding and the last step have carried out of bounds. True if anything was moved.
     fn keep_within_bounds(&mut self) -> bool {
         let mut moved = false;
         let mut clamp = |value: &mut f64, least: f64, most: f64| {
@@ -382,8 +382,8 @@ impl<'a> Run<'a> {
         moved
     }
 
-    /// Keeps the step for those who will ask for it. False if it is too long for that: prices have kinks, where they
-    /// begin and where they end, that five samples of a long step do not show.
+    /// Keeps the step for later look-ups. False if it is too long for that: prices have kinks, where they begin and
+    /// where they end, that five samples of a long step do not show.
     fn remember(&mut self, length: f64, end: f64) -> bool {
         let start = self.t;
         self.model.history.push(start, length, end, &self.quartics);
@@ -411,8 +411,8 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// Is what is remembered of the last step good enough between the samples too? As good as one in a thousand, or so
-    /// good that nobody's expected losses change by more than `UNEXPECTED`.
+    /// Is the record of the last step good enough between its samples too? It must be within one in a thousand, or good
+    /// enough that no flow's expected losses change by more than `UNEXPECTED`.
     fn remembers(&mut self, start: f64, length: f64, end: f64) -> bool {
         for share in [0.125, 0.875] {
             let t = start + share * (end - start);
@@ -499,7 +499,7 @@ impl<'a> Run<'a> {
             path.rate.push(self.model.rate(flow, y) * self.model.plan.flows[flow].bits);
         }
         for (link, path) in self.trajectory.links.iter_mut().enumerate() {
-            // A virtual capacity may be below 0 by as much as a step may err.
+            // A virtual capacity may be below 0 by the error of a step.
             path.price.push(self.model.prices[link].min(1.0));
             path.load.push(self.model.loads[link] / self.model.plan.links[link].capacity);
             path.queue.push(self.model.queue(link, y));

@@ -9,19 +9,19 @@
 //! ```
 //!
 //! F is what a flow makes of a price, P what a link makes of a load. The network is stable when no solution s lies to
-//! the right of the imaginary axis. Their number is that of the half turns which
+//! the right of the imaginary axis. Their number is the number of half turns that
 //!
 //! ```text
 //!     f(s) = det(I + G(s)) · Π s/(s + 1) over links that integrate
 //! ```
 //!
-//! makes around 0 as s goes up the imaginary axis from 0 (Nyquist; the principle of the argument), and that of the
-//! poles of F on the right, the zeros of each flow's own polynomial χ: without feedback they would be all there is. Two
-//! flows that drift apart while their sum stands still are counted so, though no link sees them.
+//! makes around 0 as s goes up the imaginary axis from 0 (Nyquist; the principle of the argument), plus the
+//! number of poles of F on the right, the zeros of each flow's own polynomial χ: without feedback they would be all
+//! there is. This also counts two flows that drift apart while their sum stands still, though no link sees them.
 //!
-//! The **margin** is the factor of all feedback delays at which stability is lost, or, of an unstable network,
-//! regained: 3 says that the feedback could come three times as late. The operating point stays what it is; longer
-//! *round trips* would move it too. It is the phase margin, told in delays.
+//! The **margin** is the factor on all feedback delays at which stability is lost or, for an unstable network,
+//! regained: 3 means that the feedback could come three times as late. The operating point stays where it is; longer
+//! *round trips* would move it too. It is the phase margin, expressed in delays.
 
 use longfat_units::math;
 use nalgebra::DMatrix;
@@ -36,8 +36,8 @@ use crate::plan::Plan;
 pub struct Stability {
     /// Do small disturbances die out?
     pub stable: bool,
-    /// The factor of all feedback delays at which that changes; `None` if it does for none, 0 if the network is unstable
-    /// without any delay.
+    /// The factor on all feedback delays at which that changes; `None` if no factor changes it, 0 if the network is
+    /// unstable without any delay.
     pub margin: Option<f64>,
 }
 
@@ -46,8 +46,8 @@ pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability
     stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
 }
 
-/// [`stability`] for those who want to look up in between: `go_on` is asked once for every frequency that is looked at,
-/// some microseconds apart for a small network. `None` once it says no.
+/// [`stability`] for callers that may want to stop it: `go_on` is called once for every frequency examined, every few
+/// microseconds for a small network. `None` once it returns false.
 pub fn stability_while(
     network: &Network,
     rest: &Equilibrium,
@@ -58,19 +58,19 @@ pub fn stability_while(
     Linear::new(&plan, rest).judge(delay, go_on).ok()
 }
 
-/// Asked now and then whether to go on.
+/// Called now and then to ask whether to go on.
 pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;
 
-/// It was told not to go on.
+/// `go_on` returned false.
 struct Stopped;
 
-/// The largest and smallest factors that are looked at.
+/// The largest factor tried; the smallest is the inverse of its square.
 const FARTHEST: f64 = 16384.0;
-/// The margin is found to this part of itself.
+/// The relative precision of the margin.
 const PRECISE: f64 = 1e-3;
-/// A disturbance that comes back as less than this part of itself is on its way to nothing.
+/// A disturbance that comes back as less than this fraction of itself is dying out.
 const FAINT: f64 = 0.3;
-/// So much may angles differ from what their rates lead to expect: far less than a turn.
+/// How far angles may differ from what their rates predict: far less than a turn.
 const SMALL_ANGLE: f64 = 0.5;
 
 /// Turns the wrong way, in radians, after which a network counts as unstable.
@@ -81,7 +81,7 @@ const MANY_TURNS: f64 = 40.0;
 struct Place {
     frequency: f64,
     direction: Number,
-    /// The largest of |G|'s sums over a row.
+    /// The largest row sum of |G|.
     gain: f64,
     /// Radians per unit of frequency.
     rate: f64,
@@ -112,7 +112,7 @@ impl Linear {
                 continue;
             }
             let linear = linear_flow(plan, flow, state, rest, &index);
-            // Flows of a group are alike and stand side by side.
+            // Flows of a group are identical and adjacent.
             match flows.last_mut() {
                 Some(last) if last.alike(&linear) => {
                     last.count += 1.0;
@@ -133,8 +133,7 @@ impl Linear {
         Ok(Stability { stable, margin })
     }
 
-    /// The delay at which stability changes, as a factor, if it does: halved or doubled until it does, then halved in
-    /// between.
+    /// The delay at which stability changes, as a factor, if it does: halved or doubled until it does, then bisected.
     fn margin(&self, delay: f64, stable: bool, go_on: GoOn<'_>) -> Result<Option<f64>, Stopped> {
         if !stable && self.unstable_modes(0.0, go_on)? > 0 {
             return Ok(Some(0.0));
@@ -165,7 +164,7 @@ impl Linear {
     /// How many solutions of the linear equations grow, with delays times `delay`.
     fn unstable_modes(&self, delay: f64, go_on: GoOn<'_>) -> Result<u64, Stopped> {
         let slowest = self.slowest();
-        // Far enough apart for the slow, near enough together for the delays.
+        // Long enough for the slow rates, short enough for the delays.
         let stride = |frequency: f64| {
             let delays = 0.5 / (delay * self.longest_round_trip).max(f64::MIN_POSITIVE);
             (0.5 * frequency.max(slowest)).min(delays)
@@ -177,13 +176,13 @@ impl Linear {
             let next = self.place(here.frequency + stride(here.frequency), delay);
             turned += self.turn(&here, &next, delay, go_on, 0)?;
             here = next;
-            // Beyond every corner of every flow and link loops are faint and stay so.
+            // Beyond the corners of all flows and links, loops are faint and stay faint.
             if here.gain < FAINT && here.frequency > self.fastest() {
                 turned -= self.rest_of_the_way(here.frequency, delay);
                 break;
             }
-            // Stable loops turn by less than half a turn each, and back. What has turned as often as this will not turn
-            // back; how many modes grow no longer matters.
+            // Stable loops turn by less than half a turn each, and back. After this many turns f will not turn back;
+            // how many modes grow no longer matters.
             if turned < hopeless {
                 break;
             }
@@ -201,8 +200,8 @@ impl Linear {
         Place { frequency, direction, gain, rate: angle(beyond / direction) / by }
     }
 
-    /// The angle by which f turns from one place to another. With many loops it may be many times round: the rates at
-    /// the ends and in the middle say how often, and where they do not agree the way is cut in halves.
+    /// The angle by which f turns from one place to another. With many loops it may go round many times: the rates at
+    /// the ends and in the middle say how often, and where they do not agree the interval is halved.
     fn turn(
         &self,
         from: &Place,
@@ -257,7 +256,7 @@ impl Linear {
         let links = self.links.iter().map(|link| link.averaged.1);
         let all = own.chain(links).chain([1.0 / self.longest_round_trip.max(1e-12)]);
         let slowest = all.filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
-        // Slower than a thousand million round trips is rounding.
+        // Anything slower than a thousand million round trips is rounding.
         1e-3 * slowest.max(1e-9 / self.longest_round_trip.max(1e-12))
     }
 
@@ -279,7 +278,7 @@ impl Linear {
         returned
     }
 
-    /// f at s = jω, divided by its modulus, and the largest of |G|'s sums over a row.
+    /// f at s = jω, divided by its modulus, and the largest row sum of |G|.
     fn characteristic(&self, frequency: f64, delay: f64) -> (Number, f64) {
         let s = Number::new(0.0, frequency);
         let count = self.links.len();
@@ -303,7 +302,7 @@ impl Linear {
     }
 }
 
-/// The angle between two places by the rates at both.
+/// The angle between two places, from the rates at both.
 fn expected(from: &Place, to: &Place) -> f64 {
     f64::midpoint(from.rate, to.rate) * (to.frequency - from.frequency)
 }

@@ -8,10 +8,10 @@
 //!     q = buffer and Σ w_i/R_i > C:   every w_i gives up its share at once
 //! ```
 //!
-//! One drop-tail link. A loss is known at once and takes no time to repair; there is at most one per longest round
-//! trip, queue included, as no sender reacts more often. Between two losses nothing is random, so what a trajectory
-//! does is what the laws do: additive increase with a common decrease comes closer to equal shares with each loss,
-//! multiplicative increase keeps its ratio, and round trips that differ pull the shares apart.
+//! One drop-tail link. Senders learn of a loss at once and repair it in no time; there is at most one per longest round
+//! trip, queue included, since no sender reacts more often. Nothing is random between losses, so a trajectory shows
+//! what the laws do: additive increase with a common decrease approaches equal shares with each loss, multiplicative
+//! increase keeps the ratio, and different round trips pull the shares apart.
 
 use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
@@ -21,23 +21,23 @@ use crate::network::{FluidError, Network};
 use crate::plan::{LEAST_WINDOW, Plan, Point};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
-/// How the flows of one link grow and lose together. The price of the link is not asked for: its buffer is. Rows of
-/// the trajectory are evenly spaced, and two more stand at each loss: before, and after.
+/// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
+/// trajectory are evenly spaced, with two more at each loss, just before and just after.
 ///
 /// # Errors
-/// If there is not exactly one link, the equations take too many steps, or a window grows beyond all numbers.
+/// If there is not exactly one link, the equations take too many steps, or a window grows without bound.
 pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, FluidError> {
     let mut integration = Synchronised::new(network, sample)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
 }
 
-/// [`synchronised`] on its way, for those who want to look up in between.
+/// [`synchronised`] in portions, for callers with something to do in between.
 #[derive(Debug)]
 pub struct Synchronised<'a>(Run<'a>);
 
 impl<'a> Synchronised<'a> {
-    /// At the beginning.
+    /// Ready for the first step.
     ///
     /// # Errors
     /// If there is not exactly one link, or it is too small for what crosses it.
@@ -49,10 +49,10 @@ impl<'a> Synchronised<'a> {
         Ok(Self(Run::new(network, sample)))
     }
 
-    /// Takes up to `steps` steps. False when the end is reached.
+    /// Takes up to `steps` steps. False once the end is reached.
     ///
     /// # Errors
-    /// If the equations take too many, or lead beyond all numbers.
+    /// If the equations take too many steps, or their solution is no longer finite.
     pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
         for _ in 0..steps {
             if self.0.t >= self.0.end {
@@ -63,7 +63,7 @@ impl<'a> Synchronised<'a> {
         Ok(self.0.t < self.0.end)
     }
 
-    /// What has come out so far.
+    /// The results so far.
     pub fn finish(self) -> Trajectory {
         self.0.finish()
     }
@@ -98,7 +98,7 @@ impl Common<'_> {
         y[flow].min(self.plan.flows[flow].max_window) / self.round_trip(flow, y)
     }
 
-    /// What arrives, as a share of the capacity.
+    /// The load, as a share of the capacity.
     fn load(&self, t: f64, y: &[f64]) -> f64 {
         let mut loads = [0.0];
         Plan::add_loads(self.network, t, &mut loads);
@@ -125,7 +125,7 @@ impl Common<'_> {
         point
     }
 
-    /// How far the link is from losing: negative before, from 0 on it loses.
+    /// How close the link is to losing packets: negative while it loses none, 0 or more when it does.
     fn overflow(&self, t: f64, y: &[f64]) -> f64 {
         let excess = self.load(t, y) - 1.0;
         let buffer = self.plan.links[0].buffer;
@@ -256,7 +256,7 @@ impl<'a> Run<'a> {
             .fold(self.end, f64::min)
     }
 
-    /// No second loss before: a round trip of the slowest flow after the last.
+    /// No loss before this instant: one round trip of the slowest flow after the last loss.
     fn patient_until(&self) -> f64 {
         let Some(last) = self.common.last_loss else { return 0.0 };
         let trips = (0..self.common.plan.flows.len())
@@ -304,7 +304,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds the part of the step up to `theta` that is measured to the means, by Simpson's rule.
+    /// Adds the measured part of the step up to `theta` to the means, by Simpson's rule.
     fn average(&mut self, length: f64, theta: f64) {
         let from = ((self.common.network.warmup.seconds() - self.t) / length).max(0.0);
         if from >= theta {
@@ -329,7 +329,7 @@ impl<'a> Run<'a> {
         self.trajectory
     }
 
-    /// Where in the step the link loses (`None`) or a flow leaves slow start, whatever comes first.
+    /// Where in the step the link loses (`None`) or a flow leaves slow start, whichever comes first.
     fn first_event(&mut self, length: f64) -> Option<(f64, Option<usize>)> {
         let mut first: Option<(f64, Option<usize>)> = None;
         for flow in 0..self.common.plan.flows.len() {
@@ -358,7 +358,7 @@ impl<'a> Run<'a> {
         first
     }
 
-    /// Where in the step something becomes true that is true at its end.
+    /// Where in the step a condition that is true at its end becomes true.
     fn bisect(&mut self, holds: impl Fn(&mut Self, f64) -> bool) -> f64 {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..48 {
@@ -372,7 +372,7 @@ impl<'a> Run<'a> {
         high
     }
 
-    /// The state at a place of the step, the queue within its buffer.
+    /// The state at a point in the step, the queue kept within its buffer.
     fn within(&mut self, theta: f64) -> Vec<f64> {
         self.scratch.clear();
         self.scratch.extend(self.quartics.iter().map(|coefficients| quartic(coefficients, theta)));

@@ -1,6 +1,6 @@
-//! What comes out: columns of numbers over time.
+//! The results: columns of numbers over time.
 
-/// How flows and links went.
+/// The course of all flows and links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
     /// The instants, in seconds.
@@ -13,7 +13,7 @@ pub struct Trajectory {
     pub steps: u64,
 }
 
-/// How one flow went.
+/// The course of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowPath {
     /// Windows in segments; 0 while the flow is not active.
@@ -24,23 +24,23 @@ pub struct FlowPath {
     pub window_mean: f64,
     /// Mean rate over the active part of the measured interval, in bit/s.
     pub rate_mean: f64,
-    /// Times the window jumped.
+    /// How often the window jumped.
     pub events: u64,
 }
 
-/// How one link went.
+/// The course of one link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkPath {
     /// The congestion price: probability of a mark or of an overflow. Corruption is not in it.
     pub price: Vec<f64>,
-    /// What arrives, as a share of the capacity.
+    /// The load, as a share of the capacity.
     pub load: Vec<f64>,
     /// The queue, in seconds.
     pub queue: Vec<f64>,
 }
 
 impl Trajectory {
-    /// An empty one for so many flows and links.
+    /// An empty trajectory for this many flows and links.
     pub(crate) fn new(flows: usize, links: usize) -> Self {
         Self {
             t: Vec::new(),
@@ -64,7 +64,7 @@ impl Sampling {
         Self { spacing, next: 0, end }
     }
 
-    /// The next instant up to `until`, once.
+    /// The next instant up to `until`; each is returned once.
     pub(crate) fn take(&mut self, until: f64) -> Option<f64> {
         let t = self.next as f64 * self.spacing;
         let last = self.end * (1.0 + 1e-12);
@@ -76,7 +76,7 @@ impl Sampling {
     }
 }
 
-/// The averages of each flow on their way.
+/// The averages of each flow as they build up.
 #[derive(Clone, Debug)]
 pub(crate) struct Means {
     pub(crate) windows: Vec<Mean>,
@@ -97,7 +97,7 @@ impl Means {
     }
 }
 
-/// Integral over time of a quantity of a flow, and for how long.
+/// A quantity of a flow integrated over time, and the time it covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mean {
     integral: f64,

@@ -1,4 +1,4 @@
-//! No panic crosses the border: it becomes an `EngineError`.
+//! No panic crosses the boundary: it becomes an `EngineError`.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ pub(crate) fn keep_panics_quiet() {
     }));
 }
 
-/// Runs `work`; a panic in it becomes an error. What a panic leaves half-done is dropped, never used again.
+/// Runs `work`; a panic in it becomes an error. Whatever was half-done is dropped, never used again.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| bug())
 }

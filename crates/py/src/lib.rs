@@ -1,10 +1,10 @@
-//! The Python module `longfat._longfat`: a thin border between the simulator and the package `longfat`.
+//! The Python module `longfat._longfat`: a thin layer between the simulator and the package `longfat`.
 //!
 //! Nothing is decided here. Scenarios go in as text, averages come out as JSON text, tables come out
-//! through the Arrow C interface without a copy. The rules of the border:
+//! through the Arrow C interface without a copy. The rules at this boundary:
 //!
 //! - a simulation runs without the interpreter's lock, so that threads run simulations in parallel;
-//! - between chunks of events it looks for Ctrl-C, for a cancellation, and reports progress;
+//! - between chunks of events it checks for Ctrl-C and for cancellation, and reports progress;
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
 mod fluid;
@@ -38,7 +38,7 @@ mod _longfat {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         guard::keep_panics_quiet();
-        // One that Python raises itself has nothing to add to its message.
+        // An error raised from Python has no diagnostics beyond its message.
         module.py().get_type::<ScenarioError>().setattr("diagnostics", ())?;
         module.add("LONGEST_TEXT", longfat_scenario::Scenario::LONGEST_TEXT)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -1,13 +1,13 @@
-//! How much work is done between two looks at the world outside.
+//! How much work to do before the next check for Ctrl-C and report of progress.
 
 use std::time::{Duration, Instant};
 
-/// Between two looks: soon enough for Ctrl-C and a progress bar, seldom enough to cost nothing.
+/// Time between two checks: short enough for Ctrl-C and a progress bar, long enough to cost nothing.
 const LOOK: Duration = Duration::from_millis(50);
-/// Steps vary in cost: of the next ones at most so many times as many are dared.
+/// The most by which a portion may outgrow the one before, because steps vary in cost.
 const MOST_GROWTH: u64 = 2;
 
-/// Portions of work that take about [`LOOK`] each, by the wall clock, whatever a step costs.
+/// Portions of work that take about [`LOOK`] each by the wall clock, whatever a step costs.
 ///
 /// Results do not depend on how the work is divided.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Pace {
         Self { steps, begun: now() }
     }
 
-    /// How many steps to take next. The time until the following call is what they took.
+    /// How many steps to take next. The time until the next call counts as what they took.
     pub(crate) fn next(&mut self) -> u64 {
         let begun = now();
         let took = begun.duration_since(self.begun);
@@ -37,7 +37,7 @@ impl Pace {
     }
 }
 
-/// The wall clock: speed is measured here, at the rim, and reaches nothing but `engine`.
+/// The wall clock: speed is measured here, at the rim, and enters nothing but `engine`.
 #[expect(clippy::disallowed_methods, reason = "the rim measures the speed of the engine")]
 pub(crate) fn now() -> Instant {
     Instant::now()

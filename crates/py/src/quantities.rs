@@ -1,4 +1,4 @@
-//! The quantities of a resolved scenario as plain numbers, so that nobody parses again what was parsed once.
+//! The quantities of a resolved scenario as plain numbers, so that nothing is parsed twice.
 //!
 //! Times are in picoseconds and sizes in bytes, as the simulator has them.
 
@@ -9,7 +9,7 @@ use longfat_scenario::Scenario;
 use longfat_units::parameter::Setting;
 use pyo3::prelude::*;
 
-/// What a scenario says in numbers.
+/// A scenario in numbers.
 #[derive(Debug, IntoPyObject)]
 pub(crate) struct Quantities {
     duration_ps: u64,
@@ -28,7 +28,7 @@ struct Link {
     reverse: Direction,
 }
 
-/// One direction of a link. The queue's lengths are in the unit in which it counts.
+/// One direction of a link. The queue's lengths are in the unit it counts in.
 #[derive(Debug, IntoPyObject)]
 struct Direction {
     rate_bit_s: u64,
@@ -52,7 +52,7 @@ struct Group {
 }
 
 impl Quantities {
-    /// What `scenario` says.
+    /// The quantities of `scenario`.
     pub(crate) fn of(scenario: &Scenario) -> Self {
         let path =
             |path: &[usize]| path.iter().map(|&at| scenario.links[at].name.clone()).collect();

@@ -17,7 +17,7 @@ pub(crate) struct Entry {
     parameters: Vec<Setting>,
 }
 
-/// A parameter of one.
+/// One of its parameters.
 #[derive(Debug, IntoPyObject)]
 pub(crate) struct Setting {
     name: String,
@@ -79,7 +79,7 @@ pub(crate) fn profiles() -> Vec<Profile> {
         .collect()
 }
 
-/// What a default says; numbers without a fraction are counts.
+/// A default as a plain value; numbers without a fraction are counts.
 fn value(given: &Given) -> Option<Value> {
     match given {
         Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(*number as u64)),

@@ -46,7 +46,7 @@ impl<'a> Wrong<'a> {
     }
 }
 
-/// The exception, with the same in a form for programs.
+/// The exception, with the same details in machine-readable form.
 fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.to_string());
     let wrong = PyTuple::new(py, error.diagnostics().iter().map(Wrong::new));
@@ -56,7 +56,7 @@ fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
     }
 }
 
-/// What a run will ask for.
+/// What a run will need.
 #[derive(Debug, IntoPyObject)]
 pub(crate) struct Estimate {
     packets: f64,
@@ -141,8 +141,7 @@ impl Scenario {
         guarded(|| Quantities::of(&self.inner))
     }
 
-    /// What a run will ask for, roughly: data packets, seconds on one core, bytes of memory, and what takes most
-    /// of these.
+    /// Roughly what a run will need: data packets, seconds on one core, bytes of memory, and what takes most of these.
     #[pyo3(signature = (*, record = true, transfers = true))]
     fn estimate(&self, record: bool, transfers: bool) -> PyResult<Estimate> {
         let keep = Keep { rows: record, transfers };

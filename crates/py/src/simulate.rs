@@ -1,4 +1,4 @@
-//! Running a simulation from Python: without the interpreter's lock, with progress, and stoppable.
+//! Running a simulation from Python: without the interpreter's lock, with progress, and with a way to stop it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +49,7 @@ impl Cancellation {
     }
 }
 
-/// What a finished run leaves behind.
+/// The results of a finished run.
 #[pyclass(frozen, module = "longfat._longfat")]
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -122,7 +122,7 @@ pub(crate) fn simulate(
     })
 }
 
-/// The averages as JSON text, with what the wall clock adds.
+/// The averages as JSON text, with the measurements of the wall clock.
 fn summary(summary: &longfat_sim::summary::Summary, wall: f64) -> PyResult<String> {
     guarded(|| {
         let mut value = serde_json::to_value(summary).expect("a summary is plain data");

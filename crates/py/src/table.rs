@@ -37,7 +37,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The table as an Arrow C stream. A requested schema is a wish that the interface lets us ignore.
+    /// The table as an Arrow C stream. A requested schema is a hint that the interface lets us ignore.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -57,7 +57,7 @@ impl Table {
         let mut fields = Vec::new();
         let mut arrays = Vec::new();
         for (name, column) in table.columns {
-            // Numbers may be absent in one run and not in the next: the schema stays the same.
+            // Numbers may be absent in one run and not in the next; the schema is the same for both.
             let nullable = matches!(column, Column::Real(_));
             let array = array(column).map_err(broken)?;
             fields.push(Field::new(name, array.data_type().clone(), nullable));
@@ -67,7 +67,7 @@ impl Table {
         Ok(Self { batch })
     }
 
-    /// The same table, held twice.
+    /// Another handle to the same table.
     pub(crate) fn share(&self) -> Self {
         Self { batch: self.batch.clone() }
     }

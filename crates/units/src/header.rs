@@ -5,7 +5,7 @@ use crate::{Segments, Span};
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// Not ECT: the transport does not know ECN, so congestion can only drop the packet.
+    /// Not ECT: the transport does not support ECN, so congestion can only drop the packet.
     #[default]
     NotEct = 0b00,
     /// ECT(1): ECN-capable, and asking for the low-latency treatment of RFC 9331 where a queue offers it.
@@ -34,17 +34,17 @@ impl Ecn {
         self as u16
     }
 
-    /// May the packet be marked instead of dropped? One that carries a mark already may.
+    /// May the packet be marked instead of dropped? Also true of one that is already marked.
     #[inline]
     pub const fn is_capable(self) -> bool {
         !matches!(self, Self::NotEct)
     }
 }
 
-/// What the ends of a path and its routers tell each other about a flow, in each packet of its data.
+/// What the endpoints and the routers of a path tell each other about a flow, in each of its data packets.
 ///
-/// The sender fills it in, each router may read all of it and change the feedback and the code, and the receiver returns
-/// it with the acknowledgment. What these two mean is between the controller and the queues of one scheme:
+/// The sender fills it in, each router may read all of it and change the feedback and the code, and the receiver
+/// returns it with the acknowledgment. Each scheme's controller and queues agree on what feedback and code mean:
 ///
 /// | scheme | feedback | code |
 /// |---|---|---|
@@ -57,15 +57,15 @@ pub struct RouterHeader {
     pub window: Segments,
     /// Its smoothed round trip, once it knows one (XCP: `H_rtt`).
     pub rtt: Option<Span>,
-    /// A quantity of which each packet has its share, so that it adds up over packets.
+    /// A quantity divided among the packets, so that it adds up over them.
     pub feedback: f64,
-    /// A few bits, larger where there is more congestion.
+    /// A few bits: the larger, the more congestion.
     pub code: u8,
 }
 
 impl RouterHeader {
-    /// What an acknowledgment of two segments returns, this and an `earlier` one: the feedback of both, the code of the more
-    /// congested one, and the rest as it is here.
+    /// What an acknowledgment of two segments, this and an `earlier` one, returns: the sum of their feedback, the code
+    /// of the more congested one, and the rest as it is here.
     #[must_use]
     pub fn after(self, earlier: &Self) -> Self {
         let feedback = earlier.feedback + self.feedback;

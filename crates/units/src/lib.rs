@@ -1,6 +1,6 @@
 //! Quantities that cannot be mixed up.
 //!
-//! A quantity is a type, a bare number is a count. Inside, everything is an integer wide enough for
+//! Each quantity is a type; a bare number is a count. Inside, everything is an integer wide enough for
 //! the fattest path (picoseconds, bits per second, bytes in `u64`); only the window formulas work in
 //! [`Segments`], an `f64`. Text carries its unit, both ways: `"100 ms"`, `"10 Gbit/s"`, `"1500 B"`.
 //!

@@ -15,9 +15,9 @@ use crate::Span;
 pub struct Parameter {
     /// The key in a scenario file: the paper's symbol.
     pub name: Cow<'static, str>,
-    /// What values are possible.
+    /// The values it can take.
     pub kind: Kind,
-    /// The value when the scenario says nothing, as it would be written there.
+    /// The value if the scenario gives none, as it would be written there.
     pub default: Given,
     /// The meaning, in one line.
     pub about: Cow<'static, str>,
@@ -33,7 +33,7 @@ pub enum Kind {
         /// Largest value.
         max: f64,
     },
-    /// A number of something within closed bounds.
+    /// A whole number within closed bounds.
     Count {
         /// Smallest value.
         min: u64,
@@ -53,9 +53,9 @@ pub enum Kind {
     Length,
     /// Yes or no.
     Flag,
-    /// One of some words.
+    /// One of a set of words.
     Word(Words),
-    /// A number within closed bounds, or one of some words that stand for a computed one.
+    /// A number within closed bounds, or one of a set of words that stand for a computed value.
     NumberOr {
         /// Smallest value.
         min: f64,
@@ -68,7 +68,7 @@ pub enum Kind {
     Law,
 }
 
-/// The words that a parameter can be.
+/// The words that a parameter accepts.
 pub type Words = Vec<Cow<'static, str>>;
 
 /// A default.
@@ -80,9 +80,9 @@ pub enum Given {
     Flag(bool),
     /// A word, or a quantity as it would be written.
     Text(Cow<'static, str>),
-    /// An entry of the catalogue; its name would be written.
+    /// An entry of the catalogue, which a scenario gives by name.
     Entry(Arc<dyn Entry>),
-    /// No default: the scenario must say.
+    /// No default: the scenario must give a value.
     Nothing,
 }
 
@@ -107,14 +107,14 @@ impl From<&'static str> for Given {
 
 /// An entry of a catalogue, where a parameter names one.
 ///
-/// Parameters know no controllers. Whoever declares one of kind [`Kind::Law`] knows the type of what it names, and gets
-/// it back from [`Settings::entry`].
+/// Parameters know nothing of controllers. Whoever declares one of kind [`Kind::Law`] knows the type of what it names,
+/// and gets it back from [`Settings::entry`].
 pub trait Entry: Any + fmt::Debug + Send + Sync {
     /// The name in scenario files.
     fn name(&self) -> &str;
 }
 
-/// Within a catalogue a name stands for one entry.
+/// Names are unique within a catalogue.
 impl PartialEq for dyn Entry {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
@@ -130,7 +130,7 @@ pub enum Setting {
     Count(u64),
     /// A time.
     Span(Span),
-    /// A queue length, in the unit in which the queue counts (packets or bytes).
+    /// A queue length, in the unit the queue counts in (packets or bytes).
     Length(f64),
     /// A flag.
     Flag(bool),
@@ -176,7 +176,7 @@ impl Settings {
         }
     }
 
-    /// The number called `name`, or `None` where a word stands for a computed one.
+    /// The number called `name`, or `None` if a word stands for a computed value.
     pub fn number_or_word(&self, name: &str) -> Option<f64> {
         match self.get(name) {
             Some(Setting::Word(_)) => None,
@@ -276,7 +276,7 @@ impl Parameter {
         Self::new(name, Kind::Frequency { min, max }, Given::Number(default), about)
     }
 
-    /// A number within closed bounds, or one of some words that stand for a computed one.
+    /// A number within closed bounds, or one of a set of words that stand for a computed value.
     pub fn number_or<Word: Into<Cow<'static, str>>>(
         name: impl Into<Cow<'static, str>>,
         default: impl Into<Given>,
@@ -315,7 +315,7 @@ impl Parameter {
         Self::new(name, Kind::Flag, Given::Flag(default), about)
     }
 
-    /// One of some words.
+    /// One of a set of words.
     pub fn word<Word: Into<Cow<'static, str>>>(
         name: impl Into<Cow<'static, str>>,
         default: impl Into<Cow<'static, str>>,
@@ -335,17 +335,17 @@ impl Parameter {
         Self::new(name, Kind::Law, Given::Entry(Arc::new(default)), about)
     }
 
-    /// The same without a default: the scenario must say.
+    /// The same parameter without a default: the scenario must give a value.
     #[must_use]
     pub fn required(self) -> Self {
         Self { default: Given::Nothing, ..self }
     }
 
-    /// The value where the scenario says nothing; `None` where it must say something. `length` turns a queue length as
-    /// it is written (`"0.1 bdp"`) into the unit in which the queue counts.
+    /// The value if the scenario gives none; `None` if it must give one. `length` converts a queue length as written
+    /// (`"0.1 bdp"`) to the unit the queue counts in.
     ///
     /// # Panics
-    /// If the default is no text of its kind, which a catalogue checks when an entry is added.
+    /// If the default does not read as its kind, which a catalogue checks when an entry is added.
     pub fn default_setting(&self, length: &dyn Fn(&str) -> f64) -> Option<Setting> {
         Some(match (&self.default, &self.kind) {
             (Given::Nothing, _) => return None,

@@ -9,7 +9,7 @@ const BITS_PER_BYTE: u128 = 8;
 
 /// An instant of simulated time: picoseconds since the start of the run.
 ///
-/// 64 bits last 213 days. A 1500-byte packet at 100 Gbit/s lasts 120 000 ps; nanoseconds would bend
+/// 64 bits cover 213 days. A 1500-byte packet at 100 Gbit/s takes 120 000 ps; rounding to nanoseconds would distort
 /// the rate of faster links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
@@ -28,8 +28,8 @@ pub struct Bytes(pub u64);
 
 /// A window, or part of one, in segments. Real-valued: only formulas use it.
 ///
-/// At 10^7 segments the spacing of an `f64` is 2·10⁻⁹ segments, and the increase of Reno per
-/// acknowledgment 10⁻⁷: nothing rounds away.
+/// At 10^7 segments the spacing of an `f64` is 2·10⁻⁹ segments, and Reno's increase per acknowledgment is 10⁻⁷:
+/// nothing is rounded away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Segments(pub f64);
 
@@ -44,7 +44,7 @@ impl Time {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// The instant a span later; [`Time::NEVER`] where the clock does not reach so far.
+    /// The instant a span later; [`Time::NEVER`] if that is past the end of the clock.
     #[must_use]
     pub fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
@@ -70,8 +70,8 @@ impl Span {
         Self(millis * (PICOSECONDS_PER_SECOND / 1000))
     }
 
-    /// The nearest span to a number of seconds, which must be finite and not negative; the longest that there is for
-    /// more than 213 days.
+    /// The span nearest to a number of seconds, which must be finite and not negative; beyond 213 days, the longest
+    /// span there is.
     pub fn from_seconds_f64(seconds: f64) -> Self {
         debug_assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} s is no span");
         Self((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
@@ -86,8 +86,8 @@ impl Span {
 impl Rate {
     /// The time that `bytes` take at this rate, rounded to the nearest picosecond.
     ///
-    /// A link that sends packet after packet must carry the remainder instead, or its rate would be
-    /// bent by up to half a picosecond per packet.
+    /// A link that sends packets back to back must carry the remainder over instead, or its rate would be off by up to
+    /// half a picosecond per packet.
     pub fn time_for(self, bytes: Bytes) -> Span {
         let bit_picoseconds =
             u128::from(bytes.0) * BITS_PER_BYTE * u128::from(PICOSECONDS_PER_SECOND);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_time_is_rounded_to_the_nearest_picosecond() {
-        // 8 bits at 3 bit/s last 2.666… s.
+        // 8 bits at 3 bit/s take 2.666… s.
         assert_eq!(Rate(3).time_for(Bytes(1)), Span(2_666_666_666_667));
     }
 }

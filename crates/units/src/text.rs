@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use crate::{Bytes, Rate, Span};
 
-/// Why a text is not the quantity that was asked for.
+/// Why a text does not read as the quantity asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct UnitError {
     /// What is wrong, in words.
     pub reason: String,
-    /// A text that would have been accepted, where one is near.
+    /// A similar text that would have been accepted, if there is one.
     pub suggestion: Option<String>,
 }
 
@@ -26,7 +26,7 @@ const fn unit(text: &'static str, base: u64) -> Unit {
     Unit { text, base }
 }
 
-/// A kind of quantity: its units, largest first, the spellings that are also understood, and an example.
+/// A kind of quantity: its units, largest first, other spellings that are accepted, and an example.
 struct Dimension {
     what: &'static str,
     example: &'static str,
@@ -102,7 +102,7 @@ pub fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim())
 }
 
-/// A number without the underscores between its thousands; `None` if they stand anywhere else.
+/// A number without the underscores between its thousands; `None` if there are any elsewhere.
 ///
 /// `1_500` is 1500, but `1_0` was probably meant to be something else.
 pub fn ungrouped(number: &str) -> Option<Cow<'_, str>> {
@@ -118,8 +118,8 @@ pub fn ungrouped(number: &str) -> Option<Cow<'_, str>> {
     good.then(|| Cow::Owned(format!("{}{rest}", whole.replace('_', ""))))
 }
 
-/// Exact value of `number` × `base` as an integer; `None` if it is no plain decimal number, or one
-/// too long to hold.
+/// Exact value of `number` × `base` as an integer; `None` if `number` is not a plain decimal number, or is too long
+/// to hold.
 fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
     let number: &str = &ungrouped(number)?;
     let (mantissa, exponent) = match number.find(['e', 'E']) {

@@ -1,4 +1,4 @@
-//! The fluid model from Python: solving without the interpreter's lock, stoppable.
+//! The fluid model from Python: it solves without the interpreter's lock, and can be interrupted.
 
 mod tables;
 
@@ -22,7 +22,7 @@ create_exception!(
     "A scenario that the fluid model cannot solve as asked. The message says why, and what would help."
 );
 
-/// How many steps the first portion has. One of many flows takes milliseconds.
+/// How many steps the first portion has. With many flows one step takes milliseconds.
 const FIRST: u64 = 10;
 
 /// A solution in time.
@@ -100,7 +100,7 @@ fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
 
-/// Takes a solution to its end, portion by portion, and looks for Ctrl-C in between.
+/// Takes a solution to its end, portion by portion, and checks for Ctrl-C in between.
 fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, Refusal>) -> PyResult<()> {
     let mut pace = Pace::new(FIRST);
     while guarded(|| advance(pace.next()))?.map_err(refused)? {
@@ -109,7 +109,7 @@ fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, Refusal>) -> PyResult
     Ok(())
 }
 
-/// Looks for Ctrl-C whenever it has been asked often enough whether to go on.
+/// Says whether to go on: checks for Ctrl-C once in `PATIENCE` calls.
 #[derive(Debug, Default)]
 struct Watch {
     asked: u32,
@@ -117,7 +117,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Questions between two looks at the world outside: some milliseconds for a small network.
+    /// Calls between two checks for Ctrl-C: some milliseconds for a small network.
     const PATIENCE: u32 = 64;
 
     fn goes_on(&mut self) -> bool {
@@ -128,7 +128,7 @@ impl Watch {
         self.signal.is_none()
     }
 
-    /// What was found before it was stopped.
+    /// What was found, or the signal that stopped the search.
     fn found<T>(self, found: Option<T>) -> PyResult<T> {
         match (found, self.signal) {
             (_, Some(signal)) => Err(signal),

@@ -1,10 +1,10 @@
-//! What the fluid has found, as tables and as JSON.
+//! The results of the fluid model, as tables and as JSON.
 
 use longfat_fluid::{Equilibrium, Setup, Trajectory};
 use longfat_sim::{Column, Table};
 use serde_json::{Map, Value, json};
 
-/// The object that `longfat fluid --json` prints, as far as time goes.
+/// The object that `longfat fluid --json` prints for a solution in time.
 pub(crate) fn json(setup: &Setup, path: &Trajectory) -> Value {
     let flows = path.flows.iter().enumerate().map(|(index, flow)| {
         json!({
@@ -49,7 +49,7 @@ pub(crate) fn rest(setup: &Setup, rest: &Equilibrium) -> Value {
     json!({ "flows": flows, "links": by_name(setup, links), "steps": rest.steps })
 }
 
-/// Links by their names; what is crossed backwards stands below `reverse`.
+/// Links by name; those crossed backwards are under `reverse`.
 fn by_name(setup: &Setup, values: impl Iterator<Item = Value>) -> Value {
     let mut links = Map::new();
     for (&(index, reverse), value) in setup.directions.iter().zip(values) {
@@ -98,7 +98,7 @@ fn flow_table(setup: &Setup, path: &Trajectory) -> Table {
     }
 }
 
-/// One row for each flow that is active and instant, instant by instant.
+/// One row for each instant and each flow active then, instant by instant.
 fn flow_series(setup: &Setup, path: &Trajectory) -> Table {
     let cells: Vec<(usize, usize)> = (0..path.t.len())
         .flat_map(|row| (0..path.flows.len()).map(move |flow| (row, flow)))
@@ -121,7 +121,7 @@ fn flow_series(setup: &Setup, path: &Trajectory) -> Table {
     }
 }
 
-/// One row for each direction of a link and instant.
+/// One row for each instant and each direction of a link.
 fn link_series(setup: &Setup, path: &Trajectory) -> Table {
     let (rows, count) = (path.t.len(), path.links.len());
     let every = |value: &dyn Fn(usize, usize) -> f64| {
