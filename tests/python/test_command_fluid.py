@@ -64,4 +64,4 @@ def test_wrong_input_ends_with_2(longfat: Command, small: Path) -> None:
     (taken / "letter.txt").write_text("mine")
     refused = longfat("fluid", small, "--out", "taken")
     assert refused.returncode == 2
-    assert "it holds `letter.txt`" in refused.stderr
+    assert "it has no `.longfat.json`" in refused.stderr

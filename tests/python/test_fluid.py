@@ -233,6 +233,7 @@ def test_a_solution_is_a_folder() -> None:
     folder = solved.save()
     assert folder == Path("runs/scenario-fluid")
     assert {path.name for path in folder.iterdir()} == {
+        ".longfat.json",
         "scenario.toml",
         "fluid.json",
         "flows.parquet",
