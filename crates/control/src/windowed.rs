@@ -67,7 +67,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     }
 
     /// Slow start, for this many acknowledged segments. Returns how many of them are left at its end.
-    #[inline(never)]
+    #[inline]
     fn rise(&mut self, mut acked: u64) -> u64 {
         while acked > 0 && self.ramp.holds(self.window) {
             let step = self.law.slow_start(Segments(self.window));
@@ -81,22 +81,27 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     }
 }
 
-impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
-    #[inline]
-    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
-        if feedback.acked == 0 || feedback.is_congested() {
-            return;
-        }
+impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
+    /// An acknowledgment without congestion, in slow start or when that is being watched. Apart from [`Self::grow`], so
+    /// that nothing has to survive a call there.
+    #[inline(never)]
+    fn climb(&mut self, feedback: &Feedback, path: &Path) {
         if self.ramp.watches() && self.ramp.watch(feedback, self.window) {
             self.epoch_window = Some(self.window);
         }
+        let mut left = feedback.acked;
+        if feedback.limited.may_grow() && self.ramp.holds(self.window) {
+            left = self.rise(left);
+        }
+        self.grow(feedback, path, left);
+    }
+
+    /// An acknowledgment without congestion, in congestion avoidance: `acked` segments for the law. Segment by segment,
+    /// so that one acknowledgment of n moves the window exactly as n acknowledgments of one would.
+    #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
+    #[inline(always)]
+    fn grow(&mut self, feedback: &Feedback, path: &Path, mut acked: u64) {
         if feedback.limited.may_grow() {
-            // Segment by segment, so that one acknowledgment of n moves the window exactly as n acknowledgments of one
-            // would.
-            let mut acked = feedback.acked;
-            if self.ramp.holds(self.window) {
-                acked = self.rise(acked);
-            }
             let room = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
             while acked > 0 {
                 let gain = self.law.gain(&self.operating(feedback.now, path, room));
@@ -106,6 +111,20 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
         }
         if feedback.round_starts {
             self.ask_pacing(feedback.now, path);
+        }
+    }
+}
+
+impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        if feedback.acked == 0 || feedback.is_congested() {
+            return;
+        }
+        if self.ramp.watches() || self.ramp.holds(self.window) {
+            self.climb(feedback, path);
+        } else {
+            self.grow(feedback, path, feedback.acked);
         }
     }
 

@@ -71,7 +71,7 @@ impl BurstSender {
             first_left_by: Time::NEVER,
             pacer,
             is_held: false,
-            timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
+            timer: RetransmissionTimer::new(config.propagation, config.rto_min, config.rto_tick, now),
             config,
             measured: Measured::new(now, f64::NAN),
         }

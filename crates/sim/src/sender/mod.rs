@@ -15,7 +15,7 @@ mod scoreboard;
 mod timer;
 
 use longfat_control::{
-    Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Path, Wants,
+    Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Wants,
 };
 use longfat_scenario::Recovery;
 use longfat_units::{Ecn, RouterHeader, Span, Time};
@@ -228,7 +228,7 @@ impl Sender {
             counts_duplicates: config.recovery != Recovery::Sack,
             measured: Measured::new(now, control.window().0),
             control,
-            timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
+            timer: RetransmissionTimer::new(config.propagation, config.rto_min, config.rto_tick, now),
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
@@ -284,7 +284,7 @@ impl Sender {
     /// Adds the feedback that only some controllers ask for.
     #[inline(never)]
     fn add_extras(&mut self, feedback: &mut Feedback) {
-        let least = self.timer.smallest();
+        let least = self.timer.path().base_rtt;
         let Some(extras) = &mut self.extras else { return };
         if extras.wants.spurious {
             feedback.spurious = extras.spurious.take();
@@ -346,6 +346,12 @@ impl Sender {
         }
     }
 
+    /// Is no loss being repaired?
+    #[inline]
+    fn is_open(&self) -> bool {
+        matches!(self.state, State::Open)
+    }
+
     /// Can this duplicate indicate a loss?
     fn minds(&self, duplicate: &Packet) -> bool {
         !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
@@ -353,7 +359,7 @@ impl Sender {
 
     #[inline]
     fn loss_begins(&self, third_duplicate: bool) -> bool {
-        self.state == State::Open
+        self.is_open()
             && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
     }
 
@@ -377,8 +383,7 @@ impl Sender {
     }
 
     fn tell_congestion(&mut self, event: &Congestion) {
-        let path = self.path();
-        self.control.on_congestion(event, &path);
+        self.control.on_congestion(event, self.timer.path());
         self.pacer.congestion();
         self.heed_pacing();
         self.heed_control(event.now);
@@ -420,14 +425,6 @@ impl Sender {
         }
     }
 
-    #[inline]
-    fn path(&self) -> Path {
-        Path {
-            rtt: self.timer.smoothed().unwrap_or(self.config.propagation),
-            base_rtt: self.timer.smallest(),
-        }
-    }
-
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
@@ -461,8 +458,7 @@ impl Sender {
             spare,
             ..Feedback::at(now, ack.number - from)
         };
-        let path = self.path();
-        self.control.on_feedback(&feedback, &path);
+        self.control.on_feedback(&feedback, self.timer.path());
         if round_starts || self.asks_pacing_always {
             self.heed_pacing();
         }
@@ -496,7 +492,7 @@ impl Sender {
             }
         } else if self.counts_duplicates && from < self.next && self.minds(ack) {
             third_duplicate = self.duplicates.see();
-            lost = u64::from(third_duplicate && self.state == State::Open);
+            lost = u64::from(third_duplicate && self.is_open());
         }
         let mut sacked = 0;
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
@@ -530,8 +526,7 @@ impl Sender {
     fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
-            let path = self.path();
-            self.control.on_feedback(feedback, &path);
+            self.control.on_feedback(feedback, self.timer.path());
             if feedback.acked > 0 && !feedback.is_congested() {
                 if feedback.round_starts {
                     self.heed_pacing();
@@ -561,7 +556,7 @@ impl Sends for Sender {
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let is_plain = ack.number > self.unacknowledged
-            && self.state == State::Open
+            && self.is_open()
             && self.scoreboard.is_clear()
             && cargo.is_none()
             && !ack.flags.has(Flags::ECHO)
@@ -613,8 +608,7 @@ impl Sends for Sender {
 
     fn on_alarm(&mut self, now: Time) {
         self.alarm = Time::NEVER;
-        let path = self.path();
-        self.control.on_timer(now, &path);
+        self.control.on_timer(now, self.timer.path());
         self.heed_pacing();
         self.set_alarm();
         self.heed_control(now);
@@ -671,7 +665,7 @@ impl Sends for Sender {
     #[inline]
     fn router_header(&self) -> Option<RouterHeader> {
         let assisted = self.extras.as_ref().is_some_and(|extras| extras.wants.router_header);
-        assisted.then(|| self.control.router_header(&self.path()))
+        assisted.then(|| self.control.router_header(self.timer.path()))
     }
 }
 

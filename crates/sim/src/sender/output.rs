@@ -85,7 +85,7 @@ impl Sender {
 
     /// `NextSeg`, rule 1.
     fn next_repair(&mut self) -> Option<u64> {
-        if self.state == State::Open || self.scoreboard.is_clear() {
+        if self.is_open() || self.scoreboard.is_clear() {
             None
         } else {
             self.scoreboard.take_lost(self.unacknowledged)
@@ -136,7 +136,7 @@ impl Sender {
     fn leave_watched(&mut self, now: Time, number: u64, flags: Flags) {
         let again = flags.has(Flags::RETRANSMISSION);
         if self.pacer.is_on() {
-            let (window, rtt) = (self.control.window().0, self.path().rtt);
+            let (window, rtt) = (self.control.window().0, self.timer.path().rtt);
             self.pacer.leave(now, !again, window, self.allowed, rtt);
         }
         if self.extras.is_some() {
@@ -153,8 +153,7 @@ impl Sender {
             rate.on_sent(now, number, in_flight, self.unacknowledged);
         }
         if extras.wants.departures {
-            let path = self.path();
-            self.control.on_sent(&Sent { now, again, in_flight }, &path);
+            self.control.on_sent(&Sent { now, again, in_flight }, self.timer.path());
             self.set_alarm();
         }
     }

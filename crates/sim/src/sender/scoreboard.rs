@@ -33,19 +33,32 @@ pub(crate) struct Scoreboard {
     retransmitted: u64,
     /// RFC 6675's `RescueRxt`: no further rescue until everything below is acknowledged.
     rescued_below: u64,
+    /// How many unacknowledged segments are not in the network: selectively acknowledged or lost, less those
+    /// retransmitted. Asked for at every acknowledgment, so it is a sum kept, not one made. A segment repaired by
+    /// rule 3 is retransmitted without being lost, so the sum may be negative.
+    absent: i64,
+    /// Is any of the three counts above zero?
+    broken: bool,
 }
 
 impl Scoreboard {
     /// Is the window in flight unbroken, with nothing lost, retransmitted or selectively acknowledged?
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        self.lost == 0 && self.retransmitted == 0 && self.sacked.is_empty()
+        !self.broken
+    }
+
+    /// The counts have changed.
+    fn settle(&mut self) {
+        let (sacked, lost, retransmitted) = (self.sacked.count(), self.lost, self.retransmitted);
+        self.absent = (sacked + lost).cast_signed() - retransmitted.cast_signed();
+        self.broken = sacked + lost + retransmitted > 0;
     }
 
     /// RFC 6675's `Pipe`: an estimate of what is in the network, for `outstanding` unacknowledged segments.
     #[inline]
     pub(crate) fn pipe(&self, outstanding: u64) -> u64 {
-        outstanding - self.sacked.count() - self.lost + self.retransmitted
+        outstanding.wrapping_sub(self.absent.cast_unsigned())
     }
 
     /// RFC 6675's `IsLost(HighACK + 1)`.
@@ -77,6 +90,7 @@ impl Scoreboard {
                 self.retransmitted -= u64::from(segment < self.retransmitted_below);
             }
         }
+        self.settle();
         news
     }
 
@@ -108,6 +122,7 @@ impl Scoreboard {
                 segment = run.end;
             }
         }
+        self.settle();
         self.sacked.count() - before
     }
 
@@ -130,6 +145,7 @@ impl Scoreboard {
         }
         self.lost += found;
         self.lost_below = self.lost_below.max(third);
+        self.settle();
         found
     }
 
@@ -145,6 +161,7 @@ impl Scoreboard {
         self.retransmitted_below = unacknowledged;
         self.retransmitted = 0;
         self.rescued_below = 0;
+        self.settle();
     }
 
     /// `NextSeg`, rule 1: takes the first lost segment not yet retransmitted.
@@ -168,6 +185,7 @@ impl Scoreboard {
         if found {
             self.retransmitted += 1;
             self.retransmitted_below = segment + 1;
+            self.settle();
         } else {
             self.retransmitted_below = self.retransmitted_below.max(below);
         }

@@ -4,6 +4,7 @@
 //! so its granularity G is zero unless a tick is given; a time-out then lasts whole ticks. Timestamps make samples from
 //! retransmissions unambiguous (RFC 7323).
 
+use longfat_control::Path;
 use longfat_units::{Span, Time};
 
 /// The time-out before the first sample (RFC 6298, section 2.1).
@@ -29,9 +30,15 @@ pub(super) struct RetransmissionTimer {
 }
 
 impl RetransmissionTimer {
-    /// The timer does not start until the first segment leaves.
-    pub(super) fn new(timeout_min: Span, tick: Option<Span>, now: Time) -> Self {
-        let round_trip = RoundTrip::new(timeout_min, tick);
+    /// The timer does not start until the first segment leaves. `propagation` stands for the round trip until there is
+    /// a sample.
+    pub(super) fn new(
+        propagation: Span,
+        timeout_min: Span,
+        tick: Option<Span>,
+        now: Time,
+    ) -> Self {
+        let round_trip = RoundTrip::new(propagation, timeout_min, tick);
         Self {
             round_trip,
             round_end: 0,
@@ -116,22 +123,23 @@ impl RetransmissionTimer {
     /// Smoothed round trip, once there is a sample.
     #[inline]
     pub(super) fn smoothed(&self) -> Option<Span> {
-        self.round_trip.smoothed
+        self.round_trip.smoothed()
     }
 
-    /// Smallest round trip seen; the largest possible value before the first.
+    /// What the round trips tell of the path. The smallest is the largest possible value before the first sample.
     #[inline]
-    pub(super) fn smallest(&self) -> Span {
-        self.round_trip.smallest
+    pub(super) fn path(&self) -> &Path {
+        &self.round_trip.path
     }
 }
 
 /// The estimator of one flow.
 #[derive(Clone, Copy, Debug)]
 struct RoundTrip {
-    smoothed: Option<Span>,
+    /// In the form that controllers are given, so that nothing is built for each acknowledgment.
+    path: Path,
+    sampled: bool,
     variation: Span,
-    smallest: Span,
     timeout_min: Span,
     /// G; zero for an exact clock.
     tick: Span,
@@ -139,11 +147,11 @@ struct RoundTrip {
 }
 
 impl RoundTrip {
-    fn new(timeout_min: Span, tick: Option<Span>) -> Self {
+    fn new(propagation: Span, timeout_min: Span, tick: Option<Span>) -> Self {
         Self {
-            smoothed: None,
+            path: Path { rtt: propagation, base_rtt: Span(u64::MAX) },
+            sampled: false,
             variation: Span::ZERO,
-            smallest: Span(u64::MAX),
             timeout_min,
             tick: tick.unwrap_or(Span::ZERO),
             backoff: 0,
@@ -153,20 +161,27 @@ impl RoundTrip {
     /// Every sample may be the smallest, not only those that feed the estimator.
     #[inline]
     fn see(&mut self, sample: Span) {
-        self.smallest = self.smallest.min(sample);
+        self.path.base_rtt = self.path.base_rtt.min(sample);
+    }
+
+    /// The smoothed round trip, once there is a sample.
+    #[inline]
+    fn smoothed(&self) -> Option<Span> {
+        self.sampled.then_some(self.path.rtt)
     }
 
     /// Sections 2.2 and 2.3.
     fn sample(&mut self, sample: Span) {
-        match self.smoothed {
+        match self.smoothed() {
             None => {
-                self.smoothed = Some(sample);
+                self.path.rtt = sample;
+                self.sampled = true;
                 self.variation = sample / 2;
             }
             Some(smoothed) => {
                 let deviation = Span(smoothed.0.abs_diff(sample.0));
                 self.variation = mean(self.variation, 3, deviation);
-                self.smoothed = Some(mean(smoothed, 7, sample));
+                self.path.rtt = mean(smoothed, 7, sample);
             }
         }
     }
@@ -183,7 +198,7 @@ impl RoundTrip {
 
     /// How long to wait for an acknowledgment.
     fn timeout(&self) -> Span {
-        let base = match self.smoothed {
+        let base = match self.smoothed() {
             None => INITIAL.max(self.timeout_min),
             Some(smoothed) => {
                 // Behind a queue months long these would be months too.
@@ -215,14 +230,14 @@ mod tests {
     #[test]
     fn the_estimator_follows_the_rfc_by_hand() {
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(ms(1), None);
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(1), None);
         assert_eq!(round_trip.timeout(), Span::from_seconds(1));
         // First sample 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4·50.
         round_trip.sample(ms(100));
         assert_eq!(round_trip.timeout(), ms(300));
         // Then 140 ms: RTTVAR = ¾·50 + ¼·40 = 47.5, SRTT = ⅞·100 + ⅛·140 = 105, RTO 105 + 190.
         round_trip.sample(ms(140));
-        assert_eq!(round_trip.smoothed, Some(ms(105)));
+        assert_eq!(round_trip.smoothed(), Some(ms(105)));
         assert_eq!(round_trip.timeout(), ms(295));
     }
 
@@ -230,7 +245,7 @@ mod tests {
     fn a_coarse_clock_counts_whole_ticks() {
         // Hosts of 1995: at least two ticks of 500 ms.
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(ms(1000), Some(ms(500)));
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(1000), Some(ms(500)));
         // RTT 30 ms: 30 + max(500, 4·15) = 530 ms, so two ticks.
         round_trip.sample(ms(30));
         assert_eq!(round_trip.timeout(), ms(1000));
@@ -246,7 +261,7 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_a_minute() {
-        let mut round_trip = RoundTrip::new(Span::from_millis(200), None);
+        let mut round_trip = RoundTrip::new(Span::ZERO, Span::from_millis(200), None);
         round_trip.sample(Span::from_millis(50));
         let mut timeouts = Vec::new();
         for _ in 0..10 {
