@@ -71,7 +71,12 @@ impl BurstSender {
             first_left_by: Time::NEVER,
             pacer,
             is_held: false,
-            timer: RetransmissionTimer::new(config.propagation, config.rto_min, config.rto_tick, now),
+            timer: RetransmissionTimer::new(
+                config.propagation,
+                config.rto_min,
+                config.rto_tick,
+                now,
+            ),
             config,
             measured: Measured::new(now, f64::NAN),
         }
@@ -173,8 +178,12 @@ impl Sends for BurstSender {
         self.measured.timed_out();
     }
 
-    fn deadline(&self) -> Time {
-        self.timer.deadline()
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn timer(&self) -> &RetransmissionTimer {
+        &self.timer
     }
 
     fn pace_deadline(&self) -> Option<Time> {
@@ -197,18 +206,6 @@ impl Sends for BurstSender {
 
     fn is_done(&self) -> bool {
         self.unacknowledged == self.limit
-    }
-
-    fn size(&self) -> Option<u64> {
-        self.config.segments
-    }
-
-    fn acknowledged(&self) -> Option<Time> {
-        self.is_done().then_some(self.timer.idle_since())
-    }
-
-    fn smoothed_rtt(&self) -> Option<Span> {
-        self.timer.smoothed()
     }
 
     fn measured(&self) -> &Measured {

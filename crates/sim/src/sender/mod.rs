@@ -8,6 +8,7 @@
 mod bursts;
 mod delivery;
 mod duplicates;
+mod input;
 mod measure;
 mod output;
 mod pacing;
@@ -15,7 +16,7 @@ mod scoreboard;
 mod timer;
 
 use longfat_control::{
-    Cause, Congestion, CongestionControl, Feedback, Limited, OncePerWindow, Pacing, Wants,
+    Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
 use longfat_scenario::Recovery;
 use longfat_units::{Ecn, RouterHeader, Span, Time};
@@ -28,7 +29,7 @@ use pacing::Pacer;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
 
-use crate::cargo::{Blocks, Cargo};
+use crate::cargo::Cargo;
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 
@@ -71,8 +72,17 @@ pub(crate) trait Sends {
     /// The retransmission timer ran out.
     fn on_timeout(&mut self, now: Time);
 
+    /// What the flow was begun with.
+    fn config(&self) -> &Config;
+
+    /// The retransmission timer.
+    fn timer(&self) -> &RetransmissionTimer;
+
     /// When the retransmission timer runs out.
-    fn deadline(&self) -> Time;
+    #[inline]
+    fn deadline(&self) -> Time {
+        self.timer().deadline()
+    }
 
     /// When the controller wants to be called; never if it does not.
     fn alarm(&self) -> Time {
@@ -102,14 +112,20 @@ pub(crate) trait Sends {
     /// Is everything sent and acknowledged?
     fn is_done(&self) -> bool;
 
-    /// Segments to send in all, if finite.
-    fn size(&self) -> Option<u64>;
+    /// Segments to send in total, if finite.
+    fn size(&self) -> Option<u64> {
+        self.config().segments
+    }
 
     /// When the last acknowledgment of a finite flow arrived.
-    fn acknowledged(&self) -> Option<Time>;
+    fn acknowledged(&self) -> Option<Time> {
+        self.is_done().then_some(self.timer().idle_since())
+    }
 
     /// Smoothed round trip, once there is a sample.
-    fn smoothed_rtt(&self) -> Option<Span>;
+    fn smoothed_rtt(&self) -> Option<Span> {
+        self.timer().smoothed()
+    }
 
     fn measured(&self) -> &Measured;
 
@@ -228,7 +244,12 @@ impl Sender {
             counts_duplicates: config.recovery != Recovery::Sack,
             measured: Measured::new(now, control.window().0),
             control,
-            timer: RetransmissionTimer::new(config.propagation, config.rto_min, config.rto_tick, now),
+            timer: RetransmissionTimer::new(
+                config.propagation,
+                config.rto_min,
+                config.rto_tick,
+                now,
+            ),
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
@@ -252,115 +273,10 @@ impl Sender {
         sender
     }
 
-    /// Takes in selective acknowledgments. Returns how many segments they report for the first time, and how many they
-    /// show to be lost.
-    #[inline(never)]
-    fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
-        let (from, next) = (self.unacknowledged, self.next);
-        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
-        let sacked = match rate {
-            None => self.scoreboard.acknowledge(blocks, from, next, |_| {}),
-            Some(rate) => self
-                .scoreboard
-                .acknowledge(blocks, from, next, |segment| rate.on_delivered(now, segment)),
-        };
-        (sacked, self.scoreboard.detect_losses(self.unacknowledged))
-    }
-
-    /// Segments below `to` are acknowledged: those not reported before are now delivered.
-    #[inline(never)]
-    fn note_delivered(&mut self, now: Time, to: u64) {
-        let Some(rate) = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut())
-        else {
-            return;
-        };
-        for segment in self.unacknowledged..to {
-            if !self.scoreboard.has_arrived(segment) {
-                rate.on_delivered(now, segment);
-            }
-        }
-    }
-
-    /// Adds the feedback that only some controllers ask for.
-    #[inline(never)]
-    fn add_extras(&mut self, feedback: &mut Feedback) {
-        let least = self.timer.path().base_rtt;
-        let Some(extras) = &mut self.extras else { return };
-        if extras.wants.spurious {
-            feedback.spurious = extras.spurious.take();
-        }
-        if let Some(rate) = &mut extras.delivery_rate {
-            rate.on_lost(feedback.lost);
-            feedback.rate = rate.sample(least);
-        }
-    }
-
-    /// New data was acknowledged. True on the first acknowledgment of a round.
-    #[inline]
-    fn on_progress(&mut self, now: Time, rtt: Span, advance: u64) -> bool {
-        let (round_starts, restarted) =
-            self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
-        match self.state {
-            State::Open => {
-                self.timer.set(restarted);
-                self.duplicates.clear();
-            }
-            State::Recovery { point } | State::GoBack { point } => {
-                self.repair_goes_on(Time(now.0 - rtt.0), point, advance, restarted);
-            }
-        }
-        round_starts
-    }
-
-    /// `advance` segments of new data were acknowledged, thanks to a segment sent at `sent`, while losses below `point`
-    /// are being repaired. `restarted` is when the retransmission timer expires if it is restarted.
-    #[inline(never)]
-    fn repair_goes_on(&mut self, sent: Time, point: u64, advance: u64, restarted: Time) {
-        let goes_back = matches!(self.state, State::GoBack { .. });
-        if let Some(extras) = &mut self.extras {
-            extras.progress(sent);
-        }
-        if self.unacknowledged >= point || goes_back {
-            self.timer.set(restarted);
-            self.duplicates.clear();
-            if self.unacknowledged >= point {
-                self.state = State::Open;
-            }
-            return;
-        }
-        match self.config.recovery {
-            Recovery::Sack => self.timer.set(restarted),
-            Recovery::NewReno => {
-                if self.duplicates.partial(advance) {
-                    self.timer.set(restarted);
-                }
-                self.fast_retransmit = true;
-            }
-            // Another loss in the same window is a congestion event of its own.
-            Recovery::Reno => {
-                self.timer.set(restarted);
-                self.once.reopen(self.unacknowledged);
-                self.state = State::Open;
-                self.duplicates.clear();
-            }
-        }
-    }
-
     /// Is no loss being repaired?
     #[inline]
     fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
-    }
-
-    /// Can this duplicate indicate a loss?
-    fn minds(&self, duplicate: &Packet) -> bool {
-        !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
-    }
-
-    #[inline]
-    fn loss_begins(&self, third_duplicate: bool) -> bool {
-        self.is_open()
-            && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
     }
 
     /// RFC 6675, section 5, step 4.
@@ -435,123 +351,6 @@ impl Sender {
     }
 }
 
-impl Sender {
-    /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
-    /// are of this kind, so this path skips every check whose outcome is already known.
-    #[inline]
-    fn on_plain_ack(&mut self, now: Time, ack: &Packet) {
-        let from = self.unacknowledged;
-        let in_flight = self.next - from;
-        let rtt = now - ack.sent;
-        self.unacknowledged = ack.number;
-        let (round_starts, restarted) =
-            self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
-        self.timer.set(restarted);
-        self.duplicates.clear();
-        self.measured.round_trip(rtt, self.config.propagation);
-        let spare = self.listener.hear(ack.flags);
-        let feedback = Feedback {
-            rtt: Some(rtt),
-            in_flight,
-            limited: self.limited,
-            round_starts,
-            spare,
-            ..Feedback::at(now, ack.number - from)
-        };
-        self.control.on_feedback(&feedback, self.timer.path());
-        if round_starts || self.asks_pacing_always {
-            self.heed_pacing();
-        }
-        self.heed_control(now);
-    }
-
-    /// Any acknowledgment.
-    #[inline(never)]
-    fn on_any_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
-        let in_flight = self.in_flight();
-        let recovering = matches!(self.state, State::Recovery { .. });
-        let from = self.unacknowledged;
-        let mut acked = 0;
-        let mut round_starts = false;
-        let mut third_duplicate = false;
-        let rtt = now - ack.sent;
-        let mut lost = 0;
-        if ack.number > from {
-            if self.extras.is_some() {
-                self.note_delivered(now, ack.number);
-            }
-            acked = self.scoreboard.advance(from, ack.number);
-            self.unacknowledged = ack.number;
-            let goes_back = matches!(self.state, State::GoBack { .. });
-            round_starts = self.on_progress(now, rtt, ack.number - from);
-            if self.counts_duplicates {
-                // Much of it had arrived before the time-out, unreported (RFC 3465, section 2.3).
-                acked = if goes_back { acked.min(1) } else { acked };
-                // A partial acknowledgment reveals one more loss.
-                lost = u64::from(self.fast_retransmit);
-            }
-        } else if self.counts_duplicates && from < self.next && self.minds(ack) {
-            third_duplicate = self.duplicates.see();
-            lost = u64::from(third_duplicate && self.is_open());
-        }
-        let mut sacked = 0;
-        if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
-            (sacked, lost) = self.hear(now, blocks);
-        }
-        self.measured.round_trip(rtt, self.config.propagation);
-
-        let recovery_begins = self.loss_begins(third_duplicate);
-        let mut feedback = Feedback {
-            sacked,
-            lost,
-            marked: u64::from(ack.flags.has(Flags::ECHO)),
-            rtt: Some(rtt),
-            in_flight,
-            limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
-            round_starts,
-            recovery_begins,
-            // Congestion overrides spare capacity, which is counted all the same.
-            spare: self.listener.hear(ack.flags),
-            router: cargo.and_then(|cargo| cargo.header),
-            ..Feedback::at(now, acked)
-        };
-        if self.extras.is_some() {
-            self.add_extras(&mut feedback);
-        }
-        self.tell(&feedback, ack.number);
-    }
-
-    /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
-    /// congestion.
-    fn tell(&mut self, feedback: &Feedback, number: u64) {
-        let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
-        if feedback.delivered() + feedback.lost + marked > 0 {
-            self.control.on_feedback(feedback, self.timer.path());
-            if feedback.acked > 0 && !feedback.is_congested() {
-                if feedback.round_starts {
-                    self.heed_pacing();
-                }
-                self.heed_control(now);
-            }
-        }
-        if recovery_begins {
-            self.enter_recovery(now, in_flight);
-        } else if marked > 0 && (self.config.per_mark || self.once.mark_counts(number)) {
-            self.reduce(now, Cause::Mark, in_flight);
-        }
-        if self.asks_pacing_always {
-            self.heed_pacing();
-        }
-        // The time average is a sum: add a term only when the window has changed.
-        if self.control.window().0 != self.measured.window {
-            self.heed_control(now);
-        }
-        if self.extras.is_some() {
-            self.set_alarm();
-        }
-    }
-}
-
 impl Sends for Sender {
     #[inline]
     fn on_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
@@ -597,8 +396,13 @@ impl Sends for Sender {
     }
 
     #[inline]
-    fn deadline(&self) -> Time {
-        self.timer.deadline()
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    #[inline]
+    fn timer(&self) -> &RetransmissionTimer {
+        &self.timer
     }
 
     #[inline]
@@ -639,18 +443,6 @@ impl Sends for Sender {
 
     fn is_done(&self) -> bool {
         self.unacknowledged == self.limit
-    }
-
-    fn size(&self) -> Option<u64> {
-        self.config.segments
-    }
-
-    fn acknowledged(&self) -> Option<Time> {
-        self.is_done().then_some(self.timer.idle_since())
-    }
-
-    fn smoothed_rtt(&self) -> Option<Span> {
-        self.timer.smoothed()
     }
 
     fn measured(&self) -> &Measured {

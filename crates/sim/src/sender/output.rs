@@ -61,10 +61,17 @@ impl Sender {
     /// There is nothing to send.
     fn run_dry(&mut self) {
         self.limited = Limited::Application;
+        if self.extras.is_some() {
+            self.note_application_limit();
+        }
+    }
+
+    /// From here on the delivery rate says what the application sends, not what the path could deliver.
+    #[inline(never)]
+    fn note_application_limit(&mut self) {
         let in_flight = self.in_flight();
-        if let Some(extras) = &mut self.extras
-            && let Some(rate) = &mut extras.delivery_rate
-        {
+        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
+        if let Some(rate) = rate {
             rate.on_application_limited(in_flight);
         }
     }

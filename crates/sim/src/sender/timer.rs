@@ -16,7 +16,7 @@ const LONGEST: Span = Span::from_seconds(7 * 24 * 3600);
 
 /// When a flow's retransmission timer expires, and the rounds used to estimate it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RetransmissionTimer {
+pub(crate) struct RetransmissionTimer {
     round_trip: RoundTrip,
     /// A round ends when this segment is acknowledged.
     round_end: u64,
@@ -32,12 +32,7 @@ pub(super) struct RetransmissionTimer {
 impl RetransmissionTimer {
     /// The timer does not start until the first segment leaves. `propagation` stands for the round trip until there is
     /// a sample.
-    pub(super) fn new(
-        propagation: Span,
-        timeout_min: Span,
-        tick: Option<Span>,
-        now: Time,
-    ) -> Self {
+    pub(super) fn new(propagation: Span, timeout_min: Span, tick: Option<Span>, now: Time) -> Self {
         let round_trip = RoundTrip::new(propagation, timeout_min, tick);
         Self {
             round_trip,
