@@ -16,10 +16,10 @@ mod contract;
 pub mod controller;
 mod event;
 mod hystart;
+mod interpolated;
 mod law;
 mod registry;
 mod slow_start;
-mod table;
 mod windowed;
 
 pub use contract::{Bursts, CongestionControl, Pacing, Probe, Promises, Sending, Wants};

@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use longfat_units::math::{exp, ln, pow, sqrt};
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::table::Table;
+use crate::interpolated::Interpolated;
 use crate::{Cause, Controller, Operating, Phase, WindowLaw};
 
 /// HSTCP's entry in the catalogue.
@@ -101,7 +101,7 @@ pub struct HighSpeed {
 struct Tabulated {
     response: Response,
     /// a(w)/w.
-    gains: Table,
+    gains: Interpolated,
 }
 
 impl HighSpeed {
@@ -159,8 +159,9 @@ impl Tabulated {
         let Line { low_window, high_window, .. } = response.line;
         let until = TABLE_UNTIL.max(high_window);
         // The one kink of a(w)/w on the lines lies on a node.
-        let gains =
-            Table::new(response.held_from, low_window, until, |w| response.increase_on_line(w) / w);
+        let gains = Interpolated::new(response.held_from, low_window, until, |w| {
+            response.increase_on_line(w) / w
+        });
         Self { response, gains }
     }
 }
