@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::lengths::{Ruler, UNLIMITED, Unit, length};
-use crate::tree::{Node, Table, Value};
+use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
 use crate::{AntiEcn, AntiEcnMode};
 
@@ -30,7 +30,7 @@ pub(crate) fn anti_ecn(
     around: Around,
     problems: &mut Problems,
 ) -> Option<AntiEcn> {
-    let defaults = Table::default();
+    let defaults = TomlTable::default();
     let table = match &field.node.value {
         Value::Flag(false) => return None,
         Value::Flag(true) => &defaults,

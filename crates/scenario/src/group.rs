@@ -12,7 +12,7 @@ use crate::link::LinkDraft;
 use crate::profile;
 use crate::spans::extent_problem;
 use crate::transport::transport;
-use crate::tree::{Node, Table};
+use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
 use crate::{Catalogue, Choice, Spans, Transport};
 
@@ -45,7 +45,7 @@ pub(crate) struct Sort {
 pub(crate) struct Draft<'a> {
     sort: Sort,
     node: &'a Node,
-    table: Table,
+    table: TomlTable,
 }
 
 impl<'a> Draft<'a> {

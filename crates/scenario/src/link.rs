@@ -11,7 +11,7 @@ use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::lengths::{Length, Ruler, Unit, buffer};
-use crate::tree::{Entry, Node, Table, Value};
+use crate::tree::{Entry, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
@@ -44,7 +44,7 @@ struct DirectionDraft {
     /// Was it given, but unreadable?
     bdp_wrong: bool,
     /// The keys of this direction; those of the reverse direction override those of the forward one.
-    table: Table,
+    table: TomlTable,
 }
 
 /// What the flows that cross a link, in either direction, say about it.
@@ -122,7 +122,7 @@ impl LinkDraft {
 }
 
 impl DirectionDraft {
-    fn read(owner: &str, home: Place, table: Table, problems: &mut Problems) -> Self {
+    fn read(owner: &str, home: Place, table: TomlTable, problems: &mut Problems) -> Self {
         let fields =
             Fields { owner: owner.into(), class: "a link", home, keys: KEYS, table: &table };
         let rate = fields.required("rate", "rate = \"10 Gbit/s\"", problems, rate);

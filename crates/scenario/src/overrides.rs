@@ -1,7 +1,7 @@
 //! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
 
 use crate::error::{Place, Problem, did_you_mean, quoted};
-use crate::tree::{Entry, Node, Table, Value, parse_value};
+use crate::tree::{Entry, Node, TomlTable, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
@@ -18,7 +18,7 @@ struct Step<'a> {
 }
 
 /// Changes `root` as `text`, the text numbered `source`, asks.
-pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
+pub(crate) fn apply(root: &mut TomlTable, text: &str, source: usize) -> Result<(), Problem> {
     let Some(equals) = text.find('=') else {
         return Err(Problem::new(
             Place::new(source, 0..text.len()),
@@ -95,7 +95,7 @@ impl Walk {
     /// The value called `step` in `table`, created if absent.
     fn enter<'t>(
         &mut self,
-        table: &'t mut Table,
+        table: &'t mut TomlTable,
         step: &Step<'_>,
     ) -> Result<&'t mut Node, Problem> {
         self.make_way(table, step);
@@ -112,7 +112,7 @@ impl Walk {
         }
         self.pass(step);
         let at = at.unwrap_or_else(|| {
-            let node = Node { place: step.place, value: Value::Table(Table::default()) };
+            let node = Node { place: step.place, value: Value::Table(TomlTable::default()) };
             table.0.push(Entry { name: step.name.into(), key: step.place, node });
             table.0.len() - 1
         });
@@ -120,7 +120,7 @@ impl Walk {
     }
 
     /// Removes everything but `step` from a table that has a single key.
-    fn make_way(&self, table: &mut Table, step: &Step<'_>) {
+    fn make_way(&self, table: &mut TomlTable, step: &Step<'_>) {
         let path: Vec<&str> = self.path.split('.').collect();
         if let ["flow" | "traffic", _, key] = path.as_slice()
             && ALTERNATIVES.contains(key)
@@ -138,13 +138,17 @@ impl Walk {
 
     /// The table that `node` is, or is turned into: `control = "exp"` is short for `{ kind = "exp" }`; anything else is
     /// replaced by the new value.
-    fn as_table<'t>(&self, node: &'t mut Node, step: &Step<'_>) -> Result<&'t mut Table, Problem> {
+    fn as_table<'t>(
+        &self,
+        node: &'t mut Node,
+        step: &Step<'_>,
+    ) -> Result<&'t mut TomlTable, Problem> {
         if node.table().is_none() {
             if !self.path.contains('.') {
                 let reason = format!("`{}` is {}, not a table", self.path, node.describe());
                 return Err(Problem::new(step.place, reason));
             }
-            let mut table = Table::default();
+            let mut table = TomlTable::default();
             if node.text().is_some() && matches!(step.name, "control" | "queue") {
                 table.set(Entry { name: "kind".into(), key: node.place, node: node.clone() });
             }

@@ -11,7 +11,7 @@ use crate::flow::{FLOW, flow};
 use crate::group::{Around, Sort};
 use crate::link::{Crossing, LinkDraft, draft};
 use crate::traffic::{TRAFFIC, traffic};
-use crate::tree::{Node, Table, parse};
+use crate::tree::{Node, TomlTable, parse};
 use crate::value::{count, quantity};
 use crate::{
     Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides,
@@ -94,7 +94,7 @@ impl Scenario {
     }
 }
 
-fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Option<Scenario> {
+fn scenario(root: &TomlTable, catalogue: &Catalogue, problems: &mut Problems) -> Option<Scenario> {
     let fields = Fields {
         owner: "the scenario".into(),
         class: "a scenario",
@@ -217,7 +217,7 @@ fn pleasant(least: u64) -> Span {
 }
 
 /// The table of links.
-fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> {
+fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a TomlTable> {
     let field = fields.need("link", "[link.bottleneck]", problems)?;
     match field.node.table() {
         Some(table) if !table.0.is_empty() => Some(table),
