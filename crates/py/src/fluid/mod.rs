@@ -10,10 +10,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
 use serde_json::Value;
 
+use crate::arrow_table::ArrowTable;
 use crate::guard::guarded;
 use crate::pace::Pace;
 use crate::scenario::Scenario;
-use crate::table::Table;
 
 create_exception!(
     longfat._longfat,
@@ -30,7 +30,7 @@ const FIRST: u64 = 10;
 #[derive(Debug)]
 pub(crate) struct FluidPath {
     json: String,
-    tables: Vec<(&'static str, Table)>,
+    tables: Vec<(&'static str, ArrowTable)>,
 }
 
 #[pymethods]
@@ -42,7 +42,7 @@ impl FluidPath {
 
     /// The table called `name`: `flows`, `flow_series` or `link_series`.
     #[pyo3(signature = (name, /))]
-    fn table(&self, name: &str) -> PyResult<Table> {
+    fn table(&self, name: &str) -> PyResult<ArrowTable> {
         let found = self.tables.iter().find(|(other, _)| *other == name);
         found
             .map(|(_, table)| table.share())
@@ -69,7 +69,7 @@ pub(crate) fn fluid_solve(
     let (json, tables) = solved?;
     let tables = tables.into_iter();
     let tables =
-        tables.map(|table| Ok((table.name, Table::new(table)?))).collect::<PyResult<_>>()?;
+        tables.map(|table| Ok((table.name, ArrowTable::new(table)?))).collect::<PyResult<_>>()?;
     Ok(FluidPath { json, tables })
 }
 
