@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug)]
 pub struct Network {
     /// The links; each is one direction.
-    pub links: Vec<Link>,
+    pub links: Vec<FluidLink>,
     /// The long flows.
     pub flows: Vec<Flow>,
     /// Other traffic on the links, which reacts to nothing.
@@ -23,7 +23,7 @@ pub struct Network {
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct FluidLink {
     /// Its name, for messages.
     pub name: String,
     /// Its capacity.

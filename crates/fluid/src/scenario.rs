@@ -12,7 +12,7 @@ use longfat_scenario::{
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
+use crate::network::{Flow, FluidError, FluidLink, Load, Network, Price, Red, Spare};
 use crate::plan::averaging;
 
 /// What every link charges.
@@ -113,7 +113,7 @@ impl Setup {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
             let packet = scenario.largest_packet(index);
-            setup.network.links.push(Link {
+            setup.network.links.push(FluidLink {
                 name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
                 rate: direction.rate,
                 delay: direction.delay,

@@ -3,7 +3,9 @@
 
 mod support;
 
-use longfat_fluid::{Equilibrium, FluidError, Link, Network, Price, Red, averaging, equilibrium};
+use longfat_fluid::{
+    Equilibrium, FluidError, FluidLink, Network, Price, Red, averaging, equilibrium,
+};
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
@@ -31,7 +33,7 @@ fn random(
     names: &[&str],
     capacity: f64,
 ) -> Network {
-    let links: Vec<Link> =
+    let links: Vec<FluidLink> =
         (0..links).map(|_| link(capacity * (1.0 + 9.0 * shapes.uniform()), AVQ)).collect();
     let flows = (0..flows)
         .map(|index| {

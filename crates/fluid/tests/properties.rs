@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
-    Flow, FluidError, Integration, Link, Network, Price, Reading, Red, Solve, Synchronised,
+    Flow, FluidError, FluidLink, Integration, Network, Price, Reading, Red, Solve, Synchronised,
     Trajectory, equilibrium,
 };
 use longfat_units::{Bytes, Rate, Segments, Span, math};
@@ -53,7 +53,7 @@ fn price(round_trip: f64, buffer: f64) -> impl Strategy<Value = Price> {
     prop_oneof![2 => avq, 2 => Just(Price::Overflow), 2 => red, 1 => Just(Price::Loss)]
 }
 
-fn link(round_trip: f64) -> impl Strategy<Value = Link> {
+fn link(round_trip: f64) -> impl Strategy<Value = FluidLink> {
     let buffers = prop_oneof![Just(None), Just(Some(0.0)), decades(0.01, 3.0).prop_map(Some)];
     let buffers = buffers.prop_map(move |buffer| buffer.map(|trips| trips * round_trip));
     let queue = buffers.prop_flat_map(move |buffer| {
@@ -61,7 +61,7 @@ fn link(round_trip: f64) -> impl Strategy<Value = Link> {
         (Just(buffer.map(Span::from_seconds_f64)), price(round_trip, thresholds))
     });
     let loss = select(vec![0.0, 0.0, 1e-6, 1e-3]);
-    (decades(1e6, 1e10), queue, loss).prop_map(move |(rate, (buffer, price), loss)| Link {
+    (decades(1e6, 1e10), queue, loss).prop_map(move |(rate, (buffer, price), loss)| FluidLink {
         name: "link".into(),
         rate: Rate(rate as u64),
         delay: Span::from_seconds_f64(round_trip / 10.0),

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
-use longfat_fluid::{Flow, Link, Network, Price, Reading, Solve, Trajectory, solve};
+use longfat_fluid::{Flow, FluidLink, Network, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
@@ -23,8 +23,8 @@ pub(crate) fn law(name: &str, changes: &[(&'static str, f64)]) -> Box<dyn Window
 }
 
 /// A link of so many packets per second.
-pub(crate) fn link(packets: f64, price: Price) -> Link {
-    Link {
+pub(crate) fn link(packets: f64, price: Price) -> FluidLink {
+    FluidLink {
         name: "link".into(),
         rate: Rate((packets * PACKET as f64 * 8.0) as u64),
         delay: Span::ZERO,
@@ -54,7 +54,7 @@ pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> Flow {
 }
 
 /// One link and the flows over it.
-pub(crate) fn single(link: Link, flows: Vec<Flow>, seconds: f64) -> Network {
+pub(crate) fn single(link: FluidLink, flows: Vec<Flow>, seconds: f64) -> Network {
     Network {
         links: vec![link],
         flows,
