@@ -10,7 +10,7 @@ pub struct Network {
     /// The links; each is one direction.
     pub links: Vec<FluidLink>,
     /// The long flows.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FluidFlow>,
     /// Other traffic on the links, which reacts to nothing.
     pub loads: Vec<Load>,
     /// How much of the beginning every average leaves out.
@@ -90,7 +90,7 @@ pub struct Red {
 
 /// A long flow.
 #[derive(Debug)]
-pub struct Flow {
+pub struct FluidFlow {
     /// Its name, for messages.
     pub name: String,
     /// Its window law.
@@ -133,7 +133,7 @@ pub struct Load {
 
 impl Network {
     /// Is the AntiECN bit in use on the route of `flow`, and does its law react to it?
-    pub(crate) fn hears_of_spare(&self, flow: &Flow) -> bool {
+    pub(crate) fn hears_of_spare(&self, flow: &FluidFlow) -> bool {
         flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())
     }
 }

@@ -5,7 +5,7 @@ use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
-use crate::network::{Flow, FluidError, Network, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, Network, Price, Red, Spare};
 
 /// The least a flow sends: one segment per round trip, as after a time-out, though the fluid has no time-outs.
 pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
@@ -36,7 +36,7 @@ pub(crate) struct LinkPlan {
 /// A flow in plain numbers.
 #[derive(Debug)]
 pub(crate) struct FlowPlan<'a> {
-    pub(crate) flow: &'a Flow,
+    pub(crate) flow: &'a FluidFlow,
     pub(crate) rtt: f64,
     pub(crate) bits: f64,
     pub(crate) start: f64,
@@ -114,7 +114,7 @@ fn negligible_lag(network: &Network) -> f64 {
 }
 
 /// Each link of a route with its lag behind the first: the delays of the links in between.
-fn hops(network: &Network, flow: &Flow, negligible: f64) -> Vec<(usize, f64)> {
+fn hops(network: &Network, flow: &FluidFlow, negligible: f64) -> Vec<(usize, f64)> {
     let mut lag = 0.0;
     let mut hops = Vec::with_capacity(flow.route.len());
     for &link in &flow.route {

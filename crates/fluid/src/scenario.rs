@@ -12,7 +12,7 @@ use longfat_scenario::{
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::network::{Flow, FluidError, FluidLink, Load, Network, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, FluidLink, Load, Network, Price, Red, Spare};
 use crate::plan::averaging;
 
 /// What every link charges.
@@ -141,7 +141,7 @@ impl Setup {
         for member in 0..group.count {
             let (start, rtt) = scenario.start_and_rtt(group, member);
             self.group.push(index);
-            self.network.flows.push(Flow {
+            self.network.flows.push(FluidFlow {
                 name: format!("{name}[{member}]"),
                 law: law(&control.settings),
                 route: route.clone(),

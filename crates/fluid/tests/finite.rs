@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Flow, FluidError, Network, Price, Reading, Solve, Trajectory, solve, synchronised,
+    FluidError, FluidFlow, Network, Price, Reading, Solve, Trajectory, solve, synchronised,
 };
 use longfat_units::{Rate, Segments, Span, math};
 use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
@@ -15,7 +15,7 @@ fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> Network {
     network.links[0].rate = rate;
     network.links[0].buffer = Some(rtt);
     network.flows = (0..2)
-        .map(|_| Flow {
+        .map(|_| FluidFlow {
             initial_window: Segments(10.0),
             initial_threshold: None,
             ..flow(law(law_name, &[]), rtt)
@@ -124,7 +124,7 @@ fn a_law_that_gives_no_number_is_an_error_with_its_flow_and_time() {
     for gain in [f64::NAN, f64::INFINITY] {
         let good = flow(law("reno", &[]), Span::from_millis(100));
         let bad =
-            Flow { name: "bad".into(), ..flow(Box::new(Wrong(gain)), Span::from_millis(100)) };
+            FluidFlow { name: "bad".into(), ..flow(Box::new(Wrong(gain)), Span::from_millis(100)) };
         let network = single(link(1e4, AVQ), vec![good, bad], 10.0);
         let how = Solve { reading: Reading::MeanField, delay: 0.0, sample: Span::from_seconds(1) };
         for error in [

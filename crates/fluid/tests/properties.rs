@@ -4,8 +4,8 @@ mod support;
 
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
-    Flow, FluidError, FluidLink, Integration, Network, Price, Reading, Red, Solve, Synchronised,
-    Trajectory, equilibrium,
+    FluidError, FluidFlow, FluidLink, Integration, Network, Price, Reading, Red, Solve,
+    Synchronised, Trajectory, equilibrium,
 };
 use longfat_units::{Bytes, Rate, Segments, Span, math};
 use proptest::option::of;
@@ -117,7 +117,7 @@ fn networks() -> impl Strategy<Value = Network> {
                 let flows = groups.iter().enumerate().flat_map(|(index, group)| {
                     flows(index, group, links.len(), round_trip, duration)
                 });
-                let flows: Vec<Flow> = flows.take(20).collect();
+                let flows: Vec<FluidFlow> = flows.take(20).collect();
                 let (warmup, duration) = (Span::ZERO, Span::from_seconds_f64(duration));
                 Network { links, flows, loads: Vec::new(), warmup, duration, seed }
             },
@@ -125,11 +125,11 @@ fn networks() -> impl Strategy<Value = Network> {
     })
 }
 
-fn flows(index: usize, group: &Group, links: usize, trip: f64, duration: f64) -> Vec<Flow> {
+fn flows(index: usize, group: &Group, links: usize, trip: f64, duration: f64) -> Vec<FluidFlow> {
     let (a, b) = (group.ends.0.index(links), group.ends.1.index(links));
     let flow = |member: usize| {
         let stretch = if group.alike { 1.0 } else { 1.0 + 0.013 * member as f64 };
-        Flow {
+        FluidFlow {
             name: format!("{}[{index}][{member}]", group.law),
             law: law(&group.law, &[]),
             route: (a.min(b)..=a.max(b)).collect(),
@@ -171,7 +171,7 @@ fn is_held(network: &Network) -> bool {
 
 /// What a flow brings to a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves, and
 /// what its law adds in a round trip to a window that fills the link.
-fn least(flow: &Flow, rate: f64) -> f64 {
+fn least(flow: &FluidFlow, rate: f64) -> f64 {
     let bits = flow.packet.0 as f64 * 8.0;
     let window = Segments((rate * flow.rtt.seconds() / bits).max(2.0));
     let at = Operating {

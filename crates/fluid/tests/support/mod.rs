@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
-use longfat_fluid::{Flow, FluidLink, Network, Price, Reading, Solve, Trajectory, solve};
+use longfat_fluid::{FluidFlow, FluidLink, Network, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
@@ -36,8 +36,8 @@ pub(crate) fn link(packets: f64, price: Price) -> FluidLink {
 }
 
 /// A flow over link 0 that begins in congestion avoidance with one segment.
-pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> Flow {
-    Flow {
+pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> FluidFlow {
+    FluidFlow {
         name: "flow".into(),
         law,
         route: vec![0],
@@ -54,7 +54,7 @@ pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> Flow {
 }
 
 /// One link and the flows over it.
-pub(crate) fn single(link: FluidLink, flows: Vec<Flow>, seconds: f64) -> Network {
+pub(crate) fn single(link: FluidLink, flows: Vec<FluidFlow>, seconds: f64) -> Network {
     Network {
         links: vec![link],
         flows,
