@@ -19,7 +19,7 @@ use longfat_units::Span;
 use nalgebra::{DMatrix, DVector};
 
 use crate::demand::{Chances, Demand};
-use crate::network::{FluidError, Network, Price};
+use crate::network::{FluidError, FluidNetwork, Price};
 use crate::plan::{FlowPlan, LinkPlan, Plan};
 use crate::stability::GoOn;
 
@@ -62,7 +62,7 @@ pub struct LinkRest {
 ///
 /// # Errors
 /// If nothing holds a window, a link is too small for the least that its flows send, or the search fails.
-pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
+pub fn equilibrium(network: &FluidNetwork) -> Result<Equilibrium, FluidError> {
     let rest = equilibrium_while(network, &mut || true)?;
     Ok(rest.expect("nobody stops it"))
 }
@@ -73,7 +73,7 @@ pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
 /// # Errors
 /// As [`equilibrium`].
 pub fn equilibrium_while(
-    network: &Network,
+    network: &FluidNetwork,
     go_on: GoOn<'_>,
 ) -> Result<Option<Equilibrium>, FluidError> {
     network.check()?;
@@ -132,7 +132,7 @@ enum Newton {
 }
 
 struct Search<'a> {
-    network: &'a Network,
+    network: &'a FluidNetwork,
     plan: &'a Plan<'a>,
     /// The flows that never stop.
     running: Vec<usize>,
@@ -145,7 +145,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(network: &'a Network, plan: &'a Plan<'a>) -> Result<Self, FluidError> {
+    fn new(network: &'a FluidNetwork, plan: &'a Plan<'a>) -> Result<Self, FluidError> {
         let end = network.duration.seconds();
         let running: Vec<usize> =
             (0..plan.flows.len()).filter(|&flow| plan.flows[flow].stop >= end).collect();

@@ -30,7 +30,7 @@ mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
 pub use model::Reading;
-pub use network::{FluidError, FluidFlow, FluidLink, Load, Network, Price, Red, Spare};
+pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, Red, Spare};
 pub use plan::averaging;
 pub use scenario::{Group, Pricing, Setup};
 pub use solve::{Integration, Solve, solve};

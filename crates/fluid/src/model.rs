@@ -25,7 +25,7 @@ use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
-use crate::network::Network;
+use crate::network::FluidNetwork;
 use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slope, price};
 
 /// How a law is read as a differential equation.
@@ -66,7 +66,7 @@ pub(crate) struct Signal {
 /// The equations of a network, with all that they remember.
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
-    pub(crate) network: &'a Network,
+    pub(crate) network: &'a FluidNetwork,
     pub(crate) plan: Plan<'a>,
     pub(crate) reading: Reading,
     /// Factor on every delay; 0: none.
@@ -82,7 +82,7 @@ pub(crate) struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    pub(crate) fn new(network: &'a Network, reading: Reading, delay: f64) -> Self {
+    pub(crate) fn new(network: &'a FluidNetwork, reading: Reading, delay: f64) -> Self {
         let plan = Plan::new(network);
         let mut size = 3 * plan.flows.len();
         let link_states = plan

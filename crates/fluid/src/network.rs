@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// A complete network: nothing is left to a default.
 #[derive(Debug)]
-pub struct Network {
+pub struct FluidNetwork {
     /// The links; each is one direction.
     pub links: Vec<FluidLink>,
     /// The long flows.
@@ -95,7 +95,7 @@ pub struct FluidFlow {
     pub name: String,
     /// Its window law.
     pub law: Box<dyn WindowLaw>,
-    /// Indices into [`Network::links`], in the order of travel.
+    /// Indices into [`FluidNetwork::links`], in the order of travel.
     pub route: Vec<usize>,
     /// Round trip without queues.
     pub rtt: Span,
@@ -121,7 +121,7 @@ pub struct FluidFlow {
 /// A load that reacts to nothing: the mean load of short flows.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Indices into [`Network::links`].
+    /// Indices into [`FluidNetwork::links`].
     pub route: Vec<usize>,
     /// In bit/s.
     pub rate: f64,
@@ -131,7 +131,7 @@ pub struct Load {
     pub stop: Option<Span>,
 }
 
-impl Network {
+impl FluidNetwork {
     /// Is the AntiECN bit in use on the route of `flow`, and does its law react to it?
     pub(crate) fn hears_of_spare(&self, flow: &FluidFlow) -> bool {
         flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())

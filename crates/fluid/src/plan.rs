@@ -5,7 +5,7 @@ use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
-use crate::network::{FluidError, FluidFlow, Network, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, FluidNetwork, Price, Red, Spare};
 
 /// The least a flow sends: one segment per round trip, as after a time-out, though the fluid has no time-outs.
 pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
@@ -53,7 +53,7 @@ pub(crate) struct FlowPlan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(crate) fn new(network: &'a Network) -> Self {
+    pub(crate) fn new(network: &'a FluidNetwork) -> Self {
         let mut links: Vec<LinkPlan> = network
             .links
             .iter()
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The load of unresponsive sources on each link at `t`, in bit/s.
-    pub(crate) fn add_loads(network: &Network, t: f64, loads: &mut [f64]) {
+    pub(crate) fn add_loads(network: &FluidNetwork, t: f64, loads: &mut [f64]) {
         for load in &network.loads {
             let stop = load.stop.map_or(f64::INFINITY, Span::seconds);
             if t >= load.start.seconds() && t < stop {
@@ -108,13 +108,13 @@ impl<'a> Plan<'a> {
 }
 
 /// Lags between links below a hundredth of the shortest round trip are ignored: steps would have to be as short.
-fn negligible_lag(network: &Network) -> f64 {
+fn negligible_lag(network: &FluidNetwork) -> f64 {
     let shortest = network.flows.iter().map(|flow| flow.rtt).min().unwrap_or_default();
     shortest.seconds() / 100.0
 }
 
 /// Each link of a route with its lag behind the first: the delays of the links in between.
-fn hops(network: &Network, flow: &FluidFlow, negligible: f64) -> Vec<(usize, f64)> {
+fn hops(network: &FluidNetwork, flow: &FluidFlow, negligible: f64) -> Vec<(usize, f64)> {
     let mut lag = 0.0;
     let mut hops = Vec::with_capacity(flow.route.len());
     for &link in &flow.route {
@@ -263,7 +263,7 @@ pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
     -math::ln_1p(-weight.min(0.999)) * packets_per_second
 }
 
-impl Network {
+impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
         for (index, link) in self.links.iter().enumerate() {

@@ -12,7 +12,7 @@ use longfat_scenario::{
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::network::{FluidError, FluidFlow, FluidLink, Load, Network, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, Red, Spare};
 use crate::plan::averaging;
 
 /// What every link charges.
@@ -53,7 +53,7 @@ impl Pricing {
 #[derive(Debug)]
 pub struct Setup {
     /// What is solved.
-    pub network: Network,
+    pub network: FluidNetwork,
     /// Spacing of the time series.
     pub sample: Span,
     /// The groups of long flows, in the order of the scenario.
@@ -85,7 +85,7 @@ impl Setup {
     /// RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
-            network: Network {
+            network: FluidNetwork {
                 links: Vec::new(),
                 flows: Vec::new(),
                 loads: Vec::new(),

@@ -7,7 +7,7 @@ use crate::chance::Losses;
 use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
 use crate::model::{Model, Reading};
-use crate::network::{FluidError, Network};
+use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
@@ -32,7 +32,7 @@ const MOST_STEPS: u64 = 20_000_000;
 ///
 /// # Errors
 /// If a link is too small for what crosses it, the equations take too many steps, or a window grows without bound.
-pub fn solve(network: &Network, how: &Solve) -> Result<Trajectory, FluidError> {
+pub fn solve(network: &FluidNetwork, how: &Solve) -> Result<Trajectory, FluidError> {
     let mut integration = Integration::new(network, how)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
@@ -47,7 +47,7 @@ impl<'a> Integration<'a> {
     ///
     /// # Errors
     /// If a link is too small for what crosses it.
-    pub fn new(network: &'a Network, how: &Solve) -> Result<Self, FluidError> {
+    pub fn new(network: &'a FluidNetwork, how: &Solve) -> Result<Self, FluidError> {
         network.check()?;
         Ok(Self(Run::new(network, how)))
     }
@@ -124,7 +124,7 @@ struct Cut {
 }
 
 impl<'a> Run<'a> {
-    fn new(network: &'a Network, how: &Solve) -> Self {
+    fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
         let model = Model::new(network, how.reading, how.delay);
         let end = network.duration.seconds();
         let shortest_trip =

@@ -28,7 +28,7 @@ use nalgebra::DMatrix;
 
 use crate::equilibrium::Equilibrium;
 use crate::linear::{LinearFlow, LinearLink, Number, linear_flow, linear_link};
-use crate::network::Network;
+use crate::network::FluidNetwork;
 use crate::plan::Plan;
 
 /// What the linear equations say.
@@ -42,14 +42,14 @@ pub struct Stability {
 }
 
 /// Is a network stable where it settles, with delays times `delay` (0: none)?
-pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability {
+pub fn stability(network: &FluidNetwork, rest: &Equilibrium, delay: f64) -> Stability {
     stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
 }
 
 /// [`stability`] for callers that may want to stop it: `go_on` is called once for every frequency examined, every few
 /// microseconds for a small network. `None` once it returns false.
 pub fn stability_while(
-    network: &Network,
+    network: &FluidNetwork,
     rest: &Equilibrium,
     delay: f64,
     go_on: GoOn<'_>,

@@ -17,7 +17,7 @@ use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
-use crate::network::{FluidError, Network};
+use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, Plan, Point};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
@@ -26,7 +26,7 @@ use crate::trajectory::{Means, Sampling, Trajectory};
 ///
 /// # Errors
 /// If there is not exactly one link, the equations take too many steps, or a window grows without bound.
-pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, FluidError> {
+pub fn synchronised(network: &FluidNetwork, sample: Span) -> Result<Trajectory, FluidError> {
     let mut integration = Synchronised::new(network, sample)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
@@ -41,7 +41,7 @@ impl<'a> Synchronised<'a> {
     ///
     /// # Errors
     /// If there is not exactly one link, or it is too small for what crosses it.
-    pub fn new(network: &'a Network, sample: Span) -> Result<Self, FluidError> {
+    pub fn new(network: &'a FluidNetwork, sample: Span) -> Result<Self, FluidError> {
         if network.links.len() != 1 {
             return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
         }
@@ -73,7 +73,7 @@ const MOST_STEPS: u64 = 20_000_000;
 
 #[derive(Debug)]
 struct Common<'a> {
-    network: &'a Network,
+    network: &'a FluidNetwork,
     plan: Plan<'a>,
     active: Vec<bool>,
     phases: Vec<Phase>,
@@ -179,7 +179,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(network: &'a Network, sample: Span) -> Self {
+    fn new(network: &'a FluidNetwork, sample: Span) -> Self {
         let plan = Plan::new(network);
         let flows = plan.flows.len();
         let shortest = plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);

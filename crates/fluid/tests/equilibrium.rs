@@ -4,7 +4,7 @@
 mod support;
 
 use longfat_fluid::{
-    Equilibrium, FluidError, FluidLink, Network, Price, Red, averaging, equilibrium,
+    Equilibrium, FluidError, FluidLink, FluidNetwork, Price, Red, averaging, equilibrium,
 };
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
@@ -32,7 +32,7 @@ fn random(
     flows: usize,
     names: &[&str],
     capacity: f64,
-) -> Network {
+) -> FluidNetwork {
     let links: Vec<FluidLink> =
         (0..links).map(|_| link(capacity * (1.0 + 9.0 * shapes.uniform()), AVQ)).collect();
     let flows = (0..flows)
@@ -51,10 +51,10 @@ fn random(
         })
         .collect();
     let (warmup, duration) = (Span::ZERO, Span::from_seconds(10));
-    Network { links, flows, loads: Vec::new(), warmup, duration, seed: 1 }
+    FluidNetwork { links, flows, loads: Vec::new(), warmup, duration, seed: 1 }
 }
 
-fn settled(network: &Network) -> Equilibrium {
+fn settled(network: &FluidNetwork) -> Equilibrium {
     equilibrium(network).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -4,13 +4,13 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    FluidError, FluidFlow, Network, Price, Reading, Solve, Trajectory, solve, synchronised,
+    FluidError, FluidFlow, FluidNetwork, Price, Reading, Solve, Trajectory, solve, synchronised,
 };
 use longfat_units::{Rate, Segments, Span, math};
 use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
 /// Two flows of one law, as a scenario of a rate and a round trip has them: slow start has no threshold.
-fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> Network {
+fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> FluidNetwork {
     let mut network = single(link(1.0, price), Vec::new(), 30.0);
     network.links[0].rate = rate;
     network.links[0].buffer = Some(rtt);
@@ -26,7 +26,7 @@ fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> Network {
 }
 
 /// The sum of the mean rates as a share of the link.
-fn used(network: &Network, path: &Trajectory) -> f64 {
+fn used(network: &FluidNetwork, path: &Trajectory) -> f64 {
     path.flows.iter().map(|flow| flow.rate_mean).sum::<f64>() / network.links[0].rate.0 as f64
 }
 

@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
-    FluidError, FluidFlow, FluidLink, Integration, Network, Price, Reading, Red, Solve,
+    FluidError, FluidFlow, FluidLink, FluidNetwork, Integration, Price, Reading, Red, Solve,
     Synchronised, Trajectory, equilibrium,
 };
 use longfat_units::{Bytes, Rate, Segments, Span, math};
@@ -107,7 +107,7 @@ fn group() -> impl Strategy<Value = Group> {
 }
 
 /// A chain of up to three links and the flows over parts of it.
-fn networks() -> impl Strategy<Value = Network> {
+fn networks() -> impl Strategy<Value = FluidNetwork> {
     decades(1e-3, 0.5).prop_flat_map(|round_trip| {
         let links = prop::collection::vec(link(round_trip), 1..4);
         let groups = prop::collection::vec(group(), 1..4);
@@ -119,7 +119,7 @@ fn networks() -> impl Strategy<Value = Network> {
                 });
                 let flows: Vec<FluidFlow> = flows.take(20).collect();
                 let (warmup, duration) = (Span::ZERO, Span::from_seconds_f64(duration));
-                Network { links, flows, loads: Vec::new(), warmup, duration, seed }
+                FluidNetwork { links, flows, loads: Vec::new(), warmup, duration, seed }
             },
         )
     })
@@ -154,7 +154,7 @@ fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, FluidError>) -> Resul
 }
 
 /// Does anything hold the windows of all flows? Some link of their way charges or loses.
-fn is_held(network: &Network) -> bool {
+fn is_held(network: &FluidNetwork) -> bool {
     network.flows.iter().all(|flow| {
         let holds = |&link: &usize| {
             let link = &network.links[link];
@@ -188,7 +188,7 @@ fn least(flow: &FluidFlow, rate: f64) -> f64 {
 
 /// Every number is finite, and no link that charges carries far more than its capacity, or what its flows bring even
 /// if they lose all the time.
-fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
+fn check(network: &FluidNetwork, path: &Trajectory) -> Result<(), TestCaseError> {
     for flow in &path.flows {
         let means = [flow.window_mean, flow.rate_mean];
         let mut all = flow.window.iter().chain(&flow.rate).chain(&means);
@@ -211,7 +211,10 @@ fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
 }
 
 /// A solution, or the error of a network that has none.
-fn judge(network: &Network, solved: Result<Trajectory, FluidError>) -> Result<(), TestCaseError> {
+fn judge(
+    network: &FluidNetwork,
+    solved: Result<Trajectory, FluidError>,
+) -> Result<(), TestCaseError> {
     match solved {
         Ok(path) => check(network, &path),
         Err(FluidError::Unbounded { .. }) => {

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
-use longfat_fluid::{FluidFlow, FluidLink, Network, Price, Reading, Solve, Trajectory, solve};
+use longfat_fluid::{FluidFlow, FluidLink, FluidNetwork, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
@@ -54,8 +54,8 @@ pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> FluidFlow {
 }
 
 /// One link and the flows over it.
-pub(crate) fn single(link: FluidLink, flows: Vec<FluidFlow>, seconds: f64) -> Network {
-    Network {
+pub(crate) fn single(link: FluidLink, flows: Vec<FluidFlow>, seconds: f64) -> FluidNetwork {
+    FluidNetwork {
         links: vec![link],
         flows,
         loads: Vec::new(),
@@ -66,13 +66,13 @@ pub(crate) fn single(link: FluidLink, flows: Vec<FluidFlow>, seconds: f64) -> Ne
 }
 
 /// Rates, sampled every second, with delays times `delay`.
-pub(crate) fn mean_field(network: &Network, delay: f64) -> Trajectory {
+pub(crate) fn mean_field(network: &FluidNetwork, delay: f64) -> Trajectory {
     let how = Solve { reading: Reading::MeanField, delay, sample: Span::from_seconds(1) };
     solve(network, &how).expect("it can be solved")
 }
 
 /// Jumping windows, sampled every second, with delays times `delay`.
-pub(crate) fn hybrid(network: &Network, delay: f64) -> Trajectory {
+pub(crate) fn hybrid(network: &FluidNetwork, delay: f64) -> Trajectory {
     let how = Solve { reading: Reading::Hybrid, delay, sample: Span::from_seconds(1) };
     solve(network, &how).expect("it can be solved")
 }
