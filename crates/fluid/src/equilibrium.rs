@@ -476,7 +476,7 @@ fn finite(buffer: f64) -> f64 {
 }
 
 /// The queue at which RED's price becomes steep: a full buffer, or the jump at its last threshold.
-fn steep(link: &LinkPlan, red: crate::Red) -> f64 {
+fn steep(link: &LinkPlan, red: crate::RedPrice) -> f64 {
     let last = if red.gentle { 2.0 * red.max } else { red.max };
     finite(link.buffer).min(last)
 }

@@ -1,9 +1,9 @@
 //! The window laws as differential equations.
 //!
 //! ```text
-//!     Scenario → Setup: a Network, and what its flows and links are called
+//!     Scenario → Setup: a FluidNetwork, and what its flows and links are called
 //!
-//!     Network → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
+//!     FluidNetwork → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
 //!             → synchronised  the phase plane: all flows of one link lose together
 //!             → equilibrium   where it settles, without integrating
 //!             → stability     whether it does, and how much later the feedback could come
@@ -30,7 +30,7 @@ mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
 pub use model::Reading;
-pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, Red, Spare};
+pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
 pub use scenario::{Group, Pricing, Setup};
 pub use solve::{Integration, Solve, solve};

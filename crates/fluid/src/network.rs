@@ -66,14 +66,14 @@ pub enum Price {
     Overflow,
     /// Random early detection (Misra, Gong and Towsley 2000): a queue, its average, and a probability that grows with
     /// the average.
-    Red(Red),
+    Red(RedPrice),
     /// Nothing but corruption: the capacity has no effect.
     Loss,
 }
 
 /// Random early detection. Queue lengths are given as the time they take to drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Red {
+pub struct RedPrice {
     /// Average queue at which marking begins.
     pub min: f64,
     /// Average queue at which `max_p` is reached, in seconds.
@@ -260,7 +260,7 @@ pub enum FluidError {
     NoFlows,
 }
 
-impl Red {
+impl RedPrice {
     /// The marking probability at this average, and its slope per second of queue.
     pub(crate) fn probability(&self, average: f64) -> (f64, f64) {
         if average <= self.min {

@@ -5,7 +5,7 @@ use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
-use crate::network::{FluidError, FluidFlow, FluidNetwork, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, FluidNetwork, Price, RedPrice, Spare};
 
 /// The least a flow sends: one segment per round trip, as after a time-out, though the fluid has no time-outs.
 pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
@@ -135,7 +135,7 @@ impl LinkPlan {
     pub(crate) fn marks(&self) -> bool {
         match self.price {
             Price::Avq { .. } => true,
-            Price::Red(Red { marks, .. }) => marks,
+            Price::Red(RedPrice { marks, .. }) => marks,
             Price::Overflow | Price::Loss => false,
         }
     }

@@ -12,7 +12,9 @@ use longfat_scenario::{
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, Red, Spare};
+use crate::network::{
+    FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare,
+};
 use crate::plan::averaging;
 
 /// What every link charges.
@@ -275,7 +277,7 @@ fn price(
     })
 }
 
-fn red(direction: &Direction, packet: Bytes) -> Red {
+fn red(direction: &Direction, packet: Bytes) -> RedPrice {
     let settings = &direction.queue.settings;
     let rate = direction.rate.0 as f64;
     let packet_bits = packet.0 as f64 * 8.0;
@@ -287,7 +289,7 @@ fn red(direction: &Direction, packet: Bytes) -> Red {
         .map_or(1.0 / f64::from(red::REMEMBERED) / round_trip, |weight| {
             averaging(weight, packets_per_second)
         });
-    Red {
+    RedPrice {
         min: settings.number("min") * unit / rate,
         max: settings.number("max") * unit / rate,
         max_p: settings.number("max_p"),

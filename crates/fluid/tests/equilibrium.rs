@@ -4,7 +4,7 @@
 mod support;
 
 use longfat_fluid::{
-    Equilibrium, FluidError, FluidLink, FluidNetwork, Price, Red, averaging, equilibrium,
+    Equilibrium, FluidError, FluidLink, FluidNetwork, Price, RedPrice, averaging, equilibrium,
 };
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
@@ -112,7 +112,7 @@ fn a_bounded_window_leaves_the_rest_to_the_others() {
 /// With a price that a queue makes: 60 Reno flows behind RED, as in `equations.rs`.
 #[test]
 fn red_and_overflow_settle_where_integration_does() {
-    let red = Red {
+    let red = RedPrice {
         min: 0.04,
         max: 0.19,
         max_p: 0.1,

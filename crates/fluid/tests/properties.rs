@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
-    FluidError, FluidFlow, FluidLink, FluidNetwork, Integration, Price, Reading, Red, Solve,
+    FluidError, FluidFlow, FluidLink, FluidNetwork, Integration, Price, Reading, RedPrice, Solve,
     Synchronised, Trajectory, equilibrium,
 };
 use longfat_units::{Bytes, Rate, Segments, Span, math};
@@ -48,7 +48,7 @@ fn price(round_trip: f64, buffer: f64) -> impl Strategy<Value = Price> {
     let red = (select(vec![0.02, 0.1, 1.0]), any::<bool>(), decades(0.01, 10.0), any::<bool>());
     let red = red.prop_map(move |(max_p, gentle, averaging, marks)| {
         let (min, max) = (0.1 * buffer, 0.5 * buffer);
-        Price::Red(Red { min, max, max_p, gentle, averaging: averaging / round_trip, marks })
+        Price::Red(RedPrice { min, max, max_p, gentle, averaging: averaging / round_trip, marks })
     });
     prop_oneof![2 => avq, 2 => Just(Price::Overflow), 2 => red, 1 => Just(Price::Loss)]
 }

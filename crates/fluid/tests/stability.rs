@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, FluidNetwork, LinkRest, Price, Red, Stability, equilibrium,
+    Equilibrium, FlowRest, FluidNetwork, LinkRest, Price, RedPrice, Stability, equilibrium,
     equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span};
@@ -65,7 +65,7 @@ fn the_equations_agree_on_both_sides_of_the_boundary() {
 /// round trips.
 #[test]
 fn the_red_of_hollot_and_others_is_stable() {
-    let red = Red {
+    let red = RedPrice {
         min: 150.0 / 3750.0,
         max: 700.0 / 3750.0,
         max_p: 0.1,
