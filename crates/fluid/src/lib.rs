@@ -32,7 +32,7 @@ pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
-pub use scenario::{Group, Pricing, Setup};
+pub use scenario::{GroupLabel, Pricing, Setup};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{GoOn, Stability, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};

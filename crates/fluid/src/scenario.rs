@@ -59,7 +59,7 @@ pub struct Setup {
     /// Spacing of the time series.
     pub sample: Span,
     /// The groups of long flows, in the order of the scenario.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupLabel>,
     /// For each flow of the network, the index of its group.
     pub group: Vec<u32>,
     /// The names of the links of the scenario.
@@ -70,7 +70,7 @@ pub struct Setup {
 
 /// A group of long flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct GroupLabel {
     /// Its name.
     pub name: String,
     /// The name of its controller.
@@ -139,7 +139,7 @@ impl Setup {
         }
         let route = self.route(&group.path, group.reverse);
         let index = self.groups.len() as u32;
-        self.groups.push(Group { name: name.clone(), control: control.kind().into() });
+        self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
         for member in 0..group.count {
             let (start, rtt) = scenario.start_and_rtt(group, member);
             self.group.push(index);
