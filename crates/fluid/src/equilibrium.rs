@@ -20,7 +20,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::demand::{Chances, Demand};
 use crate::network::{FluidError, FluidNetwork, Price};
-use crate::plan::{FlowPlan, LinkPlan, Plan};
+use crate::plan::{FlowPlan, LinkPlan, NetworkPlan};
 use crate::stability::GoOn;
 
 /// Where a network settles.
@@ -77,7 +77,7 @@ pub fn equilibrium_while(
     go_on: GoOn<'_>,
 ) -> Result<Option<Equilibrium>, FluidError> {
     network.check()?;
-    let plan = Plan::new(network);
+    let plan = NetworkPlan::new(network);
     let mut search = Search::new(network, &plan)?;
     if !search.run(go_on)? {
         return Ok(None);
@@ -88,7 +88,7 @@ pub fn equilibrium_while(
 }
 
 /// What a flow asks for is computed as if it heard of no capacity to spare, so that must be true.
-fn refuse_spare(plan: &Plan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
+fn refuse_spare(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
     let hears = |flow: &FlowPlan<'_>| {
         let spare = |before, &(link, _): &(usize, f64)| {
             let at = &plan.links[link];
@@ -133,7 +133,7 @@ enum Newton {
 
 struct Search<'a> {
     network: &'a FluidNetwork,
-    plan: &'a Plan<'a>,
+    plan: &'a NetworkPlan<'a>,
     /// The flows that never stop.
     running: Vec<usize>,
     /// What unresponsive sources take, in bit/s.
@@ -145,7 +145,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(network: &'a FluidNetwork, plan: &'a Plan<'a>) -> Result<Self, FluidError> {
+    fn new(network: &'a FluidNetwork, plan: &'a NetworkPlan<'a>) -> Result<Self, FluidError> {
         let end = network.duration.seconds();
         let running: Vec<usize> =
             (0..plan.flows.len()).filter(|&flow| plan.flows[flow].stop >= end).collect();

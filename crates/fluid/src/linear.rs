@@ -7,7 +7,7 @@ use nalgebra::{Complex, DMatrix};
 use crate::demand::Chances;
 use crate::equilibrium::{Equilibrium, FlowRest};
 use crate::network::Price;
-use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, Plan, Point};
+use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, NetworkPlan, Point};
 
 pub(crate) type Number = Complex<f64>;
 
@@ -158,7 +158,7 @@ pub(crate) fn linear_link(
 }
 
 pub(crate) fn linear_flow(
-    plan: &Plan<'_>,
+    plan: &NetworkPlan<'_>,
     flow: &FlowPlan<'_>,
     state: &FlowRest,
     rest: &Equilibrium,

@@ -26,7 +26,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
 use crate::network::FluidNetwork;
-use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slope, price};
+use crate::plan::{LEAST_WINDOW, NetworkPlan, Point, has_queue, initial_state, link_slope, price};
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(crate) struct Signal {
 #[derive(Debug)]
 pub(crate) struct Model<'a> {
     pub(crate) network: &'a FluidNetwork,
-    pub(crate) plan: Plan<'a>,
+    pub(crate) plan: NetworkPlan<'a>,
     pub(crate) reading: Reading,
     /// Factor on every delay; 0: none.
     pub(crate) delay: f64,
@@ -83,7 +83,7 @@ pub(crate) struct Model<'a> {
 
 impl<'a> Model<'a> {
     pub(crate) fn new(network: &'a FluidNetwork, reading: Reading, delay: f64) -> Self {
-        let plan = Plan::new(network);
+        let plan = NetworkPlan::new(network);
         let mut size = 3 * plan.flows.len();
         let link_states = plan
             .links
@@ -191,7 +191,7 @@ impl<'a> Model<'a> {
         }
         let mut loads = std::mem::take(&mut self.loads);
         loads.fill(0.0);
-        Plan::add_loads(self.network, t, &mut loads);
+        NetworkPlan::add_loads(self.network, t, &mut loads);
         for (link, load) in self.plan.links.iter().zip(&mut loads) {
             for &(flow, lag) in &link.crossing {
                 let lag = lag * self.delay;

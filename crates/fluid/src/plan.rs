@@ -12,7 +12,7 @@ pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct NetworkPlan<'a> {
     pub(crate) links: Vec<LinkPlan>,
     pub(crate) flows: Vec<FlowPlan<'a>>,
     /// Does any link have a queue, so that round trips change?
@@ -52,7 +52,7 @@ pub(crate) struct FlowPlan<'a> {
     pub(crate) loss: f64,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> NetworkPlan<'a> {
     pub(crate) fn new(network: &'a FluidNetwork) -> Self {
         let mut links: Vec<LinkPlan> = network
             .links

@@ -29,7 +29,7 @@ use nalgebra::DMatrix;
 use crate::equilibrium::Equilibrium;
 use crate::linear::{LinearFlow, LinearLink, Number, linear_flow, linear_link};
 use crate::network::FluidNetwork;
-use crate::plan::Plan;
+use crate::plan::NetworkPlan;
 
 /// What the linear equations say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub fn stability_while(
     delay: f64,
     go_on: GoOn<'_>,
 ) -> Option<Stability> {
-    let plan = Plan::new(network);
+    let plan = NetworkPlan::new(network);
     Linear::new(&plan, rest).judge(delay, go_on).ok()
 }
 
@@ -96,7 +96,7 @@ struct Linear {
 }
 
 impl Linear {
-    fn new(plan: &Plan<'_>, rest: &Equilibrium) -> Self {
+    fn new(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Self {
         let mut index = vec![None; plan.links.len()];
         let mut links = Vec::new();
         for (at, (link, state)) in plan.links.iter().zip(&rest.links).enumerate() {

@@ -18,7 +18,7 @@ use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
 use crate::network::{FluidError, FluidNetwork};
-use crate::plan::{LEAST_WINDOW, Plan, Point};
+use crate::plan::{LEAST_WINDOW, NetworkPlan, Point};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
@@ -74,7 +74,7 @@ const MOST_STEPS: u64 = 20_000_000;
 #[derive(Debug)]
 struct Common<'a> {
     network: &'a FluidNetwork,
-    plan: Plan<'a>,
+    plan: NetworkPlan<'a>,
     active: Vec<bool>,
     phases: Vec<Phase>,
     last_loss: Option<f64>,
@@ -101,7 +101,7 @@ impl Common<'_> {
     /// The load, as a share of the capacity.
     fn load(&self, t: f64, y: &[f64]) -> f64 {
         let mut loads = [0.0];
-        Plan::add_loads(self.network, t, &mut loads);
+        NetworkPlan::add_loads(self.network, t, &mut loads);
         let sent = (0..self.plan.flows.len())
             .filter(|&flow| self.active[flow])
             .map(|flow| self.rate(flow, y) * self.plan.flows[flow].bits);
@@ -180,7 +180,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(network: &'a FluidNetwork, sample: Span) -> Self {
-        let plan = Plan::new(network);
+        let plan = NetworkPlan::new(network);
         let flows = plan.flows.len();
         let shortest = plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
         let end = network.duration.seconds();
