@@ -26,7 +26,9 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
 use crate::network::FluidNetwork;
-use crate::plan::{LEAST_WINDOW, NetworkPlan, Point, has_queue, initial_state, link_slope, price};
+use crate::plan::{
+    LEAST_WINDOW, NetworkPlan, OperatingPoint, has_queue, initial_state, link_slope, price,
+};
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,7 +251,7 @@ impl<'a> Model<'a> {
     }
 
     /// Where a flow stands.
-    pub(crate) fn point(&self, flow: usize, t: f64, y: &[f64], signal: &Signal) -> Point {
+    pub(crate) fn point(&self, flow: usize, t: f64, y: &[f64], signal: &Signal) -> OperatingPoint {
         let stand = &self.stands[flow];
         let plan = &self.plan.flows[flow];
         let events = signal.acks * (signal.marks + signal.losses);
@@ -258,7 +260,7 @@ impl<'a> Model<'a> {
             // The mean time since the last event when events come at this rate.
             Reading::MeanField => (events > 0.0).then(|| 1.0 / events),
         };
-        let mut point = Point {
+        let mut point = OperatingPoint {
             window: y[flow].min(plan.max_window),
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),

@@ -143,7 +143,7 @@ impl LinkPlan {
 
 /// Where a flow of the fluid stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct OperatingPoint {
     pub(crate) window: f64,
     pub(crate) epoch_window: f64,
     /// The round trip now, with queues.
@@ -165,7 +165,7 @@ impl FlowPlan<'_> {
     }
 
     /// The argument of the law's formulas.
-    pub(crate) fn operating(&self, point: &Point) -> Operating {
+    pub(crate) fn operating(&self, point: &OperatingPoint) -> Operating {
         Operating {
             window: Segments(point.window.max(LEAST_WINDOW)),
             epoch_window: Some(Segments(point.epoch_window.max(LEAST_WINDOW))),

@@ -18,7 +18,7 @@ use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
 use crate::network::{FluidError, FluidNetwork};
-use crate::plan::{LEAST_WINDOW, NetworkPlan, Point};
+use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
@@ -108,9 +108,9 @@ impl Common<'_> {
         (loads[0] + sent.sum::<f64>()) / self.plan.links[0].capacity
     }
 
-    fn point(&self, flow: usize, t: f64, y: &[f64]) -> Point {
+    fn point(&self, flow: usize, t: f64, y: &[f64]) -> OperatingPoint {
         let plan = &self.plan.flows[flow];
-        let mut point = Point {
+        let mut point = OperatingPoint {
             window: y[flow],
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),
