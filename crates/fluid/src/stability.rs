@@ -78,7 +78,7 @@ const MANY_TURNS: f64 = 40.0;
 
 /// f at one frequency.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ResponsePoint {
     frequency: f64,
     direction: Number,
     /// The largest row sum of |G|.
@@ -193,19 +193,19 @@ impl Linear {
     }
 
     /// f at a frequency, and how fast it turns there.
-    fn place(&self, frequency: f64, delay: f64) -> Place {
+    fn place(&self, frequency: f64, delay: f64) -> ResponsePoint {
         let (direction, gain) = self.characteristic(frequency, delay);
         let by = 1e-5 * frequency.max(1e-3 * self.slowest());
         let (beyond, _) = self.characteristic(frequency + by, delay);
-        Place { frequency, direction, gain, rate: angle(beyond / direction) / by }
+        ResponsePoint { frequency, direction, gain, rate: angle(beyond / direction) / by }
     }
 
     /// The angle by which f turns from one place to another. With many loops it may go round many times: the rates at
     /// the ends and in the middle say how often, and where they do not agree the interval is halved.
     fn turn(
         &self,
-        from: &Place,
-        to: &Place,
+        from: &ResponsePoint,
+        to: &ResponsePoint,
         delay: f64,
         go_on: GoOn<'_>,
         depth: u32,
@@ -303,7 +303,7 @@ impl Linear {
 }
 
 /// The angle between two places, from the rates at both.
-fn expected(from: &Place, to: &Place) -> f64 {
+fn expected(from: &ResponsePoint, to: &ResponsePoint) -> f64 {
     f64::midpoint(from.rate, to.rate) * (to.frequency - from.frequency)
 }
 
