@@ -67,7 +67,7 @@ pub(crate) struct Signal {
 
 /// The equations of a network, with all that they remember.
 #[derive(Debug)]
-pub(crate) struct Model<'a> {
+pub(crate) struct NetworkEquations<'a> {
     pub(crate) network: &'a FluidNetwork,
     pub(crate) plan: NetworkPlan<'a>,
     pub(crate) reading: Reading,
@@ -83,7 +83,7 @@ pub(crate) struct Model<'a> {
     pub(crate) prices: Vec<f64>,
 }
 
-impl<'a> Model<'a> {
+impl<'a> NetworkEquations<'a> {
     pub(crate) fn new(network: &'a FluidNetwork, reading: Reading, delay: f64) -> Self {
         let plan = NetworkPlan::new(network);
         let mut size = 3 * plan.flows.len();
@@ -347,7 +347,7 @@ impl<'a> Model<'a> {
     }
 }
 
-impl Equations for Model<'_> {
+impl Equations for NetworkEquations<'_> {
     fn slope(&mut self, side: Side, t: f64, y: &[f64], slope: &mut [f64]) {
         self.look(side, t, y);
         for (index, link) in self.plan.links.iter().enumerate() {

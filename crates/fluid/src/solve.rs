@@ -6,7 +6,7 @@ use longfat_units::Span;
 use crate::chance::Losses;
 use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
-use crate::model::{Model, Reading};
+use crate::model::{NetworkEquations, Reading};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
 use crate::trajectory::{Means, Sampling, Trajectory};
@@ -74,7 +74,7 @@ impl<'a> Integration<'a> {
 
 #[derive(Debug)]
 struct Run<'a> {
-    model: Model<'a>,
+    model: NetworkEquations<'a>,
     t: f64,
     end: f64,
     y: Vec<f64>,
@@ -125,7 +125,7 @@ struct Cut {
 
 impl<'a> Run<'a> {
     fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
-        let model = Model::new(network, how.reading, how.delay);
+        let model = NetworkEquations::new(network, how.reading, how.delay);
         let end = network.duration.seconds();
         let shortest_trip =
             model.plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
