@@ -102,13 +102,13 @@ struct Run<'a> {
 
 /// Something that happens to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Event {
+struct FlowEvent {
     flow: usize,
-    what: What,
+    what: FlowEventKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum FlowEventKind {
     /// A loss or a mark.
     Congestion,
     /// Slow start ends at the threshold.
@@ -232,11 +232,11 @@ impl<'a> Run<'a> {
     }
 
     /// The events ahead of each active flow: the component of the state to watch, and the value at which each happens.
-    fn awaited(&self) -> impl Iterator<Item = (Event, usize, f64)> {
+    fn awaited(&self) -> impl Iterator<Item = (FlowEvent, usize, f64)> {
         let active = self.model.stands.iter().enumerate().filter(|(_, stand)| stand.active);
         active.flat_map(|(flow, stand)| {
-            let congestion = Event { flow, what: What::Congestion };
-            let threshold = Event { flow, what: What::Threshold };
+            let congestion = FlowEvent { flow, what: FlowEventKind::Congestion };
+            let threshold = FlowEvent { flow, what: FlowEventKind::Threshold };
             let slow = stand.phase == Phase::SlowStart;
             let rises = slow.then_some((threshold, flow, stand.threshold));
             [(congestion, self.model.hazard(flow), stand.due)].into_iter().chain(rises)
@@ -244,8 +244,8 @@ impl<'a> Run<'a> {
     }
 
     /// The first event of the step, if there is one, and where in the step it comes, 0 to 1.
-    fn first_event(&self) -> Option<(Event, f64)> {
-        let mut first: Option<(Event, f64)> = None;
+    fn first_event(&self) -> Option<(FlowEvent, f64)> {
+        let mut first: Option<(FlowEvent, f64)> = None;
         for (event, component, goal) in self.awaited() {
             let quartics = &self.quartics[component];
             if self.step.end[component] >= goal && quartics[0] < goal {
@@ -260,17 +260,17 @@ impl<'a> Run<'a> {
 
     /// Handles `first`, and whatever comes at the same instant: identical flows lose, and leave slow start, together.
     /// None of them sees the others' reaction.
-    fn happen(&mut self, first: Event) {
-        let due = |&(event, component, goal): &(Event, usize, f64)| {
+    fn happen(&mut self, first: FlowEvent) {
+        let due = |&(event, component, goal): &(FlowEvent, usize, f64)| {
             event == first || self.y[component] >= goal
         };
-        let events: Vec<Event> = self.awaited().filter(due).map(|(event, ..)| event).collect();
+        let events: Vec<FlowEvent> = self.awaited().filter(due).map(|(event, ..)| event).collect();
         let flows =
             |what| events.iter().filter(move |event| event.what == what).map(|event| event.flow);
         self.model.look(Side::Before, self.t, &self.y);
-        let cuts: Vec<Cut> = flows(What::Congestion).map(|flow| self.cut(flow)).collect();
+        let cuts: Vec<Cut> = flows(FlowEventKind::Congestion).map(|flow| self.cut(flow)).collect();
         // Congestion ends slow start too.
-        let risen = flows(What::Threshold);
+        let risen = flows(FlowEventKind::Threshold);
         for flow in risen.filter(|flow| cuts.iter().all(|cut| cut.flow != *flow)) {
             self.leave_slow_start(flow);
         }
