@@ -3,10 +3,10 @@
 //! ```text
 //!     Scenario → Setup: a FluidNetwork, and what its flows and links are called
 //!
-//!     FluidNetwork → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
-//!             → synchronised  the phase plane: all flows of one link lose together
-//!             → equilibrium   where it settles, without integrating
-//!             → stability     whether it does, and how much later the feedback could come
+//!     FluidNetwork → solve         windows, rates and prices over time: mean field, or windows that jump (hybrid)
+//!                  → synchronised  the phase plane: all flows of one link lose together
+//!                  → equilibrium   where it settles, without integrating
+//!                  → stability     whether it does, and how much later the feedback could come
 //! ```
 //!
 //! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any

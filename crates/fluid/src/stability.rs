@@ -170,10 +170,10 @@ impl Linear {
             (0.5 * frequency.max(slowest)).min(delays)
         };
         let mut turned = 0.0;
-        let mut here = self.place(0.0, delay);
+        let mut here = self.response(0.0, delay);
         let hopeless = -(MANY_TURNS + std::f64::consts::TAU * self.links.len() as f64);
         loop {
-            let next = self.place(here.frequency + stride(here.frequency), delay);
+            let next = self.response(here.frequency + stride(here.frequency), delay);
             turned += self.turn(&here, &next, delay, go_on, 0)?;
             here = next;
             // Beyond the corners of all flows and links, loops are faint and stay faint.
@@ -193,14 +193,14 @@ impl Linear {
     }
 
     /// f at a frequency, and how fast it turns there.
-    fn place(&self, frequency: f64, delay: f64) -> ResponsePoint {
+    fn response(&self, frequency: f64, delay: f64) -> ResponsePoint {
         let (direction, gain) = self.characteristic(frequency, delay);
         let by = 1e-5 * frequency.max(1e-3 * self.slowest());
         let (beyond, _) = self.characteristic(frequency + by, delay);
         ResponsePoint { frequency, direction, gain, rate: angle(beyond / direction) / by }
     }
 
-    /// The angle by which f turns from one place to another. With many loops it may go round many times: the rates at
+    /// The angle by which f turns from one point to another. With many loops it may go round many times: the rates at
     /// the ends and in the middle say how often, and where they do not agree the interval is halved.
     fn turn(
         &self,
@@ -213,7 +213,7 @@ impl Linear {
         if !go_on() {
             return Err(Stopped);
         }
-        let middle = self.place(f64::midpoint(from.frequency, to.frequency), delay);
+        let middle = self.response(f64::midpoint(from.frequency, to.frequency), delay);
         let coarse = expected(from, to);
         let fine = expected(from, &middle) + expected(&middle, to);
         let seen = angle(to.direction / from.direction);
@@ -302,7 +302,7 @@ impl Linear {
     }
 }
 
-/// The angle between two places, from the rates at both.
+/// The angle between two points, from the rates at both.
 fn expected(from: &ResponsePoint, to: &ResponsePoint) -> f64 {
     f64::midpoint(from.rate, to.rate) * (to.frequency - from.frequency)
 }
