@@ -1,7 +1,7 @@
 //! The window laws as differential equations.
 //!
 //! ```text
-//!     Scenario → Setup: a FluidNetwork, and what its flows and links are called
+//!     Scenario → FluidSetup: a FluidNetwork, and what its flows and links are called
 //!
 //!     FluidNetwork → solve         windows, rates and prices over time: mean field, or windows that jump (hybrid)
 //!                  → synchronised  the phase plane: all flows of one link lose together
@@ -32,7 +32,7 @@ pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
-pub use scenario::{GroupLabel, Pricing, Setup};
+pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{GoOn, Stability, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};

@@ -53,7 +53,7 @@ impl Pricing {
 
 /// A network made from a scenario, and what its flows and links are called there.
 #[derive(Debug)]
-pub struct Setup {
+pub struct FluidSetup {
     /// What is solved.
     pub network: FluidNetwork,
     /// Spacing of the time series.
@@ -77,7 +77,7 @@ pub struct GroupLabel {
     pub control: String,
 }
 
-impl Setup {
+impl FluidSetup {
     /// The fluid model of `scenario` in which links charge as `pricing` says.
     ///
     /// Directions of links that no flow crosses are left out.

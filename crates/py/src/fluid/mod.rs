@@ -3,8 +3,8 @@
 mod tables;
 
 use longfat_fluid::{
-    FluidError as Refusal, Integration, Pricing, Reading, Setup, Solve, Synchronised, Trajectory,
-    equilibrium_while, stability_while,
+    FluidError as Refusal, FluidSetup, Integration, Pricing, Reading, Solve, Synchronised,
+    Trajectory, equilibrium_while, stability_while,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
@@ -73,7 +73,7 @@ pub(crate) fn fluid_solve(
     Ok(FluidPath { json, tables })
 }
 
-fn path(setup: &Setup, model: &str, delay: bool) -> PyResult<Trajectory> {
+fn path(setup: &FluidSetup, model: &str, delay: bool) -> PyResult<Trajectory> {
     let reading = match model {
         "mean-field" => Reading::MeanField,
         "hybrid" => Reading::Hybrid,
@@ -170,12 +170,12 @@ pub(crate) fn fluid_rest(
 }
 
 /// The scenario in the terms of the fluid model, with the prices that `price` names.
-fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<Setup> {
+fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<FluidSetup> {
     let pricing = Pricing::named(price).ok_or_else(|| {
         let names = Pricing::ALL.map(Pricing::name).join(", ");
         PyValueError::new_err(format!("`{price}` is no price: there are {names}"))
     })?;
-    guarded(|| Setup::of(scenario, pricing))?.map_err(refused)
+    guarded(|| FluidSetup::of(scenario, pricing))?.map_err(refused)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
