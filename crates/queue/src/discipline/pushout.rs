@@ -109,7 +109,7 @@ const NONE: u32 = u32::MAX;
 /// Packets in order of arrival, with the one of lowest priority at hand. Grows when it must and never shrinks.
 #[derive(Clone, Debug)]
 pub struct Pushout<T> {
-    places: Vec<Place<T>>,
+    places: Vec<Waiting<T>>,
     /// For each place, its packet's claim to be discarded; `Claim::VACANT` where nothing waits.
     claims: Vec<Claim>,
     /// The tournament: node n is won by the better of nodes 2n and 2n + 1; the places lie below the last nodes.
@@ -124,7 +124,7 @@ pub struct Pushout<T> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place<T> {
+struct Waiting<T> {
     item: T,
     before: u32,
     after: u32,
@@ -175,7 +175,7 @@ impl<T: Copy + Default> Pushout<T> {
         }
         let place = self.vacant;
         self.vacant = self.places[place as usize].after;
-        self.places[place as usize] = Place { item, before: self.last, after: NONE };
+        self.places[place as usize] = Waiting { item, before: self.last, after: NONE };
         match self.last {
             NONE => self.first = place,
             last => self.places[last as usize].after = place,
@@ -210,7 +210,7 @@ impl<T: Copy + Default> Pushout<T> {
     }
 
     fn remove(&mut self, place: u32) -> T {
-        let Place { item, before, after } = self.places[place as usize];
+        let Waiting { item, before, after } = self.places[place as usize];
         match before {
             NONE => self.first = after,
             before => self.places[before as usize].after = after,
@@ -257,7 +257,7 @@ impl<T: Copy + Default> Pushout<T> {
         self.claims.resize(new, Claim::VACANT);
         for place in old..new {
             let after = if place + 1 < new { (place + 1) as u32 } else { self.vacant };
-            self.places.push(Place { after, ..Place::default() });
+            self.places.push(Waiting { after, ..Waiting::default() });
         }
         self.vacant = old as u32;
         self.winners = vec![0; new];
