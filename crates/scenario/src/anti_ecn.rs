@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{Ruler, UNLIMITED, Unit, length};
+use crate::lengths::{LengthUnit, Ruler, UNLIMITED, length};
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
 use crate::{AntiEcn, AntiEcnMode};
@@ -66,7 +66,7 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
     }
     let length = length(field)?;
     let Some(ruler) = around.ruler else { return Ok(0.0) };
-    let bytes = ruler.measure(field, length, Unit::Bytes, around.capacity)?;
+    let bytes = ruler.measure(field, length, LengthUnit::Bytes, around.capacity)?;
     if bytes < ruler.packet.0 as f64 {
         return Err(field.problem(format!(
             "this virtual buffer has no room for a packet of {}, the largest that crosses, so every packet would find \
@@ -80,7 +80,8 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
 /// A marker as written in a scenario file.
 pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
     let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
-    let buffer = if buffer.is_finite() { Unit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
+    let buffer =
+        if buffer.is_finite() { LengthUnit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
     let mode = match mode {
         AntiEcnMode::And => "and",
         AntiEcnMode::Overwrite => "overwrite",

@@ -10,7 +10,7 @@ use crate::anti_ecn::{self, anti_ecn};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{Length, Ruler, Unit, buffer};
+use crate::lengths::{Length, LengthUnit, Ruler, buffer};
 use crate::tree::{Entry, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
@@ -195,7 +195,7 @@ fn loss(field: Field<'_>) -> Result<f64, Problem> {
 }
 
 /// The unit that the `mode` of a discipline asks for, if it has one.
-fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
+fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<LengthUnit> {
     let parameter = discipline.parameters.iter().find(|parameter| {
         parameter.name == "mode"
             && matches!(&parameter.kind, Kind::Word(words)
@@ -206,8 +206,8 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
         _ => None,
     };
     match chosen.table.and_then(|table| table.node("mode")).map_or(default, Node::text) {
-        Some("packets") => Some(Unit::Packets),
-        Some("bytes") => Some(Unit::Bytes),
+        Some("packets") => Some(LengthUnit::Packets),
+        Some("bytes") => Some(LengthUnit::Bytes),
         _ => None,
     }
 }
@@ -222,8 +222,8 @@ fn queue(
     problems: &mut Problems,
 ) -> Option<Choice<Discipline>> {
     let unit = mode(chosen, discipline).unwrap_or(match capacity {
-        Some(Capacity::Bytes(_)) => Unit::Bytes,
-        _ => Unit::Packets,
+        Some(Capacity::Bytes(_)) => LengthUnit::Bytes,
+        _ => LengthUnit::Packets,
     });
     let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
         (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
