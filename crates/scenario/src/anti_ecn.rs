@@ -1,11 +1,11 @@
 //! The AntiECN marker of a link, as written in the file.
 
-use longfat_queue::Capacity;
+use longfat_queue::{Capacity, LengthUnit};
 use serde_json::Value as Json;
 
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{LengthUnit, Ruler, UNLIMITED, length};
+use crate::lengths::{Ruler, UNLIMITED, length};
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
 use crate::{AntiEcn, AntiEcnMode};
@@ -81,7 +81,7 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
 pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
     let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
     let buffer =
-        if buffer.is_finite() { LengthUnit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
+        if buffer.is_finite() { LengthUnit::Bytes.show(buffer) } else { UNLIMITED.to_string() };
     let mode = match mode {
         AntiEcnMode::And => "and",
         AntiEcnMode::Overwrite => "overwrite",

@@ -1,7 +1,7 @@
 //! Queue lengths: from packets, bytes, times and bandwidth-delay products to the unit in which a queue counts.
 
-use longfat_queue::Capacity;
-use longfat_units::parameter::{Settings, shortest};
+use longfat_queue::{Capacity, LengthUnit};
+use longfat_units::parameter::{Setting, Settings, shortest};
 use longfat_units::{Bytes, Rate, Span, split};
 
 use crate::error::{Problem, quoted};
@@ -15,31 +15,12 @@ pub(crate) const UNLIMITED: &str = "unlimited";
 /// More than any queue holds; whoever asks for more meant unlimited.
 const LONGEST: f64 = 1e15;
 
-/// What a queue counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LengthUnit {
-    Packets,
-    Bytes,
-}
-
-impl LengthUnit {
-    /// What a queue with these settings and this capacity counts: decided by its `mode`, or else by its buffer.
-    pub(crate) fn of(settings: &Settings, capacity: Capacity) -> Self {
-        use longfat_units::parameter::Setting::Word;
-        match (settings.get("mode"), capacity) {
-            (Some(Word(mode)), _) if mode == "bytes" => Self::Bytes,
-            (Some(Word(mode)), _) if mode == "packets" => Self::Packets,
-            (_, Capacity::Bytes(_)) => Self::Bytes,
-            (_, Capacity::Packets(_) | Capacity::Unbounded) => Self::Packets,
-        }
-    }
-
-    /// A length in this unit, as written in a scenario file.
-    pub(crate) fn write(self, length: f64) -> String {
-        match self {
-            Self::Packets => format!("{} packets", shortest(length)),
-            Self::Bytes => format!("{} B", shortest(length)),
-        }
+/// What a queue with these settings and this capacity counts: decided by its `mode`, or else by its buffer.
+pub(crate) fn unit_of(settings: &Settings, capacity: Capacity) -> LengthUnit {
+    match settings.get("mode") {
+        Some(Setting::Word(mode)) if mode == "bytes" => LengthUnit::Bytes,
+        Some(Setting::Word(mode)) if mode == "packets" => LengthUnit::Packets,
+        _ => LengthUnit::of(capacity),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longfat_queue::{Capacity, Discipline};
+use longfat_queue::{Capacity, Discipline, LengthUnit};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
@@ -10,7 +10,7 @@ use crate::anti_ecn::{self, anti_ecn};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{Length, LengthUnit, Ruler, buffer};
+use crate::lengths::{Length, Ruler, buffer};
 use crate::tree::{Entry, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
@@ -221,10 +221,8 @@ fn queue(
     capacity: Option<Capacity>,
     problems: &mut Problems,
 ) -> Option<Choice<Discipline>> {
-    let unit = mode(chosen, discipline).unwrap_or(match capacity {
-        Some(Capacity::Bytes(_)) => LengthUnit::Bytes,
-        _ => LengthUnit::Packets,
-    });
+    let unit =
+        mode(chosen, discipline).unwrap_or(LengthUnit::of(capacity.unwrap_or(Capacity::Unbounded)));
     let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
         (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
         _ => Ok(0.0),
