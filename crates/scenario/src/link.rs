@@ -11,7 +11,7 @@ use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::lengths::{Length, Ruler, buffer};
-use crate::tree::{Entry, Node, TomlTable, Value};
+use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
@@ -57,7 +57,7 @@ pub(crate) struct Crossing {
 }
 
 /// Reads one `[link.NAME]`.
-pub(crate) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
+pub(crate) fn draft(entry: &KeyValue, problems: &mut Problems) -> Option<LinkDraft> {
     problems.keep(name(&entry.name, entry.key, "a link"));
     let Some(table) = entry.node.table() else {
         let field = Field { name: &entry.name, node: &entry.node };

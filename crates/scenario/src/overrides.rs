@@ -1,7 +1,7 @@
 //! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
 
 use crate::error::{Place, Problem, did_you_mean, quoted};
-use crate::tree::{Entry, Node, TomlTable, Value, parse_value};
+use crate::tree::{KeyValue, Node, TomlTable, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
@@ -65,7 +65,7 @@ pub(crate) fn apply(root: &mut TomlTable, text: &str, source: usize) -> Result<(
         table = walk.as_table(&mut list[at], choice)?;
     }
     walk.make_way(table, last);
-    table.set(Entry { name: last.name.into(), key: last.place, node: value });
+    table.set(KeyValue { name: last.name.into(), key: last.place, node: value });
     Ok(())
 }
 
@@ -113,7 +113,7 @@ impl Walk {
         self.pass(step);
         let at = at.unwrap_or_else(|| {
             let node = Node { place: step.place, value: Value::Table(TomlTable::default()) };
-            table.0.push(Entry { name: step.name.into(), key: step.place, node });
+            table.0.push(KeyValue { name: step.name.into(), key: step.place, node });
             table.0.len() - 1
         });
         Ok(&mut table.0[at].node)
@@ -150,7 +150,7 @@ impl Walk {
             }
             let mut table = TomlTable::default();
             if node.text().is_some() && matches!(step.name, "control" | "queue") {
-                table.set(Entry { name: "kind".into(), key: node.place, node: node.clone() });
+                table.set(KeyValue { name: "kind".into(), key: node.place, node: node.clone() });
             }
             node.value = Value::Table(table);
         }

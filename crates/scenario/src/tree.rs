@@ -29,11 +29,11 @@ pub(crate) enum Value {
 
 /// Keys and their values, in the order of the text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TomlTable(pub(crate) Vec<Entry>);
+pub(crate) struct TomlTable(pub(crate) Vec<KeyValue>);
 
 /// One key and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KeyValue {
     pub(crate) name: String,
     pub(crate) key: Place,
     pub(crate) node: Node,
@@ -54,7 +54,7 @@ impl Value {
 
 impl TomlTable {
     /// The entry called `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, name: &str) -> Option<&KeyValue> {
         self.0.iter().find(|entry| entry.name == name)
     }
 
@@ -64,7 +64,7 @@ impl TomlTable {
     }
 
     /// Adds an entry, or replaces the one of the same name.
-    pub(crate) fn set(&mut self, entry: Entry) {
+    pub(crate) fn set(&mut self, entry: KeyValue) {
         match self.0.iter_mut().find(|old| old.name == entry.name) {
             Some(old) => *old = entry,
             None => self.0.push(entry),
@@ -178,10 +178,10 @@ impl At {
     }
 
     fn table(self, table: &DeTable<'_>) -> TomlTable {
-        let mut entries: Vec<(usize, Entry)> = table
+        let mut entries: Vec<(usize, KeyValue)> = table
             .iter()
             .map(|(key, value)| {
-                let entry = Entry {
+                let entry = KeyValue {
                     name: key.get_ref().to_string(),
                     key: self.place(key.span()),
                     node: self.node(value),
