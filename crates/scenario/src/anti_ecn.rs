@@ -18,7 +18,7 @@ const BUFFER: &str = "1 bdp";
 
 /// Where a marker stands: what is needed to convert its lengths into bytes, if known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around {
+pub(crate) struct MarkerSite {
     pub(crate) ruler: Option<Ruler>,
     pub(crate) capacity: Option<Capacity>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Around {
 /// there is a problem, which is noted.
 pub(crate) fn anti_ecn(
     field: Field<'_>,
-    around: Around,
+    site: MarkerSite,
     problems: &mut Problems,
 ) -> Option<AntiEcn> {
     let defaults = TomlTable::default();
@@ -53,20 +53,20 @@ pub(crate) fn anti_ecn(
             _ => AntiEcnMode::And,
         })
     });
-    let buffer = problems.keep(buffer(&fields, home, around));
+    let buffer = problems.keep(buffer(&fields, home, site));
     Some(AntiEcn { threshold: threshold?, buffer: buffer?, mode: mode? })
 }
 
 /// The virtual buffer in bytes.
-fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Problem> {
+fn buffer(fields: &Fields<'_>, home: Place, site: MarkerSite) -> Result<f64, Problem> {
     let default = Node { place: home, value: Value::Text(BUFFER.into()) };
     let field = fields.find("buffer").unwrap_or(Field { name: "buffer", node: &default });
     if field.node.text() == Some(UNLIMITED) {
         return Ok(f64::INFINITY);
     }
     let length = length(field)?;
-    let Some(ruler) = around.ruler else { return Ok(0.0) };
-    let bytes = ruler.measure(field, length, LengthUnit::Bytes, around.capacity)?;
+    let Some(ruler) = site.ruler else { return Ok(0.0) };
+    let bytes = ruler.measure(field, length, LengthUnit::Bytes, site.capacity)?;
     if bytes < ruler.packet.0 as f64 {
         return Err(field.problem(format!(
             "this virtual buffer has no room for a packet of {}, the largest that crosses, so every packet would find \

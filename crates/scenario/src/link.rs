@@ -172,8 +172,8 @@ impl DirectionDraft {
             _ => None,
         };
         let marker = self.table.node("anti_ecn").and_then(|node| {
-            let around = anti_ecn::Around { ruler, capacity };
-            anti_ecn(Field { name: "anti_ecn", node }, around, problems)
+            let site = anti_ecn::MarkerSite { ruler, capacity };
+            anti_ecn(Field { name: "anti_ecn", node }, site, problems)
         });
         let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
         Some(Direction {
