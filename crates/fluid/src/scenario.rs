@@ -7,7 +7,7 @@ use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcn, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
@@ -210,7 +210,9 @@ impl FluidSetup {
                 let (index, reverse) = self.directions[at];
                 let link = &scenario.links[index];
                 let direction = if reverse { &link.reverse } else { &link.forward };
-                let Some(AntiEcn { threshold, buffer, .. }) = direction.anti_ecn else { continue };
+                let Some(AntiEcnMarker { threshold, buffer, .. }) = direction.anti_ecn else {
+                    continue;
+                };
                 let pipe = direction.rate.bytes_in(flow.rtt).0 as f64;
                 let least = threshold * (1.0 - threshold) * pipe;
                 if buffer < least {
@@ -244,7 +246,7 @@ fn buffer(direction: &Direction, packet: Bytes) -> Option<Span> {
     Some(Span::from_seconds_f64((bytes * 8.0 / direction.rate.0 as f64).min(1e6)))
 }
 
-fn spare(marker: AntiEcn) -> Spare {
+fn spare(marker: AntiEcnMarker) -> Spare {
     Spare { below: marker.threshold, overwrites: marker.mode == AntiEcnMode::Overwrite }
 }
 

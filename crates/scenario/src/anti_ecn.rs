@@ -8,7 +8,7 @@ use crate::fields::{Field, Fields};
 use crate::lengths::{Ruler, UNLIMITED, length};
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
-use crate::{AntiEcn, AntiEcnMode};
+use crate::{AntiEcnMarker, AntiEcnMode};
 
 const KEYS: &[&str] = &["threshold", "buffer", "mode"];
 const MODES: &[&str] = &["and", "overwrite"];
@@ -29,7 +29,7 @@ pub(crate) fn anti_ecn(
     field: Field<'_>,
     site: MarkerSite,
     problems: &mut Problems,
-) -> Option<AntiEcn> {
+) -> Option<AntiEcnMarker> {
     let defaults = TomlTable::default();
     let table = match &field.node.value {
         Value::Flag(false) => return None,
@@ -54,7 +54,7 @@ pub(crate) fn anti_ecn(
         })
     });
     let buffer = problems.keep(buffer(&fields, home, site));
-    Some(AntiEcn { threshold: threshold?, buffer: buffer?, mode: mode? })
+    Some(AntiEcnMarker { threshold: threshold?, buffer: buffer?, mode: mode? })
 }
 
 /// The virtual buffer in bytes.
@@ -78,8 +78,8 @@ fn buffer(fields: &Fields<'_>, home: Place, site: MarkerSite) -> Result<f64, Pro
 }
 
 /// A marker as written in a scenario file.
-pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
-    let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
+pub(crate) fn write_anti_ecn(marker: Option<AntiEcnMarker>) -> Json {
+    let Some(AntiEcnMarker { threshold, buffer, mode }) = marker else { return false.into() };
     let buffer =
         if buffer.is_finite() { LengthUnit::Bytes.show(buffer) } else { UNLIMITED.to_string() };
     let mode = match mode {

@@ -120,8 +120,8 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    pub(crate) fn new(settings: scenario::AntiEcn, rate: Rate) -> Self {
-        let scenario::AntiEcn { threshold, buffer, mode } = settings;
+    pub(crate) fn new(settings: scenario::AntiEcnMarker, rate: Rate) -> Self {
+        let scenario::AntiEcnMarker { threshold, buffer, mode } = settings;
         Self { queue: AntiEcn::new(rate, threshold, buffer), mode }
     }
 
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_marker_writes_into_data_alone() {
         let written = |mode, flags: Flags| {
-            let config = scenario::AntiEcn { threshold: 0.5, buffer: 1e6, mode };
+            let config = scenario::AntiEcnMarker { threshold: 0.5, buffer: 1e6, mode };
             let mut marker = Marker::new(config, Rate(8_000_000));
             [(); 2].map(|()| {
                 let mut packet = Packet { bytes: 1000, flags, ..Packet::default() };
