@@ -26,7 +26,7 @@ pub use contract::{Bursts, CongestionControl, Pacing, Probe, Promises, Sending, 
 pub use controller::CONTROLLERS;
 pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
-pub use registry::{Build, BuildLaw, Controller, Start};
+pub use registry::{BuildLaw, BuildSending, Controller, Start};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;
 

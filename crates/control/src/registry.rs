@@ -22,13 +22,13 @@ pub struct Controller {
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
-    pub build: Build,
+    pub build: BuildSending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
 }
 
 /// Says how one flow sends, with the parameters of a scenario.
-pub type Build = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
+pub type BuildSending = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
 
 /// Builds a law from the parameters of a scenario.
 pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;

@@ -23,7 +23,7 @@ pub use discipline::pushout::Pushout;
 pub use fifo::Line;
 pub use packet_queue::{Host, Item, PacketQueue};
 pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
-pub use registry::{Build, Built, Check, Discipline, Refusal, Site};
+pub use registry::{BuildQueue, Built, Check, Discipline, Refusal, Site};
 pub use shared::LengthUnit;
 
 /// The examples of the README.

@@ -26,14 +26,14 @@ pub struct Discipline {
     /// Checks what no single parameter can: thresholds in the wrong order, for example.
     pub check: Check,
     /// Makes the queue of one direction of a link.
-    pub build: Build,
+    pub build: BuildQueue,
 }
 
 /// Checks the settings of a queue that stands where the second argument says.
 pub type Check = Arc<dyn Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sync>;
 
 /// Makes the queue that stands where the second argument says.
-pub type Build = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
+pub type BuildQueue = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
 
 /// Which key is wrong, and why.
 pub type Refusal = (Cow<'static, str>, String);
