@@ -211,7 +211,7 @@ fn build_port(
         |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let series = options.record.then_some(scenario.sample);
-    Port::new(port::Config {
+    Port::new(port::PortConfig {
         rate: direction.rate,
         delay: direction.delay,
         capacity,

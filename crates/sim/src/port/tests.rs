@@ -10,7 +10,7 @@ use longfat_units::{Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Config, Gauge, Port, Rare};
+use super::{Arrived, Gauge, Port, PortConfig, Rare};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 
@@ -20,8 +20,8 @@ fn port(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Port {
     Port::new(config(rate, capacity, stepwise, end))
 }
 
-fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Config {
-    Config {
+fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> PortConfig {
+    PortConfig {
         rate,
         delay: DELAY,
         capacity,
@@ -152,7 +152,7 @@ impl Policy for Watch {
 fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> Vec<u64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let watch = Watch { period, seen: Arc::clone(&seen) };
-    let mut port = Port::new(Config {
+    let mut port = Port::new(PortConfig {
         queue: Built::Fifo(Some(Box::new(watch))),
         ..config(MEGABYTE, Capacity::Unbounded, stepwise, end)
     });
