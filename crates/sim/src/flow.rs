@@ -13,7 +13,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
+use crate::sender::{BurstSender, Measured, Sender, SenderConfig, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 pub(crate) enum Source {
     /// The flow has not begun, or it has finished and its place is free for another.
-    Idle(Option<(Config, Sending)>),
+    Idle(Option<(SenderConfig, Sending)>),
     /// TCP.
     Windowed(Sender),
     /// Without a window.
@@ -279,7 +279,7 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
-        let config = Config {
+        let config = SenderConfig {
             flow: plan.flow,
             bytes: transport.packet.0 as u32,
             segments: plan.segments,

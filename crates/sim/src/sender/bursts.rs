@@ -15,7 +15,7 @@ use super::duplicates::Duplicates;
 use super::measure::Measured;
 use super::pacing::Pacer;
 use super::timer::RetransmissionTimer;
-use super::{Config, Sends};
+use super::{SenderConfig, Sends};
 use crate::cargo::Cargo;
 use crate::packet::{Flags, Packet};
 
@@ -48,12 +48,12 @@ pub(crate) struct BurstSender {
     pacer: Pacer,
     is_held: bool,
     timer: RetransmissionTimer,
-    config: Config,
+    config: SenderConfig,
     measured: Measured,
 }
 
 impl BurstSender {
-    pub(crate) fn new(config: Config, bursts: Bursts, now: Time) -> Self {
+    pub(crate) fn new(config: SenderConfig, bursts: Bursts, now: Time) -> Self {
         let Bursts { duplicates, priorities, rate } = bursts;
         let mut pacer = Pacer::new();
         pacer.set(rate.map_or(Pacing::Unpaced, Pacing::Rate));
@@ -162,7 +162,7 @@ impl Sends for BurstSender {
         if self.pacer.is_on() {
             self.pacer.leave(now, true, 0.0, self.allowed, Span::ZERO);
         }
-        let Config { flow, bytes, .. } = self.config;
+        let SenderConfig { flow, bytes, .. } = self.config;
         Some(Packet { number, sent: now, flow, detail: self.rank(number), bytes, hop: 0, flags })
     }
 

@@ -34,7 +34,7 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
-pub(crate) struct Config {
+pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     /// Segments to send in all.
@@ -167,7 +167,7 @@ pub(crate) struct Sender {
     new_flags: Flags,
     again_flags: Flags,
     listener: Listener,
-    config: Config,
+    config: SenderConfig,
     measured: Measured,
 }
 
@@ -212,7 +212,11 @@ enum State {
 }
 
 impl Sender {
-    pub(crate) fn new(config: Config, control: Box<dyn CongestionControl>, now: Time) -> Self {
+    pub(crate) fn new(
+        config: SenderConfig,
+        control: Box<dyn CongestionControl>,
+        now: Time,
+    ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants);
         let plain = config.listener.offer();
