@@ -159,7 +159,7 @@ impl Route {
 
 /// What a flow is made from.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct FlowConfig<'a> {
     /// Its index in the network, which its packets carry.
     pub(crate) flow: u32,
     pub(crate) member: Member,
@@ -258,8 +258,8 @@ impl Access {
 }
 
 impl Flow {
-    pub(crate) fn new(plan: &Plan<'_>) -> Self {
-        let &Plan { route, transport, rtt, start, negotiation, .. } = plan;
+    pub(crate) fn new(plan: &FlowConfig<'_>) -> Self {
+        let &FlowConfig { route, transport, rtt, start, negotiation, .. } = plan;
         // The rest of the round trip is split into four equal parts: before and after the links, out and back.
         let rest = rtt - route.delay;
         let part = rest / 4;

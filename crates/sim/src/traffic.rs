@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::explicit::Negotiation;
-use crate::flow::{Flow, Member, Plan, Route, Slots};
+use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
 
@@ -218,7 +218,7 @@ impl Traffic {
         let (measured_from, measured_until) = self.measured;
         let index = self.arrived;
         self.arrived += 1;
-        Flow::new(&Plan {
+        Flow::new(&FlowConfig {
             flow,
             member: Member::Short(self.index, index),
             slots,
