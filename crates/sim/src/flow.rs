@@ -13,7 +13,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::sender::{BurstSender, Measured, Sender, SenderConfig, Sends};
+use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// What the sender has counted, once the flow has begun.
-    pub(crate) fn measured(&self) -> Option<&Measured> {
+    pub(crate) fn measured(&self) -> Option<&SenderCounts> {
         self.sender().map(Sends::measured)
     }
 }

@@ -8,7 +8,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::flow::{Flow, Member};
 use crate::network::Network;
 use crate::recording::{Column, Recording, Table};
-use crate::sender::Measured;
+use crate::sender::SenderCounts;
 use crate::series::FlowSeries;
 use crate::summary::{FlowSummary, LinkSummary, Summary, Work, share};
 use crate::traffic::Transfer;
@@ -116,7 +116,7 @@ fn flow_name(run: &Run<'_>, flow: &Flow) -> String {
 }
 
 fn flow_summary(run: &Run<'_>, flow: &Flow) -> FlowSummary {
-    let untouched = Measured::new(Time::ZERO, f64::NAN);
+    let untouched = SenderCounts::new(Time::ZERO, f64::NAN);
     let measured = flow.source.measured().unwrap_or(&untouched);
     let received = flow.receiver.received();
     let from = active_from(run, flow);
@@ -219,7 +219,7 @@ fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
 
 fn flow_table(run: &Run<'_>, flows: &[FlowSummary]) -> Table {
     let network = run.network.long_flows();
-    let of_sender = |value: fn(&Measured) -> u64| {
+    let of_sender = |value: fn(&SenderCounts) -> u64| {
         counts(network, |flow| flow.source.measured().map_or(0, value))
     };
     let controls: Vec<String> =

@@ -12,7 +12,7 @@ use longfat_control::{Bursts, Pacing};
 use longfat_units::{Span, Time};
 
 use super::duplicates::Duplicates;
-use super::measure::Measured;
+use super::measure::SenderCounts;
 use super::pacing::Pacer;
 use super::timer::RetransmissionTimer;
 use super::{SenderConfig, Sends};
@@ -49,7 +49,7 @@ pub(crate) struct BurstSender {
     is_held: bool,
     timer: RetransmissionTimer,
     config: SenderConfig,
-    measured: Measured,
+    measured: SenderCounts,
 }
 
 impl BurstSender {
@@ -73,7 +73,7 @@ impl BurstSender {
             is_held: false,
             timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
             config,
-            measured: Measured::new(now, f64::NAN),
+            measured: SenderCounts::new(now, f64::NAN),
         }
     }
 
@@ -211,7 +211,7 @@ impl Sends for BurstSender {
         self.timer.smoothed()
     }
 
-    fn measured(&self) -> &Measured {
+    fn measured(&self) -> &SenderCounts {
         &self.measured
     }
 

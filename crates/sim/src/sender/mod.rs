@@ -23,7 +23,7 @@ use longfat_units::{Ecn, RouterHeader, Span, Time};
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
-pub(crate) use measure::Measured;
+pub(crate) use measure::SenderCounts;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
@@ -111,7 +111,7 @@ pub(crate) trait Sends {
     /// Smoothed round trip, once there is a sample.
     fn smoothed_rtt(&self) -> Option<Span>;
 
-    fn measured(&self) -> &Measured;
+    fn measured(&self) -> &SenderCounts;
 
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
@@ -168,7 +168,7 @@ pub(crate) struct Sender {
     again_flags: Flags,
     listener: Listener,
     config: SenderConfig,
-    measured: Measured,
+    measured: SenderCounts,
 }
 
 /// State kept only for controllers that ask for it.
@@ -230,7 +230,7 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             duplicates: Duplicates::new(THRESHOLD),
             counts_duplicates: config.recovery != Recovery::Sack,
-            measured: Measured::new(now, control.window().0),
+            measured: SenderCounts::new(now, control.window().0),
             control,
             timer: RetransmissionTimer::new(config.rto_min, config.rto_tick, now),
             once: OncePerWindow::default(),
@@ -663,7 +663,7 @@ impl Sends for Sender {
         self.timer.smoothed()
     }
 
-    fn measured(&self) -> &Measured {
+    fn measured(&self) -> &SenderCounts {
         &self.measured
     }
 
