@@ -50,14 +50,14 @@ pub(crate) struct Tally {
     /// last data reached the receiver, and until the last acknowledgment reached the sender if that was within the
     /// interval too.
     completed_segments: u64,
-    completion: Times,
-    acknowledged: Times,
+    completion: Durations,
+    acknowledged: Durations,
     rows: Vec<Transfer>,
 }
 
 /// Times of transfers: a histogram in nanoseconds, and their sum in picoseconds.
 #[derive(Debug)]
-struct Times {
+struct Durations {
     counts: Histogram<u64>,
     sum: u128,
 }
@@ -124,7 +124,7 @@ struct Told {
     power_bit_s2: Option<f64>,
 }
 
-impl Times {
+impl Durations {
     fn new() -> Self {
         // Three digits, and no upper bound.
         let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
@@ -184,8 +184,8 @@ impl Traffic {
                 delivered_measured: 0,
                 dropped_measured: 0,
                 completed_segments: 0,
-                completion: Times::new(),
-                acknowledged: Times::new(),
+                completion: Durations::new(),
+                acknowledged: Durations::new(),
                 rows: Vec::new(),
             },
             negotiation: Negotiation::new(&group.control, route.unaware),
