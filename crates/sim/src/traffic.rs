@@ -109,7 +109,7 @@ impl Transfer {
 
 /// The object of a group in the summary.
 #[derive(Debug, Serialize)]
-struct Told {
+struct TrafficSummary {
     arrived: u64,
     completed: u64,
     goodput_bit_s: f64,
@@ -327,7 +327,7 @@ impl Traffic {
         let (from, until) = self.measured;
         let rate = |segments: u64| Rate::of(self.group.transport.packet * segments, until - from);
         let throughput = rate(tally.completed_segments);
-        let told = Told {
+        let told = TrafficSummary {
             arrived: self.arrived,
             completed: tally.completion.count(),
             goodput_bit_s: rate(tally.delivered_measured),
