@@ -58,15 +58,15 @@ fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
 
 /// What a run will need.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Estimate {
+pub(crate) struct WorkEstimate {
     packets: f64,
     seconds: f64,
     memory: f64,
     largest: &'static str,
 }
 
-impl From<longfat_sim::Estimate> for Estimate {
-    fn from(of: longfat_sim::Estimate) -> Self {
+impl From<longfat_sim::WorkEstimate> for WorkEstimate {
+    fn from(of: longfat_sim::WorkEstimate) -> Self {
         let largest = match of.largest {
             Share::Packets => "packets",
             Share::Flows => "flows",
@@ -143,9 +143,9 @@ impl Scenario {
 
     /// Roughly what a run will need: data packets, seconds on one core, bytes of memory, and what takes most of these.
     #[pyo3(signature = (*, record = true, transfers = true))]
-    fn estimate(&self, record: bool, transfers: bool) -> PyResult<Estimate> {
+    fn estimate(&self, record: bool, transfers: bool) -> PyResult<WorkEstimate> {
         let keep = Keep { rows: record, transfers };
-        guarded(|| longfat_sim::Estimate::of(&self.inner, keep)).map(Estimate::from)
+        guarded(|| longfat_sim::WorkEstimate::of(&self.inner, keep)).map(WorkEstimate::from)
     }
 
     /// The scenario as JSON text.

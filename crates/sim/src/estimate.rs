@@ -28,7 +28,7 @@ const ROWS_PER_S: f64 = 1e7;
 
 /// What a scenario needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct WorkEstimate {
     /// Data packets sent.
     pub packets: f64,
     /// Time on one core, in seconds.
@@ -74,7 +74,7 @@ struct FlowClass<'a> {
     first: f64,
 }
 
-impl Estimate {
+impl WorkEstimate {
     /// What a run of `scenario` will need.
     pub fn of(scenario: &Scenario, keep: Keep) -> Self {
         let loads: Vec<FlowClass<'_>> = long(scenario).chain(short(scenario)).collect();
@@ -229,13 +229,13 @@ mod tests {
 
     const KEEP: Keep = Keep { rows: true, transfers: true };
 
-    fn estimate(more: &str) -> Estimate {
+    fn estimate(more: &str) -> WorkEstimate {
         let text = format!(
             "duration = \"60 s\"\n{more}\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n
             [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n"
         );
         let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
-        Estimate::of(&scenario, KEEP)
+        WorkEstimate::of(&scenario, KEEP)
     }
 
     #[test]
