@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 /// A controller or a queue discipline.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Entry {
+pub(crate) struct EntryInfo {
     name: String,
     title: String,
     source: String,
@@ -40,7 +40,7 @@ pub(crate) enum Value {
 
 /// Every controller: name, title, source and parameters.
 #[pyfunction]
-pub(crate) fn controllers() -> Vec<Entry> {
+pub(crate) fn controllers() -> Vec<EntryInfo> {
     let entries = CONTROLLERS.iter();
     entries
         .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
@@ -49,7 +49,7 @@ pub(crate) fn controllers() -> Vec<Entry> {
 
 /// Every queue discipline: name, title, source and parameters.
 #[pyfunction]
-pub(crate) fn queues() -> Vec<Entry> {
+pub(crate) fn queues() -> Vec<EntryInfo> {
     let entries = DISCIPLINES.iter();
     entries
         .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
@@ -91,9 +91,9 @@ fn value(given: &Given) -> Option<Value> {
     }
 }
 
-fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> Entry {
+fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> EntryInfo {
     let parameters = parameters.iter().map(setting).collect();
-    Entry { name: name.into(), title: title.into(), source: source.into(), parameters }
+    EntryInfo { name: name.into(), title: title.into(), source: source.into(), parameters }
 }
 
 fn setting(parameter: &Parameter) -> Setting {
