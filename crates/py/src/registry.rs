@@ -14,12 +14,12 @@ pub(crate) struct EntryInfo {
     name: String,
     title: String,
     source: String,
-    parameters: Vec<Setting>,
+    parameters: Vec<ParameterInfo>,
 }
 
 /// One of its parameters.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Setting {
+pub(crate) struct ParameterInfo {
     name: String,
     kind: &'static str,
     default: Option<Value>,
@@ -96,7 +96,7 @@ fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> Ent
     EntryInfo { name: name.into(), title: title.into(), source: source.into(), parameters }
 }
 
-fn setting(parameter: &Parameter) -> Setting {
+fn setting(parameter: &Parameter) -> ParameterInfo {
     let (kind, bounds, words): (_, _, &[Cow<'_, str>]) = match &parameter.kind {
         Kind::Number { min, max } => ("number", Some((*min, *max)), &[]),
         Kind::Count { min, max } => ("count", Some((*min as f64, *max as f64)), &[]),
@@ -115,7 +115,7 @@ fn setting(parameter: &Parameter) -> Setting {
         }
         (given, _) => value(given),
     };
-    Setting {
+    ParameterInfo {
         name: parameter.name.clone().into_owned(),
         kind,
         default,
