@@ -22,7 +22,7 @@ pub(crate) struct EntryInfo {
 pub(crate) struct ParameterInfo {
     name: String,
     kind: &'static str,
-    default: Option<Value>,
+    default: Option<DefaultValue>,
     minimum: Option<f64>,
     maximum: Option<f64>,
     words: Option<Vec<String>>,
@@ -31,7 +31,7 @@ pub(crate) struct ParameterInfo {
 
 /// A default.
 #[derive(Debug, IntoPyObject)]
-pub(crate) enum Value {
+pub(crate) enum DefaultValue {
     Number(f64),
     Count(u64),
     Flag(bool),
@@ -62,7 +62,7 @@ pub(crate) struct Profile {
     name: &'static str,
     title: &'static str,
     source: &'static str,
-    keys: Vec<(&'static str, Option<Value>)>,
+    keys: Vec<(&'static str, Option<DefaultValue>)>,
 }
 
 /// Every profile: name, title, source, and the keys that it sets.
@@ -80,13 +80,13 @@ pub(crate) fn profiles() -> Vec<Profile> {
 }
 
 /// A default as a plain value; numbers without a fraction are counts.
-fn value(given: &Given) -> Option<Value> {
+fn value(given: &Given) -> Option<DefaultValue> {
     match given {
-        Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(*number as u64)),
-        Given::Number(number) => Some(Value::Number(*number)),
-        Given::Flag(flag) => Some(Value::Flag(*flag)),
-        Given::Text(text) => Some(Value::Text(text.clone().into_owned())),
-        Given::Entry(entry) => Some(Value::Text(entry.name().into())),
+        Given::Number(number) if number.fract() == 0.0 => Some(DefaultValue::Count(*number as u64)),
+        Given::Number(number) => Some(DefaultValue::Number(*number)),
+        Given::Flag(flag) => Some(DefaultValue::Flag(*flag)),
+        Given::Text(text) => Some(DefaultValue::Text(text.clone().into_owned())),
+        Given::Entry(entry) => Some(DefaultValue::Text(entry.name().into())),
         Given::Nothing => None,
     }
 }
@@ -111,7 +111,7 @@ fn setting(parameter: &Parameter) -> ParameterInfo {
     let default = match (&parameter.default, &parameter.kind) {
         // A number that happens to be whole stays a number.
         (Given::Number(number), kind) if !matches!(kind, Kind::Count { .. }) => {
-            Some(Value::Number(*number))
+            Some(DefaultValue::Number(*number))
         }
         (given, _) => value(given),
     };
