@@ -58,7 +58,7 @@ pub(crate) fn queues() -> Vec<EntryInfo> {
 
 /// A named set of flow defaults.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Profile {
+pub(crate) struct ProfileInfo {
     name: &'static str,
     title: &'static str,
     source: &'static str,
@@ -67,10 +67,10 @@ pub(crate) struct Profile {
 
 /// Every profile: name, title, source, and the keys that it sets.
 #[pyfunction]
-pub(crate) fn profiles() -> Vec<Profile> {
+pub(crate) fn profiles() -> Vec<ProfileInfo> {
     let profiles = PROFILES.iter();
     profiles
-        .map(|profile| Profile {
+        .map(|profile| ProfileInfo {
             name: profile.name,
             title: profile.about,
             source: profile.source,
