@@ -20,7 +20,7 @@ create_exception!(
 
 /// One thing that is wrong, as a dictionary.
 #[derive(Debug, IntoPyObject)]
-struct Wrong<'a> {
+struct DiagnosticInfo<'a> {
     message: &'a str,
     help: Option<&'a str>,
     file: &'a str,
@@ -31,7 +31,7 @@ struct Wrong<'a> {
     length: Option<usize>,
 }
 
-impl<'a> Wrong<'a> {
+impl<'a> DiagnosticInfo<'a> {
     fn new(diagnostic: &'a Diagnostic) -> Self {
         let Diagnostic { message, help, file, override_index, location, .. } = diagnostic;
         Self {
@@ -49,7 +49,7 @@ impl<'a> Wrong<'a> {
 /// The exception, with the same details in machine-readable form.
 fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.to_string());
-    let wrong = PyTuple::new(py, error.diagnostics().iter().map(Wrong::new));
+    let wrong = PyTuple::new(py, error.diagnostics().iter().map(DiagnosticInfo::new));
     match wrong.and_then(|wrong| exception.value(py).setattr("diagnostics", wrong)) {
         Ok(()) => exception,
         Err(other) => other,
