@@ -44,7 +44,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     }
 
     #[inline]
-    fn operating(&self, now: Time, path: &Path, room: f64) -> Operating {
+    fn operating(&self, now: Time, path: &Path, spare: f64) -> Operating {
         Operating {
             window: Segments(self.window),
             epoch_window: self.epoch_window.map(Segments),
@@ -52,7 +52,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
             base_rtt: path.base_rtt,
             since_event: self.last_event.map(|then| now.since(then)),
             phase: self.phase(),
-            room,
+            spare,
         }
     }
 
@@ -97,9 +97,9 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
             if self.ramp.holds(self.window) {
                 acked = self.rise(acked);
             }
-            let room = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
+            let spare = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
             while acked > 0 {
-                let gain = self.law.gain(&self.operating(feedback.now, path, room));
+                let gain = self.law.gain(&self.operating(feedback.now, path, spare));
                 self.window = (self.window + gain).min(CEILING);
                 acked -= 1;
             }

@@ -36,7 +36,7 @@ impl FlowPlan<'_> {
             rtt,
             since_event: (events > 0.0).then(|| 1.0 / events),
             phase: Phase::CongestionAvoidance,
-            room: 0.0,
+            spare: 0.0,
         };
         let (share, _) = self.given_up(&point, chances);
         point.epoch_window = (1.0 - share) * window;

@@ -62,7 +62,7 @@ pub(crate) struct Signal {
     /// Probability of a loss.
     pub(crate) losses: f64,
     /// Does every link have capacity to spare?
-    pub(crate) room: bool,
+    pub(crate) spare: bool,
 }
 
 /// The equations of a network, with all that they remember.
@@ -218,7 +218,7 @@ impl<'a> NetworkEquations<'a> {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
         let mut signal =
-            Signal { losses: plan.loss, room: plan.hears_of_spare, ..Signal::default() };
+            Signal { losses: plan.loss, spare: plan.hears_of_spare, ..Signal::default() };
         let mut add = |link: usize, price: f64, load: f64| {
             let link = &self.plan.links[link];
             if link.marks() {
@@ -226,7 +226,7 @@ impl<'a> NetworkEquations<'a> {
             } else {
                 signal.losses += price;
             }
-            signal.room = plan.hears_of_spare && link.spare(signal.room, load);
+            signal.spare = plan.hears_of_spare && link.spare(signal.spare, load);
         };
         if self.delay == 0.0 {
             for &(link, _) in &plan.hops {
@@ -266,10 +266,10 @@ impl<'a> NetworkEquations<'a> {
             rtt: self.round_trip(flow, y),
             since_event,
             phase: stand.phase,
-            room: 0.0,
+            spare: 0.0,
         };
-        if signal.room {
-            point.room = plan.room(&plan.operating(&point));
+        if signal.spare {
+            point.spare = plan.spare_share(&plan.operating(&point));
         }
         point
     }

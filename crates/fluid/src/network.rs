@@ -134,7 +134,7 @@ pub struct Load {
 impl FluidNetwork {
     /// Is the AntiECN bit in use on the route of `flow`, and does its law react to it?
     pub(crate) fn hears_of_spare(&self, flow: &FluidFlow) -> bool {
-        flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())
+        flow.law.needs().spare && flow.route.iter().all(|&link| self.links[link].spare.is_some())
     }
 }
 

@@ -150,7 +150,7 @@ pub(crate) struct OperatingPoint {
     pub(crate) rtt: f64,
     pub(crate) since_event: Option<f64>,
     pub(crate) phase: Phase,
-    pub(crate) room: f64,
+    pub(crate) spare: f64,
 }
 
 /// A time as a quantity, which the laws expect.
@@ -173,7 +173,7 @@ impl FlowPlan<'_> {
             base_rtt: self.flow.rtt,
             since_event: point.since_event.map(span),
             phase: point.phase,
-            room: point.room,
+            spare: point.spare,
         }
     }
 
@@ -190,7 +190,7 @@ impl FlowPlan<'_> {
     /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. Every packet of
     /// a paced flow finds the virtual queue empty; a flow that is not paced sends its window as a train, of which only
     /// the first packet does.
-    pub(crate) fn room(&self, at: &Operating) -> f64 {
+    pub(crate) fn spare_share(&self, at: &Operating) -> f64 {
         match self.flow.pacing.unwrap_or_else(|| self.law().pacing(at)) {
             Pacing::Spread { .. } | Pacing::Rate(_) => 1.0,
             Pacing::Unpaced | Pacing::Blocks(_) => 1.0 / at.window.0,

@@ -116,11 +116,11 @@ impl Common<'_> {
             rtt: self.round_trip(flow, y),
             since_event: self.last_loss.map(|then| t - then),
             phase: self.phases[flow],
-            room: 0.0,
+            spare: 0.0,
         };
         let link = &self.plan.links[0];
         if plan.hears_of_spare && link.spare(true, self.load(t, y) * link.capacity) {
-            point.room = plan.room(&plan.operating(&point));
+            point.spare = plan.spare_share(&plan.operating(&point));
         }
         point
     }
@@ -132,8 +132,8 @@ impl Common<'_> {
         if buffer == 0.0 {
             return excess;
         }
-        let room = y[self.queue_at()] - buffer * (1.0 - 1e-12);
-        if excess > 0.0 { room } else { room.min(-f64::MIN_POSITIVE) }
+        let overfull = y[self.queue_at()] - buffer * (1.0 - 1e-12);
+        if excess > 0.0 { overfull } else { overfull.min(-f64::MIN_POSITIVE) }
     }
 }
 

@@ -181,7 +181,7 @@ fn least(flow: &FluidFlow, rate: f64) -> f64 {
         base_rtt: flow.rtt,
         since_event: Some(flow.rtt),
         phase: Phase::CongestionAvoidance,
-        room: 0.0,
+        spare: 0.0,
     };
     (2.0 + flow.law.gain(&at) * window.0) * bits / flow.rtt.seconds()
 }

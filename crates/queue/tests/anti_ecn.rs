@@ -16,7 +16,7 @@ fn at(packet_times: f64) -> Time {
 fn a_trace_worked_out_by_hand() {
     // Half of 8 Gbit/s: 500 B drain in the time of a packet of 1000 B. There is room for 2500 B.
     let mut queue = AntiEcnQueue::new(RATE, 0.5, 2500.0);
-    for (time, bytes, room, backlog) in [
+    for (time, bytes, spare, backlog) in [
         (0.0, 1000, true, 1000.0),
         (1.0, 1000, false, 1500.0), // 500 were left
         (2.0, 1000, false, 2000.0),
@@ -27,7 +27,7 @@ fn a_trace_worked_out_by_hand() {
         (8.2, 1000, true, 1000.0),  // 80 B drain in 0.16
         (1e6, 1000, true, 1000.0),
     ] {
-        assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), room, "at {time}");
+        assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), spare, "at {time}");
         close(queue.backlog(), backlog);
     }
 }
@@ -39,8 +39,8 @@ fn share_with_room(threshold: f64, load: f64, before: u64, packets: u64) -> f64 
     (0..before).for_each(|packet| {
         told(packet);
     });
-    let room = (before..before + packets).filter(|&packet| told(packet)).count();
-    room as f64 / packets as f64
+    let spare = (before..before + packets).filter(|&packet| told(packet)).count();
+    spare as f64 / packets as f64
 }
 
 #[test]
@@ -63,8 +63,9 @@ fn one_packet_of_a_train_finds_room() {
     let mut queue = AntiEcnQueue::new(RATE, 0.5, 1e6);
     for train in 0..1000_u64 {
         for packet in 0..100_u64 {
-            let room = queue.has_spare_capacity(Time((300 * train + packet) * PACKET_TIME), PACKET);
-            assert_eq!(room, packet == 0, "packet {packet} of train {train}");
+            let spare =
+                queue.has_spare_capacity(Time((300 * train + packet) * PACKET_TIME), PACKET);
+            assert_eq!(spare, packet == 0, "packet {packet} of train {train}");
         }
     }
 }

@@ -54,17 +54,17 @@ fn the_bit_is_never_more_than_slow_start_nor_less_than_the_base_law() {
 fn without_the_bit_every_law_is_what_it_was() {
     let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
     for law in laws.map(|law| &*law.name).filter(|name| *name != "anti-ecn") {
-        for room in [None, Some(false)] {
+        for spare in [None, Some(false)] {
             let mut plain = Flow::new(law, &[], 1000.0);
             let mut built = Flow::new("anti-ecn", &[on(law)], 1000.0);
             for step in 0..5000 {
                 plain.ack();
-                built.ack_with(|ack| Feedback { spare: room, ..ack });
+                built.ack_with(|ack| Feedback { spare, ..ack });
                 if step % 2000 == 1999 {
                     plain.lose();
                     built.lose();
                 }
-                assert_eq!(plain.window(), built.window(), "{law}, {room:?}, step {step}");
+                assert_eq!(plain.window(), built.window(), "{law}, {spare:?}, step {step}");
             }
         }
     }
@@ -87,7 +87,7 @@ fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
     let controller = listed("anti-ecn");
     let law = controller.law.as_ref().expect("it is a window law")(&controller.defaults());
     let rtt = Span::from_millis(100);
-    let gain = |room: f64| {
+    let gain = |spare: f64| {
         law.gain(&Operating {
             window: Segments(100.0),
             epoch_window: Some(Segments(100.0)),
@@ -95,10 +95,10 @@ fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
             base_rtt: rtt,
             since_event: None,
             phase: Phase::CongestionAvoidance,
-            room,
+            spare,
         })
     };
     assert_eq!((gain(0.0), gain(1.0)), (0.01, 1.0));
     assert_near(gain(0.25), 0.2575, 1e-12, "a quarter of 1 and three of 0.01");
-    assert!(law.needs().room, "the host must carry the bit");
+    assert!(law.needs().spare, "the host must carry the bit");
 }

@@ -24,7 +24,7 @@ fn at(window: f64, rtt_millis: u64, base_millis: u64) -> Operating {
         base_rtt: Span::from_millis(base_millis),
         since_event: None,
         phase: Phase::CongestionAvoidance,
-        room: 0.0,
+        spare: 0.0,
     }
 }
 

@@ -22,7 +22,7 @@ fn at(window: f64, phase: Phase) -> Operating {
         base_rtt: Span::from_millis(100),
         since_event: None,
         phase,
-        room: 0.0,
+        spare: 0.0,
     }
 }
 

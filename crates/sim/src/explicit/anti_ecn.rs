@@ -32,7 +32,7 @@ impl Negotiation {
     /// way that does not take part.
     pub(crate) fn new(control: &Choice<Controller>, unaware: Option<usize>) -> Self {
         match unaware {
-            _ if !control.entry.needs(&control.settings).room => Self::NotAsked,
+            _ if !control.entry.needs(&control.settings).spare => Self::NotAsked,
             Some(link) => Self::Unaware(link),
             None => Self::Agreed,
         }
