@@ -172,9 +172,9 @@ mod tests {
 
     /// Paces at as many segments per second as seconds have passed since the last event.
     #[derive(Clone, Debug)]
-    struct Clock;
+    struct PacedByAge;
 
-    impl WindowLaw for Clock {
+    impl WindowLaw for PacedByAge {
         fn gain(&self, _: &Operating) -> f64 {
             0.0
         }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_law_is_asked_for_its_pacing_once_per_round_trip_and_at_congestion() {
-        let mut control = Windowed::new(Clock, &Start::default());
+        let mut control = Windowed::new(PacedByAge, &Start::default());
         let mut pacing_at = |seconds, round_starts| {
             control.on_feedback(&Feedback { round_starts, ..Feedback::at(at(seconds), 1) }, &PATH);
             control.pacing()
