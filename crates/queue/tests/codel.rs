@@ -7,17 +7,17 @@ use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
-use support::{PACKET, Port, defaults, site};
+use support::{FreeLink, PACKET, defaults, site};
 
-fn port(capacity: Capacity, ecn: bool) -> Port {
+fn port(capacity: Capacity, ecn: bool) -> FreeLink {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");
     settings.set("ecn", Value::Flag(ecn));
     let site = Site { capacity, ..site("packets") };
-    Port::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1)
+    FreeLink::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1)
 }
 
 /// An endless queue that drops.
-fn dropping() -> Port {
+fn dropping() -> FreeLink {
     port(Capacity::Unbounded, false)
 }
 
@@ -25,17 +25,17 @@ fn ms(time: u64) -> Time {
     Time::ZERO + Span::from_millis(time)
 }
 
-fn arrive(port: &mut Port, at: u64, packets: usize) {
+fn arrive(port: &mut FreeLink, at: u64, packets: usize) {
     for _ in 0..packets {
         port.arrive(ms(at), PACKET, Ecn::Ect0);
     }
 }
 
 /// A packet leaves every millisecond of `times`: those in which something is dropped or marked, once for each packet.
-fn hits(port: &mut Port, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
+fn hits(port: &mut FreeLink, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut hits = Vec::new();
     for at in times {
-        let count = |port: &Port| port.books().dropped.len() + port.books().marked.len();
+        let count = |port: &FreeLink| port.books().dropped.len() + port.books().marked.len();
         let before = count(port);
         port.depart(ms(at));
         hits.extend(std::iter::repeat_n(at, count(port) - before));
@@ -44,13 +44,13 @@ fn hits(port: &mut Port, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
 }
 
 /// Everything leaves at once.
-fn drain(port: &mut Port, at: u64) {
+fn drain(port: &mut FreeLink, at: u64) {
     while port.is_busy() {
         port.depart(ms(at));
     }
 }
 
-fn dropped(port: &Port) -> Vec<u32> {
+fn dropped(port: &FreeLink) -> Vec<u32> {
     port.books().dropped.iter().map(|item| item.id).collect()
 }
 

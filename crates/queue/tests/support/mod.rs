@@ -74,7 +74,7 @@ pub(crate) fn chance(seed: u64) -> Pcg64 {
 /// A free link and the queue before it. Checks what every queue owes its host: each packet leaves once or is dropped once,
 /// what waits is within the capacity, and the link is not idle while something waits.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub(crate) struct FreeLink {
     queue: Box<dyn PacketQueue>,
     capacity: Capacity,
     busy: bool,
@@ -92,7 +92,7 @@ pub(crate) struct Books {
     arrivals: u32,
 }
 
-impl Port {
+impl FreeLink {
     pub(crate) fn new(queue: Box<dyn PacketQueue>, capacity: Capacity, seed: u64) -> Self {
         let books = Books {
             waiting: BTreeMap::new(),
