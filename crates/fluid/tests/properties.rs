@@ -20,7 +20,7 @@ const MANY: u64 = 200_000;
 const FAR_TOO_MUCH: f64 = 4.0;
 
 #[derive(Clone, Debug)]
-struct Group {
+struct RandomGroup {
     count: usize,
     law: String,
     ends: (Index, Index),
@@ -72,7 +72,7 @@ fn link(round_trip: f64) -> impl Strategy<Value = FluidLink> {
     })
 }
 
-fn group() -> impl Strategy<Value = Group> {
+fn group() -> impl Strategy<Value = RandomGroup> {
     let laws =
         CONTROLLERS.iter().filter(|entry| entry.law.is_some()).map(|entry| entry.name.to_string());
     let what =
@@ -88,7 +88,7 @@ fn group() -> impl Strategy<Value = Group> {
     (what, when, sender).prop_map(
         |((count, law, ends, alike), (round_trips, start, stop), sender)| {
             let (initial_window, initial_threshold, slow_start, max_window, packet) = sender;
-            Group {
+            RandomGroup {
                 count,
                 law,
                 ends,
@@ -125,7 +125,13 @@ fn networks() -> impl Strategy<Value = FluidNetwork> {
     })
 }
 
-fn flows(index: usize, group: &Group, links: usize, trip: f64, duration: f64) -> Vec<FluidFlow> {
+fn flows(
+    index: usize,
+    group: &RandomGroup,
+    links: usize,
+    trip: f64,
+    duration: f64,
+) -> Vec<FluidFlow> {
     let (a, b) = (group.ends.0.index(links), group.ends.1.index(links));
     let flow = |member: usize| {
         let stretch = if group.alike { 1.0 } else { 1.0 + 0.013 * member as f64 };
