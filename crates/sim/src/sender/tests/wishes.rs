@@ -78,7 +78,7 @@ const EVERYTHING: Wants = Wants {
     router_header: true,
 };
 
-/// A conversation with that listener, until `until` milliseconds, and what the listener was told.
+/// A conversation with that recorder, until `until` milliseconds, and what the recorder was told.
 fn listen(
     recorder: impl FnOnce(&mut Recorder),
     recovery: Recovery,
