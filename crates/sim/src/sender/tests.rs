@@ -18,7 +18,7 @@ use crate::receiver::{Echo, Intervals, Receiver};
 const RTT: Span = Span::from_millis(100);
 
 /// One data packet as it left: when, which segment, and whether it had been sent before.
-type Departed = (u64, u64, bool);
+type LogEntry = (u64, u64, bool);
 
 /// A conversation with one kind of sender: TCP's unless stated.
 struct Dialogue<S = Sender> {
@@ -34,7 +34,7 @@ struct Dialogue<S = Sender> {
     /// Does no link have capacity to spare?
     crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
-    log: Vec<Departed>,
+    log: Vec<LogEntry>,
     /// The ranks of the packets sent.
     ranks: Vec<u32>,
 }
@@ -482,7 +482,7 @@ fn blitz(segments: u64, lost: &[u64]) -> Dialogue<BurstSender> {
 fn a_burst_leaves_at_the_access_rate_with_falling_priority() {
     let mut dialogue = blitz(50, &[]);
     dialogue.run(Span::from_seconds(10));
-    let expected: Vec<Departed> = (0..50).map(|segment| (segment, segment, false)).collect();
+    let expected: Vec<LogEntry> = (0..50).map(|segment| (segment, segment, false)).collect();
     assert_eq!(dialogue.log, expected);
     assert_eq!(dialogue.ranks, (0..50).collect::<Vec<u32>>());
     assert!(dialogue.sender.is_done());
