@@ -4,7 +4,7 @@ use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
 use crate::chance::Losses;
-use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
+use crate::dormand_prince::{Side, TrialStep, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
 use crate::model::{NetworkEquations, Reading};
 use crate::network::{FluidError, FluidNetwork};
@@ -78,7 +78,7 @@ struct Run<'a> {
     t: f64,
     end: f64,
     y: Vec<f64>,
-    step: Step,
+    step: TrialStep,
     /// The next step length to try.
     h: f64,
     /// Steps are no longer than the shortest delay, so that the past they depend on is known.
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             t: 0.0,
             end,
             y: model.initial_state(),
-            step: Step::new(model.size),
+            step: TrialStep::new(model.size),
             h: longest.min(shortest_trip / 100.0),
             longest,
             shortest: 2e-6 * shortest_trip.min(end),

@@ -16,7 +16,7 @@
 use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
-use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
+use crate::dormand_prince::{Equations, Side, TrialStep, quartic, stretch};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
 use crate::trajectory::{Means, Sampling, Trajectory};
@@ -167,7 +167,7 @@ struct Run<'a> {
     t: f64,
     end: f64,
     y: Vec<f64>,
-    step: Step,
+    step: TrialStep,
     h: f64,
     longest: f64,
     quartics: Vec<[f64; 5]>,
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
             t: 0.0,
             end,
             y: vec![0.0; size],
-            step: Step::new(size),
+            step: TrialStep::new(size),
             h: shortest / 100.0,
             longest: (4.0 * shortest).min(end / 50.0),
             quartics: Vec::new(),
