@@ -133,6 +133,19 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     }
 }
 
+/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time. That
+/// ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms after they
+/// came; n goes on at 2 there, so that the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
+#[test]
+fn the_drop_that_ends_the_dropping_counts() {
+    let mut port = dropping();
+    arrive(&mut port, 0, 279);
+    assert_eq!(hits(&mut port, 1..=274), [105, 205]);
+    arrive(&mut port, 274, 1000);
+    assert_eq!(hits(&mut port, 275..=460), [276, 379, 450]);
+    assert_eq!(dropped(&port)[2], 278, "the last of the old ones");
+}
+
 /// After a first and only drop there is no rate to go on with: n - n₀ = 0.
 #[test]
 fn a_single_drop_is_no_experience() {
