@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use longfat_units::parameter::{Entry, Parameter, Settings};
+use longfat_units::parameter::{Entry, Parameter, Settings, Text};
 use longfat_units::{Bytes, Segments, Span};
 
 use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
@@ -14,11 +14,11 @@ use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
 #[non_exhaustive]
 pub struct Controller {
     /// The name in scenario files.
-    pub name: Cow<'static, str>,
+    pub name: Text,
     /// What it is, in one line.
-    pub title: Cow<'static, str>,
+    pub title: Text,
     /// Where it was published.
-    pub source: Cow<'static, str>,
+    pub source: Text,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
@@ -36,7 +36,7 @@ pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;
 impl Controller {
     /// A controller that is not a window law, or is more than one; no parameters yet.
     pub fn new(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         build: impl Fn(&Settings, &Start) -> Sending + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Controller {
 
     /// A window law, wrapped in the shell [`Windowed`] where a controller is asked for.
     pub fn of_law<Law: WindowLaw + Clone + 'static>(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         law: impl Fn(&Settings) -> Law + Clone + Send + Sync + 'static,
     ) -> Self {
         let make = law.clone();
@@ -61,13 +61,13 @@ impl Controller {
 
     /// Says what it is, in one line.
     #[must_use]
-    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+    pub fn title(self, title: impl Into<Text>) -> Self {
         Self { title: title.into(), ..self }
     }
 
     /// Says where it was published.
     #[must_use]
-    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+    pub fn source(self, source: impl Into<Text>) -> Self {
         Self { source: source.into(), ..self }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use longfat_units::parameter::{Entry, Parameter, Settings};
+use longfat_units::parameter::{Entry, Parameter, Settings, Text};
 use longfat_units::{Bytes, Rate, Span};
 
 use crate::fifo::Fifo;
@@ -15,11 +15,11 @@ use crate::{Capacity, PacketQueue, Policy};
 #[non_exhaustive]
 pub struct Discipline {
     /// The name in scenario files.
-    pub name: Cow<'static, str>,
+    pub name: Text,
     /// What it is, in one line.
-    pub title: Cow<'static, str>,
+    pub title: Text,
     /// Where it was published.
-    pub source: Cow<'static, str>,
+    pub source: Text,
     /// Its parameters. A parameter called `mode` with the words `packets` and `bytes` decides the unit in which the
     /// queue counts its limit and its lengths.
     pub parameters: Vec<Parameter>,
@@ -36,12 +36,12 @@ pub type Check = Arc<dyn Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sy
 pub type BuildQueue = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
 
 /// Which key is wrong, and why.
-pub type Refusal = (Cow<'static, str>, String);
+pub type Refusal = (Text, String);
 
 impl Discipline {
     /// A discipline with no parameters yet, and so with nothing to check.
     pub fn new(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         build: impl Fn(&Settings, &Site) -> Built + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -56,13 +56,13 @@ impl Discipline {
 
     /// Says what it is, in one line.
     #[must_use]
-    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+    pub fn title(self, title: impl Into<Text>) -> Self {
         Self { title: title.into(), ..self }
     }
 
     /// Says where it was published.
     #[must_use]
-    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+    pub fn source(self, source: impl Into<Text>) -> Self {
         Self { source: source.into(), ..self }
     }
 
