@@ -89,14 +89,9 @@ impl Controller {
 
     /// A value for each parameter that has a default: what a scenario that gives only the name gets.
     pub fn defaults(&self) -> Settings {
-        let mut settings = Settings::default();
-        for parameter in &self.parameters {
-            // A controller has no queue, and so no length to measure.
-            if let Some(value) = parameter.default_setting(&|_| f64::NAN) {
-                settings.set(parameter.name.clone(), value);
-            }
-        }
-        settings
+        // A controller has no queue, and so no length to measure.
+        let value = |it: &Parameter| Some((it.name.clone(), it.default_setting(&|_| f64::NAN)?));
+        self.parameters.iter().filter_map(value).collect()
     }
 
     /// What it cannot do without under these settings.

@@ -85,11 +85,8 @@ impl Discipline {
     /// The settings of a queue about which nothing is said; `None` where a parameter has no default. `length` converts
     /// a length as written (`"0.1 bdp"`) into the unit in which the queue counts.
     pub fn defaults(&self, length: &dyn Fn(&str) -> f64) -> Option<Settings> {
-        let mut settings = Settings::default();
-        for parameter in &self.parameters {
-            settings.set(parameter.name.clone(), parameter.default_setting(length)?);
-        }
-        Some(settings)
+        let value = |it: &Parameter| Some((it.name.clone(), it.default_setting(length)?));
+        self.parameters.iter().map(value).collect()
     }
 }
 

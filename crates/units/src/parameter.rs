@@ -236,6 +236,16 @@ impl Settings {
     }
 }
 
+impl FromIterator<(Text, Setting)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (Text, Setting)>>(values: I) -> Self {
+        let mut settings = Self::default();
+        for (name, value) in values {
+            settings.set(name, value);
+        }
+        settings
+    }
+}
+
 impl Parameter {
     fn new(name: impl Into<Text>, kind: Kind, default: Given, about: impl Into<Text>) -> Self {
         Self { name: name.into(), kind, default, about: about.into() }
