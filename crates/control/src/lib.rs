@@ -22,10 +22,11 @@ mod registry;
 mod slow_start;
 mod windowed;
 
-pub use contract::{Bursts, CongestionControl, Pacing, Probe, Promises, Sending, Wants};
+pub use contract::{Bursts, CongestionControl, Pacing, Promises, Sending, Wants};
 pub use controller::CONTROLLERS;
 pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
+pub use longfat_units::Probe;
 pub use registry::{BuildLaw, BuildSending, Controller, Start};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;

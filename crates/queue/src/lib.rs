@@ -21,8 +21,9 @@ pub use anti_ecn::AntiEcnQueue;
 pub use discipline::DISCIPLINES;
 pub use discipline::pushout::Pushout;
 pub use fifo::Line;
+pub use longfat_units::Probe;
 pub use packet_queue::{Host, Item, PacketQueue};
-pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
+pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Verdict};
 pub use registry::{BuildQueue, Built, Check, Discipline, Refusal, Site};
 pub use shared::LengthUnit;
 
