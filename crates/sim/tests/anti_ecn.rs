@@ -4,22 +4,14 @@ mod random;
 mod support;
 
 use longfat_control::CONTROLLERS;
+use longfat_sim::Recording;
 use longfat_sim::summary::{FlowSummary, Summary};
-use longfat_sim::{Column, Recording};
 use proptest::prelude::*;
-
-fn run(text: &str) -> Summary {
-    support::record(text, false).summary
-}
+use support::run;
 
 /// A column of the time series of the flows.
 fn series(recording: &Recording, name: &str) -> Vec<f64> {
-    let table = recording.table("flow_series").expect("there is such a table");
-    let (_, column) = table.columns.iter().find(|(it, _)| *it == name).expect("the column");
-    match column {
-        Column::Real(values) => values.clone(),
-        other => panic!("{other:?} holds no real numbers"),
-    }
+    support::numbers(recording, "flow_series", name)
 }
 
 /// A lone flow on the link of the paper, 1 Gbit/s and 40 ms: the pipe holds 5000 packets of 1000 B. A row every fifth
