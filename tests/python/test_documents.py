@@ -57,7 +57,7 @@ TINY, HUGE = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
-class Entry:
+class ConsoleCommand:
     """One command of a console block, and where in the block its output stands."""
 
     arguments: list[str]
@@ -66,11 +66,11 @@ class Entry:
     end: int
 
 
-def entries(block: str) -> Iterator[Entry]:
+def entries(block: str) -> Iterator[ConsoleCommand]:
     for found in ENTRY.finditer(block):
         words = shlex.split(found[1].replace("\\\n", " "), comments=True)
         if words and Path(words[0]).name == "longfat":
-            yield Entry(words[1:], found[2], *found.span(2))
+            yield ConsoleCommand(words[1:], found[2], *found.span(2))
 
 
 def run_console(block: str, longfat: Command) -> tuple[str, list[str]]:

@@ -26,7 +26,7 @@ ALPHA, C = 1e-5, 2.0
 
 
 @dataclass(frozen=True)
-class Network:
+class DrawnNetwork:
     """Capacities in packets per second, and for each flow its links, round trip and lower bound."""
 
     capacities: list[float]
@@ -35,14 +35,14 @@ class Network:
     alphas: list[float]
 
     @staticmethod
-    def drawn(seed: int, segments: float) -> Network:
+    def drawn(seed: int, segments: float) -> DrawnNetwork:
         """A network of two to fifty links on which flows have around so many segments per round trip."""
         chance = random.Random(seed)  # noqa: S311 - shapes of networks
         links, flows = chance.randint(2, 50), chance.randint(2, 200)
         routes = [
             chance.sample(range(links), chance.randint(1, min(4, links))) for _ in range(flows)
         ]
-        return Network(
+        return DrawnNetwork(
             # For the mean round trip, and as many flows as cross a link on average; not the same for all.
             capacities=[
                 segments / 0.1 * max(1, 2.5 * flows / links) * 10 ** chance.uniform(-0.3, 0.7)
@@ -77,7 +77,7 @@ class Network:
         return {"duration": "10 s", "link": links, "flow": flows}
 
 
-def optimum(network: Network, *, overflow: bool) -> np.ndarray[Any, Any]:
+def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
     """The best rates in packets per second.
 
     Each 1/x is a variable t with x t >= 1, which is the cone |(2, x - t)| <= x + t; each ln(1 + u) is a
@@ -148,7 +148,7 @@ def optimum(network: Network, *, overflow: bool) -> np.ndarray[Any, Any]:
 
 def agrees(seed: int, price: Any) -> None:
     # The penalty is of second order in the price: with small windows it stands out of the rounding.
-    network = Network.drawn(seed, segments=300.0 if price == "avq" else 20.0)
+    network = DrawnNetwork.drawn(seed, segments=300.0 if price == "avq" else 20.0)
     solved = longfat.fluid(
         network.scenario(), price=price, integrate=False, equilibrium=True
     ).equilibrium

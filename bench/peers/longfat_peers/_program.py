@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.bench._outcome import Network, Outcome
+from longfat.bench._outcome import NetworkOutcome, Outcome
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import ProcessError, run
 from longfat.fairness import jain
@@ -178,7 +178,7 @@ def first_reading(scene: Dumbbell, result: Written) -> Reading | None:
     return before[-1] if before else None
 
 
-def network_of(scene: Dumbbell, first: Reading, last: Reading) -> Network:
+def network_of(scene: Dumbbell, first: Reading, last: Reading) -> NetworkOutcome:
     """The difference between two readings, in the terms of longfat."""
     goodputs: dict[str, list[float]] = {}
     pairs = zip(scene.flows, first.flows, last.flows, strict=True)
@@ -199,7 +199,7 @@ def network_of(scene: Dumbbell, first: Reading, last: Reading) -> Network:
     ]
     fairness = [value for group in goodputs.values() if (value := jain(group)) is not None]
     arrived = max(1.0, counts["arrived"])
-    return Network(
+    return NetworkOutcome(
         goodput_bit_s=math.fsum(math.fsum(group) for group in goodputs.values()),
         queue_mean=math.fsum(queues) / len(queues),
         drop_rate=counts["dropped"] / arrived,

@@ -175,7 +175,7 @@ pub fn check_control(
     operations: &[Operation],
 ) -> Result<(), Violation> {
     let rtt = Span::from_millis(100);
-    let mut host = Host { now: Time::ZERO, path: Path { rtt, base_rtt: rtt } };
+    let mut host = Driver { now: Time::ZERO, path: Path { rtt, base_rtt: rtt } };
     // A second one built alike, and a copy made midway, must behave the same.
     let mut twin = second;
     check_answers(&*control, &*twin).map_err(|what| Violation { after: 0, what })?;
@@ -196,12 +196,12 @@ pub fn check_control(
 }
 
 /// The clock and the path of a flow.
-struct Host {
+struct Driver {
     now: Time,
     path: Path,
 }
 
-impl Host {
+impl Driver {
     /// Moves the clock on, and completes the event with what is known by then.
     fn pass(&mut self, operation: &Operation) -> Event {
         self.now = Time(self.now.0.saturating_add(operation.after.0));
@@ -272,7 +272,7 @@ fn check_answers(
 
 /// Did this event keep the promises?
 fn check_event(
-    host: &Host,
+    host: &Driver,
     event: Event,
     before: Box<dyn CongestionControl>,
     after: &dyn CongestionControl,
@@ -307,7 +307,7 @@ fn check_event(
 
 /// One acknowledgment of n segments has the effect of n acknowledgments of one.
 fn check_batching(
-    host: &Host,
+    host: &Driver,
     feedback: &Feedback,
     mut single: Box<dyn CongestionControl>,
     batched: &dyn CongestionControl,

@@ -15,7 +15,7 @@
 use std::fmt;
 
 use dyn_clone::DynClone;
-use longfat_units::{RouterHeader, Segments, Time};
+use longfat_units::{Probe, RouterHeader, Segments, Time};
 
 use crate::{Congestion, Feedback, Needs, Path, Reaction, Sent};
 
@@ -191,10 +191,4 @@ impl Sending {
             Self::Bursts(_) => None,
         }
     }
-}
-
-/// Collects the variables that a controller names.
-pub trait Probe {
-    /// The current value of `name`.
-    fn value(&mut self, name: &'static str, value: f64);
 }

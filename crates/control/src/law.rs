@@ -59,7 +59,7 @@ pub struct Operating {
     /// Slow start or congestion avoidance.
     pub phase: Phase,
     /// The AntiECN bit: 0 or 1 in packets, the fraction of acknowledgments that carry it in the fluid.
-    pub room: f64,
+    pub spare: f64,
 }
 
 /// The two phases of RFC 5681.
@@ -88,7 +88,7 @@ pub struct Needs {
     pub ecn: bool,
     /// The AntiECN bit, carried to the receiver and back. Links that do not support it are no reason to refuse: their
     /// paths simply report no spare capacity.
-    pub room: bool,
+    pub spare: bool,
     /// Pacing by the sender.
     pub pacing: bool,
     /// Queues that take priorities into account.
@@ -100,5 +100,5 @@ pub struct Needs {
 impl Needs {
     /// Nothing beyond acknowledgments.
     pub const NONE: Self =
-        Self { ecn: false, room: false, pacing: false, priorities: false, access: false };
+        Self { ecn: false, spare: false, pacing: false, priorities: false, access: false };
 }

@@ -16,17 +16,18 @@ mod contract;
 pub mod controller;
 mod event;
 mod hystart;
+mod interpolated;
 mod law;
 mod registry;
 mod slow_start;
-mod table;
 mod windowed;
 
-pub use contract::{Bursts, CongestionControl, Pacing, Probe, Promises, Sending, Wants};
+pub use contract::{Bursts, CongestionControl, Pacing, Promises, Sending, Wants};
 pub use controller::CONTROLLERS;
 pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
-pub use registry::{Build, BuildLaw, Controller, Start};
+pub use longfat_units::Probe;
+pub use registry::{BuildLaw, BuildSending, Controller, Start};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;
 

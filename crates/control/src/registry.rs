@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use longfat_units::parameter::{Entry, Parameter, Settings};
+use longfat_units::parameter::{Entry, Parameter, Settings, Text};
 use longfat_units::{Bytes, Segments, Span};
 
 use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
@@ -14,21 +14,21 @@ use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
 #[non_exhaustive]
 pub struct Controller {
     /// The name in scenario files.
-    pub name: Cow<'static, str>,
+    pub name: Text,
     /// What it is, in one line.
-    pub title: Cow<'static, str>,
+    pub title: Text,
     /// Where it was published.
-    pub source: Cow<'static, str>,
+    pub source: Text,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
-    pub build: Build,
+    pub build: BuildSending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
 }
 
 /// Says how one flow sends, with the parameters of a scenario.
-pub type Build = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
+pub type BuildSending = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
 
 /// Builds a law from the parameters of a scenario.
 pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;
@@ -36,7 +36,7 @@ pub type BuildLaw = Arc<dyn Fn(&Settings) -> Box<dyn WindowLaw> + Send + Sync>;
 impl Controller {
     /// A controller that is not a window law, or is more than one; no parameters yet.
     pub fn new(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         build: impl Fn(&Settings, &Start) -> Sending + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl Controller {
 
     /// A window law, wrapped in the shell [`Windowed`] where a controller is asked for.
     pub fn of_law<Law: WindowLaw + Clone + 'static>(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         law: impl Fn(&Settings) -> Law + Clone + Send + Sync + 'static,
     ) -> Self {
         let make = law.clone();
@@ -61,13 +61,13 @@ impl Controller {
 
     /// Says what it is, in one line.
     #[must_use]
-    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+    pub fn title(self, title: impl Into<Text>) -> Self {
         Self { title: title.into(), ..self }
     }
 
     /// Says where it was published.
     #[must_use]
-    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+    pub fn source(self, source: impl Into<Text>) -> Self {
         Self { source: source.into(), ..self }
     }
 
@@ -89,14 +89,9 @@ impl Controller {
 
     /// A value for each parameter that has a default: what a scenario that gives only the name gets.
     pub fn defaults(&self) -> Settings {
-        let mut settings = Settings::default();
-        for parameter in &self.parameters {
-            // A controller has no queue, and so no length to measure.
-            if let Some(value) = parameter.default_setting(&|_| f64::NAN) {
-                settings.set(parameter.name.clone(), value);
-            }
-        }
-        settings
+        // A controller has no queue, and so no length to measure.
+        let value = |it: &Parameter| Some((it.name.clone(), it.default_setting(&|_| f64::NAN)?));
+        self.parameters.iter().filter_map(value).collect()
     }
 
     /// What it cannot do without under these settings.

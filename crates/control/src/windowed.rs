@@ -44,7 +44,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     }
 
     #[inline]
-    fn operating(&self, now: Time, path: &Path, room: f64) -> Operating {
+    fn operating(&self, now: Time, path: &Path, spare: f64) -> Operating {
         Operating {
             window: Segments(self.window),
             epoch_window: self.epoch_window.map(Segments),
@@ -52,7 +52,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
             base_rtt: path.base_rtt,
             since_event: self.last_event.map(|then| now.since(then)),
             phase: self.phase(),
-            room,
+            spare,
         }
     }
 
@@ -102,9 +102,9 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     #[inline(always)]
     fn grow(&mut self, feedback: &Feedback, path: &Path, mut acked: u64) {
         if feedback.limited.may_grow() {
-            let room = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
+            let spare = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
             while acked > 0 {
-                let gain = self.law.gain(&self.operating(feedback.now, path, room));
+                let gain = self.law.gain(&self.operating(feedback.now, path, spare));
                 self.window = (self.window + gain).min(CEILING);
                 acked -= 1;
             }
@@ -191,9 +191,9 @@ mod tests {
 
     /// Paces at as many segments per second as seconds have passed since the last event.
     #[derive(Clone, Debug)]
-    struct Clock;
+    struct PacedByAge;
 
-    impl WindowLaw for Clock {
+    impl WindowLaw for PacedByAge {
         fn gain(&self, _: &Operating) -> f64 {
             0.0
         }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_law_is_asked_for_its_pacing_once_per_round_trip_and_at_congestion() {
-        let mut control = Windowed::new(Clock, &Start::default());
+        let mut control = Windowed::new(PacedByAge, &Start::default());
         let mut pacing_at = |seconds, round_starts| {
             control.on_feedback(&Feedback { round_starts, ..Feedback::at(at(seconds), 1) }, &PATH);
             control.pacing()

@@ -4,7 +4,7 @@ use longfat_control::bounds::CEILING;
 use longfat_control::{Cause, Phase};
 use longfat_units::math;
 
-use crate::plan::{FlowPlan, LEAST_WINDOW, Point};
+use crate::plan::{FlowPlan, LEAST_WINDOW, OperatingPoint};
 
 /// Probabilities that a packet of one flow is marked or lost on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,15 +28,15 @@ impl Demand {
 
 impl FlowPlan<'_> {
     /// The operating point in balance at this window: the epoch window is the mean window after a loss.
-    pub(crate) fn balanced(&self, window: f64, rtt: f64, chances: Chances) -> Point {
+    pub(crate) fn balanced(&self, window: f64, rtt: f64, chances: Chances) -> OperatingPoint {
         let events = window / rtt * (chances.marks + chances.losses);
-        let mut point = Point {
+        let mut point = OperatingPoint {
             window,
             epoch_window: window,
             rtt,
             since_event: (events > 0.0).then(|| 1.0 / events),
             phase: Phase::CongestionAvoidance,
-            room: 0.0,
+            spare: 0.0,
         };
         let (share, _) = self.given_up(&point, chances);
         point.epoch_window = (1.0 - share) * window;
@@ -44,7 +44,7 @@ impl FlowPlan<'_> {
     }
 
     /// The mean share given up at an event, and the share given up per packet.
-    fn given_up(&self, point: &Point, chances: Chances) -> (f64, f64) {
+    fn given_up(&self, point: &OperatingPoint, chances: Chances) -> (f64, f64) {
         let at = self.operating(point);
         let of = |cause: Cause, probability: f64| {
             if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }

@@ -90,7 +90,7 @@ pub(crate) trait Equations {
 
 /// One step, tried and not yet taken.
 #[derive(Clone, Debug)]
-pub(crate) struct Step {
+pub(crate) struct TrialStep {
     stages: [Vec<f64>; 7],
     /// The state at the end.
     pub(crate) end: Vec<f64>,
@@ -99,7 +99,7 @@ pub(crate) struct Step {
     ready: bool,
 }
 
-impl Step {
+impl TrialStep {
     pub(crate) fn new(size: usize) -> Self {
         let zeros = || vec![0.0; size];
         Self {
@@ -220,7 +220,7 @@ mod tests {
     fn a_step_has_the_order_of_the_method() {
         let mut errors = Vec::new();
         for h in [0.1_f64, 0.05] {
-            let mut step = Step::new(2);
+            let mut step = TrialStep::new(2);
             let error = step.attempt(&mut Circle, 0.0, &[1.0, 0.0], h);
             assert!(error < 1.0, "estimate {error}");
             errors.push((step.end[0] - h.cos()).hypot(step.end[1] - h.sin()));
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_component_that_is_no_number_is_not_hidden_by_the_next() {
-        let mut step = Step::new(3);
+        let mut step = TrialStep::new(3);
         let error = step.attempt(&mut Broken, 0.0, &[1.0; 3], 0.1);
         assert!(error.is_nan(), "estimate {error}");
         assert_eq!(step.broken(), Some(1));

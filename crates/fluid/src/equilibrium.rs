@@ -19,8 +19,8 @@ use longfat_units::Span;
 use nalgebra::{DMatrix, DVector};
 
 use crate::demand::{Chances, Demand};
-use crate::network::{FluidError, Network, Price};
-use crate::plan::{FlowPlan, LinkPlan, Plan};
+use crate::network::{FluidError, FluidNetwork, Price};
+use crate::plan::{FlowPlan, LinkPlan, NetworkPlan};
 use crate::stability::GoOn;
 
 /// Where a network settles.
@@ -62,7 +62,7 @@ pub struct LinkRest {
 ///
 /// # Errors
 /// If nothing holds a window, a link is too small for the least that its flows send, or the search fails.
-pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
+pub fn equilibrium(network: &FluidNetwork) -> Result<Equilibrium, FluidError> {
     let rest = equilibrium_while(network, &mut || true)?;
     Ok(rest.expect("nobody stops it"))
 }
@@ -73,11 +73,11 @@ pub fn equilibrium(network: &Network) -> Result<Equilibrium, FluidError> {
 /// # Errors
 /// As [`equilibrium`].
 pub fn equilibrium_while(
-    network: &Network,
+    network: &FluidNetwork,
     go_on: GoOn<'_>,
 ) -> Result<Option<Equilibrium>, FluidError> {
     network.check()?;
-    let plan = Plan::new(network);
+    let plan = NetworkPlan::new(network);
     let mut search = Search::new(network, &plan)?;
     if !search.run(go_on)? {
         return Ok(None);
@@ -88,7 +88,7 @@ pub fn equilibrium_while(
 }
 
 /// What a flow asks for is computed as if it heard of no capacity to spare, so that must be true.
-fn refuse_spare(plan: &Plan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
+fn refuse_spare(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
     let hears = |flow: &FlowPlan<'_>| {
         let spare = |before, &(link, _): &(usize, f64)| {
             let at = &plan.links[link];
@@ -132,8 +132,8 @@ enum Newton {
 }
 
 struct Search<'a> {
-    network: &'a Network,
-    plan: &'a Plan<'a>,
+    network: &'a FluidNetwork,
+    plan: &'a NetworkPlan<'a>,
     /// The flows that never stop.
     running: Vec<usize>,
     /// What unresponsive sources take, in bit/s.
@@ -145,7 +145,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(network: &'a Network, plan: &'a Plan<'a>) -> Result<Self, FluidError> {
+    fn new(network: &'a FluidNetwork, plan: &'a NetworkPlan<'a>) -> Result<Self, FluidError> {
         let end = network.duration.seconds();
         let running: Vec<usize> =
             (0..plan.flows.len()).filter(|&flow| plan.flows[flow].stop >= end).collect();
@@ -476,7 +476,7 @@ fn finite(buffer: f64) -> f64 {
 }
 
 /// The queue at which RED's price becomes steep: a full buffer, or the jump at its last threshold.
-fn steep(link: &LinkPlan, red: crate::Red) -> f64 {
+fn steep(link: &LinkPlan, red: crate::RedPrice) -> f64 {
     let last = if red.gentle { 2.0 * red.max } else { red.max };
     finite(link.buffer).min(last)
 }

@@ -1,12 +1,12 @@
 //! The window laws as differential equations.
 //!
 //! ```text
-//!     Scenario → Setup: a Network, and what its flows and links are called
+//!     Scenario → FluidSetup: a FluidNetwork, and what its flows and links are called
 //!
-//!     Network → solve         windows, rates and prices over time: rates (mean field), or windows that jump (hybrid)
-//!             → synchronised  the phase plane: all flows of one link lose together
-//!             → equilibrium   where it settles, without integrating
-//!             → stability     whether it does, and how much later the feedback could come
+//!     FluidNetwork → solve         windows, rates and prices over time: mean field, or windows that jump (hybrid)
+//!                  → synchronised  the phase plane: all flows of one link lose together
+//!                  → equilibrium   where it settles, without integrating
+//!                  → stability     whether it does, and how much later the feedback could come
 //! ```
 //!
 //! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any
@@ -30,9 +30,9 @@ mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
 pub use model::Reading;
-pub use network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
+pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
-pub use scenario::{Group, Pricing, Setup};
+pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{GoOn, Stability, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};

@@ -7,7 +7,7 @@ use nalgebra::{Complex, DMatrix};
 use crate::demand::Chances;
 use crate::equilibrium::{Equilibrium, FlowRest};
 use crate::network::Price;
-use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, Plan, Point};
+use crate::plan::{FlowPlan, LEAST_WINDOW, LinkPlan, NetworkPlan, OperatingPoint};
 
 pub(crate) type Number = Complex<f64>;
 
@@ -158,7 +158,7 @@ pub(crate) fn linear_link(
 }
 
 pub(crate) fn linear_flow(
-    plan: &Plan<'_>,
+    plan: &NetworkPlan<'_>,
     flow: &FlowPlan<'_>,
     state: &FlowRest,
     rest: &Equilibrium,
@@ -179,16 +179,17 @@ pub(crate) fn linear_flow(
     let bound = state.window <= LEAST_WINDOW * (1.0 + 1e-9)
         || state.window >= flow.max_window * (1.0 - 1e-9);
     let answers = if bound { 0.0 } else { 1.0 };
-    let growth = |point: &Point| flow.net_gain(point, chances);
-    let slope = |by: f64, moved: &dyn Fn(f64) -> Point| {
+    let growth = |point: &OperatingPoint| flow.net_gain(point, chances);
+    let slope = |by: f64, moved: &dyn Fn(f64) -> OperatingPoint| {
         (growth(&moved(by)) - growth(&moved(-by))) / (2.0 * by)
     };
     let by = 1e-6;
     let w = by * point.window;
-    let at_window = |change: f64| Point { window: point.window + change, ..point };
-    let at_epoch = |change: f64| Point { epoch_window: point.epoch_window + change, ..point };
-    let at_rtt = |change: f64| Point { rtt: point.rtt + change, ..point };
-    let left = |point: &Point| flow.kept(point, chances);
+    let at_window = |change: f64| OperatingPoint { window: point.window + change, ..point };
+    let at_epoch =
+        |change: f64| OperatingPoint { epoch_window: point.epoch_window + change, ..point };
+    let at_rtt = |change: f64| OperatingPoint { rtt: point.rtt + change, ..point };
+    let left = |point: &OperatingPoint| flow.kept(point, chances);
     let events = rate * (chances.marks + chances.losses);
     let hops = flow.hops.iter().filter_map(|&(link, lag)| {
         let cause = if plan.links[link].marks() { Cause::Mark } else { Cause::Loss };
@@ -211,7 +212,7 @@ pub(crate) fn linear_flow(
 
 impl FlowPlan<'_> {
     /// What a packet gains less what it costs, in segments.
-    fn net_gain(&self, point: &Point, chances: Chances) -> f64 {
+    fn net_gain(&self, point: &OperatingPoint, chances: Chances) -> f64 {
         let at = self.operating(point);
         let taken = |cause: Cause, probability: f64| {
             if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }
@@ -221,7 +222,7 @@ impl FlowPlan<'_> {
     }
 
     /// The mean window after an event.
-    fn kept(&self, point: &Point, chances: Chances) -> f64 {
+    fn kept(&self, point: &OperatingPoint, chances: Chances) -> f64 {
         let at = self.operating(point);
         let total = (chances.marks + chances.losses).max(f64::MIN_POSITIVE);
         let marks = chances.marks / total * self.law().give_up(&at, Cause::Mark);

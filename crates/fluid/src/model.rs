@@ -25,8 +25,10 @@ use longfat_units::Span;
 
 use crate::dormand_prince::{Equations, Side};
 use crate::history::{History, Past};
-use crate::network::Network;
-use crate::plan::{LEAST_WINDOW, Plan, Point, has_queue, initial_state, link_slope, price};
+use crate::network::FluidNetwork;
+use crate::plan::{
+    LEAST_WINDOW, NetworkPlan, OperatingPoint, has_queue, initial_state, link_slope, price,
+};
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +62,14 @@ pub(crate) struct Signal {
     /// Probability of a loss.
     pub(crate) losses: f64,
     /// Does every link have capacity to spare?
-    pub(crate) room: bool,
+    pub(crate) spare: bool,
 }
 
 /// The equations of a network, with all that they remember.
 #[derive(Debug)]
-pub(crate) struct Model<'a> {
-    pub(crate) network: &'a Network,
-    pub(crate) plan: Plan<'a>,
+pub(crate) struct NetworkEquations<'a> {
+    pub(crate) network: &'a FluidNetwork,
+    pub(crate) plan: NetworkPlan<'a>,
     pub(crate) reading: Reading,
     /// Factor on every delay; 0: none.
     pub(crate) delay: f64,
@@ -81,9 +83,9 @@ pub(crate) struct Model<'a> {
     pub(crate) prices: Vec<f64>,
 }
 
-impl<'a> Model<'a> {
-    pub(crate) fn new(network: &'a Network, reading: Reading, delay: f64) -> Self {
-        let plan = Plan::new(network);
+impl<'a> NetworkEquations<'a> {
+    pub(crate) fn new(network: &'a FluidNetwork, reading: Reading, delay: f64) -> Self {
+        let plan = NetworkPlan::new(network);
         let mut size = 3 * plan.flows.len();
         let link_states = plan
             .links
@@ -191,7 +193,7 @@ impl<'a> Model<'a> {
         }
         let mut loads = std::mem::take(&mut self.loads);
         loads.fill(0.0);
-        Plan::add_loads(self.network, t, &mut loads);
+        NetworkPlan::add_loads(self.network, t, &mut loads);
         for (link, load) in self.plan.links.iter().zip(&mut loads) {
             for &(flow, lag) in &link.crossing {
                 let lag = lag * self.delay;
@@ -216,7 +218,7 @@ impl<'a> Model<'a> {
         let plan = &self.plan.flows[flow];
         let links = self.plan.links.len();
         let mut signal =
-            Signal { losses: plan.loss, room: plan.hears_of_spare, ..Signal::default() };
+            Signal { losses: plan.loss, spare: plan.hears_of_spare, ..Signal::default() };
         let mut add = |link: usize, price: f64, load: f64| {
             let link = &self.plan.links[link];
             if link.marks() {
@@ -224,7 +226,7 @@ impl<'a> Model<'a> {
             } else {
                 signal.losses += price;
             }
-            signal.room = plan.hears_of_spare && link.spare(signal.room, load);
+            signal.spare = plan.hears_of_spare && link.spare(signal.spare, load);
         };
         if self.delay == 0.0 {
             for &(link, _) in &plan.hops {
@@ -249,7 +251,7 @@ impl<'a> Model<'a> {
     }
 
     /// Where a flow stands.
-    pub(crate) fn point(&self, flow: usize, t: f64, y: &[f64], signal: &Signal) -> Point {
+    pub(crate) fn point(&self, flow: usize, t: f64, y: &[f64], signal: &Signal) -> OperatingPoint {
         let stand = &self.stands[flow];
         let plan = &self.plan.flows[flow];
         let events = signal.acks * (signal.marks + signal.losses);
@@ -258,16 +260,16 @@ impl<'a> Model<'a> {
             // The mean time since the last event when events come at this rate.
             Reading::MeanField => (events > 0.0).then(|| 1.0 / events),
         };
-        let mut point = Point {
+        let mut point = OperatingPoint {
             window: y[flow].min(plan.max_window),
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),
             since_event,
             phase: stand.phase,
-            room: 0.0,
+            spare: 0.0,
         };
-        if signal.room {
-            point.room = plan.room(&plan.operating(&point));
+        if signal.spare {
+            point.spare = plan.spare_share(&plan.operating(&point));
         }
         point
     }
@@ -345,7 +347,7 @@ impl<'a> Model<'a> {
     }
 }
 
-impl Equations for Model<'_> {
+impl Equations for NetworkEquations<'_> {
     fn slope(&mut self, side: Side, t: f64, y: &[f64], slope: &mut [f64]) {
         self.look(side, t, y);
         for (index, link) in self.plan.links.iter().enumerate() {

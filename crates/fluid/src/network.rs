@@ -6,11 +6,11 @@ use thiserror::Error;
 
 /// A complete network: nothing is left to a default.
 #[derive(Debug)]
-pub struct Network {
+pub struct FluidNetwork {
     /// The links; each is one direction.
-    pub links: Vec<Link>,
+    pub links: Vec<FluidLink>,
     /// The long flows.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<FluidFlow>,
     /// Other traffic on the links, which reacts to nothing.
     pub loads: Vec<Load>,
     /// How much of the beginning every average leaves out.
@@ -23,7 +23,7 @@ pub struct Network {
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub struct FluidLink {
     /// Its name, for messages.
     pub name: String,
     /// Its capacity.
@@ -66,14 +66,14 @@ pub enum Price {
     Overflow,
     /// Random early detection (Misra, Gong and Towsley 2000): a queue, its average, and a probability that grows with
     /// the average.
-    Red(Red),
+    Red(RedPrice),
     /// Nothing but corruption: the capacity has no effect.
     Loss,
 }
 
 /// Random early detection. Queue lengths are given as the time they take to drain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Red {
+pub struct RedPrice {
     /// Average queue at which marking begins.
     pub min: f64,
     /// Average queue at which `max_p` is reached, in seconds.
@@ -90,12 +90,12 @@ pub struct Red {
 
 /// A long flow.
 #[derive(Debug)]
-pub struct Flow {
+pub struct FluidFlow {
     /// Its name, for messages.
     pub name: String,
     /// Its window law.
     pub law: Box<dyn WindowLaw>,
-    /// Indices into [`Network::links`], in the order of travel.
+    /// Indices into [`FluidNetwork::links`], in the order of travel.
     pub route: Vec<usize>,
     /// Round trip without queues.
     pub rtt: Span,
@@ -121,7 +121,7 @@ pub struct Flow {
 /// A load that reacts to nothing: the mean load of short flows.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// Indices into [`Network::links`].
+    /// Indices into [`FluidNetwork::links`].
     pub route: Vec<usize>,
     /// In bit/s.
     pub rate: f64,
@@ -131,10 +131,10 @@ pub struct Load {
     pub stop: Option<Span>,
 }
 
-impl Network {
+impl FluidNetwork {
     /// Is the AntiECN bit in use on the route of `flow`, and does its law react to it?
-    pub(crate) fn hears_of_spare(&self, flow: &Flow) -> bool {
-        flow.law.needs().room && flow.route.iter().all(|&link| self.links[link].spare.is_some())
+    pub(crate) fn hears_of_spare(&self, flow: &FluidFlow) -> bool {
+        flow.law.needs().spare && flow.route.iter().all(|&link| self.links[link].spare.is_some())
     }
 }
 
@@ -260,7 +260,7 @@ pub enum FluidError {
     NoFlows,
 }
 
-impl Red {
+impl RedPrice {
     /// The marking probability at this average, and its slope per second of queue.
     pub(crate) fn probability(&self, average: f64) -> (f64, f64) {
         if average <= self.min {

@@ -5,14 +5,14 @@ use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
-use crate::network::{Flow, FluidError, Network, Price, Red, Spare};
+use crate::network::{FluidError, FluidFlow, FluidNetwork, Price, RedPrice, Spare};
 
 /// The least a flow sends: one segment per round trip, as after a time-out, though the fluid has no time-outs.
 pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct NetworkPlan<'a> {
     pub(crate) links: Vec<LinkPlan>,
     pub(crate) flows: Vec<FlowPlan<'a>>,
     /// Does any link have a queue, so that round trips change?
@@ -36,7 +36,7 @@ pub(crate) struct LinkPlan {
 /// A flow in plain numbers.
 #[derive(Debug)]
 pub(crate) struct FlowPlan<'a> {
-    pub(crate) flow: &'a Flow,
+    pub(crate) flow: &'a FluidFlow,
     pub(crate) rtt: f64,
     pub(crate) bits: f64,
     pub(crate) start: f64,
@@ -52,8 +52,8 @@ pub(crate) struct FlowPlan<'a> {
     pub(crate) loss: f64,
 }
 
-impl<'a> Plan<'a> {
-    pub(crate) fn new(network: &'a Network) -> Self {
+impl<'a> NetworkPlan<'a> {
+    pub(crate) fn new(network: &'a FluidNetwork) -> Self {
         let mut links: Vec<LinkPlan> = network
             .links
             .iter()
@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The load of unresponsive sources on each link at `t`, in bit/s.
-    pub(crate) fn add_loads(network: &Network, t: f64, loads: &mut [f64]) {
+    pub(crate) fn add_loads(network: &FluidNetwork, t: f64, loads: &mut [f64]) {
         for load in &network.loads {
             let stop = load.stop.map_or(f64::INFINITY, Span::seconds);
             if t >= load.start.seconds() && t < stop {
@@ -108,13 +108,13 @@ impl<'a> Plan<'a> {
 }
 
 /// Lags between links below a hundredth of the shortest round trip are ignored: steps would have to be as short.
-fn negligible_lag(network: &Network) -> f64 {
+fn negligible_lag(network: &FluidNetwork) -> f64 {
     let shortest = network.flows.iter().map(|flow| flow.rtt).min().unwrap_or_default();
     shortest.seconds() / 100.0
 }
 
 /// Each link of a route with its lag behind the first: the delays of the links in between.
-fn hops(network: &Network, flow: &Flow, negligible: f64) -> Vec<(usize, f64)> {
+fn hops(network: &FluidNetwork, flow: &FluidFlow, negligible: f64) -> Vec<(usize, f64)> {
     let mut lag = 0.0;
     let mut hops = Vec::with_capacity(flow.route.len());
     for &link in &flow.route {
@@ -135,7 +135,7 @@ impl LinkPlan {
     pub(crate) fn marks(&self) -> bool {
         match self.price {
             Price::Avq { .. } => true,
-            Price::Red(Red { marks, .. }) => marks,
+            Price::Red(RedPrice { marks, .. }) => marks,
             Price::Overflow | Price::Loss => false,
         }
     }
@@ -143,14 +143,14 @@ impl LinkPlan {
 
 /// Where a flow of the fluid stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Point {
+pub(crate) struct OperatingPoint {
     pub(crate) window: f64,
     pub(crate) epoch_window: f64,
     /// The round trip now, with queues.
     pub(crate) rtt: f64,
     pub(crate) since_event: Option<f64>,
     pub(crate) phase: Phase,
-    pub(crate) room: f64,
+    pub(crate) spare: f64,
 }
 
 /// A time as a quantity, which the laws expect.
@@ -165,7 +165,7 @@ impl FlowPlan<'_> {
     }
 
     /// The argument of the law's formulas.
-    pub(crate) fn operating(&self, point: &Point) -> Operating {
+    pub(crate) fn operating(&self, point: &OperatingPoint) -> Operating {
         Operating {
             window: Segments(point.window.max(LEAST_WINDOW)),
             epoch_window: Some(Segments(point.epoch_window.max(LEAST_WINDOW))),
@@ -173,7 +173,7 @@ impl FlowPlan<'_> {
             base_rtt: self.flow.rtt,
             since_event: point.since_event.map(span),
             phase: point.phase,
-            room: point.room,
+            spare: point.spare,
         }
     }
 
@@ -190,7 +190,7 @@ impl FlowPlan<'_> {
     /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. Every packet of
     /// a paced flow finds the virtual queue empty; a flow that is not paced sends its window as a train, of which only
     /// the first packet does.
-    pub(crate) fn room(&self, at: &Operating) -> f64 {
+    pub(crate) fn spare_share(&self, at: &Operating) -> f64 {
         match self.flow.pacing.unwrap_or_else(|| self.law().pacing(at)) {
             Pacing::Spread { .. } | Pacing::Rate(_) => 1.0,
             Pacing::Unpaced | Pacing::Blocks(_) => 1.0 / at.window.0,
@@ -263,7 +263,7 @@ pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
     -math::ln_1p(-weight.min(0.999)) * packets_per_second
 }
 
-impl Network {
+impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
         for (index, link) in self.links.iter().enumerate() {

@@ -7,12 +7,14 @@ use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcn, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
-use crate::network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
+use crate::network::{
+    FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare,
+};
 use crate::plan::averaging;
 
 /// What every link charges.
@@ -51,13 +53,13 @@ impl Pricing {
 
 /// A network made from a scenario, and what its flows and links are called there.
 #[derive(Debug)]
-pub struct Setup {
+pub struct FluidSetup {
     /// What is solved.
-    pub network: Network,
+    pub network: FluidNetwork,
     /// Spacing of the time series.
     pub sample: Span,
     /// The groups of long flows, in the order of the scenario.
-    pub groups: Vec<Group>,
+    pub groups: Vec<GroupLabel>,
     /// For each flow of the network, the index of its group.
     pub group: Vec<u32>,
     /// The names of the links of the scenario.
@@ -68,14 +70,14 @@ pub struct Setup {
 
 /// A group of long flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct GroupLabel {
     /// Its name.
     pub name: String,
     /// The name of its controller.
     pub control: String,
 }
 
-impl Setup {
+impl FluidSetup {
     /// The fluid model of `scenario` in which links charge as `pricing` says.
     ///
     /// Directions of links that no flow crosses are left out.
@@ -85,7 +87,7 @@ impl Setup {
     /// RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
-            network: Network {
+            network: FluidNetwork {
                 links: Vec::new(),
                 flows: Vec::new(),
                 loads: Vec::new(),
@@ -113,7 +115,7 @@ impl Setup {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
             let packet = scenario.largest_packet(index);
-            setup.network.links.push(Link {
+            setup.network.links.push(FluidLink {
                 name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
                 rate: direction.rate,
                 delay: direction.delay,
@@ -137,11 +139,11 @@ impl Setup {
         }
         let route = self.route(&group.path, group.reverse);
         let index = self.groups.len() as u32;
-        self.groups.push(Group { name: name.clone(), control: control.kind().into() });
+        self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
         for member in 0..group.count {
             let (start, rtt) = scenario.start_and_rtt(group, member);
             self.group.push(index);
-            self.network.flows.push(Flow {
+            self.network.flows.push(FluidFlow {
                 name: format!("{name}[{member}]"),
                 law: law(&control.settings),
                 route: route.clone(),
@@ -208,7 +210,9 @@ impl Setup {
                 let (index, reverse) = self.directions[at];
                 let link = &scenario.links[index];
                 let direction = if reverse { &link.reverse } else { &link.forward };
-                let Some(AntiEcn { threshold, buffer, .. }) = direction.anti_ecn else { continue };
+                let Some(AntiEcnMarker { threshold, buffer, .. }) = direction.anti_ecn else {
+                    continue;
+                };
                 let pipe = direction.rate.bytes_in(flow.rtt).0 as f64;
                 let least = threshold * (1.0 - threshold) * pipe;
                 if buffer < least {
@@ -242,7 +246,7 @@ fn buffer(direction: &Direction, packet: Bytes) -> Option<Span> {
     Some(Span::from_seconds_f64((bytes * 8.0 / direction.rate.0 as f64).min(1e6)))
 }
 
-fn spare(marker: AntiEcn) -> Spare {
+fn spare(marker: AntiEcnMarker) -> Spare {
     Spare { below: marker.threshold, overwrites: marker.mode == AntiEcnMode::Overwrite }
 }
 
@@ -275,7 +279,7 @@ fn price(
     })
 }
 
-fn red(direction: &Direction, packet: Bytes) -> Red {
+fn red(direction: &Direction, packet: Bytes) -> RedPrice {
     let settings = &direction.queue.settings;
     let rate = direction.rate.0 as f64;
     let packet_bits = packet.0 as f64 * 8.0;
@@ -287,7 +291,7 @@ fn red(direction: &Direction, packet: Bytes) -> Red {
         .map_or(1.0 / f64::from(red::REMEMBERED) / round_trip, |weight| {
             averaging(weight, packets_per_second)
         });
-    Red {
+    RedPrice {
         min: settings.number("min") * unit / rate,
         max: settings.number("max") * unit / rate,
         max_p: settings.number("max_p"),

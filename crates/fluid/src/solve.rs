@@ -4,10 +4,10 @@ use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
 use crate::chance::Losses;
-use crate::dormand_prince::{Side, Step, quartic, quartic_integral, stretch};
+use crate::dormand_prince::{Side, TrialStep, quartic, quartic_integral, stretch};
 use crate::history::SAMPLES;
-use crate::model::{Model, Reading};
-use crate::network::{FluidError, Network};
+use crate::model::{NetworkEquations, Reading};
+use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
@@ -32,7 +32,7 @@ const MOST_STEPS: u64 = 20_000_000;
 ///
 /// # Errors
 /// If a link is too small for what crosses it, the equations take too many steps, or a window grows without bound.
-pub fn solve(network: &Network, how: &Solve) -> Result<Trajectory, FluidError> {
+pub fn solve(network: &FluidNetwork, how: &Solve) -> Result<Trajectory, FluidError> {
     let mut integration = Integration::new(network, how)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
@@ -47,7 +47,7 @@ impl<'a> Integration<'a> {
     ///
     /// # Errors
     /// If a link is too small for what crosses it.
-    pub fn new(network: &'a Network, how: &Solve) -> Result<Self, FluidError> {
+    pub fn new(network: &'a FluidNetwork, how: &Solve) -> Result<Self, FluidError> {
         network.check()?;
         Ok(Self(Run::new(network, how)))
     }
@@ -74,11 +74,11 @@ impl<'a> Integration<'a> {
 
 #[derive(Debug)]
 struct Run<'a> {
-    model: Model<'a>,
+    model: NetworkEquations<'a>,
     t: f64,
     end: f64,
     y: Vec<f64>,
-    step: Step,
+    step: TrialStep,
     /// The next step length to try.
     h: f64,
     /// Steps are no longer than the shortest delay, so that the past they depend on is known.
@@ -102,13 +102,13 @@ struct Run<'a> {
 
 /// Something that happens to a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Event {
+struct FlowEvent {
     flow: usize,
-    what: What,
+    what: FlowEventKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+enum FlowEventKind {
     /// A loss or a mark.
     Congestion,
     /// Slow start ends at the threshold.
@@ -124,8 +124,8 @@ struct Cut {
 }
 
 impl<'a> Run<'a> {
-    fn new(network: &'a Network, how: &Solve) -> Self {
-        let model = Model::new(network, how.reading, how.delay);
+    fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
+        let model = NetworkEquations::new(network, how.reading, how.delay);
         let end = network.duration.seconds();
         let shortest_trip =
             model.plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             t: 0.0,
             end,
             y: model.initial_state(),
-            step: Step::new(model.size),
+            step: TrialStep::new(model.size),
             h: longest.min(shortest_trip / 100.0),
             longest,
             shortest: 2e-6 * shortest_trip.min(end),
@@ -232,11 +232,11 @@ impl<'a> Run<'a> {
     }
 
     /// The events ahead of each active flow: the component of the state to watch, and the value at which each happens.
-    fn awaited(&self) -> impl Iterator<Item = (Event, usize, f64)> {
+    fn awaited(&self) -> impl Iterator<Item = (FlowEvent, usize, f64)> {
         let active = self.model.stands.iter().enumerate().filter(|(_, stand)| stand.active);
         active.flat_map(|(flow, stand)| {
-            let congestion = Event { flow, what: What::Congestion };
-            let threshold = Event { flow, what: What::Threshold };
+            let congestion = FlowEvent { flow, what: FlowEventKind::Congestion };
+            let threshold = FlowEvent { flow, what: FlowEventKind::Threshold };
             let slow = stand.phase == Phase::SlowStart;
             let rises = slow.then_some((threshold, flow, stand.threshold));
             [(congestion, self.model.hazard(flow), stand.due)].into_iter().chain(rises)
@@ -244,8 +244,8 @@ impl<'a> Run<'a> {
     }
 
     /// The first event of the step, if there is one, and where in the step it comes, 0 to 1.
-    fn first_event(&self) -> Option<(Event, f64)> {
-        let mut first: Option<(Event, f64)> = None;
+    fn first_event(&self) -> Option<(FlowEvent, f64)> {
+        let mut first: Option<(FlowEvent, f64)> = None;
         for (event, component, goal) in self.awaited() {
             let quartics = &self.quartics[component];
             if self.step.end[component] >= goal && quartics[0] < goal {
@@ -260,17 +260,17 @@ impl<'a> Run<'a> {
 
     /// Handles `first`, and whatever comes at the same instant: identical flows lose, and leave slow start, together.
     /// None of them sees the others' reaction.
-    fn happen(&mut self, first: Event) {
-        let due = |&(event, component, goal): &(Event, usize, f64)| {
+    fn happen(&mut self, first: FlowEvent) {
+        let due = |&(event, component, goal): &(FlowEvent, usize, f64)| {
             event == first || self.y[component] >= goal
         };
-        let events: Vec<Event> = self.awaited().filter(due).map(|(event, ..)| event).collect();
+        let events: Vec<FlowEvent> = self.awaited().filter(due).map(|(event, ..)| event).collect();
         let flows =
             |what| events.iter().filter(move |event| event.what == what).map(|event| event.flow);
         self.model.look(Side::Before, self.t, &self.y);
-        let cuts: Vec<Cut> = flows(What::Congestion).map(|flow| self.cut(flow)).collect();
+        let cuts: Vec<Cut> = flows(FlowEventKind::Congestion).map(|flow| self.cut(flow)).collect();
         // Congestion ends slow start too.
-        let risen = flows(What::Threshold);
+        let risen = flows(FlowEventKind::Threshold);
         for flow in risen.filter(|flow| cuts.iter().all(|cut| cut.flow != *flow)) {
             self.leave_slow_start(flow);
         }

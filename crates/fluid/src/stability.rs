@@ -28,8 +28,8 @@ use nalgebra::DMatrix;
 
 use crate::equilibrium::Equilibrium;
 use crate::linear::{LinearFlow, LinearLink, Number, linear_flow, linear_link};
-use crate::network::Network;
-use crate::plan::Plan;
+use crate::network::FluidNetwork;
+use crate::plan::NetworkPlan;
 
 /// What the linear equations say.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,19 +42,19 @@ pub struct Stability {
 }
 
 /// Is a network stable where it settles, with delays times `delay` (0: none)?
-pub fn stability(network: &Network, rest: &Equilibrium, delay: f64) -> Stability {
+pub fn stability(network: &FluidNetwork, rest: &Equilibrium, delay: f64) -> Stability {
     stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
 }
 
 /// [`stability`] for callers that may want to stop it: `go_on` is called once for every frequency examined, every few
 /// microseconds for a small network. `None` once it returns false.
 pub fn stability_while(
-    network: &Network,
+    network: &FluidNetwork,
     rest: &Equilibrium,
     delay: f64,
     go_on: GoOn<'_>,
 ) -> Option<Stability> {
-    let plan = Plan::new(network);
+    let plan = NetworkPlan::new(network);
     Linear::new(&plan, rest).judge(delay, go_on).ok()
 }
 
@@ -78,7 +78,7 @@ const MANY_TURNS: f64 = 40.0;
 
 /// f at one frequency.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ResponsePoint {
     frequency: f64,
     direction: Number,
     /// The largest row sum of |G|.
@@ -96,7 +96,7 @@ struct Linear {
 }
 
 impl Linear {
-    fn new(plan: &Plan<'_>, rest: &Equilibrium) -> Self {
+    fn new(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Self {
         let mut index = vec![None; plan.links.len()];
         let mut links = Vec::new();
         for (at, (link, state)) in plan.links.iter().zip(&rest.links).enumerate() {
@@ -170,10 +170,10 @@ impl Linear {
             (0.5 * frequency.max(slowest)).min(delays)
         };
         let mut turned = 0.0;
-        let mut here = self.place(0.0, delay);
+        let mut here = self.response(0.0, delay);
         let hopeless = -(MANY_TURNS + std::f64::consts::TAU * self.links.len() as f64);
         loop {
-            let next = self.place(here.frequency + stride(here.frequency), delay);
+            let next = self.response(here.frequency + stride(here.frequency), delay);
             turned += self.turn(&here, &next, delay, go_on, 0)?;
             here = next;
             // Beyond the corners of all flows and links, loops are faint and stay faint.
@@ -193,19 +193,19 @@ impl Linear {
     }
 
     /// f at a frequency, and how fast it turns there.
-    fn place(&self, frequency: f64, delay: f64) -> Place {
+    fn response(&self, frequency: f64, delay: f64) -> ResponsePoint {
         let (direction, gain) = self.characteristic(frequency, delay);
         let by = 1e-5 * frequency.max(1e-3 * self.slowest());
         let (beyond, _) = self.characteristic(frequency + by, delay);
-        Place { frequency, direction, gain, rate: angle(beyond / direction) / by }
+        ResponsePoint { frequency, direction, gain, rate: angle(beyond / direction) / by }
     }
 
-    /// The angle by which f turns from one place to another. With many loops it may go round many times: the rates at
+    /// The angle by which f turns from one point to another. With many loops it may go round many times: the rates at
     /// the ends and in the middle say how often, and where they do not agree the interval is halved.
     fn turn(
         &self,
-        from: &Place,
-        to: &Place,
+        from: &ResponsePoint,
+        to: &ResponsePoint,
         delay: f64,
         go_on: GoOn<'_>,
         depth: u32,
@@ -213,7 +213,7 @@ impl Linear {
         if !go_on() {
             return Err(Stopped);
         }
-        let middle = self.place(f64::midpoint(from.frequency, to.frequency), delay);
+        let middle = self.response(f64::midpoint(from.frequency, to.frequency), delay);
         let coarse = expected(from, to);
         let fine = expected(from, &middle) + expected(&middle, to);
         let seen = angle(to.direction / from.direction);
@@ -302,8 +302,8 @@ impl Linear {
     }
 }
 
-/// The angle between two places, from the rates at both.
-fn expected(from: &Place, to: &Place) -> f64 {
+/// The angle between two points, from the rates at both.
+fn expected(from: &ResponsePoint, to: &ResponsePoint) -> f64 {
     f64::midpoint(from.rate, to.rate) * (to.frequency - from.frequency)
 }
 

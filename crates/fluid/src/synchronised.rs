@@ -16,9 +16,9 @@
 use longfat_control::{Cause, Phase, bounds};
 use longfat_units::Span;
 
-use crate::dormand_prince::{Equations, Side, Step, quartic, stretch};
-use crate::network::{FluidError, Network};
-use crate::plan::{LEAST_WINDOW, Plan, Point};
+use crate::dormand_prince::{Equations, Side, TrialStep, quartic, stretch};
+use crate::network::{FluidError, FluidNetwork};
+use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
@@ -26,7 +26,7 @@ use crate::trajectory::{Means, Sampling, Trajectory};
 ///
 /// # Errors
 /// If there is not exactly one link, the equations take too many steps, or a window grows without bound.
-pub fn synchronised(network: &Network, sample: Span) -> Result<Trajectory, FluidError> {
+pub fn synchronised(network: &FluidNetwork, sample: Span) -> Result<Trajectory, FluidError> {
     let mut integration = Synchronised::new(network, sample)?;
     while integration.advance(u64::MAX)? {}
     Ok(integration.finish())
@@ -41,7 +41,7 @@ impl<'a> Synchronised<'a> {
     ///
     /// # Errors
     /// If there is not exactly one link, or it is too small for what crosses it.
-    pub fn new(network: &'a Network, sample: Span) -> Result<Self, FluidError> {
+    pub fn new(network: &'a FluidNetwork, sample: Span) -> Result<Self, FluidError> {
         if network.links.len() != 1 {
             return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
         }
@@ -73,8 +73,8 @@ const MOST_STEPS: u64 = 20_000_000;
 
 #[derive(Debug)]
 struct Common<'a> {
-    network: &'a Network,
-    plan: Plan<'a>,
+    network: &'a FluidNetwork,
+    plan: NetworkPlan<'a>,
     active: Vec<bool>,
     phases: Vec<Phase>,
     last_loss: Option<f64>,
@@ -101,26 +101,26 @@ impl Common<'_> {
     /// The load, as a share of the capacity.
     fn load(&self, t: f64, y: &[f64]) -> f64 {
         let mut loads = [0.0];
-        Plan::add_loads(self.network, t, &mut loads);
+        NetworkPlan::add_loads(self.network, t, &mut loads);
         let sent = (0..self.plan.flows.len())
             .filter(|&flow| self.active[flow])
             .map(|flow| self.rate(flow, y) * self.plan.flows[flow].bits);
         (loads[0] + sent.sum::<f64>()) / self.plan.links[0].capacity
     }
 
-    fn point(&self, flow: usize, t: f64, y: &[f64]) -> Point {
+    fn point(&self, flow: usize, t: f64, y: &[f64]) -> OperatingPoint {
         let plan = &self.plan.flows[flow];
-        let mut point = Point {
+        let mut point = OperatingPoint {
             window: y[flow],
             epoch_window: y[self.epoch(flow)],
             rtt: self.round_trip(flow, y),
             since_event: self.last_loss.map(|then| t - then),
             phase: self.phases[flow],
-            room: 0.0,
+            spare: 0.0,
         };
         let link = &self.plan.links[0];
         if plan.hears_of_spare && link.spare(true, self.load(t, y) * link.capacity) {
-            point.room = plan.room(&plan.operating(&point));
+            point.spare = plan.spare_share(&plan.operating(&point));
         }
         point
     }
@@ -132,8 +132,8 @@ impl Common<'_> {
         if buffer == 0.0 {
             return excess;
         }
-        let room = y[self.queue_at()] - buffer * (1.0 - 1e-12);
-        if excess > 0.0 { room } else { room.min(-f64::MIN_POSITIVE) }
+        let overfull = y[self.queue_at()] - buffer * (1.0 - 1e-12);
+        if excess > 0.0 { overfull } else { overfull.min(-f64::MIN_POSITIVE) }
     }
 }
 
@@ -167,7 +167,7 @@ struct Run<'a> {
     t: f64,
     end: f64,
     y: Vec<f64>,
-    step: Step,
+    step: TrialStep,
     h: f64,
     longest: f64,
     quartics: Vec<[f64; 5]>,
@@ -179,8 +179,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(network: &'a Network, sample: Span) -> Self {
-        let plan = Plan::new(network);
+    fn new(network: &'a FluidNetwork, sample: Span) -> Self {
+        let plan = NetworkPlan::new(network);
         let flows = plan.flows.len();
         let shortest = plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
         let end = network.duration.seconds();
@@ -197,7 +197,7 @@ impl<'a> Run<'a> {
             t: 0.0,
             end,
             y: vec![0.0; size],
-            step: Step::new(size),
+            step: TrialStep::new(size),
             h: shortest / 100.0,
             longest: (4.0 * shortest).min(end / 50.0),
             quartics: Vec::new(),

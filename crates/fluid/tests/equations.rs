@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_fluid::{FluidError, Load, Price, Reading, Red, Solve, averaging, solve};
+use longfat_fluid::{FluidError, Load, Price, Reading, RedPrice, Solve, averaging, solve};
 use longfat_units::{Rate, Segments, Span};
 use support::{AVQ, PACKET, assert_near, flow, hybrid, law, link, mean_field, single};
 
@@ -78,7 +78,8 @@ fn a_queue_stretches_the_round_trip_until_it_is_full() {
 /// 0.1 (q - 0.04)/0.15 = 2/(62.5 (0.2 + q))², so q = 0.05212 s and w = 15.757.
 #[test]
 fn red_holds_the_queue_that_its_price_asks_for() {
-    let red = Red { min: 0.04, max: 0.19, max_p: 0.1, gentle: true, averaging: 0.1, marks: true };
+    let red =
+        RedPrice { min: 0.04, max: 0.19, max_p: 0.1, gentle: true, averaging: 0.1, marks: true };
     let mut link = link(3750.0, Price::Red(red));
     link.buffer = Some(SECOND);
     let flows = (0..60).map(|_| flow(law("reno", &[]), Span::from_millis(200))).collect();

@@ -3,7 +3,9 @@
 
 mod support;
 
-use longfat_fluid::{Equilibrium, FluidError, Link, Network, Price, Red, averaging, equilibrium};
+use longfat_fluid::{
+    Equilibrium, FluidError, FluidLink, FluidNetwork, Price, RedPrice, averaging, equilibrium,
+};
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
@@ -30,8 +32,8 @@ fn random(
     flows: usize,
     names: &[&str],
     capacity: f64,
-) -> Network {
-    let links: Vec<Link> =
+) -> FluidNetwork {
+    let links: Vec<FluidLink> =
         (0..links).map(|_| link(capacity * (1.0 + 9.0 * shapes.uniform()), AVQ)).collect();
     let flows = (0..flows)
         .map(|index| {
@@ -49,10 +51,10 @@ fn random(
         })
         .collect();
     let (warmup, duration) = (Span::ZERO, Span::from_seconds(10));
-    Network { links, flows, loads: Vec::new(), warmup, duration, seed: 1 }
+    FluidNetwork { links, flows, loads: Vec::new(), warmup, duration, seed: 1 }
 }
 
-fn settled(network: &Network) -> Equilibrium {
+fn settled(network: &FluidNetwork) -> Equilibrium {
     equilibrium(network).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -110,7 +112,7 @@ fn a_bounded_window_leaves_the_rest_to_the_others() {
 /// With a price that a queue makes: 60 Reno flows behind RED, as in `equations.rs`.
 #[test]
 fn red_and_overflow_settle_where_integration_does() {
-    let red = Red {
+    let red = RedPrice {
         min: 0.04,
         max: 0.19,
         max_p: 0.1,

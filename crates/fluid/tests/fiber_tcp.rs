@@ -3,7 +3,7 @@
 mod support;
 
 use longfat_control::WindowLaw;
-use longfat_fluid::{Network, Price};
+use longfat_fluid::{FluidNetwork, Price};
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
@@ -13,7 +13,12 @@ fn fiber() -> Box<dyn WindowLaw> {
     law("fiber", &[("alpha", 1e-2)])
 }
 
-fn network(capacity: f64, price: Price, laws: Vec<Box<dyn WindowLaw>>, seconds: f64) -> Network {
+fn network(
+    capacity: f64,
+    price: Price,
+    laws: Vec<Box<dyn WindowLaw>>,
+    seconds: f64,
+) -> FluidNetwork {
     let mut link = link(capacity, price);
     link.loss = 1e-3;
     single(link, laws.into_iter().map(|law| flow(law, UNIT)).collect(), seconds)

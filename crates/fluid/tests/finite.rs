@@ -4,18 +4,18 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Flow, FluidError, Network, Price, Reading, Solve, Trajectory, solve, synchronised,
+    FluidError, FluidFlow, FluidNetwork, Price, Reading, Solve, Trajectory, solve, synchronised,
 };
 use longfat_units::{Rate, Segments, Span, math};
 use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
 /// Two flows of one law, as a scenario of a rate and a round trip has them: slow start has no threshold.
-fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> Network {
+fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> FluidNetwork {
     let mut network = single(link(1.0, price), Vec::new(), 30.0);
     network.links[0].rate = rate;
     network.links[0].buffer = Some(rtt);
     network.flows = (0..2)
-        .map(|_| Flow {
+        .map(|_| FluidFlow {
             initial_window: Segments(10.0),
             initial_threshold: None,
             ..flow(law(law_name, &[]), rtt)
@@ -26,7 +26,7 @@ fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> Network {
 }
 
 /// The sum of the mean rates as a share of the link.
-fn used(network: &Network, path: &Trajectory) -> f64 {
+fn used(network: &FluidNetwork, path: &Trajectory) -> f64 {
     path.flows.iter().map(|flow| flow.rate_mean).sum::<f64>() / network.links[0].rate.0 as f64
 }
 
@@ -124,7 +124,7 @@ fn a_law_that_gives_no_number_is_an_error_with_its_flow_and_time() {
     for gain in [f64::NAN, f64::INFINITY] {
         let good = flow(law("reno", &[]), Span::from_millis(100));
         let bad =
-            Flow { name: "bad".into(), ..flow(Box::new(Wrong(gain)), Span::from_millis(100)) };
+            FluidFlow { name: "bad".into(), ..flow(Box::new(Wrong(gain)), Span::from_millis(100)) };
         let network = single(link(1e4, AVQ), vec![good, bad], 10.0);
         let how = Solve { reading: Reading::MeanField, delay: 0.0, sample: Span::from_seconds(1) };
         for error in [

@@ -4,8 +4,8 @@ mod support;
 
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
-    Flow, FluidError, Integration, Link, Network, Price, Reading, Red, Solve, Synchronised,
-    Trajectory, equilibrium,
+    FluidError, FluidFlow, FluidLink, FluidNetwork, Integration, Price, Reading, RedPrice, Solve,
+    Synchronised, Trajectory, equilibrium,
 };
 use longfat_units::{Bytes, Rate, Segments, Span, math};
 use proptest::option::of;
@@ -20,7 +20,7 @@ const MANY: u64 = 200_000;
 const FAR_TOO_MUCH: f64 = 4.0;
 
 #[derive(Clone, Debug)]
-struct Group {
+struct RandomGroup {
     count: usize,
     law: String,
     ends: (Index, Index),
@@ -48,12 +48,12 @@ fn price(round_trip: f64, buffer: f64) -> impl Strategy<Value = Price> {
     let red = (select(vec![0.02, 0.1, 1.0]), any::<bool>(), decades(0.01, 10.0), any::<bool>());
     let red = red.prop_map(move |(max_p, gentle, averaging, marks)| {
         let (min, max) = (0.1 * buffer, 0.5 * buffer);
-        Price::Red(Red { min, max, max_p, gentle, averaging: averaging / round_trip, marks })
+        Price::Red(RedPrice { min, max, max_p, gentle, averaging: averaging / round_trip, marks })
     });
     prop_oneof![2 => avq, 2 => Just(Price::Overflow), 2 => red, 1 => Just(Price::Loss)]
 }
 
-fn link(round_trip: f64) -> impl Strategy<Value = Link> {
+fn link(round_trip: f64) -> impl Strategy<Value = FluidLink> {
     let buffers = prop_oneof![Just(None), Just(Some(0.0)), decades(0.01, 3.0).prop_map(Some)];
     let buffers = buffers.prop_map(move |buffer| buffer.map(|trips| trips * round_trip));
     let queue = buffers.prop_flat_map(move |buffer| {
@@ -61,7 +61,7 @@ fn link(round_trip: f64) -> impl Strategy<Value = Link> {
         (Just(buffer.map(Span::from_seconds_f64)), price(round_trip, thresholds))
     });
     let loss = select(vec![0.0, 0.0, 1e-6, 1e-3]);
-    (decades(1e6, 1e10), queue, loss).prop_map(move |(rate, (buffer, price), loss)| Link {
+    (decades(1e6, 1e10), queue, loss).prop_map(move |(rate, (buffer, price), loss)| FluidLink {
         name: "link".into(),
         rate: Rate(rate as u64),
         delay: Span::from_seconds_f64(round_trip / 10.0),
@@ -72,7 +72,7 @@ fn link(round_trip: f64) -> impl Strategy<Value = Link> {
     })
 }
 
-fn group() -> impl Strategy<Value = Group> {
+fn group() -> impl Strategy<Value = RandomGroup> {
     let laws =
         CONTROLLERS.iter().filter(|entry| entry.law.is_some()).map(|entry| entry.name.to_string());
     let what =
@@ -88,7 +88,7 @@ fn group() -> impl Strategy<Value = Group> {
     (what, when, sender).prop_map(
         |((count, law, ends, alike), (round_trips, start, stop), sender)| {
             let (initial_window, initial_threshold, slow_start, max_window, packet) = sender;
-            Group {
+            RandomGroup {
                 count,
                 law,
                 ends,
@@ -107,7 +107,7 @@ fn group() -> impl Strategy<Value = Group> {
 }
 
 /// A chain of up to three links and the flows over parts of it.
-fn networks() -> impl Strategy<Value = Network> {
+fn networks() -> impl Strategy<Value = FluidNetwork> {
     decades(1e-3, 0.5).prop_flat_map(|round_trip| {
         let links = prop::collection::vec(link(round_trip), 1..4);
         let groups = prop::collection::vec(group(), 1..4);
@@ -117,19 +117,25 @@ fn networks() -> impl Strategy<Value = Network> {
                 let flows = groups.iter().enumerate().flat_map(|(index, group)| {
                     flows(index, group, links.len(), round_trip, duration)
                 });
-                let flows: Vec<Flow> = flows.take(20).collect();
+                let flows: Vec<FluidFlow> = flows.take(20).collect();
                 let (warmup, duration) = (Span::ZERO, Span::from_seconds_f64(duration));
-                Network { links, flows, loads: Vec::new(), warmup, duration, seed }
+                FluidNetwork { links, flows, loads: Vec::new(), warmup, duration, seed }
             },
         )
     })
 }
 
-fn flows(index: usize, group: &Group, links: usize, trip: f64, duration: f64) -> Vec<Flow> {
+fn flows(
+    index: usize,
+    group: &RandomGroup,
+    links: usize,
+    trip: f64,
+    duration: f64,
+) -> Vec<FluidFlow> {
     let (a, b) = (group.ends.0.index(links), group.ends.1.index(links));
     let flow = |member: usize| {
         let stretch = if group.alike { 1.0 } else { 1.0 + 0.013 * member as f64 };
-        Flow {
+        FluidFlow {
             name: format!("{}[{index}][{member}]", group.law),
             law: law(&group.law, &[]),
             route: (a.min(b)..=a.max(b)).collect(),
@@ -154,7 +160,7 @@ fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, FluidError>) -> Resul
 }
 
 /// Does anything hold the windows of all flows? Some link of their way charges or loses.
-fn is_held(network: &Network) -> bool {
+fn is_held(network: &FluidNetwork) -> bool {
     network.flows.iter().all(|flow| {
         let holds = |&link: &usize| {
             let link = &network.links[link];
@@ -171,7 +177,7 @@ fn is_held(network: &Network) -> bool {
 
 /// What a flow brings to a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves, and
 /// what its law adds in a round trip to a window that fills the link.
-fn least(flow: &Flow, rate: f64) -> f64 {
+fn least(flow: &FluidFlow, rate: f64) -> f64 {
     let bits = flow.packet.0 as f64 * 8.0;
     let window = Segments((rate * flow.rtt.seconds() / bits).max(2.0));
     let at = Operating {
@@ -181,14 +187,14 @@ fn least(flow: &Flow, rate: f64) -> f64 {
         base_rtt: flow.rtt,
         since_event: Some(flow.rtt),
         phase: Phase::CongestionAvoidance,
-        room: 0.0,
+        spare: 0.0,
     };
     (2.0 + flow.law.gain(&at) * window.0) * bits / flow.rtt.seconds()
 }
 
 /// Every number is finite, and no link that charges carries far more than its capacity, or what its flows bring even
 /// if they lose all the time.
-fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
+fn check(network: &FluidNetwork, path: &Trajectory) -> Result<(), TestCaseError> {
     for flow in &path.flows {
         let means = [flow.window_mean, flow.rate_mean];
         let mut all = flow.window.iter().chain(&flow.rate).chain(&means);
@@ -211,7 +217,10 @@ fn check(network: &Network, path: &Trajectory) -> Result<(), TestCaseError> {
 }
 
 /// A solution, or the error of a network that has none.
-fn judge(network: &Network, solved: Result<Trajectory, FluidError>) -> Result<(), TestCaseError> {
+fn judge(
+    network: &FluidNetwork,
+    solved: Result<Trajectory, FluidError>,
+) -> Result<(), TestCaseError> {
     match solved {
         Ok(path) => check(network, &path),
         Err(FluidError::Unbounded { .. }) => {

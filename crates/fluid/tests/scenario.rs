@@ -3,7 +3,7 @@
 mod support;
 
 use longfat_fluid::{
-    FluidError, Integration, Price, Pricing, Reading, Setup, Solve, Trajectory, equilibrium,
+    FluidError, FluidSetup, Integration, Price, Pricing, Reading, Solve, Trajectory, equilibrium,
     synchronised,
 };
 use longfat_scenario::Scenario;
@@ -61,7 +61,7 @@ packet   = "1000 B"
 
 #[test]
 fn flows_routes_and_loads_are_those_of_the_file() {
-    let setup = Setup::of(&scenario(TWO_LINKS, &[]), Pricing::Avq).expect("it is right");
+    let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), Pricing::Avq).expect("it is right");
     assert_eq!(setup.links, ["near", "far"]);
     assert_eq!(setup.directions, [(0, false), (1, false), (1, true)], "what is crossed");
     let network = &setup.network;
@@ -88,7 +88,7 @@ fn flows_routes_and_loads_are_those_of_the_file() {
 #[test]
 fn prices_are_those_of_the_queues_or_the_usual_ones() {
     let prices = |pricing| -> Result<Vec<Price>, FluidError> {
-        let setup = Setup::of(&scenario(TWO_LINKS, &[]), pricing)?;
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), pricing)?;
         Ok(setup.network.links.iter().map(|link| link.price).collect())
     };
     let avq = |utilisation, adaptation| Price::Avq { utilisation, adaptation };
@@ -101,13 +101,14 @@ fn prices_are_those_of_the_queues_or_the_usual_ones() {
     assert_eq!(prices(Pricing::Loss), Ok(vec![Price::Loss; 3]));
     assert_eq!(prices(Pricing::Red), Err(FluidError::NoRed { link: "far".into() }));
     // 100 packets of 8000 bits at 100 Mbit/s; the other buffer is in bytes.
-    let setup = Setup::of(&scenario(TWO_LINKS, &[]), Pricing::Overflow).expect("it is right");
+    let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), Pricing::Overflow).expect("it is right");
     let buffers: Vec<f64> =
         setup.network.links.iter().filter_map(|link| link.buffer).map(Span::seconds).collect();
     assert_eq!(buffers, [0.008, 0.004, 0.004]);
 
     let red = r#"link.far.queue={ kind = "red", min = "20 packets", max = "40 packets", weight = 0.002 }"#;
-    let setup = Setup::of(&scenario(TWO_LINKS, &[red]), Pricing::Red).expect("both are RED now");
+    let setup =
+        FluidSetup::of(&scenario(TWO_LINKS, &[red]), Pricing::Red).expect("both are RED now");
     let [Price::Red(near), Price::Red(far), _] =
         setup.network.links[..].iter().map(|link| link.price).collect::<Vec<_>>()[..]
     else {
@@ -132,7 +133,7 @@ fn every_pricing_is_found_by_its_name() {
 #[test]
 fn what_the_fluid_does_not_have_is_refused() {
     let refused = |overrides: &[&str]| {
-        let setup = Setup::of(&scenario(TWO_LINKS, overrides), Pricing::Avq);
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, overrides), Pricing::Avq);
         setup.expect_err("it should be refused").to_string()
     };
     let message = refused(&["flow.back.control=cubic"]);
@@ -146,7 +147,7 @@ fn what_the_fluid_does_not_have_is_refused() {
         &format!("{links}[[traffic]]{traffic}"),
         &["link.far.buffer=9 packets", "link.far.bdp=10 ms"],
     );
-    assert_eq!(Setup::of(&short, Pricing::Avq).err(), Some(FluidError::NoLongFlows));
+    assert_eq!(FluidSetup::of(&short, Pricing::Avq).err(), Some(FluidError::NoLongFlows));
 }
 
 /// A lone flow on a link of 1 Gbit/s and 40 ms, which holds 5000 packets of 1000 B. No price disturbs it.
@@ -171,7 +172,7 @@ max_window        = 5000
 "#;
 
 fn solved(overrides: &[&str], delay: f64) -> Trajectory {
-    let setup = Setup::of(&scenario(LONE, overrides), Pricing::Loss).expect("it is right");
+    let setup = FluidSetup::of(&scenario(LONE, overrides), Pricing::Loss).expect("it is right");
     let how = Solve { reading: Reading::MeanField, delay, sample: setup.sample };
     let mut integration = Integration::new(&setup.network, &how).expect("it can be solved");
     while integration.advance(10_000).expect("it can be solved") {}
@@ -242,7 +243,8 @@ fn a_path_that_does_not_know_anti_ecn_leaves_the_base_law() {
         "{LONE}\n[link.second]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 MB\"\n"
     );
     let path = |overrides: &[&str]| {
-        let setup = Setup::of(&scenario(&second, overrides), Pricing::Loss).expect("it is right");
+        let setup =
+            FluidSetup::of(&scenario(&second, overrides), Pricing::Loss).expect("it is right");
         let how = Solve { reading: Reading::MeanField, delay: 1.0, sample: setup.sample };
         longfat_fluid::solve(&setup.network, &how).expect("it can be solved").flows
     };
@@ -275,7 +277,7 @@ fn anti_ecn_speaks_in_the_synchronised_model() {
             "flow.lone.max_window=none",
         ];
         let scenario = scenario(LONE, &overrides);
-        let setup = Setup::of(&scenario, Pricing::Overflow).expect("it is right");
+        let setup = FluidSetup::of(&scenario, Pricing::Overflow).expect("it is right");
         let path = synchronised(&setup.network, setup.sample).expect("it can be solved");
         path.flows[0].events as f64
     };
@@ -287,7 +289,7 @@ fn anti_ecn_speaks_in_the_synchronised_model() {
 #[test]
 fn anti_ecn_that_the_fluid_cannot_stand_for_is_refused() {
     // η (1 - η) P: a quarter of 5 MB.
-    let of = |overrides: &[&str]| Setup::of(&scenario(LONE, overrides), Pricing::Loss);
+    let of = |overrides: &[&str]| FluidSetup::of(&scenario(LONE, overrides), Pricing::Loss);
     let small = r#"link.bottleneck.anti_ecn={ threshold = 0.5, buffer = "1240 packets" }"#;
     let error = of(&[small]).expect_err("it empties between trains");
     let least = Bytes(1_250_000);
@@ -315,7 +317,7 @@ fn anti_ecn_that_the_fluid_cannot_stand_for_is_refused() {
             "flow.lone.max_window=none",
         ],
     );
-    let setup = Setup::of(&avq, Pricing::Avq).expect("it is right");
+    let setup = FluidSetup::of(&avq, Pricing::Avq).expect("it is right");
     let rest = equilibrium(&setup.network).expect("the link is full");
     assert_near(rest.flows[0].rate, 0.98e9, 1e-5, "the rate");
     assert_eq!(setup.network.links[0].rate, Rate(1_000_000_000));

@@ -4,7 +4,7 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, LinkRest, Network, Price, Red, Stability, equilibrium,
+    Equilibrium, FlowRest, FluidNetwork, LinkRest, Price, RedPrice, Stability, equilibrium,
     equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span};
@@ -12,13 +12,13 @@ use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 
-fn judged(network: &Network, delay: f64) -> Stability {
+fn judged(network: &FluidNetwork, delay: f64) -> Stability {
     let rest = equilibrium(network).unwrap_or_else(|error| panic!("{error}"));
     stability(network, &rest, delay)
 }
 
 /// A lone Reno flow of window w on a link that overflows without a buffer.
-fn hayes(window: f64) -> Network {
+fn hayes(window: f64) -> FluidNetwork {
     let p = 2.0 / (window * window);
     let capacity = window * (1.0 - p);
     single(link(capacity, Price::Overflow), vec![flow(law("reno", &[]), SECOND)], 800.0)
@@ -65,7 +65,7 @@ fn the_equations_agree_on_both_sides_of_the_boundary() {
 /// round trips.
 #[test]
 fn the_red_of_hollot_and_others_is_stable() {
-    let red = Red {
+    let red = RedPrice {
         min: 150.0 / 3750.0,
         max: 700.0 / 3750.0,
         max_p: 0.1,
@@ -89,7 +89,7 @@ fn copies_have_the_boundary_of_one(count: usize) {
         let one = judged(&hayes(window), 1.0);
         let mut many = hayes(window);
         for index in 1..count {
-            let Network { links, flows, .. } = hayes(window);
+            let FluidNetwork { links, flows, .. } = hayes(window);
             many.links.extend(links);
             many.flows.extend(flows);
             many.flows[index].route = vec![index];

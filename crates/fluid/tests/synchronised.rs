@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_fluid::{FluidError, Network, Price, Trajectory, synchronised};
+use longfat_fluid::{FluidError, FluidNetwork, Price, Trajectory, synchronised};
 use longfat_units::{Bytes, Rate, Segments, Span};
 use support::{assert_near, flow, law, link, single};
 
@@ -72,7 +72,7 @@ fn a_lone_sawtooth_uses_what_its_buffer_allows() {
         let mut link = link(1000.0, Price::Overflow);
         link.buffer = Some(Span::from_seconds_f64(buffer));
         let capacity = link.rate.0 as f64;
-        let mut network: Network =
+        let mut network: FluidNetwork =
             single(link, vec![flow(law("reno", &[]), Span::from_millis(100))], 1000.0);
         network.warmup = Span::from_seconds(500);
         let path = synchronised(&network, Span::from_millis(100)).expect("it can be solved");

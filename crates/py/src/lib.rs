@@ -7,6 +7,7 @@
 //! - between chunks of events it checks for Ctrl-C and for cancellation, and reports progress;
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
+mod arrow_table;
 mod fluid;
 mod guard;
 mod pace;
@@ -15,7 +16,6 @@ mod quantity;
 mod registry;
 mod scenario;
 mod simulate;
-mod table;
 
 use pyo3::prelude::*;
 
@@ -26,13 +26,13 @@ mod _longfat {
 
     #[pymodule_export]
     use super::{
+        arrow_table::ArrowTable,
         fluid::{FluidError, FluidPath, fluid_rest, fluid_solve},
         guard::EngineError,
         quantity::quantity,
         registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},
         simulate::{Cancellation, Cancelled, Recording, simulate},
-        table::Table,
     };
 
     #[pymodule_init]

@@ -16,21 +16,21 @@ pub(crate) struct Quantities {
     warmup_ps: u64,
     sample_ps: u64,
     /// By name, in the order of the file.
-    links: Vec<(String, Link)>,
+    links: Vec<(String, LinkQuantities)>,
     /// By name: long flows, then short ones, in the order of the file.
-    groups: Vec<(String, Group)>,
+    groups: Vec<(String, GroupQuantities)>,
 }
 
 /// A link.
 #[derive(Debug, IntoPyObject)]
-struct Link {
-    forward: Direction,
-    reverse: Direction,
+struct LinkQuantities {
+    forward: DirectionQuantities,
+    reverse: DirectionQuantities,
 }
 
 /// One direction of a link. The queue's lengths are in the unit it counts in.
 #[derive(Debug, IntoPyObject)]
-struct Direction {
+struct DirectionQuantities {
     rate_bit_s: u64,
     delay_ps: u64,
     buffer: Option<u64>,
@@ -40,7 +40,7 @@ struct Direction {
 
 /// A group of long flows, or of short ones, which arrive at random.
 #[derive(Debug, IntoPyObject)]
-struct Group {
+struct GroupQuantities {
     short: bool,
     path: Vec<String>,
     reverse: bool,
@@ -57,7 +57,7 @@ impl Quantities {
         let path =
             |path: &[usize]| path.iter().map(|&at| scenario.links[at].name.clone()).collect();
         let flows = scenario.flows.iter().map(|flow| {
-            let group = Group {
+            let group = GroupQuantities {
                 short: false,
                 path: path(&flow.path),
                 reverse: flow.reverse,
@@ -70,7 +70,7 @@ impl Quantities {
             (flow.name.clone(), group)
         });
         let traffic = scenario.traffic.iter().map(|traffic| {
-            let group = Group {
+            let group = GroupQuantities {
                 short: true,
                 path: path(&traffic.path),
                 reverse: traffic.reverse,
@@ -91,7 +91,7 @@ impl Quantities {
                     Capacity::Packets(_) => false,
                     Capacity::Unbounded => settings.get("mode") == Some(&bytes),
                 };
-                Direction {
+                DirectionQuantities {
                     rate_bit_s: direction.rate.0,
                     delay_ps: direction.delay.0,
                     buffer: match direction.buffer {
@@ -103,7 +103,7 @@ impl Quantities {
                     queue: settings.iter().filter_map(number).collect(),
                 }
             });
-            (link.name.clone(), Link { forward, reverse })
+            (link.name.clone(), LinkQuantities { forward, reverse })
         });
         Self {
             duration_ps: scenario.duration.0,

@@ -10,19 +10,19 @@ use pyo3::prelude::*;
 
 /// A controller or a queue discipline.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Entry {
+pub(crate) struct EntryInfo {
     name: String,
     title: String,
     source: String,
-    parameters: Vec<Setting>,
+    parameters: Vec<ParameterInfo>,
 }
 
 /// One of its parameters.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Setting {
+pub(crate) struct ParameterInfo {
     name: String,
     kind: &'static str,
-    default: Option<Value>,
+    default: Option<DefaultValue>,
     minimum: Option<f64>,
     maximum: Option<f64>,
     words: Option<Vec<String>>,
@@ -31,7 +31,7 @@ pub(crate) struct Setting {
 
 /// A default.
 #[derive(Debug, IntoPyObject)]
-pub(crate) enum Value {
+pub(crate) enum DefaultValue {
     Number(f64),
     Count(u64),
     Flag(bool),
@@ -40,7 +40,7 @@ pub(crate) enum Value {
 
 /// Every controller: name, title, source and parameters.
 #[pyfunction]
-pub(crate) fn controllers() -> Vec<Entry> {
+pub(crate) fn controllers() -> Vec<EntryInfo> {
     let entries = CONTROLLERS.iter();
     entries
         .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
@@ -49,7 +49,7 @@ pub(crate) fn controllers() -> Vec<Entry> {
 
 /// Every queue discipline: name, title, source and parameters.
 #[pyfunction]
-pub(crate) fn queues() -> Vec<Entry> {
+pub(crate) fn queues() -> Vec<EntryInfo> {
     let entries = DISCIPLINES.iter();
     entries
         .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
@@ -58,19 +58,19 @@ pub(crate) fn queues() -> Vec<Entry> {
 
 /// A named set of flow defaults.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Profile {
+pub(crate) struct ProfileInfo {
     name: &'static str,
     title: &'static str,
     source: &'static str,
-    keys: Vec<(&'static str, Option<Value>)>,
+    keys: Vec<(&'static str, Option<DefaultValue>)>,
 }
 
 /// Every profile: name, title, source, and the keys that it sets.
 #[pyfunction]
-pub(crate) fn profiles() -> Vec<Profile> {
+pub(crate) fn profiles() -> Vec<ProfileInfo> {
     let profiles = PROFILES.iter();
     profiles
-        .map(|profile| Profile {
+        .map(|profile| ProfileInfo {
             name: profile.name,
             title: profile.about,
             source: profile.source,
@@ -80,23 +80,23 @@ pub(crate) fn profiles() -> Vec<Profile> {
 }
 
 /// A default as a plain value; numbers without a fraction are counts.
-fn value(given: &Given) -> Option<Value> {
+fn value(given: &Given) -> Option<DefaultValue> {
     match given {
-        Given::Number(number) if number.fract() == 0.0 => Some(Value::Count(*number as u64)),
-        Given::Number(number) => Some(Value::Number(*number)),
-        Given::Flag(flag) => Some(Value::Flag(*flag)),
-        Given::Text(text) => Some(Value::Text(text.clone().into_owned())),
-        Given::Entry(entry) => Some(Value::Text(entry.name().into())),
+        Given::Number(number) if number.fract() == 0.0 => Some(DefaultValue::Count(*number as u64)),
+        Given::Number(number) => Some(DefaultValue::Number(*number)),
+        Given::Flag(flag) => Some(DefaultValue::Flag(*flag)),
+        Given::Text(text) => Some(DefaultValue::Text(text.clone().into_owned())),
+        Given::Entry(entry) => Some(DefaultValue::Text(entry.name().into())),
         Given::Nothing => None,
     }
 }
 
-fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> Entry {
+fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> EntryInfo {
     let parameters = parameters.iter().map(setting).collect();
-    Entry { name: name.into(), title: title.into(), source: source.into(), parameters }
+    EntryInfo { name: name.into(), title: title.into(), source: source.into(), parameters }
 }
 
-fn setting(parameter: &Parameter) -> Setting {
+fn setting(parameter: &Parameter) -> ParameterInfo {
     let (kind, bounds, words): (_, _, &[Cow<'_, str>]) = match &parameter.kind {
         Kind::Number { min, max } => ("number", Some((*min, *max)), &[]),
         Kind::Count { min, max } => ("count", Some((*min as f64, *max as f64)), &[]),
@@ -111,11 +111,11 @@ fn setting(parameter: &Parameter) -> Setting {
     let default = match (&parameter.default, &parameter.kind) {
         // A number that happens to be whole stays a number.
         (Given::Number(number), kind) if !matches!(kind, Kind::Count { .. }) => {
-            Some(Value::Number(*number))
+            Some(DefaultValue::Number(*number))
         }
         (given, _) => value(given),
     };
-    Setting {
+    ParameterInfo {
         name: parameter.name.clone().into_owned(),
         kind,
         default,

@@ -20,7 +20,7 @@ create_exception!(
 
 /// One thing that is wrong, as a dictionary.
 #[derive(Debug, IntoPyObject)]
-struct Wrong<'a> {
+struct DiagnosticInfo<'a> {
     message: &'a str,
     help: Option<&'a str>,
     file: &'a str,
@@ -31,7 +31,7 @@ struct Wrong<'a> {
     length: Option<usize>,
 }
 
-impl<'a> Wrong<'a> {
+impl<'a> DiagnosticInfo<'a> {
     fn new(diagnostic: &'a Diagnostic) -> Self {
         let Diagnostic { message, help, file, override_index, location, .. } = diagnostic;
         Self {
@@ -49,7 +49,7 @@ impl<'a> Wrong<'a> {
 /// The exception, with the same details in machine-readable form.
 fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
     let exception = ScenarioError::new_err(error.to_string());
-    let wrong = PyTuple::new(py, error.diagnostics().iter().map(Wrong::new));
+    let wrong = PyTuple::new(py, error.diagnostics().iter().map(DiagnosticInfo::new));
     match wrong.and_then(|wrong| exception.value(py).setattr("diagnostics", wrong)) {
         Ok(()) => exception,
         Err(other) => other,
@@ -58,15 +58,15 @@ fn refused(py: Python<'_>, error: &longfat_scenario::ScenarioError) -> PyErr {
 
 /// What a run will need.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct Estimate {
+pub(crate) struct WorkEstimate {
     packets: f64,
     seconds: f64,
     memory: f64,
     largest: &'static str,
 }
 
-impl From<longfat_sim::Estimate> for Estimate {
-    fn from(of: longfat_sim::Estimate) -> Self {
+impl From<longfat_sim::WorkEstimate> for WorkEstimate {
+    fn from(of: longfat_sim::WorkEstimate) -> Self {
         let largest = match of.largest {
             Share::Packets => "packets",
             Share::Flows => "flows",
@@ -143,9 +143,9 @@ impl Scenario {
 
     /// Roughly what a run will need: data packets, seconds on one core, bytes of memory, and what takes most of these.
     #[pyo3(signature = (*, record = true, transfers = true))]
-    fn estimate(&self, record: bool, transfers: bool) -> PyResult<Estimate> {
+    fn estimate(&self, record: bool, transfers: bool) -> PyResult<WorkEstimate> {
         let keep = Keep { rows: record, transfers };
-        guarded(|| longfat_sim::Estimate::of(&self.inner, keep)).map(Estimate::from)
+        guarded(|| longfat_sim::WorkEstimate::of(&self.inner, keep)).map(WorkEstimate::from)
     }
 
     /// The scenario as JSON text.

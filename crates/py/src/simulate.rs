@@ -8,10 +8,10 @@ use pyo3::exceptions::{PyException, PyKeyError};
 use pyo3::{create_exception, prelude::*};
 use serde_json::{Value, json};
 
+use crate::arrow_table::ArrowTable;
 use crate::guard::guarded;
 use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
-use crate::table::Table;
 
 /// How many events the first portion has: a fraction of a millisecond, or a second at the very worst.
 const FIRST: u64 = 5_000;
@@ -54,7 +54,7 @@ impl Cancellation {
 #[derive(Debug)]
 pub(crate) struct Recording {
     summary: String,
-    tables: Vec<(&'static str, Table)>,
+    tables: Vec<(&'static str, ArrowTable)>,
 }
 
 #[pymethods]
@@ -66,7 +66,7 @@ impl Recording {
 
     /// The table called `name`.
     #[pyo3(signature = (name, /))]
-    fn table(&self, name: &str) -> PyResult<Table> {
+    fn table(&self, name: &str) -> PyResult<ArrowTable> {
         let found = self.tables.iter().find(|(other, _)| *other == name);
         found.map(|(_, table)| table.share()).ok_or_else(|| {
             let known: Vec<_> = self.tables.iter().map(|(name, _)| *name).collect();
@@ -104,7 +104,7 @@ pub(crate) fn simulate(
         if let Some(transfers) =
             transfers.filter(|_| simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE)
         {
-            transfers.call1((Table::new(guarded(|| simulation.take_transfers())?)?,))?;
+            transfers.call1((ArrowTable::new(guarded(|| simulation.take_transfers())?)?,))?;
         }
         if !more {
             break;
@@ -117,7 +117,7 @@ pub(crate) fn simulate(
     Ok(Recording {
         summary: summary(&recording.summary, wall)?,
         tables: tables
-            .map(|table| Ok((table.name, Table::new(table)?)))
+            .map(|table| Ok((table.name, ArrowTable::new(table)?)))
             .collect::<PyResult<_>>()?,
     })
 }

@@ -74,7 +74,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The virtual queue of one direction of a link. Lengths are in bytes, rates in bytes per second.
 #[derive(Clone, Debug)]
-pub struct AntiEcn {
+pub struct AntiEcnQueue {
     /// VQ
     queue: f64,
     /// s
@@ -85,7 +85,7 @@ pub struct AntiEcn {
     limit: f64,
 }
 
-impl AntiEcn {
+impl AntiEcnQueue {
     /// A virtual queue that is drained at the share `threshold` of `rate` and holds `limit` bytes, or any number where
     /// that is infinite.
     pub fn new(rate: Rate, threshold: f64, limit: f64) -> Self {

@@ -6,7 +6,7 @@
 //! file in `discipline/` and its two lines in `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a
 //! catalogue at run time.
 //!
-//! [`AntiEcn`] is not a discipline: it stands beside the queue of a link, whatever that is, and says which packets find
+//! [`AntiEcnQueue`] is not a discipline: it stands beside the queue of a link, whatever that is, and says which packets find
 //! capacity to spare.
 
 mod anti_ecn;
@@ -17,13 +17,15 @@ mod policy;
 mod registry;
 mod shared;
 
-pub use anti_ecn::AntiEcn;
+pub use anti_ecn::AntiEcnQueue;
 pub use discipline::DISCIPLINES;
 pub use discipline::pushout::Pushout;
 pub use fifo::Line;
+pub use longfat_units::Probe;
 pub use packet_queue::{Host, Item, PacketQueue};
-pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Probe, Verdict};
-pub use registry::{Build, Built, Check, Discipline, Refusal, Site};
+pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Verdict};
+pub use registry::{BuildQueue, Built, Check, Discipline, Refusal, Site};
+pub use shared::LengthUnit;
 
 /// The examples of the README.
 #[cfg(doctest)]

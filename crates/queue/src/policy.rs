@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Ecn, Span, Time};
+use longfat_units::{Bytes, Ecn, Probe, Span, Time};
 use rand_core::Rng;
 
 /// Decides the fate of each packet that arrives; never stores one.
@@ -129,10 +129,4 @@ impl Capacity {
             Self::Unbounded => true,
         }
     }
-}
-
-/// Collects the variables that a policy names.
-pub trait Probe {
-    /// The current value of `name`.
-    fn value(&mut self, name: &'static str, value: f64);
 }

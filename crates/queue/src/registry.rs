@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use longfat_units::parameter::{Entry, Parameter, Settings};
+use longfat_units::parameter::{Entry, Parameter, Settings, Text};
 use longfat_units::{Bytes, Rate, Span};
 
 use crate::fifo::Fifo;
@@ -15,33 +15,33 @@ use crate::{Capacity, PacketQueue, Policy};
 #[non_exhaustive]
 pub struct Discipline {
     /// The name in scenario files.
-    pub name: Cow<'static, str>,
+    pub name: Text,
     /// What it is, in one line.
-    pub title: Cow<'static, str>,
+    pub title: Text,
     /// Where it was published.
-    pub source: Cow<'static, str>,
+    pub source: Text,
     /// Its parameters. A parameter called `mode` with the words `packets` and `bytes` decides the unit in which the
     /// queue counts its limit and its lengths.
     pub parameters: Vec<Parameter>,
     /// Checks what no single parameter can: thresholds in the wrong order, for example.
     pub check: Check,
     /// Makes the queue of one direction of a link.
-    pub build: Build,
+    pub build: BuildQueue,
 }
 
 /// Checks the settings of a queue that stands where the second argument says.
 pub type Check = Arc<dyn Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sync>;
 
 /// Makes the queue that stands where the second argument says.
-pub type Build = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
+pub type BuildQueue = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
 
 /// Which key is wrong, and why.
-pub type Refusal = (Cow<'static, str>, String);
+pub type Refusal = (Text, String);
 
 impl Discipline {
     /// A discipline with no parameters yet, and so with nothing to check.
     pub fn new(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         build: impl Fn(&Settings, &Site) -> Built + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -56,13 +56,13 @@ impl Discipline {
 
     /// Says what it is, in one line.
     #[must_use]
-    pub fn title(self, title: impl Into<Cow<'static, str>>) -> Self {
+    pub fn title(self, title: impl Into<Text>) -> Self {
         Self { title: title.into(), ..self }
     }
 
     /// Says where it was published.
     #[must_use]
-    pub fn source(self, source: impl Into<Cow<'static, str>>) -> Self {
+    pub fn source(self, source: impl Into<Text>) -> Self {
         Self { source: source.into(), ..self }
     }
 
@@ -85,11 +85,8 @@ impl Discipline {
     /// The settings of a queue about which nothing is said; `None` where a parameter has no default. `length` converts
     /// a length as written (`"0.1 bdp"`) into the unit in which the queue counts.
     pub fn defaults(&self, length: &dyn Fn(&str) -> f64) -> Option<Settings> {
-        let mut settings = Settings::default();
-        for parameter in &self.parameters {
-            settings.set(parameter.name.clone(), parameter.default_setting(length)?);
-        }
-        Some(settings)
+        let value = |it: &Parameter| Some((it.name.clone(), it.default_setting(length)?));
+        self.parameters.iter().map(value).collect()
     }
 }
 

@@ -29,15 +29,18 @@ pub(crate) fn mark_at_random(
     }
 }
 
-/// The unit of lengths: that of the buffer.
+/// The unit in which a queue counts its lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum LengthUnit {
+    /// Packets of any size.
     Packets,
+    /// Bytes.
     Bytes,
 }
 
-impl Unit {
-    pub(crate) fn of(capacity: Capacity) -> Self {
+impl LengthUnit {
+    /// That of the buffer, in which a queue without a `mode` of its own counts; packets if there is no limit.
+    pub fn of(capacity: Capacity) -> Self {
         match capacity {
             Capacity::Bytes(_) => Self::Bytes,
             Capacity::Packets(_) | Capacity::Unbounded => Self::Packets,
@@ -60,8 +63,8 @@ impl Unit {
         }
     }
 
-    /// A length as a message shows it.
-    pub(crate) fn show(self, length: f64) -> String {
+    /// A length with this unit, as a scenario file has it.
+    pub fn show(self, length: f64) -> String {
         let unit = match self {
             Self::Packets => "packets",
             Self::Bytes => "B",
@@ -73,7 +76,7 @@ impl Unit {
 /// A `target` must be within the buffer: a queue that cannot get above it is never marked.
 pub(crate) fn check_target(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let target = settings.number("target");
-    let unit = Unit::of(site.capacity);
+    let unit = LengthUnit::of(site.capacity);
     let space = match site.capacity {
         Capacity::Packets(packets) => packets as f64,
         Capacity::Bytes(bytes) => bytes.0 as f64,

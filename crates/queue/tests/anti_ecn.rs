@@ -2,7 +2,7 @@
 
 mod support;
 
-use longfat_queue::AntiEcn;
+use longfat_queue::AntiEcnQueue;
 use longfat_units::{Bytes, Time};
 
 use support::{PACKET, PACKET_TIME, RATE, close};
@@ -15,8 +15,8 @@ fn at(packet_times: f64) -> Time {
 #[test]
 fn a_trace_worked_out_by_hand() {
     // Half of 8 Gbit/s: 500 B drain in the time of a packet of 1000 B. There is room for 2500 B.
-    let mut queue = AntiEcn::new(RATE, 0.5, 2500.0);
-    for (time, bytes, room, backlog) in [
+    let mut queue = AntiEcnQueue::new(RATE, 0.5, 2500.0);
+    for (time, bytes, spare, backlog) in [
         (0.0, 1000, true, 1000.0),
         (1.0, 1000, false, 1500.0), // 500 were left
         (2.0, 1000, false, 2000.0),
@@ -27,20 +27,20 @@ fn a_trace_worked_out_by_hand() {
         (8.2, 1000, true, 1000.0),  // 80 B drain in 0.16
         (1e6, 1000, true, 1000.0),
     ] {
-        assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), room, "at {time}");
+        assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), spare, "at {time}");
         close(queue.backlog(), backlog);
     }
 }
 
 /// Of `packets` that come at a share `load` of the capacity, those that find room, after `before` that did not count.
 fn share_with_room(threshold: f64, load: f64, before: u64, packets: u64) -> f64 {
-    let mut queue = AntiEcn::new(RATE, threshold, 1e6);
+    let mut queue = AntiEcnQueue::new(RATE, threshold, 1e6);
     let mut told = |packet: u64| queue.has_spare_capacity(at(packet as f64 / load), PACKET);
     (0..before).for_each(|packet| {
         told(packet);
     });
-    let room = (before..before + packets).filter(|&packet| told(packet)).count();
-    room as f64 / packets as f64
+    let spare = (before..before + packets).filter(|&packet| told(packet)).count();
+    spare as f64 / packets as f64
 }
 
 #[test]
@@ -60,11 +60,12 @@ fn spaced_packets_all_find_room_below_the_threshold_and_none_above() {
 #[test]
 fn one_packet_of_a_train_finds_room() {
     // Trains of 100 packets at the full rate, every 300 packet times: a load of a third.
-    let mut queue = AntiEcn::new(RATE, 0.5, 1e6);
+    let mut queue = AntiEcnQueue::new(RATE, 0.5, 1e6);
     for train in 0..1000_u64 {
         for packet in 0..100_u64 {
-            let room = queue.has_spare_capacity(Time((300 * train + packet) * PACKET_TIME), PACKET);
-            assert_eq!(room, packet == 0, "packet {packet} of train {train}");
+            let spare =
+                queue.has_spare_capacity(Time((300 * train + packet) * PACKET_TIME), PACKET);
+            assert_eq!(spare, packet == 0, "packet {packet} of train {train}");
         }
     }
 }
@@ -75,7 +76,7 @@ fn a_cap_lets_the_link_speak_again_soon_after_an_overload() {
     // of 500 packets it takes 1000.
     for (limit, silence) in [(f64::INFINITY, 10_000.0), (500_000.0, 1000.0)] {
         let told = |after: f64| {
-            let mut queue = AntiEcn::new(RATE, 0.5, limit);
+            let mut queue = AntiEcnQueue::new(RATE, 0.5, limit);
             for packet in 0..10_000 {
                 queue.has_spare_capacity(at(f64::from(packet)), PACKET);
             }

@@ -4,26 +4,16 @@ mod support;
 
 use longfat_queue::discipline::avq::discipline;
 use longfat_queue::{Arrival, Capacity, Policy, Site, Verdict};
-use longfat_units::parameter::{Setting as Value, Settings};
+use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Time};
 
-use support::{PACKET, PACKET_TIME, behind, chance, close, defaults, observed, site};
-
-type Change = (&'static str, Value);
-
-fn settings(changes: &[Change]) -> Settings {
-    let mut settings =
-        defaults(&discipline(), "packets").expect("AVQ has a default for everything");
-    for (name, value) in changes {
-        settings.set(*name, value.clone());
-    }
-    settings
-}
+use support::{
+    Change, PACKET, PACKET_TIME, behind, chance, changed, close, observed, policy, site,
+};
 
 fn avq_at(site: &Site, changes: &[Change]) -> Box<dyn Policy> {
-    let settings = settings(changes);
-    assert_eq!((discipline().check)(&settings, site), Ok(()));
-    (discipline().build)(&settings, site).into_policy().expect("AVQ is a policy")
+    let settings = changed(&discipline(), "packets", changes);
+    policy(&discipline(), &settings, site)
 }
 
 fn avq(changes: &[Change]) -> Box<dyn Policy> {
@@ -140,7 +130,7 @@ fn the_limit_is_in_the_unit_of_the_buffer_and_the_queue_in_bytes() {
 
 #[test]
 fn a_limit_below_a_packet_is_refused() {
-    let limit = settings(&[("limit", Value::Length(0.5))]);
+    let limit = changed(&discipline(), "packets", &[("limit", Value::Length(0.5))]);
     let (key, reason) = (discipline().check)(&limit, &site("packets")).expect_err("it marks all");
     assert_eq!(key, "limit");
     assert!(reason.contains("0.5 packets") && reason.contains(&PACKET.to_string()), "{reason}");

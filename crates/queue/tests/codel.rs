@@ -7,17 +7,17 @@ use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
-use support::{PACKET, Port, defaults, site};
+use support::{FreeLink, PACKET, defaults, site};
 
-fn port(capacity: Capacity, ecn: bool) -> Port {
+fn port(capacity: Capacity, ecn: bool) -> FreeLink {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");
     settings.set("ecn", Value::Flag(ecn));
     let site = Site { capacity, ..site("packets") };
-    Port::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1)
+    FreeLink::new((discipline().build)(&settings, &site).into_queue(capacity), capacity, 1)
 }
 
 /// An endless queue that drops.
-fn dropping() -> Port {
+fn dropping() -> FreeLink {
     port(Capacity::Unbounded, false)
 }
 
@@ -25,17 +25,17 @@ fn ms(time: u64) -> Time {
     Time::ZERO + Span::from_millis(time)
 }
 
-fn arrive(port: &mut Port, at: u64, packets: usize) {
+fn arrive(port: &mut FreeLink, at: u64, packets: usize) {
     for _ in 0..packets {
         port.arrive(ms(at), PACKET, Ecn::Ect0);
     }
 }
 
 /// A packet leaves every millisecond of `times`: those in which something is dropped or marked, once for each packet.
-fn hits(port: &mut Port, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
+fn hits(port: &mut FreeLink, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut hits = Vec::new();
     for at in times {
-        let count = |port: &Port| port.books().dropped.len() + port.books().marked.len();
+        let count = |port: &FreeLink| port.books().dropped.len() + port.books().marked.len();
         let before = count(port);
         port.depart(ms(at));
         hits.extend(std::iter::repeat_n(at, count(port) - before));
@@ -44,13 +44,13 @@ fn hits(port: &mut Port, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
 }
 
 /// Everything leaves at once.
-fn drain(port: &mut Port, at: u64) {
+fn drain(port: &mut FreeLink, at: u64) {
     while port.is_busy() {
         port.depart(ms(at));
     }
 }
 
-fn dropped(port: &Port) -> Vec<u32> {
+fn dropped(port: &FreeLink) -> Vec<u32> {
     port.books().dropped.iter().map(|item| item.id).collect()
 }
 
@@ -131,6 +131,19 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
         let again = hits(&mut port, back + 1..=back + 210);
         assert_eq!(again[..2], [back + 105, back + second], "back at {back} ms");
     }
+}
+
+/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time. That
+/// ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms after they
+/// came; n goes on at 2 there, so that the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
+#[test]
+fn the_drop_that_ends_the_dropping_counts() {
+    let mut port = dropping();
+    arrive(&mut port, 0, 279);
+    assert_eq!(hits(&mut port, 1..=274), [105, 205]);
+    arrive(&mut port, 274, 1000);
+    assert_eq!(hits(&mut port, 275..=460), [276, 379, 450]);
+    assert_eq!(dropped(&port)[2], 278, "the last of the old ones");
 }
 
 /// After a first and only drop there is no rate to go on with: n - n₀ = 0.

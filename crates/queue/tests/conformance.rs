@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use support::{
-    Books, CODEPOINTS, PACKET, PACKET_TIME, Port, chance, defaults, observed, observed_in, site,
+    Books, CODEPOINTS, FreeLink, PACKET, PACKET_TIME, chance, defaults, observed, observed_in, site,
 };
 
 const MODES: [&str; 2] = ["packets", "bytes"];
@@ -81,7 +81,7 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
 
 /// What happens at a queue: so much later a packet comes, after so many have left.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct Visit {
     gap: u64,
     bytes: u64,
     ecn: Ecn,
@@ -95,8 +95,8 @@ prop_compose! {
         bytes in prop_oneof![Just(PACKET.0), Just(40), 1..=PACKET.0],
         ecn in select(&CODEPOINTS[..]),
         leave in prop_oneof![8 => Just(0_u64), 4 => 1_u64..3, 1 => Just(u64::MAX)],
-    ) -> Step {
-        Step { gap, bytes, ecn, leave }
+    ) -> Visit {
+        Visit { gap, bytes, ecn, leave }
     }
 }
 
@@ -105,7 +105,7 @@ fn drive(
     policy: &mut dyn Policy,
     capacity: Capacity,
     bulk: u64,
-    steps: &[Step],
+    steps: &[Visit],
     seed: u64,
 ) -> (String, String) {
     let mut chance = chance(seed);
@@ -190,7 +190,7 @@ proptest! {
                     let once = || {
                         let site = Site { capacity, ..site(mode) };
                         let built = (discipline.build)(&settings, &site);
-                        let mut port = Port::new(built.into_queue(capacity), capacity, seed);
+                        let mut port = FreeLink::new(built.into_queue(capacity), capacity, seed);
                         let mut now = Time::ZERO;
                         for step in &steps {
                             now = Time(now.0 + step.gap);
@@ -230,7 +230,7 @@ proptest! {
                 let Some(settings) = defaults(discipline, mode) else { continue };
                 let site = site(mode);
                 let built = (discipline.build)(&settings, &site);
-                let mut port = Port::new(built.into_queue(site.capacity), site.capacity, seed);
+                let mut port = FreeLink::new(built.into_queue(site.capacity), site.capacity, seed);
                 let mut now = Time::ZERO;
                 for gap in &gaps {
                     now = Time(now.0 + gap);

@@ -4,30 +4,20 @@ mod support;
 
 use longfat_queue::discipline::pi::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
-use longfat_units::parameter::{Setting as Value, Settings};
+use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Fixed, behind, close, defaults, observed, site};
-
-type Change = (&'static str, Value);
-
-fn settings(changes: &[Change]) -> Settings {
-    let mut settings = defaults(&discipline(), "packets").expect("PI has a default for everything");
-    for (name, value) in changes {
-        settings.set(*name, value.clone());
-    }
-    settings
-}
+use support::{Fixed, behind, changed, close, observed, policy, site};
 
 /// a = 0.01, b = 0.008 and a target of ten packets.
 fn pi_at(site: &Site, target: f64) -> Box<dyn Policy> {
-    let settings = settings(&[
+    let ours = [
         ("a", Value::Number(0.01)),
         ("b", Value::Number(0.008)),
         ("target", Value::Length(target)),
-    ]);
-    assert_eq!((discipline().check)(&settings, site), Ok(()));
-    (discipline().build)(&settings, site).into_policy().expect("PI is a policy")
+    ];
+    let settings = changed(&discipline(), "packets", &ours);
+    policy(&discipline(), &settings, site)
 }
 
 fn pi() -> Box<dyn Policy> {
@@ -80,7 +70,7 @@ fn equal_looks_may_be_told_together() {
 fn the_defaults_are_the_controller_of_the_paper() {
     // INFOCOM 2001, its example: K = 9.64e-6, z = 0.53, 160 Hz. From an empty queue to one packet above the target and
     // back to the target, p goes through a and then a - b = KT.
-    let settings = settings(&[("target", Value::Length(0.0))]);
+    let settings = changed(&discipline(), "packets", &[("target", Value::Length(0.0))]);
     let mut policy =
         (discipline().build)(&settings, &site("packets")).into_policy().expect("PI is a policy");
     assert_eq!(policy.period(), Some(Span(1_000_000_000_000 / 160)));
@@ -118,7 +108,7 @@ fn in_bytes_a_packet_of_the_largest_size_counts_as_one() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let refused = |name, value| {
-        let settings = settings(&[(name, value)]);
+        let settings = changed(&discipline(), "packets", &[(name, value)]);
         (discipline().check)(&settings, &site("packets")).expect_err("it makes no sense")
     };
     assert_eq!(refused("b", Value::Number(1.822e-5)).0, "b");

@@ -25,18 +25,18 @@ impl Plain {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Act {
     Put(u32),
     Take,
     PushOut,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = Act> {
     prop_oneof![
         // Few ranks, so that many are equal; the beginnings of bursts; and the largest there is.
-        6 => prop_oneof![0_u32..4, 0_u32..200, Just(u32::MAX)].prop_map(Step::Put),
-        2 => Just(Step::Take),
-        2 => Just(Step::PushOut),
+        6 => prop_oneof![0_u32..4, 0_u32..200, Just(u32::MAX)].prop_map(Act::Put),
+        2 => Just(Act::Take),
+        2 => Just(Act::PushOut),
     ]
 }
 
@@ -46,12 +46,12 @@ proptest! {
         let (mut storage, mut plain) = (Pushout::default(), Plain::default());
         for (name, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Put(rank) => {
+                Act::Put(rank) => {
                     storage.put(rank, name as u64);
                     plain.0.push((rank, name as u64));
                 }
-                Step::Take => prop_assert_eq!(storage.take(), plain.take()),
-                Step::PushOut => prop_assert_eq!(storage.push_out(), plain.push_out()),
+                Act::Take => prop_assert_eq!(storage.take(), plain.take()),
+                Act::PushOut => prop_assert_eq!(storage.push_out(), plain.push_out()),
             }
             prop_assert_eq!(storage.lowest(), plain.lowest().map(|at| plain.0[at].0));
             prop_assert_eq!(storage.len(), plain.0.len());

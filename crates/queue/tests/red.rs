@@ -5,28 +5,17 @@ mod support;
 use longfat_queue::discipline::red::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
-use longfat_units::parameter::Settings;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
 use support::{
-    CODEPOINTS, Fixed, PACKET, PACKET_TIME, behind, chance, close, defaults, observed, site,
+    CODEPOINTS, Change, Fixed, PACKET, PACKET_TIME, behind, chance, changed, close, observed,
+    policy, site,
 };
 
-type Change = (&'static str, Value);
-
-fn settings(mode: &str, changes: &[Change]) -> Settings {
-    let mut settings = defaults(&discipline(), mode).expect("RED has a default for everything");
-    for (name, value) in changes {
-        settings.set(*name, value.clone());
-    }
-    settings
-}
-
 fn red(mode: &str, changes: &[Change]) -> Box<dyn Policy> {
-    let (settings, site) = (settings(mode, changes), site(mode));
-    assert_eq!((discipline().check)(&settings, &site), Ok(()));
-    (discipline().build)(&settings, &site).into_policy().expect("RED is a policy")
+    let (settings, site) = (changed(&discipline(), mode, changes), site(mode));
+    policy(&discipline(), &settings, &site)
 }
 
 const fn number(name: &'static str, value: f64) -> Change {
@@ -357,7 +346,7 @@ fn the_automatic_weight_remembers_ten_round_trips() {
 #[test]
 fn thresholds_that_make_no_sense_are_refused() {
     let refused = |mode: &str, site: Site, changes: &[Change]| {
-        let found = (discipline().check)(&settings(mode, changes), &site);
+        let found = (discipline().check)(&changed(&discipline(), mode, changes), &site);
         found.expect_err("it makes no sense")
     };
     let here = site("packets");
@@ -373,7 +362,7 @@ fn thresholds_that_make_no_sense_are_refused() {
     assert!(reason.contains("buffer (1000000 B)"), "{reason}");
 
     let endless = Site { capacity: Capacity::Unbounded, ..here };
-    let far = settings("packets", &[length("max", 1e9)]);
+    let far = changed(&discipline(), "packets", &[length("max", 1e9)]);
     assert_eq!((discipline().check)(&far, &endless), Ok(()));
 }
 
@@ -381,7 +370,7 @@ fn thresholds_that_make_no_sense_are_refused() {
 fn a_slow_link_has_an_automatic_weight_too() {
     // 8 kbit/s: one packet in ten round trips, so 1 - 1/e.
     let site = Site { rate: Rate(8000), ..site("packets") };
-    let settings = settings("packets", &[("weight", Value::Word("auto".into()))]);
+    let settings = changed(&discipline(), "packets", &[("weight", Value::Word("auto".into()))]);
     let built = (discipline().build)(&settings, &site);
     let mut policy = built.into_policy().expect("RED is a policy");
     policy.on_arrival(&behind(100), &mut chance(1));

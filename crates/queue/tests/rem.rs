@@ -4,21 +4,10 @@ mod support;
 
 use longfat_queue::discipline::rem::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
-use longfat_units::parameter::{Setting as Value, Settings};
+use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Fixed, behind, chance, close, defaults, observed, site};
-
-type Change = (&'static str, Value);
-
-fn settings(changes: &[Change]) -> Settings {
-    let mut settings =
-        defaults(&discipline(), "packets").expect("REM has a default for everything");
-    for (name, value) in changes {
-        settings.set(*name, value.clone());
-    }
-    settings
-}
+use support::{Change, Fixed, behind, chance, changed, close, observed, policy, site};
 
 /// γ = 0.1, α = 0.5, φ = 2, b* = 4 packets, and an interval of ten packet times: c = 10.
 fn rem_at(site: &Site, target: f64, changes: &[Change]) -> Box<dyn Policy> {
@@ -29,9 +18,8 @@ fn rem_at(site: &Site, target: f64, changes: &[Change]) -> Box<dyn Policy> {
         ("target", Value::Length(target)),
         ("interval", Value::Span(Span(10_000_000))),
     ];
-    let settings = settings(&[&ours[..], changes].concat());
-    assert_eq!((discipline().check)(&settings, site), Ok(()));
-    (discipline().build)(&settings, site).into_policy().expect("REM is a policy")
+    let settings = changed(&discipline(), "packets", &[&ours[..], changes].concat());
+    policy(&discipline(), &settings, site)
 }
 
 fn rem() -> Box<dyn Policy> {
@@ -141,7 +129,7 @@ fn load_goes_by_bytes_and_the_queue_by_the_unit_of_the_buffer() {
 #[test]
 fn a_target_beyond_the_buffer_and_a_hasty_clock_are_refused() {
     let refused = |name, value| {
-        let settings = settings(&[(name, value)]);
+        let settings = changed(&discipline(), "packets", &[(name, value)]);
         (discipline().check)(&settings, &site("packets")).expect_err("it makes no sense")
     };
     let (key, reason) = refused("target", Value::Length(1001.0));

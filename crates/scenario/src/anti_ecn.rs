@@ -1,14 +1,14 @@
 //! The AntiECN marker of a link, as written in the file.
 
-use longfat_queue::Capacity;
+use longfat_queue::{Capacity, LengthUnit};
 use serde_json::Value as Json;
 
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{Ruler, UNLIMITED, Unit, length};
-use crate::tree::{Node, Table, Value};
+use crate::lengths::{Ruler, UNLIMITED, length};
+use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
-use crate::{AntiEcn, AntiEcnMode};
+use crate::{AntiEcnMarker, AntiEcnMode};
 
 const KEYS: &[&str] = &["threshold", "buffer", "mode"];
 const MODES: &[&str] = &["and", "overwrite"];
@@ -18,7 +18,7 @@ const BUFFER: &str = "1 bdp";
 
 /// Where a marker stands: what is needed to convert its lengths into bytes, if known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around {
+pub(crate) struct MarkerSite {
     pub(crate) ruler: Option<Ruler>,
     pub(crate) capacity: Option<Capacity>,
 }
@@ -27,10 +27,10 @@ pub(crate) struct Around {
 /// there is a problem, which is noted.
 pub(crate) fn anti_ecn(
     field: Field<'_>,
-    around: Around,
+    site: MarkerSite,
     problems: &mut Problems,
-) -> Option<AntiEcn> {
-    let defaults = Table::default();
+) -> Option<AntiEcnMarker> {
+    let defaults = TomlTable::default();
     let table = match &field.node.value {
         Value::Flag(false) => return None,
         Value::Flag(true) => &defaults,
@@ -53,20 +53,20 @@ pub(crate) fn anti_ecn(
             _ => AntiEcnMode::And,
         })
     });
-    let buffer = problems.keep(buffer(&fields, home, around));
-    Some(AntiEcn { threshold: threshold?, buffer: buffer?, mode: mode? })
+    let buffer = problems.keep(buffer(&fields, home, site));
+    Some(AntiEcnMarker { threshold: threshold?, buffer: buffer?, mode: mode? })
 }
 
 /// The virtual buffer in bytes.
-fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Problem> {
+fn buffer(fields: &Fields<'_>, home: Place, site: MarkerSite) -> Result<f64, Problem> {
     let default = Node { place: home, value: Value::Text(BUFFER.into()) };
     let field = fields.find("buffer").unwrap_or(Field { name: "buffer", node: &default });
     if field.node.text() == Some(UNLIMITED) {
         return Ok(f64::INFINITY);
     }
     let length = length(field)?;
-    let Some(ruler) = around.ruler else { return Ok(0.0) };
-    let bytes = ruler.measure(field, length, Unit::Bytes, around.capacity)?;
+    let Some(ruler) = site.ruler else { return Ok(0.0) };
+    let bytes = ruler.measure(field, length, LengthUnit::Bytes, site.capacity)?;
     if bytes < ruler.packet.0 as f64 {
         return Err(field.problem(format!(
             "this virtual buffer has no room for a packet of {}, the largest that crosses, so every packet would find \
@@ -78,9 +78,10 @@ fn buffer(fields: &Fields<'_>, home: Place, around: Around) -> Result<f64, Probl
 }
 
 /// A marker as written in a scenario file.
-pub(crate) fn write_anti_ecn(marker: Option<AntiEcn>) -> Json {
-    let Some(AntiEcn { threshold, buffer, mode }) = marker else { return false.into() };
-    let buffer = if buffer.is_finite() { Unit::Bytes.write(buffer) } else { UNLIMITED.to_string() };
+pub(crate) fn write_anti_ecn(marker: Option<AntiEcnMarker>) -> Json {
+    let Some(AntiEcnMarker { threshold, buffer, mode }) = marker else { return false.into() };
+    let buffer =
+        if buffer.is_finite() { LengthUnit::Bytes.show(buffer) } else { UNLIMITED.to_string() };
     let mode = match mode {
         AntiEcnMode::And => "and",
         AntiEcnMode::Overwrite => "overwrite",

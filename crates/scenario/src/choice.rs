@@ -11,7 +11,7 @@ use crate::Catalogue;
 use crate::error::{Place, Problem, Problems, did_you_mean, quoted};
 use crate::fields::Field;
 use crate::lengths::{Length, length};
-use crate::tree::{Node, Table, Value};
+use crate::tree::{Node, TomlTable, Value};
 use crate::value::{
     bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
 };
@@ -22,7 +22,7 @@ pub(crate) struct Chosen<'a> {
     pub(crate) name: &'a str,
     /// Where the name stands.
     pub(crate) place: Place,
-    pub(crate) table: Option<&'a Table>,
+    pub(crate) table: Option<&'a TomlTable>,
 }
 
 /// Splits a choice into its name and its parameters.

@@ -167,7 +167,9 @@ impl Sources<'_> {
             help: help.clone(),
             file: origin.into(),
             override_index: place.source.checked_sub(1),
-            location: place.span.map(|(start, end)| Line::around(text, start, end).location()),
+            location: place
+                .span
+                .map(|(start, end)| ExcerptLine::around(text, start, end).location()),
         }
     }
 
@@ -176,7 +178,7 @@ impl Sources<'_> {
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.reason.as_str()));
         group = match problem.place.span {
             Some((start, end)) => {
-                let line = Line::around(text, start, end);
+                let line = ExcerptLine::around(text, start, end);
                 group.element(
                     Snippet::source(line.text)
                         .path(origin)
@@ -196,14 +198,14 @@ impl Sources<'_> {
 }
 
 /// One line of a text, and the part of it to underline.
-struct Line<'a> {
+struct ExcerptLine<'a> {
     text: &'a str,
     number: usize,
     start: usize,
     end: usize,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ExcerptLine<'a> {
     /// The line on which `start` lies; anything beyond its end is cut off.
     fn around(text: &'a str, start: usize, end: usize) -> Self {
         let start = boundary(text, start);

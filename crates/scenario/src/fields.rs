@@ -1,7 +1,7 @@
 //! The keys of one table: which must be there, which may be there, and which should not.
 
 use crate::error::{Place, Problem, Problems, nearest, quoted};
-use crate::tree::{Entry, Node, Table};
+use crate::tree::{KeyValue, Node, TomlTable};
 
 /// Top-level keys of a file. Below a `[table]` they belong to that table, which is a common mistake.
 const TOP: &[&str] = &["duration", "warmup", "seed", "sample"];
@@ -110,7 +110,7 @@ pub(crate) struct Fields<'a> {
     /// The keys that it can have.
     pub(crate) keys: &'static [&'static str],
     /// What was given.
-    pub(crate) table: &'a Table,
+    pub(crate) table: &'a TomlTable,
 }
 
 impl<'a> Fields<'a> {
@@ -175,7 +175,7 @@ impl<'a> Fields<'a> {
     }
 
     /// What to say about an unknown key.
-    pub(crate) fn stranger(&self, entry: &Entry) -> Problem {
+    pub(crate) fn stranger(&self, entry: &KeyValue) -> Problem {
         let name = entry.name.as_str();
         let class = self.class;
         let reason = format!("`{}` is not a key of {class}", quoted(name));

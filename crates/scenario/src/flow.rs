@@ -4,7 +4,7 @@ use longfat_units::{Bytes, Span};
 
 use crate::error::{Problem, Problems};
 use crate::fields::Field;
-use crate::group::{Around, Common, Draft, Sort, refuse_late_start};
+use crate::group::{Common, Draft, GroupContext, Sort, refuse_late_start};
 use crate::lengths::UNLIMITED;
 use crate::size::amount;
 use crate::spans::spans;
@@ -26,16 +26,20 @@ pub(crate) const FLOW: Sort = Sort {
 const MOST_FLOWS: u64 = 1_000_000;
 
 /// Reads one `[[flow]]`.
-pub(crate) fn flow(node: &Node, around: Around<'_>, problems: &mut Problems) -> Option<FlowGroup> {
+pub(crate) fn flow(
+    node: &Node,
+    context: GroupContext<'_>,
+    problems: &mut Problems,
+) -> Option<FlowGroup> {
     let draft = Draft::new(FLOW, node, problems)?;
     let fields = draft.fields(problems);
-    let common = Common::read(&fields, FLOW, around, problems);
+    let common = Common::read(&fields, FLOW, context, problems);
     let count = fields.or("count", 1, problems, |field| count(field, 1, MOST_FLOWS));
-    let rtt = common.round_trips(&fields, around, problems, |field| spans(field, count, wait));
+    let rtt = common.round_trips(&fields, context, problems, |field| spans(field, count, wait));
     let start = fields
         .or("start", Spans::Same(Span::ZERO), problems, |field| spans(field, count, quantity));
     if let Some(start) = &start {
-        refuse_late_start(&fields, start, around, problems);
+        refuse_late_start(&fields, start, context, problems);
     }
     let stop = fields.or("stop", None, problems, |field| stop(field, start.as_ref()));
     let packet = common.transport.as_ref().map(|transport| transport.packet);

@@ -12,13 +12,13 @@ use crate::link::LinkDraft;
 use crate::profile;
 use crate::spans::extent_problem;
 use crate::transport::transport;
-use crate::tree::{Node, Table};
+use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
 use crate::{Catalogue, Choice, Spans, Transport};
 
 /// The context in which a group is read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Around<'a> {
+pub(crate) struct GroupContext<'a> {
     pub(crate) links: &'a [LinkDraft],
     /// Every link of the file, including those that could not be read.
     pub(crate) link_names: &'a [&'a str],
@@ -45,7 +45,7 @@ pub(crate) struct Sort {
 pub(crate) struct Draft<'a> {
     sort: Sort,
     node: &'a Node,
-    table: Table,
+    table: TomlTable,
 }
 
 impl<'a> Draft<'a> {
@@ -89,7 +89,7 @@ impl Common {
     pub(crate) fn read(
         fields: &Fields<'_>,
         sort: Sort,
-        around: Around<'_>,
+        context: GroupContext<'_>,
         problems: &mut Problems,
     ) -> Self {
         let example = format!("name = \"{}\"", sort.example);
@@ -98,13 +98,13 @@ impl Common {
             name(text, field.node.place, sort.class).map(String::from)
         });
         let control = fields.required("control", "control = \"reno\"", problems, chosen);
-        let control = control.and_then(|chosen| controller(chosen, around.catalogue, problems));
+        let control = control.and_then(|chosen| controller(chosen, context.catalogue, problems));
         let reverse = fields.or("reverse", false, problems, flag);
         // With no links at all there is one problem, not one more for each group.
         let path = fields
-            .need("path", &example_path(around), problems)
-            .filter(|_| !around.link_names.is_empty())
-            .and_then(|field| problems.keep(path(field, around.link_names)));
+            .need("path", &example_path(context), problems)
+            .filter(|_| !context.link_names.is_empty())
+            .and_then(|field| problems.keep(path(field, context.link_names)));
         let transport = transport(fields, problems);
         if let (Some(control), Some(transport)) = (&control, &transport) {
             problems.keep(provides(fields, transport, control));
@@ -125,14 +125,14 @@ impl Common {
     pub(crate) fn round_trips(
         &self,
         fields: &Fields<'_>,
-        around: Around<'_>,
+        context: GroupContext<'_>,
         problems: &mut Problems,
         read: impl FnOnce(Field<'_>) -> Result<Spans, Problem>,
     ) -> Option<Spans> {
         let field = fields.need("rtt", "rtt = \"80 ms\"", problems)?;
         let rtt = problems.keep(read(field))?;
         if let Some(path) = &self.path {
-            problems.keep(reaches(field, &rtt, path, around));
+            problems.keep(reaches(field, &rtt, path, context));
         }
         Some(rtt)
     }
@@ -142,10 +142,10 @@ impl Common {
 pub(crate) fn refuse_late_start(
     fields: &Fields<'_>,
     start: &Spans,
-    around: Around<'_>,
+    context: GroupContext<'_>,
     problems: &mut Problems,
 ) {
-    let (Some(field), Some(duration)) = (fields.find("start"), around.duration) else { return };
+    let (Some(field), Some(duration)) = (fields.find("start"), context.duration) else { return };
     if start.greatest() < duration {
         return;
     }
@@ -201,8 +201,8 @@ fn provides(
     Ok(())
 }
 
-fn example_path(around: Around<'_>) -> String {
-    format!("path = [\"{}\"]", around.link_names.first().unwrap_or(&"bottleneck"))
+fn example_path(context: GroupContext<'_>) -> String {
+    format!("path = [\"{}\"]", context.link_names.first().unwrap_or(&"bottleneck"))
 }
 
 /// Indices of the links of a path, in the order written.
@@ -242,12 +242,12 @@ fn reaches(
     field: Field<'_>,
     rtt: &Spans,
     path: &[usize],
-    around: Around<'_>,
+    context: GroupContext<'_>,
 ) -> Result<(), Problem> {
     let mut least = Span::ZERO;
     for &index in path {
-        let name = around.link_names[index];
-        let link = around.links.iter().find(|link| link.name == name);
+        let name = context.link_names[index];
+        let link = context.links.iter().find(|link| link.name == name);
         // A link with a problem of its own has already reported it.
         let Some(delay) = link.and_then(LinkDraft::there_and_back) else { return Ok(()) };
         least = Span(least.0.saturating_add(delay.0));

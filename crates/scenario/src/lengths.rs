@@ -1,7 +1,7 @@
 //! Queue lengths: from packets, bytes, times and bandwidth-delay products to the unit in which a queue counts.
 
-use longfat_queue::Capacity;
-use longfat_units::parameter::{Settings, shortest};
+use longfat_queue::{Capacity, LengthUnit};
+use longfat_units::parameter::{Setting, Settings, shortest};
 use longfat_units::{Bytes, Rate, Span, split};
 
 use crate::error::{Problem, quoted};
@@ -15,31 +15,12 @@ pub(crate) const UNLIMITED: &str = "unlimited";
 /// More than any queue holds; whoever asks for more meant unlimited.
 const LONGEST: f64 = 1e15;
 
-/// What a queue counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Packets,
-    Bytes,
-}
-
-impl Unit {
-    /// What a queue with these settings and this capacity counts: decided by its `mode`, or else by its buffer.
-    pub(crate) fn of(settings: &Settings, capacity: Capacity) -> Self {
-        use longfat_units::parameter::Setting::Word;
-        match (settings.get("mode"), capacity) {
-            (Some(Word(mode)), _) if mode == "bytes" => Self::Bytes,
-            (Some(Word(mode)), _) if mode == "packets" => Self::Packets,
-            (_, Capacity::Bytes(_)) => Self::Bytes,
-            (_, Capacity::Packets(_) | Capacity::Unbounded) => Self::Packets,
-        }
-    }
-
-    /// A length in this unit, as written in a scenario file.
-    pub(crate) fn write(self, length: f64) -> String {
-        match self {
-            Self::Packets => format!("{} packets", shortest(length)),
-            Self::Bytes => format!("{} B", shortest(length)),
-        }
+/// What a queue with these settings and this capacity counts: decided by its `mode`, or else by its buffer.
+pub(crate) fn unit_of(settings: &Settings, capacity: Capacity) -> LengthUnit {
+    match settings.get("mode") {
+        Some(Setting::Word(mode)) if mode == "bytes" => LengthUnit::Bytes,
+        Some(Setting::Word(mode)) if mode == "packets" => LengthUnit::Packets,
+        _ => LengthUnit::of(capacity),
     }
 }
 
@@ -156,23 +137,23 @@ impl Ruler {
         &self,
         field: Field<'_>,
         buffer: Length,
-        unit: Option<Unit>,
+        unit: Option<LengthUnit>,
     ) -> Result<Capacity, Problem> {
         let packet = self.packet.0 as f64;
         let unit = unit.unwrap_or(match buffer {
-            Length::Bytes(_) | Length::Time(_) => Unit::Bytes,
-            _ => Unit::Packets,
+            Length::Bytes(_) | Length::Time(_) => LengthUnit::Bytes,
+            _ => LengthUnit::Packets,
         });
         let length = match buffer {
             Length::Unlimited => return Ok(Capacity::Unbounded),
             // Rounded up, so that "1 bdp" never holds less than it says, and never nothing at all.
             Length::Bdp(_) => {
-                let floor = if unit == Unit::Packets { 1.0 } else { packet };
+                let floor = if unit == LengthUnit::Packets { 1.0 } else { packet };
                 whole_above(self.measure(field, buffer, unit, None)?).max(floor)
             }
             _ => self.measure(field, buffer, unit, None)?.floor(),
         };
-        let bytes = if unit == Unit::Packets { length * packet } else { length };
+        let bytes = if unit == LengthUnit::Packets { length * packet } else { length };
         if bytes < packet {
             return Err(field.problem(format!(
                 "this buffer has no room for a packet of {}, the largest that crosses",
@@ -180,8 +161,8 @@ impl Ruler {
             )));
         }
         Ok(match unit {
-            Unit::Packets => Capacity::Packets(length as u64),
-            Unit::Bytes => Capacity::Bytes(Bytes(length as u64)),
+            LengthUnit::Packets => Capacity::Packets(length as u64),
+            LengthUnit::Bytes => Capacity::Bytes(Bytes(length as u64)),
         })
     }
 
@@ -190,7 +171,7 @@ impl Ruler {
         &self,
         field: Field<'_>,
         length: Length,
-        unit: Unit,
+        unit: LengthUnit,
         capacity: Option<Capacity>,
     ) -> Result<f64, Problem> {
         let length = self.convert(field, length, unit, capacity)?;
@@ -204,12 +185,14 @@ impl Ruler {
         &self,
         field: Field<'_>,
         length: Length,
-        unit: Unit,
+        unit: LengthUnit,
         capacity: Option<Capacity>,
     ) -> Result<f64, Problem> {
         let packet = self.packet.0 as f64;
-        let from_bytes = |bytes: f64| if unit == Unit::Bytes { bytes } else { bytes / packet };
-        let from_packets = |count: f64| if unit == Unit::Packets { count } else { count * packet };
+        let from_bytes =
+            |bytes: f64| if unit == LengthUnit::Bytes { bytes } else { bytes / packet };
+        let from_packets =
+            |count: f64| if unit == LengthUnit::Packets { count } else { count * packet };
         match length {
             Length::Packets(count) => Ok(from_packets(count)),
             Length::Bytes(bytes) => Ok(from_bytes(bytes)),

@@ -92,12 +92,12 @@ pub struct Direction {
     /// The queue discipline, and its settings.
     pub queue: Choice<Discipline>,
     /// How it tells packets that there is capacity to spare; `None`: it does not know AntiECN.
-    pub anti_ecn: Option<AntiEcn>,
+    pub anti_ecn: Option<AntiEcnMarker>,
 }
 
 /// The AntiECN marker of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AntiEcn {
+pub struct AntiEcnMarker {
     /// The share of the rate at which its virtual queue is drained, above 0 and at most 1.
     pub threshold: f64,
     /// How much the virtual queue holds, in bytes; infinite if unbounded.

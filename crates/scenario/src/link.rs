@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longfat_queue::{Capacity, Discipline};
+use longfat_queue::{Capacity, Discipline, LengthUnit};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
@@ -10,8 +10,8 @@ use crate::anti_ecn::{self, anti_ecn};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
-use crate::lengths::{Length, Ruler, Unit, buffer};
-use crate::tree::{Entry, Node, Table, Value};
+use crate::lengths::{Length, Ruler, buffer};
+use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
@@ -44,7 +44,7 @@ struct DirectionDraft {
     /// Was it given, but unreadable?
     bdp_wrong: bool,
     /// The keys of this direction; those of the reverse direction override those of the forward one.
-    table: Table,
+    table: TomlTable,
 }
 
 /// What the flows that cross a link, in either direction, say about it.
@@ -57,7 +57,7 @@ pub(crate) struct Crossing {
 }
 
 /// Reads one `[link.NAME]`.
-pub(crate) fn draft(entry: &Entry, problems: &mut Problems) -> Option<LinkDraft> {
+pub(crate) fn draft(entry: &KeyValue, problems: &mut Problems) -> Option<LinkDraft> {
     problems.keep(name(&entry.name, entry.key, "a link"));
     let Some(table) = entry.node.table() else {
         let field = Field { name: &entry.name, node: &entry.node };
@@ -122,7 +122,7 @@ impl LinkDraft {
 }
 
 impl DirectionDraft {
-    fn read(owner: &str, home: Place, table: Table, problems: &mut Problems) -> Self {
+    fn read(owner: &str, home: Place, table: TomlTable, problems: &mut Problems) -> Self {
         let fields =
             Fields { owner: owner.into(), class: "a link", home, keys: KEYS, table: &table };
         let rate = fields.required("rate", "rate = \"10 Gbit/s\"", problems, rate);
@@ -172,8 +172,8 @@ impl DirectionDraft {
             _ => None,
         };
         let marker = self.table.node("anti_ecn").and_then(|node| {
-            let around = anti_ecn::Around { ruler, capacity };
-            anti_ecn(Field { name: "anti_ecn", node }, around, problems)
+            let site = anti_ecn::MarkerSite { ruler, capacity };
+            anti_ecn(Field { name: "anti_ecn", node }, site, problems)
         });
         let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
         Some(Direction {
@@ -195,7 +195,7 @@ fn loss(field: Field<'_>) -> Result<f64, Problem> {
 }
 
 /// The unit that the `mode` of a discipline asks for, if it has one.
-fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
+fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<LengthUnit> {
     let parameter = discipline.parameters.iter().find(|parameter| {
         parameter.name == "mode"
             && matches!(&parameter.kind, Kind::Word(words)
@@ -206,8 +206,8 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<Unit> {
         _ => None,
     };
     match chosen.table.and_then(|table| table.node("mode")).map_or(default, Node::text) {
-        Some("packets") => Some(Unit::Packets),
-        Some("bytes") => Some(Unit::Bytes),
+        Some("packets") => Some(LengthUnit::Packets),
+        Some("bytes") => Some(LengthUnit::Bytes),
         _ => None,
     }
 }
@@ -221,10 +221,8 @@ fn queue(
     capacity: Option<Capacity>,
     problems: &mut Problems,
 ) -> Option<Choice<Discipline>> {
-    let unit = mode(chosen, discipline).unwrap_or(match capacity {
-        Some(Capacity::Bytes(_)) => Unit::Bytes,
-        _ => Unit::Packets,
-    });
+    let unit =
+        mode(chosen, discipline).unwrap_or(LengthUnit::of(capacity.unwrap_or(Capacity::Unbounded)));
     let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
         (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
         _ => Ok(0.0),

@@ -1,7 +1,7 @@
 //! Overrides: `--set link.bottleneck.rate="1 Gbit/s"` changes one value of the file that was read.
 
 use crate::error::{Place, Problem, did_you_mean, quoted};
-use crate::tree::{Entry, Node, Table, Value, parse_value};
+use crate::tree::{KeyValue, Node, TomlTable, Value, parse_value};
 
 const EXAMPLE: &str = "write KEY=VALUE, such as link.bottleneck.rate=\"1 Gbit/s\"";
 
@@ -12,13 +12,13 @@ const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
 const DEEPEST: usize = 16;
 
 /// One name of a dotted path, and its place.
-struct Step<'a> {
+struct KeyPart<'a> {
     name: &'a str,
     place: Place,
 }
 
 /// Changes `root` as `text`, the text numbered `source`, asks.
-pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), Problem> {
+pub(crate) fn apply(root: &mut TomlTable, text: &str, source: usize) -> Result<(), Problem> {
     let Some(equals) = text.find('=') else {
         return Err(Problem::new(
             Place::new(source, 0..text.len()),
@@ -26,7 +26,7 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
         )
         .help(EXAMPLE));
     };
-    let mut steps = Vec::new();
+    let mut parts = Vec::new();
     let mut start = 0;
     let depth = text[..equals].split('.').count();
     if depth > DEEPEST {
@@ -41,18 +41,18 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
         if name.is_empty() {
             return Err(Problem::new(place, "a name is missing before `=`").help(EXAMPLE));
         }
-        steps.push(Step { name, place });
+        parts.push(KeyPart { name, place });
         start += piece.len() + 1;
     }
     let value = value(text, equals + 1, source)?;
-    let (last, way) = steps.split_last().expect("splitting yields at least one piece");
+    let (last, way) = parts.split_last().expect("splitting yields at least one piece");
     let mut walk = Walk { path: String::new() };
     let mut table = root;
     let mut way = way.iter();
-    while let Some(step) = way.next() {
-        let entry = walk.enter(table, step)?;
+    while let Some(part) = way.next() {
+        let entry = walk.enter(table, part)?;
         if entry.list().is_none() {
-            table = walk.as_table(entry, step)?;
+            table = walk.as_table(entry, part)?;
             continue;
         }
         let list = entry.list_mut().expect("it is a list");
@@ -65,7 +65,7 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
         table = walk.as_table(&mut list[at], choice)?;
     }
     walk.make_way(table, last);
-    table.set(Entry { name: last.name.into(), key: last.place, node: value });
+    table.set(KeyValue { name: last.name.into(), key: last.place, node: value });
     Ok(())
 }
 
@@ -92,87 +92,91 @@ struct Walk {
 }
 
 impl Walk {
-    /// The value called `step` in `table`, created if absent.
+    /// The value called `part` in `table`, created if absent.
     fn enter<'t>(
         &mut self,
-        table: &'t mut Table,
-        step: &Step<'_>,
+        table: &'t mut TomlTable,
+        part: &KeyPart<'_>,
     ) -> Result<&'t mut Node, Problem> {
-        self.make_way(table, step);
-        let at = table.0.iter().position(|entry| entry.name == step.name);
+        self.make_way(table, part);
+        let at = table.0.iter().position(|entry| entry.name == part.name);
         // A new link would lack its rate and its delay: a name that does not exist is a mistake.
         if at.is_none() && self.path == "link" {
-            let help = did_you_mean(step.name, table.names());
-            let reason = format!("there is no link called `{}`", quoted(step.name));
-            return Err(Problem::new(step.place, reason).maybe_help(help));
+            let help = did_you_mean(part.name, table.names());
+            let reason = format!("there is no link called `{}`", quoted(part.name));
+            return Err(Problem::new(part.place, reason).maybe_help(help));
         }
-        if at.is_none() && self.path.is_empty() && matches!(step.name, "flow" | "traffic") {
-            let reason = format!("the file has no [[{}]] to change", step.name);
-            return Err(Problem::new(step.place, reason));
+        if at.is_none() && self.path.is_empty() && matches!(part.name, "flow" | "traffic") {
+            let reason = format!("the file has no [[{}]] to change", part.name);
+            return Err(Problem::new(part.place, reason));
         }
-        self.pass(step);
+        self.pass(part);
         let at = at.unwrap_or_else(|| {
-            let node = Node { place: step.place, value: Value::Table(Table::default()) };
-            table.0.push(Entry { name: step.name.into(), key: step.place, node });
+            let node = Node { place: part.place, value: Value::Table(TomlTable::default()) };
+            table.0.push(KeyValue { name: part.name.into(), key: part.place, node });
             table.0.len() - 1
         });
         Ok(&mut table.0[at].node)
     }
 
-    /// Removes everything but `step` from a table that has a single key.
-    fn make_way(&self, table: &mut Table, step: &Step<'_>) {
+    /// Removes everything but `part` from a table that has a single key.
+    fn make_way(&self, table: &mut TomlTable, part: &KeyPart<'_>) {
         let path: Vec<&str> = self.path.split('.').collect();
         if let ["flow" | "traffic", _, key] = path.as_slice()
             && ALTERNATIVES.contains(key)
         {
-            table.0.retain(|entry| entry.name == step.name);
+            table.0.retain(|entry| entry.name == part.name);
         }
     }
 
-    fn pass(&mut self, step: &Step<'_>) {
+    fn pass(&mut self, part: &KeyPart<'_>) {
         if !self.path.is_empty() {
             self.path.push('.');
         }
-        self.path.push_str(step.name);
+        self.path.push_str(part.name);
     }
 
     /// The table that `node` is, or is turned into: `control = "exp"` is short for `{ kind = "exp" }`; anything else is
     /// replaced by the new value.
-    fn as_table<'t>(&self, node: &'t mut Node, step: &Step<'_>) -> Result<&'t mut Table, Problem> {
+    fn as_table<'t>(
+        &self,
+        node: &'t mut Node,
+        part: &KeyPart<'_>,
+    ) -> Result<&'t mut TomlTable, Problem> {
         if node.table().is_none() {
             if !self.path.contains('.') {
                 let reason = format!("`{}` is {}, not a table", self.path, node.describe());
-                return Err(Problem::new(step.place, reason));
+                return Err(Problem::new(part.place, reason));
             }
-            let mut table = Table::default();
-            if node.text().is_some() && matches!(step.name, "control" | "queue") {
-                table.set(Entry { name: "kind".into(), key: node.place, node: node.clone() });
+            let mut table = TomlTable::default();
+            if node.text().is_some() && matches!(part.name, "control" | "queue") {
+                table.set(KeyValue { name: "kind".into(), key: node.place, node: node.clone() });
             }
             node.value = Value::Table(table);
         }
         Ok(node.table_mut().expect("it is a table, or was made one"))
     }
 
-    /// The index in `list` of the table called `step`, or at that number.
-    fn position(&mut self, list: &[Node], step: &Step<'_>) -> Result<usize, Problem> {
+    /// The index in `list` of the table called `part`, or at that number.
+    fn position(&mut self, list: &[Node], part: &KeyPart<'_>) -> Result<usize, Problem> {
         let name = |node: &Node| {
             node.table().and_then(|table| table.node("name")).and_then(Node::text).map(String::from)
         };
         let names: Vec<String> = list.iter().filter_map(name).collect();
         let found = list
             .iter()
-            .position(|node| name(node).as_deref() == Some(step.name))
-            .or_else(|| step.name.parse().ok().filter(|&index| index < list.len()));
+            .position(|node| name(node).as_deref() == Some(part.name))
+            .or_else(|| part.name.parse().ok().filter(|&index| index < list.len()));
         if let Some(index) = found {
-            self.pass(step);
+            self.pass(part);
             return Ok(index);
         }
         let reason = if names.is_empty() {
             format!("`{}` has {} entries, numbered from 0", self.path, list.len())
         } else {
-            format!("there is no {} called `{}`", self.path, quoted(step.name))
+            format!("there is no {} called `{}`", self.path, quoted(part.name))
         };
-        let help = did_you_mean(step.name, names.iter().map(String::as_str));
-        Err(Problem::new(step.place, reason).maybe_help(help))
+        let help = did_you_mean(part.name, names.iter().map(String::as_str));
+        Err(Problem::new(part.place, reason).maybe_help(help))
     }
 }

@@ -4,7 +4,7 @@ use longfat_units::parameter::Given;
 
 use crate::error::{Problem, Problems, did_you_mean, quoted};
 use crate::fields::Field;
-use crate::tree::{Entry, Node, Table, Value};
+use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::NONE;
 
 /// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow itself says overrides its profile.
@@ -62,14 +62,14 @@ pub static PROFILES: &[Profile] = &[
 
 /// `table` with the keys of its profile added where it does not set them itself. Problems that they cause are shown
 /// where the profile is named.
-pub(crate) fn lay(table: &Table, problems: &mut Problems) -> Table {
+pub(crate) fn lay(table: &TomlTable, problems: &mut Problems) -> TomlTable {
     let mut whole = table.clone();
     let Some(node) = table.node("profile") else { return whole };
     let Some(profile) = problems.keep(find(Field { name: "profile", node })) else { return whole };
     for (name, given) in profile.into_iter().flat_map(|profile| profile.keys) {
         if let (None, Some(value)) = (table.get(name), Value::given(given)) {
             let node = Node { place: node.place, value };
-            whole.0.push(Entry { name: (*name).into(), key: node.place, node });
+            whole.0.push(KeyValue { name: (*name).into(), key: node.place, node });
         }
     }
     whole

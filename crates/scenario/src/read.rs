@@ -8,10 +8,10 @@ use longfat_units::{Bytes, Span};
 use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
 use crate::fields::{Field, Fields};
 use crate::flow::{FLOW, flow};
-use crate::group::{Around, Sort};
+use crate::group::{GroupContext, Sort};
 use crate::link::{Crossing, LinkDraft, draft};
 use crate::traffic::{TRAFFIC, traffic};
-use crate::tree::{Node, Table, parse};
+use crate::tree::{Node, TomlTable, parse};
 use crate::value::{count, quantity};
 use crate::{
     Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides,
@@ -94,7 +94,7 @@ impl Scenario {
     }
 }
 
-fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Option<Scenario> {
+fn scenario(root: &TomlTable, catalogue: &Catalogue, problems: &mut Problems) -> Option<Scenario> {
     let fields = Fields {
         owner: "the scenario".into(),
         class: "a scenario",
@@ -123,10 +123,10 @@ fn scenario(root: &Table, catalogue: &Catalogue, problems: &mut Problems) -> Opt
     if let (Some([]), Some([])) = (flow_nodes, traffic_nodes) {
         refuse_silence(&fields, problems);
     }
-    let around = Around { links: &drafts, link_names: &link_names, duration, catalogue };
-    let flows = flow_nodes.and_then(|nodes| every(nodes, |node| flow(node, around, problems)));
+    let context = GroupContext { links: &drafts, link_names: &link_names, duration, catalogue };
+    let flows = flow_nodes.and_then(|nodes| every(nodes, |node| flow(node, context, problems)));
     let traffic =
-        traffic_nodes.and_then(|nodes| every(nodes, |node| traffic(node, around, problems)));
+        traffic_nodes.and_then(|nodes| every(nodes, |node| traffic(node, context, problems)));
     refuse_repeated_names(&[(FLOW, flow_nodes), (TRAFFIC, traffic_nodes)], problems);
 
     // If any group has a problem, what it says about the links it crosses is unknown.
@@ -217,7 +217,7 @@ fn pleasant(least: u64) -> Span {
 }
 
 /// The table of links.
-fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a Table> {
+fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a TomlTable> {
     let field = fields.need("link", "[link.bottleneck]", problems)?;
     match field.node.table() {
         Some(table) if !table.0.is_empty() => Some(table),

@@ -5,7 +5,7 @@ use longfat_units::{Rate, Span, split};
 
 use crate::error::{Problem, Problems};
 use crate::fields::Field;
-use crate::group::{Around, Common, Draft, Sort, refuse_late_start};
+use crate::group::{Common, Draft, GroupContext, Sort, refuse_late_start};
 use crate::size::size;
 use crate::spans::spans;
 use crate::transport::with_transport;
@@ -41,18 +41,18 @@ enum Arrivals {
 /// Reads one `[[traffic]]`.
 pub(crate) fn traffic(
     node: &Node,
-    around: Around<'_>,
+    context: GroupContext<'_>,
     problems: &mut Problems,
 ) -> Option<TrafficGroup> {
     let draft = Draft::new(TRAFFIC, node, problems)?;
     let fields = draft.fields(problems);
-    let common = Common::read(&fields, TRAFFIC, around, problems);
-    let rtt = common.round_trips(&fields, around, problems, drawn);
+    let common = Common::read(&fields, TRAFFIC, context, problems);
+    let rtt = common.round_trips(&fields, context, problems, drawn);
     let count = fields
         .or("count", None, problems, |field| unless_none(field, |field| count(field, 1, u64::MAX)));
     let start = fields.or("start", Span::ZERO, problems, start);
     if let Some(start) = start {
-        refuse_late_start(&fields, &Spans::Same(start), around, problems);
+        refuse_late_start(&fields, &Spans::Same(start), context, problems);
     }
     let stop = fields.or("stop", None, problems, |field| stop(field, start));
     let packet = common.transport.as_ref().map(|transport| transport.packet);
@@ -63,8 +63,8 @@ pub(crate) fn traffic(
     let field = fields.need("arrivals", "arrivals = { poisson = \"10 /s\" }", problems);
     let arrivals = field.and_then(|field| {
         let (field, arrivals) = problems.keep(arrivals(field))?;
-        let first = path.as_ref().and_then(|path| around.link_names.get(*path.first()?));
-        let link = around.links.iter().find(|link| Some(&link.name.as_str()) == first);
+        let first = path.as_ref().and_then(|path| context.link_names.get(*path.first()?));
+        let link = context.links.iter().find(|link| Some(&link.name.as_str()) == first);
         let rate = link.zip(common.reverse).and_then(|(link, reverse)| link.rate(reverse));
         problems.keep(per_second(field, arrivals, rate, size.as_ref()))?
     });

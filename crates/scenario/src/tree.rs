@@ -24,16 +24,16 @@ pub(crate) enum Value {
     Flag(bool),
     Date,
     List(Vec<Node>),
-    Table(Table),
+    Table(TomlTable),
 }
 
 /// Keys and their values, in the order of the text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table(pub(crate) Vec<Entry>);
+pub(crate) struct TomlTable(pub(crate) Vec<KeyValue>);
 
 /// One key and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KeyValue {
     pub(crate) name: String,
     pub(crate) key: Place,
     pub(crate) node: Node,
@@ -52,9 +52,9 @@ impl Value {
     }
 }
 
-impl Table {
+impl TomlTable {
     /// The entry called `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, name: &str) -> Option<&KeyValue> {
         self.0.iter().find(|entry| entry.name == name)
     }
 
@@ -64,7 +64,7 @@ impl Table {
     }
 
     /// Adds an entry, or replaces the one of the same name.
-    pub(crate) fn set(&mut self, entry: Entry) {
+    pub(crate) fn set(&mut self, entry: KeyValue) {
         match self.0.iter_mut().find(|old| old.name == entry.name) {
             Some(old) => *old = entry,
             None => self.0.push(entry),
@@ -87,7 +87,7 @@ impl Node {
     }
 
     /// The table, if it is one.
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&self) -> Option<&TomlTable> {
         match &self.value {
             Value::Table(table) => Some(table),
             _ => None,
@@ -95,7 +95,7 @@ impl Node {
     }
 
     /// The table, if it is one, to be changed.
-    pub(crate) fn table_mut(&mut self) -> Option<&mut Table> {
+    pub(crate) fn table_mut(&mut self) -> Option<&mut TomlTable> {
         match &mut self.value {
             Value::Table(table) => Some(table),
             _ => None,
@@ -148,7 +148,7 @@ impl Node {
 }
 
 /// Reads a whole file, the text numbered `source`.
-pub(crate) fn parse(text: &str, source: usize) -> Result<Table, Problem> {
+pub(crate) fn parse(text: &str, source: usize) -> Result<TomlTable, Problem> {
     let at = At { source, offset: 0 };
     match DeTable::parse(text) {
         Ok(table) => Ok(at.table(table.get_ref())),
@@ -177,11 +177,11 @@ impl At {
         Place::new(self.source, span.start + self.offset..span.end + self.offset)
     }
 
-    fn table(self, table: &DeTable<'_>) -> Table {
-        let mut entries: Vec<(usize, Entry)> = table
+    fn table(self, table: &DeTable<'_>) -> TomlTable {
+        let mut entries: Vec<(usize, KeyValue)> = table
             .iter()
             .map(|(key, value)| {
-                let entry = Entry {
+                let entry = KeyValue {
                     name: key.get_ref().to_string(),
                     key: self.place(key.span()),
                     node: self.node(value),
@@ -190,7 +190,7 @@ impl At {
             })
             .collect();
         entries.sort_by_key(|(start, _)| *start);
-        Table(entries.into_iter().map(|(_, entry)| entry).collect())
+        TomlTable(entries.into_iter().map(|(_, entry)| entry).collect())
     }
 
     fn node(self, value: &Spanned<DeValue<'_>>) -> Node {

@@ -1,12 +1,13 @@
 //! From a scenario back to a scenario file, with every default filled in.
 
 use longfat_control::{Controller, Pacing};
+use longfat_queue::LengthUnit;
 use longfat_units::Span;
 use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
-use crate::lengths::{UNLIMITED, Unit, write_capacity};
+use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::size::write_mean;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
@@ -52,7 +53,7 @@ fn link_json(link: &Link) -> Value {
 }
 
 fn direction(direction: &Direction) -> Map<String, Value> {
-    let unit = Unit::of(&direction.queue.settings, direction.buffer);
+    let unit = unit_of(&direction.queue.settings, direction.buffer);
     let mut pairs = Map::new();
     pairs.insert("rate".into(), direction.rate.to_string().into());
     pairs.insert("delay".into(), span(direction.delay));
@@ -101,7 +102,7 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
 }
 
 fn control(control: &Choice<Controller>) -> Value {
-    choice(control, &control.entry.parameters, Unit::Packets)
+    choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 
 /// The file lists the links forwards, whichever way they are crossed.
@@ -180,7 +181,7 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
 }
 
 /// A name, or a table with `kind` and parameters where there are any.
-fn choice<T: Entry>(choice: &Choice<T>, parameters: &[Parameter], unit: Unit) -> Value {
+fn choice<T: Entry>(choice: &Choice<T>, parameters: &[Parameter], unit: LengthUnit) -> Value {
     let mut pairs = Map::new();
     pairs.insert("kind".into(), choice.kind().into());
     for (name, setting) in choice.settings.iter() {
@@ -190,7 +191,7 @@ fn choice<T: Entry>(choice: &Choice<T>, parameters: &[Parameter], unit: Unit) ->
             (Setting::Number(value), _) => number(*value),
             (Setting::Count(count), _) => (*count).into(),
             (Setting::Span(value), _) => span(*value),
-            (Setting::Length(length), _) => unit.write(*length).into(),
+            (Setting::Length(length), _) => unit.show(*length).into(),
             (Setting::Flag(flag), _) => (*flag).into(),
             (Setting::Word(word), _) => word.clone().into(),
             (Setting::Entry(entry), _) => entry.name().into(),

@@ -6,10 +6,10 @@
 use longfat_units::RouterHeader;
 use slab::Slab;
 
-use crate::runs::Run;
+use crate::runs::SegmentRun;
 
 /// Up to three blocks, the one with the newest segment first (RFC 2018, section 4). Empty ones have `first == end`.
-pub(crate) type Blocks = [Run; 3];
+pub(crate) type Blocks = [SegmentRun; 3];
 
 /// What one packet carries.
 #[derive(Clone, Copy, Debug, Default)]

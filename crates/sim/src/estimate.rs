@@ -28,7 +28,7 @@ const ROWS_PER_S: f64 = 1e7;
 
 /// What a scenario needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct WorkEstimate {
     /// Data packets sent.
     pub packets: f64,
     /// Time on one core, in seconds.
@@ -62,7 +62,7 @@ pub struct Keep {
 }
 
 /// Flows that are alike, as far as an estimate goes.
-struct Load<'a> {
+struct FlowClass<'a> {
     path: &'a [usize],
     reverse: bool,
     transport: &'a Transport,
@@ -74,18 +74,18 @@ struct Load<'a> {
     first: f64,
 }
 
-impl Estimate {
+impl WorkEstimate {
     /// What a run of `scenario` will need.
     pub fn of(scenario: &Scenario, keep: Keep) -> Self {
-        let loads: Vec<Load<'_>> = long(scenario).chain(short(scenario)).collect();
+        let loads: Vec<FlowClass<'_>> = long(scenario).chain(short(scenario)).collect();
         // All loads that cross a link share what it can carry.
         let shares: Vec<[f64; 2]> =
             (0..scenario.links.len()).map(|index| share(scenario, &loads, index)).collect();
-        let share = |load: &Load<'_>| {
+        let share = |load: &FlowClass<'_>| {
             let side = usize::from(load.reverse);
             load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
         };
-        let sent = |load: &Load<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
+        let sent = |load: &FlowClass<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
         let packets: f64 = loads.iter().map(sent).sum();
 
         // First windows are sent at once, whatever becomes of them.
@@ -130,7 +130,7 @@ impl Estimate {
     }
 }
 
-fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
+fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
     scenario.flows.iter().map(|flow| {
         let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
@@ -142,7 +142,7 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
         });
         let each = window.min(narrowest.map_or(0.0, |rate| rate as f64 / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
-        Load {
+        FlowClass {
             path: &flow.path,
             reverse: flow.reverse,
             transport: &flow.transport,
@@ -156,13 +156,13 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
     })
 }
 
-fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
+fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
     scenario.traffic.iter().map(|group| {
         let transfers = arrivals(scenario, group);
         // A short flow takes about three round trips: slow start, and the wait for the last acknowledgment.
         let lasts = 3.0 * group.rtt.mean().seconds();
         let seconds = scenario.duration.seconds();
-        Load {
+        FlowClass {
             path: &group.path,
             reverse: group.reverse,
             transport: &group.transport,
@@ -210,7 +210,7 @@ fn held(direction: &Direction, packet: Bytes) -> f64 {
 }
 
 /// The share of what the flows across a link would send that each of its directions can carry.
-fn share(scenario: &Scenario, loads: &[Load<'_>], index: usize) -> [f64; 2] {
+fn share(scenario: &Scenario, loads: &[FlowClass<'_>], index: usize) -> [f64; 2] {
     [false, true].map(|reverse| {
         let wanted: f64 = loads
             .iter()
@@ -229,13 +229,13 @@ mod tests {
 
     const KEEP: Keep = Keep { rows: true, transfers: true };
 
-    fn estimate(more: &str) -> Estimate {
+    fn estimate(more: &str) -> WorkEstimate {
         let text = format!(
             "duration = \"60 s\"\n{more}\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n
             [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n"
         );
         let scenario = Scenario::read(&text, "a test", &[], None).expect("a right scenario");
-        Estimate::of(&scenario, KEEP)
+        WorkEstimate::of(&scenario, KEEP)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Echo, Intervals, Receiver};
-use crate::sender::{BurstSender, Config, Measured, Sender, Sends};
+use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Flow {
 #[derive(Debug)]
 pub(crate) enum Source {
     /// The flow has not begun, or it has finished and its place is free for another.
-    Idle(Option<(Config, Sending)>),
+    Idle(Option<(SenderConfig, Sending)>),
     /// TCP.
     Windowed(Sender),
     /// Without a window.
@@ -88,7 +88,7 @@ impl Source {
     }
 
     /// What the sender has counted, once the flow has begun.
-    pub(crate) fn measured(&self) -> Option<&Measured> {
+    pub(crate) fn measured(&self) -> Option<&SenderCounts> {
         self.sender().map(Sends::measured)
     }
 }
@@ -159,7 +159,7 @@ impl Route {
 
 /// What a flow is made from.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct FlowConfig<'a> {
     /// Its index in the network, which its packets carry.
     pub(crate) flow: u32,
     pub(crate) member: Member,
@@ -258,8 +258,8 @@ impl Access {
 }
 
 impl Flow {
-    pub(crate) fn new(plan: &Plan<'_>) -> Self {
-        let &Plan { route, transport, rtt, start, negotiation, .. } = plan;
+    pub(crate) fn new(config: &FlowConfig<'_>) -> Self {
+        let &FlowConfig { route, transport, rtt, start, negotiation, .. } = config;
         // The rest of the round trip is split into four equal parts: before and after the links, out and back.
         let rest = rtt - route.delay;
         let part = rest / 4;
@@ -269,20 +269,20 @@ impl Flow {
             threshold: transport.initial_threshold.map(Segments),
             slow_start: transport.slow_start,
             packet: transport.packet,
-            transfer: plan.segments,
+            transfer: config.segments,
             round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
         };
-        let sending = (plan.control.entry.build)(&plan.control.settings, &begin);
+        let sending = (config.control.entry.build)(&config.control.settings, &begin);
         // A sender without a window does not respond to marks, and detects losses by duplicates alone.
         let (windowed, per_mark) = match &sending {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
-        let config = Config {
-            flow: plan.flow,
+        let sender = SenderConfig {
+            flow: config.flow,
             bytes: transport.packet.0 as u32,
-            segments: plan.segments,
+            segments: config.segments,
             max_window: transport.max_window.unwrap_or(u64::MAX),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
@@ -295,23 +295,23 @@ impl Flow {
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
         Self {
-            source: Source::Idle(Some((config, sending))),
+            source: Source::Idle(Some((sender, sending))),
             receiver: Receiver::new(
-                plan.segments,
+                config.segments,
                 selective,
                 transport.delayed_ack,
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
-                &plan.intervals,
+                &config.intervals,
             ),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
-            slots: plan.slots,
+            slots: config.slots,
             returns_early: false,
             outlet: Outlet {
                 access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
                 before: part,
-                out: plan.slots.out,
-                pace: plan.slots.pace,
+                out: config.slots.out,
+                pace: config.slots.pace,
                 pace_set: false,
                 timer_at: Time::NEVER,
                 in_transit: 0,
@@ -319,9 +319,9 @@ impl Flow {
             alarm_at: Time::NEVER,
             dropped: 0,
             homeward: 0,
-            member: plan.member,
+            member: config.member,
             start,
-            stop: plan.stop,
+            stop: config.stop,
             rtt,
             packet: transport.packet,
             negotiation,

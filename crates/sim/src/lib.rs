@@ -29,7 +29,7 @@ mod simulation;
 pub mod summary;
 mod traffic;
 
-pub use estimate::{Estimate, Keep, Share};
+pub use estimate::{Keep, Share, WorkEstimate};
 pub use longfat_scenario::Scenario;
 pub use options::Options;
 pub use recording::{Column, Recording, Table};

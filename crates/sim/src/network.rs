@@ -5,7 +5,7 @@ use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::explicit::{Marker, Negotiation};
-use crate::flow::{Flow, Member, Plan, Route, Slots, Source};
+use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
@@ -211,7 +211,7 @@ fn build_port(
         |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
     let series = options.record.then_some(scenario.sample);
-    Port::new(port::Config {
+    Port::new(port::PortConfig {
         rate: direction.rate,
         delay: direction.delay,
         capacity,
@@ -238,7 +238,7 @@ fn add_flow(
     let route = network.route(&group.path, group.reverse);
     let flow = network.flows.len() as u32;
     let slots = network.add_flow_slots(&route, flow, group.transport.packet);
-    network.add_flow(Flow::new(&Plan {
+    network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Long(group_index, index),
         slots,

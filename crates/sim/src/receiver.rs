@@ -12,7 +12,7 @@ use longfat_units::{Ecn, Span, Time};
 use crate::cargo::{Blocks, Hold};
 use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
-use crate::runs::{Run, Runs};
+use crate::runs::{Runs, SegmentRun};
 
 /// An acknowledgment may wait this long for a second segment.
 const DELAYED_ACK: Span = Span::from_millis(100);
@@ -215,16 +215,16 @@ impl Receiver {
         let expected = self.expected;
         for run in &mut self.reported {
             if run.end <= expected {
-                *run = Run::default();
+                *run = SegmentRun::default();
             }
         }
         self.reported.sort_by_key(|run| run.end == 0);
     }
 
     /// Puts a run first, replacing those it has merged with.
-    fn report(&mut self, run: Run) {
+    fn report(&mut self, run: SegmentRun) {
         let apart =
-            |other: &Run| other.end != 0 && (other.end < run.first || other.first > run.end);
+            |other: &SegmentRun| other.end != 0 && (other.end < run.first || other.first > run.end);
         let mut kept = self.reported.iter().copied().filter(apart);
         let (second, third) = (kept.next().unwrap_or_default(), kept.next().unwrap_or_default());
         self.reported = [run, second, third];

@@ -8,7 +8,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::flow::{Flow, Member};
 use crate::network::Network;
 use crate::recording::{Column, Recording, Table};
-use crate::sender::Measured;
+use crate::sender::SenderCounts;
 use crate::series::FlowSeries;
 use crate::summary::{FlowSummary, LinkSummary, Summary, Work, share};
 use crate::traffic::Transfer;
@@ -17,7 +17,7 @@ const DIRECTIONS: [&str; 2] = ["forward", "reverse"];
 
 /// What a report is made from.
 #[derive(Debug)]
-pub(crate) struct Run<'a> {
+pub(crate) struct ReportSource<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) network: &'a mut Network,
     /// The time series of the flows, if they were kept; a report takes them.
@@ -28,7 +28,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// The recording of a run that has ended.
-pub(crate) fn recording(run: &mut Run<'_>) -> Recording {
+pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
     count_live(run);
     let links = link_summaries(run);
     let flows: Vec<FlowSummary> =
@@ -65,7 +65,7 @@ pub(crate) fn recording(run: &mut Run<'_>) -> Recording {
 }
 
 /// Short flows still alive at the end count with what they have done so far.
-fn count_live(run: &mut Run<'_>) {
+fn count_live(run: &mut ReportSource<'_>) {
     let network = &mut *run.network;
     for flow in &network.flows[network.long..] {
         if let (Member::Short(group, _), Some(_)) = (flow.member, flow.source.sender()) {
@@ -75,7 +75,7 @@ fn count_live(run: &mut Run<'_>) {
 }
 
 /// One entry per direction, in the order of `Network::links`.
-fn link_summaries(run: &mut Run<'_>) -> Vec<LinkSummary> {
+fn link_summaries(run: &mut ReportSource<'_>) -> Vec<LinkSummary> {
     let links = run.network.ports.iter_mut();
     links
         .map(|link| {
@@ -95,7 +95,7 @@ fn link_summaries(run: &mut Run<'_>) -> Vec<LinkSummary> {
         .collect()
 }
 
-fn nested_links(run: &Run<'_>, summaries: &[LinkSummary]) -> Map<String, Value> {
+fn nested_links(run: &ReportSource<'_>, summaries: &[LinkSummary]) -> Map<String, Value> {
     let links = run.scenario.links.iter().zip(summaries.chunks(2));
     links
         .map(|(link, pair)| (link.name.clone(), json!({ "forward": pair[0], "reverse": pair[1] })))
@@ -110,13 +110,13 @@ fn long(flow: &Flow) -> (usize, u64) {
     }
 }
 
-fn flow_name(run: &Run<'_>, flow: &Flow) -> String {
+fn flow_name(run: &ReportSource<'_>, flow: &Flow) -> String {
     let (group, index) = long(flow);
     format!("{}[{index}]", run.scenario.flows[group].name)
 }
 
-fn flow_summary(run: &Run<'_>, flow: &Flow) -> FlowSummary {
-    let untouched = Measured::new(Time::ZERO, f64::NAN);
+fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
+    let untouched = SenderCounts::new(Time::ZERO, f64::NAN);
     let measured = flow.source.measured().unwrap_or(&untouched);
     let received = flow.receiver.received();
     let from = active_from(run, flow);
@@ -147,24 +147,24 @@ fn flow_summary(run: &Run<'_>, flow: &Flow) -> FlowSummary {
 }
 
 /// The name of the link that keeps a path from giving explicit signals.
-fn unaware_link(run: &Run<'_>, negotiation: Negotiation) -> Option<String> {
+fn unaware_link(run: &ReportSource<'_>, negotiation: Negotiation) -> Option<String> {
     negotiation.unaware_link().map(|link| run.scenario.links[link / 2].name.clone())
 }
 
 /// When the active part of the measured interval begins.
-fn active_from(run: &Run<'_>, flow: &Flow) -> Time {
+fn active_from(run: &ReportSource<'_>, flow: &Flow) -> Time {
     flow.start.max(Time::ZERO + run.scenario.warmup)
 }
 
 /// When the flow stops being active: at its completion, its stop, or the end.
-fn active_until(run: &Run<'_>, flow: &Flow) -> Time {
+fn active_until(run: &ReportSource<'_>, flow: &Flow) -> Time {
     let complete = flow.receiver.received().complete.unwrap_or(Time::NEVER);
     complete.min(flow.stop.unwrap_or(Time::NEVER)).min(run.end)
 }
 
 /// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
 /// interval.
-fn jain(run: &Run<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
+fn jain(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
     let groups = run.scenario.flows.iter().enumerate();
     groups
         .map(|(group, description)| {
@@ -201,15 +201,15 @@ fn counts<T>(rows: &[T], value: impl Fn(&T) -> u64) -> Column {
     Column::Count(rows.iter().map(value).collect())
 }
 
-fn group_column(run: &Run<'_>) -> Column {
+fn group_column(run: &ReportSource<'_>) -> Column {
     Column::Word(group_words(run), group_names(run))
 }
 
-fn group_words(run: &Run<'_>) -> Vec<u32> {
+fn group_words(run: &ReportSource<'_>) -> Vec<u32> {
     run.network.long_flows().iter().map(|flow| long(flow).0 as u32).collect()
 }
 
-fn group_names(run: &Run<'_>) -> Vec<String> {
+fn group_names(run: &ReportSource<'_>) -> Vec<String> {
     run.scenario.flows.iter().map(|group| group.name.clone()).collect()
 }
 
@@ -217,9 +217,9 @@ fn flow_names(flows: &[FlowSummary]) -> Vec<String> {
     flows.iter().map(|flow| flow.name.clone()).collect()
 }
 
-fn flow_table(run: &Run<'_>, flows: &[FlowSummary]) -> Table {
+fn flow_table(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     let network = run.network.long_flows();
-    let of_sender = |value: fn(&Measured) -> u64| {
+    let of_sender = |value: fn(&SenderCounts) -> u64| {
         counts(network, |flow| flow.source.measured().map_or(0, value))
     };
     let controls: Vec<String> =
@@ -251,7 +251,7 @@ fn flow_table(run: &Run<'_>, flows: &[FlowSummary]) -> Table {
 }
 
 /// The name of each link twice, once per direction, and the directions.
-fn link_words(run: &Run<'_>) -> [(&'static str, Column); 2] {
+fn link_words(run: &ReportSource<'_>) -> [(&'static str, Column); 2] {
     let names = run.scenario.links.iter().map(|link| link.name.clone()).collect();
     let count = run.network.ports.len() as u32;
     [
@@ -266,7 +266,7 @@ fn link_words(run: &Run<'_>) -> [(&'static str, Column); 2] {
     ]
 }
 
-fn link_table(run: &Run<'_>, links: &[LinkSummary]) -> Table {
+fn link_table(run: &ReportSource<'_>, links: &[LinkSummary]) -> Table {
     let mut columns = Vec::from(link_words(run));
     columns.extend([
         ("utilisation", reals(links, |link| link.utilisation)),
@@ -283,7 +283,7 @@ fn link_table(run: &Run<'_>, links: &[LinkSummary]) -> Table {
 }
 
 /// The transfers not taken before, complete or not: finite long flows first, then short ones.
-fn transfer_table(run: &mut Run<'_>) -> Table {
+fn transfer_table(run: &mut ReportSource<'_>) -> Table {
     let mut rows: Vec<(u32, Transfer)> = Vec::new();
     for flow in run.network.long_flows() {
         rows.extend(Transfer::of(flow).map(|transfer| (long(flow).0 as u32, transfer)));
@@ -293,12 +293,12 @@ fn transfer_table(run: &mut Run<'_>) -> Table {
 }
 
 /// The short transfers not taken before: the finished ones, or at the end of the run all of them.
-pub(crate) fn short_transfers(run: &mut Run<'_>) -> Table {
+pub(crate) fn short_transfers(run: &mut ReportSource<'_>) -> Table {
     let rows = take_short_transfers(run);
     table_of_transfers(run, &rows)
 }
 
-fn take_short_transfers(run: &mut Run<'_>) -> Vec<(u32, Transfer)> {
+fn take_short_transfers(run: &mut ReportSource<'_>) -> Vec<(u32, Transfer)> {
     let first = run.scenario.flows.len();
     let groups = run.network.traffic.iter_mut().enumerate();
     groups
@@ -309,7 +309,7 @@ fn take_short_transfers(run: &mut Run<'_>) -> Vec<(u32, Transfer)> {
         .collect()
 }
 
-fn table_of_transfers(run: &Run<'_>, rows: &[(u32, Transfer)]) -> Table {
+fn table_of_transfers(run: &ReportSource<'_>, rows: &[(u32, Transfer)]) -> Table {
     let long = run.scenario.flows.iter().map(|group| group.name.clone());
     let short = run.network.traffic.iter().map(|traffic| traffic.name().to_owned());
     Table {
@@ -334,7 +334,7 @@ fn table_of_transfers(run: &Run<'_>, rows: &[(u32, Transfer)]) -> Table {
     }
 }
 
-fn flow_series(run: &mut Run<'_>, flows: &[FlowSummary]) -> Table {
+fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     let series = run.series.take().unwrap_or_default();
     let groups =
         series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
@@ -355,7 +355,7 @@ fn flow_series(run: &mut Run<'_>, flows: &[FlowSummary]) -> Table {
     }
 }
 
-fn link_series(run: &Run<'_>) -> Table {
+fn link_series(run: &ReportSource<'_>) -> Table {
     let step: Span = run.scenario.sample;
     let links: Vec<_> = run.network.ports.iter().filter_map(|link| link.gauge().series()).collect();
     let rows = links.first().map_or(0, |series| series.queue.len());

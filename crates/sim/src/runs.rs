@@ -14,7 +14,7 @@ pub(crate) struct Runs {
 
 /// A maximal run: first segment, and the one after the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Run {
+pub(crate) struct SegmentRun {
     pub(crate) first: u64,
     pub(crate) end: u64,
 }
@@ -61,17 +61,18 @@ impl Runs {
     }
 
     /// The maximal run that begins at `first`.
-    pub(crate) fn starting_at(&self, first: u64) -> Run {
+    pub(crate) fn starting_at(&self, first: u64) -> SegmentRun {
         debug_assert!(self.contains(first) && !self.contains(first.wrapping_sub(1)));
-        Run { first, end: first + u64::from(self.words[self.at(first)]) }
+        SegmentRun { first, end: first + u64::from(self.words[self.at(first)]) }
     }
 
     /// Adds an absent `segment` and returns the maximal run that now contains it. The ring must have been reserved.
-    pub(crate) fn insert(&mut self, segment: u64) -> Run {
+    pub(crate) fn insert(&mut self, segment: u64) -> SegmentRun {
         debug_assert!(!self.contains(segment), "segment {segment} is present already");
         let before = self.words[self.at(segment.wrapping_sub(1))];
         let after = self.words[self.at(segment + 1)];
-        let run = Run { first: segment - u64::from(before), end: segment + 1 + u64::from(after) };
+        let run =
+            SegmentRun { first: segment - u64::from(before), end: segment + 1 + u64::from(after) };
         let length = before + 1 + after;
         let (first, middle, last) = (self.at(run.first), self.at(segment), self.at(run.end - 1));
         self.words[middle] = length;

@@ -20,13 +20,13 @@ pub(crate) struct FlowSeries {
     pub(crate) retransmitted: Vec<u64>,
     pub(crate) room_rate: Vec<f64>,
     /// For each flow, its counts at the last row.
-    last: Vec<Counts>,
+    last: Vec<FlowCounts>,
 }
 
 /// Whole-run counts of a flow: segments received, segments retransmitted, acknowledgments, and those among them that
 /// reported spare capacity.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct FlowCounts {
     received: u64,
     retransmitted: u64,
     acknowledgments: u64,
@@ -36,7 +36,7 @@ struct Counts {
 impl FlowSeries {
     /// The empty series of this many flows.
     pub(crate) fn new(flows: usize) -> Self {
-        Self { last: vec![Counts::default(); flows], ..Self::default() }
+        Self { last: vec![FlowCounts::default(); flows], ..Self::default() }
     }
 
     /// Adds the row of one flow.
@@ -50,7 +50,7 @@ impl FlowSeries {
         step: Span,
     ) {
         let measured = sender.measured();
-        let counts = Counts {
+        let counts = FlowCounts {
             received,
             retransmitted: measured.total_retransmitted,
             acknowledgments: measured.acknowledgments,

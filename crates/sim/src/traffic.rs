@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::explicit::Negotiation;
-use crate::flow::{Flow, Member, Plan, Route, Slots};
+use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
 
@@ -50,14 +50,14 @@ pub(crate) struct Tally {
     /// last data reached the receiver, and until the last acknowledgment reached the sender if that was within the
     /// interval too.
     completed_segments: u64,
-    completion: Times,
-    acknowledged: Times,
+    completion: Durations,
+    acknowledged: Durations,
     rows: Vec<Transfer>,
 }
 
 /// Times of transfers: a histogram in nanoseconds, and their sum in picoseconds.
 #[derive(Debug)]
-struct Times {
+struct Durations {
     counts: Histogram<u64>,
     sum: u128,
 }
@@ -109,7 +109,7 @@ impl Transfer {
 
 /// The object of a group in the summary.
 #[derive(Debug, Serialize)]
-struct Told {
+struct TrafficSummary {
     arrived: u64,
     completed: u64,
     goodput_bit_s: f64,
@@ -124,7 +124,7 @@ struct Told {
     power_bit_s2: Option<f64>,
 }
 
-impl Times {
+impl Durations {
     fn new() -> Self {
         // Three digits, and no upper bound.
         let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
@@ -184,8 +184,8 @@ impl Traffic {
                 delivered_measured: 0,
                 dropped_measured: 0,
                 completed_segments: 0,
-                completion: Times::new(),
-                acknowledged: Times::new(),
+                completion: Durations::new(),
+                acknowledged: Durations::new(),
                 rows: Vec::new(),
             },
             negotiation: Negotiation::new(&group.control, route.unaware),
@@ -218,7 +218,7 @@ impl Traffic {
         let (measured_from, measured_until) = self.measured;
         let index = self.arrived;
         self.arrived += 1;
-        Flow::new(&Plan {
+        Flow::new(&FlowConfig {
             flow,
             member: Member::Short(self.index, index),
             slots,
@@ -327,7 +327,7 @@ impl Traffic {
         let (from, until) = self.measured;
         let rate = |segments: u64| Rate::of(self.group.transport.packet * segments, until - from);
         let throughput = rate(tally.completed_segments);
-        let told = Told {
+        let told = TrafficSummary {
             arrived: self.arrived,
             completed: tally.completion.count(),
             goodput_bit_s: rate(tally.delivered_measured),

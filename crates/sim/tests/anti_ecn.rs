@@ -4,27 +4,19 @@ mod random;
 mod support;
 
 use longfat_control::CONTROLLERS;
+use longfat_sim::Recording;
 use longfat_sim::summary::{FlowSummary, Summary};
-use longfat_sim::{Column, Recording};
 use proptest::prelude::*;
-
-fn run(text: &str) -> Summary {
-    support::record(text, false).summary
-}
+use support::run;
 
 /// A column of the time series of the flows.
 fn series(recording: &Recording, name: &str) -> Vec<f64> {
-    let table = recording.table("flow_series").expect("there is such a table");
-    let (_, column) = table.columns.iter().find(|(it, _)| *it == name).expect("the column");
-    match column {
-        Column::Real(values) => values.clone(),
-        other => panic!("{other:?} holds no real numbers"),
-    }
+    support::numbers(recording, "flow_series", name)
 }
 
 /// A lone flow on the link of the paper, 1 Gbit/s and 40 ms: the pipe holds 5000 packets of 1000 B. A row every fifth
 /// round trip.
-struct Ramp {
+struct Climb {
     threshold: f64,
     /// Packets.
     buffer: u32,
@@ -37,7 +29,7 @@ const PIPE: f64 = 5000.0;
 const ROUND_TRIPS_PER_ROW: usize = 5;
 
 /// Window at the end of each row, and the share of the acknowledgments in it that told of room.
-fn ramp(Ramp { threshold, buffer, from, seconds }: &Ramp) -> (Vec<f64>, Vec<f64>) {
+fn ramp(Climb { threshold, buffer, from, seconds }: &Climb) -> (Vec<f64>, Vec<f64>) {
     let recording = support::record(
         &format!(
             r#"
@@ -70,7 +62,7 @@ fn slopes(windows: &[f64]) -> Vec<f64> {
 
 /// Two segments per round trip below W* and one above, with W* = max(η P, P - B/η) within 2 %, or 5 % where the buffer
 /// is 100 packets. One acknowledgment per round trip tells of room below, none above.
-fn doubles_its_slope_up_to(expected: f64, tolerance: f64, ramp_to: &Ramp) {
+fn doubles_its_slope_up_to(expected: f64, tolerance: f64, ramp_to: &Climb) {
     let (windows, rooms) = ramp(ramp_to);
     let last = rooms.iter().rposition(|&room| room > 0.0).expect("there was room");
     let found = windows[last];
@@ -91,7 +83,7 @@ fn doubles_its_slope_up_to(expected: f64, tolerance: f64, ramp_to: &Ramp) {
 fn the_slope_is_two_below_the_threshold_and_one_above() {
     for threshold in [0.4, 0.5, 0.6, 0.75] {
         let knee = threshold * PIPE;
-        let ramp = Ramp { threshold, buffer: 5000, from: 0.95 * knee, seconds: 9 };
+        let ramp = Climb { threshold, buffer: 5000, from: 0.95 * knee, seconds: 9 };
         doubles_its_slope_up_to(knee, 0.02, &ramp);
     }
 }
@@ -102,7 +94,7 @@ fn a_small_virtual_buffer_raises_the_knee() {
     for (buffer, knee, tolerance) in
         [(2500, 2500.0, 0.02), (1000, 3000.0, 0.02), (100, 4800.0, 0.05)]
     {
-        let ramp = Ramp { threshold: 0.5, buffer, from: 0.96 * knee, seconds: 11 };
+        let ramp = Climb { threshold: 0.5, buffer, from: 0.96 * knee, seconds: 11 };
         doubles_its_slope_up_to(knee, tolerance, &ramp);
     }
 }
@@ -121,7 +113,7 @@ fn the_whole_ramps_of_the_paper() {
     ] {
         // From 100 segments to 100 short of the pipe.
         let seconds = 0.04 * ((knee - 100.0) / 2.0 + (PIPE - 100.0 - knee));
-        let ramp = Ramp { threshold, buffer, from: 100.0, seconds: seconds as u32 };
+        let ramp = Climb { threshold, buffer, from: 100.0, seconds: seconds as u32 };
         doubles_its_slope_up_to(knee, tolerance, &ramp);
     }
 }

@@ -2,21 +2,7 @@
 
 mod support;
 
-use longfat_sim::Recording;
-use longfat_sim::summary::Summary;
-
-fn series_of(text: &str) -> Recording {
-    support::record(text, true)
-}
-
-fn run(text: &str) -> Summary {
-    series_of(text).summary
-}
-
-/// A number of one direction of a link.
-fn of(summary: &Summary, link: &str, direction: &str, key: &str) -> f64 {
-    summary.links[link][direction][key].as_f64().expect("a number")
-}
+use support::{numbers, of, record, run};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)
@@ -235,7 +221,7 @@ fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
 /// The first row of the time series is at the end of the first interval, and rows are complete.
 #[test]
 fn time_series_count_what_came_before_each_edge() {
-    let recording = series_of(
+    let recording = record(
         r#"
         duration = "100 ms"
         sample   = "10 ms"
@@ -252,19 +238,9 @@ fn time_series_count_what_came_before_each_edge() {
         size           = "20 packets"
         initial_window = 20
         "#,
+        true,
     );
-    let real = |table: &str, column: &str| {
-        let table = recording.table(table).expect("the table");
-        let (_, column) =
-            table.columns.iter().find(|(name, _)| *name == column).expect("the column");
-        match column {
-            longfat_sim::Column::Real(values) => values.clone(),
-            longfat_sim::Column::Count(values) => {
-                values.iter().map(|&value| value as f64).collect()
-            }
-            longfat_sim::Column::Word(..) => panic!("a number was asked for"),
-        }
-    };
+    let real = |table: &str, column: &str| numbers(&recording, table, column);
     // Twenty packets of 1 ms from 0 to 20 ms, at the receiver from 6 to 25 ms. Packets that are there exactly at an
     // edge belong to the interval after it.
     let throughput = real("flow_series", "throughput_bit_s");
@@ -294,7 +270,7 @@ fn a_data_packet_is_one_event_where_the_order_of_acknowledgments_is_known() {
         let link = "[link.wide]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\nbuffer = \"unlimited\"\n";
         let flows = flow("a", "20 ms") + &flow("b", second);
         let text = format!("duration = \"9 s\"\n{link}{flows}");
-        let summary = support::record(&text, false).summary;
+        let summary = run(&text);
         assert_eq!(summary.engine.data_packets, 1000);
         summary.engine.events
     };

@@ -80,7 +80,7 @@ pub mod aimd {
                 base_rtt: rtt,
                 since_event: None,
                 phase: Phase::CongestionAvoidance,
-                room: 0.0,
+                spare: 0.0,
             };
             // Every ten-thousandth segment is lost: RFC 9438, section 4.3, has 122.5 segments for Reno.
             let (segments, spacing) = (2_000_000, 10_000);

@@ -3,14 +3,11 @@
 mod support;
 
 use longfat_sim::summary::Summary;
-
-fn run(text: &str) -> Summary {
-    support::record(text, false).summary
-}
+use support::run;
 
 /// A number of the bottleneck, forward.
 fn of(summary: &Summary, key: &str) -> f64 {
-    summary.links["bottleneck"]["forward"][key].as_f64().expect("a number")
+    support::of(summary, "bottleneck", "forward", key)
 }
 
 /// Kunniyur and Srikant: the utilisation is the one that was asked for, and the queue stays short. Here within 0.2 % at

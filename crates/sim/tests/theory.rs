@@ -4,11 +4,7 @@
 
 mod support;
 
-use longfat_sim::summary::Summary;
-
-fn run(text: &str) -> Summary {
-    support::record(text, false).summary
-}
+use support::run;
 
 /// A lone flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
 ///

@@ -17,10 +17,12 @@
 mod header;
 pub mod math;
 pub mod parameter;
+mod probe;
 mod quantity;
 mod text;
 
 pub use header::{Ecn, RouterHeader};
+pub use probe::Probe;
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
 pub use text::{UnitError, split, ungrouped};
 

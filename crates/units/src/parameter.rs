@@ -14,13 +14,13 @@ use crate::Span;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// The key in a scenario file: the paper's symbol.
-    pub name: Cow<'static, str>,
+    pub name: Text,
     /// The values it can take.
     pub kind: Kind,
     /// The value if the scenario gives none, as it would be written there.
     pub default: Given,
     /// The meaning, in one line.
-    pub about: Cow<'static, str>,
+    pub about: Text,
 }
 
 /// What values a parameter can take.
@@ -68,8 +68,11 @@ pub enum Kind {
     Law,
 }
 
+/// A text of an entry: a constant, or made at run time.
+pub type Text = Cow<'static, str>;
+
 /// The words that a parameter accepts.
-pub type Words = Vec<Cow<'static, str>>;
+pub type Words = Vec<Text>;
 
 /// A default.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +82,7 @@ pub enum Given {
     /// A flag.
     Flag(bool),
     /// A word, or a quantity as it would be written.
-    Text(Cow<'static, str>),
+    Text(Text),
     /// An entry of the catalogue, which a scenario gives by name.
     Entry(Arc<dyn Entry>),
     /// No default: the scenario must give a value.
@@ -142,11 +145,11 @@ pub enum Setting {
 
 /// The settings of one controller or queue: a value for each of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings(Vec<(Cow<'static, str>, Setting)>);
+pub struct Settings(Vec<(Text, Setting)>);
 
 impl Settings {
     /// Adds or replaces the value of `name`.
-    pub fn set(&mut self, name: impl Into<Cow<'static, str>>, value: Setting) {
+    pub fn set(&mut self, name: impl Into<Text>, value: Setting) {
         let name = name.into();
         match self.0.iter_mut().find(|(other, _)| *other == name) {
             Some((_, old)) => *old = value,
@@ -233,105 +236,94 @@ impl Settings {
     }
 }
 
+impl FromIterator<(Text, Setting)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (Text, Setting)>>(values: I) -> Self {
+        let mut settings = Self::default();
+        for (name, value) in values {
+            settings.set(name, value);
+        }
+        settings
+    }
+}
+
 impl Parameter {
-    fn new(
-        name: impl Into<Cow<'static, str>>,
-        kind: Kind,
-        default: Given,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    fn new(name: impl Into<Text>, kind: Kind, default: Given, about: impl Into<Text>) -> Self {
         Self { name: name.into(), kind, default, about: about.into() }
     }
 
     /// A number within closed bounds.
     pub fn number(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         default: f64,
         min: f64,
         max: f64,
-        about: impl Into<Cow<'static, str>>,
+        about: impl Into<Text>,
     ) -> Self {
         Self::new(name, Kind::Number { min, max }, Given::Number(default), about)
     }
 
     /// A count within closed bounds.
     pub fn count(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         default: u64,
         min: u64,
         max: u64,
-        about: impl Into<Cow<'static, str>>,
+        about: impl Into<Text>,
     ) -> Self {
         Self::new(name, Kind::Count { min, max }, Given::Number(default as f64), about)
     }
 
     /// A number per second within closed bounds.
     pub fn frequency(
-        name: impl Into<Cow<'static, str>>,
+        name: impl Into<Text>,
         default: f64,
         min: f64,
         max: f64,
-        about: impl Into<Cow<'static, str>>,
+        about: impl Into<Text>,
     ) -> Self {
         Self::new(name, Kind::Frequency { min, max }, Given::Number(default), about)
     }
 
     /// A number within closed bounds, or one of a set of words that stand for a computed value.
-    pub fn number_or<Word: Into<Cow<'static, str>>>(
-        name: impl Into<Cow<'static, str>>,
+    pub fn number_or<Word: Into<Text>>(
+        name: impl Into<Text>,
         default: impl Into<Given>,
         (min, max): (f64, f64),
         words: impl IntoIterator<Item = Word>,
-        about: impl Into<Cow<'static, str>>,
+        about: impl Into<Text>,
     ) -> Self {
         let words = words.into_iter().map(Into::into).collect();
         Self::new(name, Kind::NumberOr { min, max, words }, default.into(), about)
     }
 
     /// A time, with its default as it would be written.
-    pub fn span(
-        name: impl Into<Cow<'static, str>>,
-        default: impl Into<Cow<'static, str>>,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn span(name: impl Into<Text>, default: impl Into<Text>, about: impl Into<Text>) -> Self {
         Self::new(name, Kind::Span, Given::Text(default.into()), about)
     }
 
     /// A queue length, with its default as it would be written.
-    pub fn length(
-        name: impl Into<Cow<'static, str>>,
-        default: impl Into<Cow<'static, str>>,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn length(name: impl Into<Text>, default: impl Into<Text>, about: impl Into<Text>) -> Self {
         Self::new(name, Kind::Length, Given::Text(default.into()), about)
     }
 
     /// Yes or no.
-    pub fn flag(
-        name: impl Into<Cow<'static, str>>,
-        default: bool,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn flag(name: impl Into<Text>, default: bool, about: impl Into<Text>) -> Self {
         Self::new(name, Kind::Flag, Given::Flag(default), about)
     }
 
     /// One of a set of words.
-    pub fn word<Word: Into<Cow<'static, str>>>(
-        name: impl Into<Cow<'static, str>>,
-        default: impl Into<Cow<'static, str>>,
+    pub fn word<Word: Into<Text>>(
+        name: impl Into<Text>,
+        default: impl Into<Text>,
         words: impl IntoIterator<Item = Word>,
-        about: impl Into<Cow<'static, str>>,
+        about: impl Into<Text>,
     ) -> Self {
         let words = words.into_iter().map(Into::into).collect();
         Self::new(name, Kind::Word(words), Given::Text(default.into()), about)
     }
 
     /// A controller that has a window law.
-    pub fn law(
-        name: impl Into<Cow<'static, str>>,
-        default: impl Entry,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn law(name: impl Into<Text>, default: impl Entry, about: impl Into<Text>) -> Self {
         Self::new(name, Kind::Law, Given::Entry(Arc::new(default)), about)
     }
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkOutcome:
     """What happened in the network in the measured interval, by the definitions of longfat.
 
     Queues are those of the directions that carry data.
@@ -64,7 +64,7 @@ class Outcome:
     complete: bool
     data_packets: int
     peak_memory_bytes: int
-    network: Network | None
+    network: NetworkOutcome | None
     loop_s: float | None = None
 
     @property
@@ -86,7 +86,7 @@ class Outcome:
         }
 
 
-def of_summary(summary: Mapping[str, Any]) -> Network:
+def of_summary(summary: Mapping[str, Any]) -> NetworkOutcome:
     """What the averages of a longfat run say."""
     directions = busy_directions(summary["scenario"])
     (link,) = summary["links"].values()
@@ -95,7 +95,7 @@ def of_summary(summary: Mapping[str, Any]) -> Network:
     traffic = summary["traffic"].values()
     arrived = max(1, sum(each["arrived"] for each in used))
     known = [each["queue_mean"] for each in used]
-    return Network(
+    return NetworkOutcome(
         goodput_bit_s=math.fsum(flow["goodput_bit_s"] for flow in summary["flows"])
         + math.fsum(group["goodput_bit_s"] for group in traffic),
         queue_mean=None if None in known else math.fsum(known) / len(known),

@@ -105,7 +105,7 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
 
     start = time.monotonic()
 
-    class Speed(ProgressColumn):
+    class SpeedColumn(ProgressColumn):
         def render(self, task: Task) -> Text:
             elapsed = time.monotonic() - start
             return Text(speed(task.completed / elapsed) if elapsed > 0 and task.completed else "")
@@ -114,7 +114,7 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        Speed(),
+        SpeedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(compact=True, elapsed_when_finished=True),
     )

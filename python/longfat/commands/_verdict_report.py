@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from longfat.paper._remake import Remade
-    from longfat.paper._verdict import Verdict
+    from longfat.paper._verdict import ClaimVerdict
 
 _COLOURS = {"reproduced": "green", "differs": "yellow", "not testable": "bright_black"}
 
@@ -64,7 +64,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
         out.print(f"results committed in {remade.room.path}", soft_wrap=True)
 
 
-def counts(verdicts: Sequence[Verdict]) -> str:
+def counts(verdicts: Sequence[ClaimVerdict]) -> str:
     """How many verdicts there are of each kind.
 
     >>> counts([])
@@ -78,7 +78,7 @@ def counts(verdicts: Sequence[Verdict]) -> str:
     return ", ".join(parts) or "no claims"
 
 
-def _word(verdict: Verdict) -> Text:
+def _word(verdict: ClaimVerdict) -> Text:
     from rich.text import Text
 
     colour = "bold red" if verdict.failed else _COLOURS[verdict.verdict]

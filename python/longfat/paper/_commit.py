@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longfat.paper._claims import Scale
     from longfat.paper._remake import FigureResult, Remade
     from longfat.paper._room import Room
-    from longfat.paper._verdict import Verdict
+    from longfat.paper._verdict import ClaimVerdict
 
 Move = tuple[str, str, str]
 """A claim whose verdict is not the committed one: its id, the old verdict and the new one."""
@@ -183,7 +183,7 @@ def _parts(room: Room) -> dict[str, str]:
     return parts
 
 
-def _paper(room: Room, verdicts: dict[Scale, dict[str, Verdict]]) -> str:
+def _paper(room: Room, verdicts: dict[Scale, dict[str, ClaimVerdict]]) -> str:
     paper = room.paper
     year = f", {paper.year}" if paper.year else ""
     told = f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}."
@@ -201,7 +201,7 @@ def _figure(
     room: Room,
     name: str,
     found: dict[Scale, dict[str, Any] | None],
-    verdicts: dict[Scale, dict[str, Verdict]],
+    verdicts: dict[Scale, dict[str, ClaimVerdict]],
 ) -> str:
     about = room.modules[name].about
     heading = name.replace("-", " ").capitalize()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.paper._room import Experiment
-    from longfat.paper._verdict import Verdict
+    from longfat.paper._verdict import ClaimVerdict
     from longfat.study._plan import Rows
 
 
@@ -49,7 +49,7 @@ def aggregate(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def markdown(verdicts: Sequence[Verdict]) -> str:
+def markdown(verdicts: Sequence[ClaimVerdict]) -> str:
     """The verdicts as a table."""
     lines = [
         "| where | the paper says | we measure | expected | found | verdict |",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import LabelError, RoomError
 from longfat.paper import _files
-from longfat.paper._verdict import Verdict, judge, untestable
+from longfat.paper._verdict import ClaimVerdict, judge, untestable
 from longfat.study._plan import Plan, Rows, Spent
 from longfat.study._points import Sweep
 
@@ -41,7 +41,7 @@ class FigureResult:
 
     module: Module
     rows: Rows
-    verdicts: list[Verdict]
+    verdicts: list[ClaimVerdict]
     pictures: dict[str, Figure]
 
 
@@ -61,12 +61,12 @@ class Remade:
     room: Room
     scale: Scale
     figures: list[FigureResult]
-    loose: list[Verdict] = field(default_factory=list)
+    loose: list[ClaimVerdict] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     wall_s: float = 0.0
 
     @property
-    def verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[ClaimVerdict]:
         """All verdicts, in the order of `claims.toml`."""
         order = {claim.id: index for index, claim in enumerate(self.room.claims)}
         every = [verdict for figure in self.figures for verdict in figure.verdicts]
@@ -170,7 +170,7 @@ class Remaking:
             pictures[f"{module.about.id}-{name}".rstrip("-")] = picture
         return FigureResult(module, rows, verdicts, pictures)
 
-    def _loose(self, room: Room) -> list[Verdict]:
+    def _loose(self, room: Room) -> list[ClaimVerdict]:
         if self._figure is not None:
             return []
         return [

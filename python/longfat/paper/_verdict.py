@@ -26,7 +26,7 @@ Answer = Iterable[float | None] | float | None | Untestable
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """The verdict on a claim.
 
     Attributes:
@@ -73,15 +73,15 @@ class Verdict:
         }
 
 
-def untestable(claim: Claim, reason: str) -> Verdict:
+def untestable(claim: Claim, reason: str) -> ClaimVerdict:
     """The verdict on a claim without an answer."""
-    return Verdict(claim, "not testable", decided=None, reason=reason)
+    return ClaimVerdict(claim, "not testable", decided=None, reason=reason)
 
 
-def from_dict(claim: Claim, entry: dict[str, Any]) -> Verdict:
+def from_dict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
     """The verdict that `to_dict` wrote."""
     interval = entry["interval"]
-    return Verdict(
+    return ClaimVerdict(
         claim,
         verdict=entry["verdict"],
         value=entry["value"],
@@ -92,7 +92,7 @@ def from_dict(claim: Claim, entry: dict[str, Any]) -> Verdict:
     )
 
 
-def judge(claim: Claim, answer: Answer, scale: Scale) -> Verdict:
+def judge(claim: Claim, answer: Answer, scale: Scale) -> ClaimVerdict:
     """The verdict: the mean against the criterion, and how sure it is."""
     if scale in claim.untestable:
         return untestable(claim, claim.untestable[scale])
@@ -117,7 +117,7 @@ def judge(claim: Claim, answer: Answer, scale: Scale) -> Verdict:
         if crossed:
             bounds = " and ".join(show(bound, claim.unit) for bound in crossed)
             reasons.append(f"undecided with {known.n} seeds: the interval crosses {bounds}")
-    return Verdict(
+    return ClaimVerdict(
         claim,
         "reproduced" if holds else "differs",
         value=known.mean,
@@ -137,7 +137,7 @@ def show(value: float, unit: str) -> str:
     return _together([value], unit)
 
 
-def show_estimate(verdict: Verdict) -> str:
+def show_estimate(verdict: ClaimVerdict) -> str:
     """Our number with half of its interval: `97.9 ± 0.1 %`."""
     if verdict.value is None:
         return "–"

@@ -123,9 +123,9 @@ impl WindowLaw for AntiEcn {
     #[inline]
     fn gain(&self, at: &Operating) -> f64 {
         let base = self.base.gain(at);
-        if at.room > 0.0 {
+        if at.spare > 0.0 {
             let more = self.with_room(at.window.0).max(base);
-            (1.0 - at.room) * base + at.room * more
+            (1.0 - at.spare) * base + at.spare * more
         } else {
             base
         }
@@ -148,6 +148,6 @@ impl WindowLaw for AntiEcn {
     }
 
     fn needs(&self) -> Needs {
-        Needs { room: true, ..self.base.needs() }
+        Needs { spare: true, ..self.base.needs() }
     }
 }

@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use longfat_units::math::{exp, ln, pow, sqrt};
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::table::Table;
+use crate::interpolated::Interpolated;
 use crate::{Cause, Controller, Operating, Phase, WindowLaw};
 
 /// HSTCP's entry in the catalogue.
@@ -101,13 +101,13 @@ pub struct HighSpeed {
 struct Tabulated {
     response: Response,
     /// a(w)/w.
-    gains: Table,
+    gains: Interpolated,
 }
 
 impl HighSpeed {
     /// The law with the parameters of a scenario.
     pub fn new(settings: &Settings) -> Self {
-        Self { tabulated: Tabulated::shared(Line::new(settings)) }
+        Self { tabulated: Tabulated::shared(ResponseLine::new(settings)) }
     }
 
     /// Its response function.
@@ -139,7 +139,7 @@ impl WindowLaw for HighSpeed {
 }
 
 impl Tabulated {
-    fn shared(line: Line) -> Arc<Self> {
+    fn shared(line: ResponseLine) -> Arc<Self> {
         /// A sweep over parameters must not gather tables for ever.
         const KEPT: usize = 64;
         static KNOWN: Mutex<Vec<Arc<Tabulated>>> = Mutex::new(Vec::new());
@@ -156,18 +156,19 @@ impl Tabulated {
     }
 
     fn new(response: Response) -> Self {
-        let Line { low_window, high_window, .. } = response.line;
+        let ResponseLine { low_window, high_window, .. } = response.line;
         let until = TABLE_UNTIL.max(high_window);
         // The one kink of a(w)/w on the lines lies on a node.
-        let gains =
-            Table::new(response.held_from, low_window, until, |w| response.increase_on_line(w) / w);
+        let gains = Interpolated::new(response.held_from, low_window, until, |w| {
+            response.increase_on_line(w) / w
+        });
         Self { response, gains }
     }
 }
 
 /// The two points that a response function goes through, and the decrease at the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
+struct ResponseLine {
     low_window: f64,
     low_p: f64,
     high_window: f64,
@@ -175,7 +176,7 @@ struct Line {
     high_decrease: f64,
 }
 
-impl Line {
+impl ResponseLine {
     fn new(settings: &Settings) -> Self {
         let low_window = settings.number("low_window");
         let automatic = if low_window == 38.0 { 1e-3 } else { 1.5 / (low_window * low_window) };
@@ -192,7 +193,7 @@ impl Line {
 /// The response function of RFC 3649, section 5: what a window may add and must give up.
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
-    line: Line,
+    line: ResponseLine,
     /// 1/S: p changes with this power of w.
     exponent: f64,
     /// -db / d ln w.
@@ -204,7 +205,7 @@ pub struct Response {
 }
 
 impl Response {
-    fn new(line: Line) -> Self {
+    fn new(line: ResponseLine) -> Self {
         let width = ln(line.high_window / line.low_window);
         let exponent = ln(line.high_p / line.low_p) / width;
         let slope = (RENO_DECREASE - line.high_decrease) / width;

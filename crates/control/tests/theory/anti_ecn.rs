@@ -6,7 +6,7 @@ use longfat_control::{CONTROLLERS, Feedback, Operating, Phase};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed};
 
 fn with_room(ack: Feedback) -> Feedback {
     Feedback { spare: Some(true), ..ack }
@@ -22,7 +22,7 @@ fn on(law: &str) -> (&'static str, Setting) {
 
 /// A windowful of acknowledgments with room, in congestion avoidance. Returns what it adds.
 fn round_with_room(changes: &[(&'static str, Setting)], window: f64) -> f64 {
-    let mut flow = Flow::new("anti-ecn", changes, window);
+    let mut flow = ClockedFlow::new("anti-ecn", changes, window);
     (0..window as u64).for_each(|_| flow.ack_with(with_room));
     flow.window() - window
 }
@@ -54,17 +54,17 @@ fn the_bit_is_never_more_than_slow_start_nor_less_than_the_base_law() {
 fn without_the_bit_every_law_is_what_it_was() {
     let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
     for law in laws.map(|law| &*law.name).filter(|name| *name != "anti-ecn") {
-        for room in [None, Some(false)] {
-            let mut plain = Flow::new(law, &[], 1000.0);
-            let mut built = Flow::new("anti-ecn", &[on(law)], 1000.0);
+        for spare in [None, Some(false)] {
+            let mut plain = ClockedFlow::new(law, &[], 1000.0);
+            let mut built = ClockedFlow::new("anti-ecn", &[on(law)], 1000.0);
             for step in 0..5000 {
                 plain.ack();
-                built.ack_with(|ack| Feedback { spare: room, ..ack });
+                built.ack_with(|ack| Feedback { spare, ..ack });
                 if step % 2000 == 1999 {
                     plain.lose();
                     built.lose();
                 }
-                assert_eq!(plain.window(), built.window(), "{law}, {room:?}, step {step}");
+                assert_eq!(plain.window(), built.window(), "{law}, {spare:?}, step {step}");
             }
         }
     }
@@ -73,7 +73,7 @@ fn without_the_bit_every_law_is_what_it_was() {
 /// One acknowledgment of a round with room doubles Reno's slope: what a train of packets makes of Δ = W.
 #[test]
 fn one_bit_per_round_trip_doubles_the_slope() {
-    let mut flow = Flow::new("anti-ecn", &[], 1000.0);
+    let mut flow = ClockedFlow::new("anti-ecn", &[], 1000.0);
     for _ in 0..100 {
         flow.ack_with(with_room);
         (1..flow.window() as u64).for_each(|_| flow.ack());
@@ -87,7 +87,7 @@ fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
     let controller = listed("anti-ecn");
     let law = controller.law.as_ref().expect("it is a window law")(&controller.defaults());
     let rtt = Span::from_millis(100);
-    let gain = |room: f64| {
+    let gain = |spare: f64| {
         law.gain(&Operating {
             window: Segments(100.0),
             epoch_window: Some(Segments(100.0)),
@@ -95,10 +95,10 @@ fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
             base_rtt: rtt,
             since_event: None,
             phase: Phase::CongestionAvoidance,
-            room,
+            spare,
         })
     };
     assert_eq!((gain(0.0), gain(1.0)), (0.01, 1.0));
     assert_near(gain(0.25), 0.2575, 1e-12, "a quarter of 1 and three of 0.01");
-    assert!(law.needs().room, "the host must carry the bit");
+    assert!(law.needs().spare, "the host must carry the bit");
 }

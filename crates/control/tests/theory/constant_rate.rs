@@ -3,7 +3,7 @@
 use longfat_units::Span;
 use longfat_units::parameter::Setting;
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 use crate::synchronised::Bottleneck;
 
 /// In ten seconds without a loss the rate gains 1000 segments per second, whatever the round trip.
@@ -11,7 +11,7 @@ use crate::synchronised::Bottleneck;
 fn the_rate_grows_alike_at_every_round_trip() {
     for millis in [20, 100, 500] {
         let rtt = millis as f64 / 1000.0;
-        let flow = Flow::new("constant-rate", &[], 10_000.0 * rtt);
+        let flow = ClockedFlow::new("constant-rate", &[], 10_000.0 * rtt);
         let mut flow = flow.with_rtt(Span::from_millis(millis));
         (0..10_000 / millis).for_each(|_| flow.round());
         assert_near(flow.window() / rtt - 10_000.0, 1000.0, 0.06, &format!("at {millis} ms"));
@@ -22,7 +22,7 @@ fn the_rate_grows_alike_at_every_round_trip() {
 #[test]
 fn four_per_second_is_reno_at_half_a_second() {
     let change = [("c", Setting::Number(4.0))];
-    let flow = Flow::new("constant-rate", &change, 100.0);
+    let flow = ClockedFlow::new("constant-rate", &change, 100.0);
     let mut flow = flow.with_rtt(Span::from_millis(500));
     flow.ack();
     assert_eq!(flow.window(), 100.01);
@@ -45,7 +45,7 @@ fn rates_that_lose_together_meet() {
 /// c R² is 100 at a second: more than a window of 20 may gain.
 #[test]
 fn no_segment_adds_more_than_one() {
-    let mut flow = Flow::new("constant-rate", &[], 20.0).with_rtt(Span::from_seconds(1));
+    let mut flow = ClockedFlow::new("constant-rate", &[], 20.0).with_rtt(Span::from_seconds(1));
     flow.ack();
     assert_eq!(flow.window(), 21.0);
 }

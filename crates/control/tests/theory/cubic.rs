@@ -4,18 +4,18 @@ use longfat_control::{Cause, Limited, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 
 const ALONE: [(&str, Setting); 1] = [("fast_convergence", Setting::Flag(false))];
 
 /// A flow of 100 ms after a loss at `window`.
-fn after_a_loss(window: f64) -> Flow {
-    let mut flow = Flow::new("cubic", &[], window);
+fn after_a_loss(window: f64) -> ClockedFlow {
+    let mut flow = ClockedFlow::new("cubic", &[], window);
     flow.lose();
     flow
 }
 
-fn run(flow: &mut Flow, length: Span) {
+fn run(flow: &mut ClockedFlow, length: Span) {
     let until = flow.now + length;
     while flow.now < until {
         flow.round();
@@ -42,7 +42,7 @@ fn the_window_is_w_max_at_k_and_mirrors_at_2k() {
 #[test]
 fn growth_does_not_depend_on_the_round_trip() {
     for millis in [10, 50, 200] {
-        let mut flow = Flow::new("cubic", &[], 10_000.0).with_rtt(Span::from_millis(millis));
+        let mut flow = ClockedFlow::new("cubic", &[], 10_000.0).with_rtt(Span::from_millis(millis));
         flow.lose();
         run(&mut flow, Span::from_millis(9787));
         assert_near(flow.window(), 9625.0, 0.004, &format!("at K/2 with {millis} ms"));
@@ -66,7 +66,7 @@ fn the_response_function_of_the_rfc() {
     ];
     for (millis, p, window) in cases {
         let epochs = if p < 1e-5 { 8 } else { 30 };
-        let flow = Flow::new("cubic", &[], window);
+        let flow = ClockedFlow::new("cubic", &[], window);
         let mean = flow.with_rtt(Span::from_millis(millis)).mean_window(p, epochs);
         assert_near(mean, window, 0.1, &format!("CUBIC at {millis} ms, p = {p}"));
     }
@@ -76,7 +76,7 @@ fn the_response_function_of_the_rfc() {
 /// loss, then one.
 #[test]
 fn where_reno_is_faster_it_grows_as_reno() {
-    let mut flow = Flow::new("cubic", &[], 100.0).with_rtt(Span::from_millis(1));
+    let mut flow = ClockedFlow::new("cubic", &[], 100.0).with_rtt(Span::from_millis(1));
     flow.lose();
     (0..10).for_each(|_| flow.round());
     assert_near(flow.window() - 70.0, 5.29, 0.02, "ten round trips after the loss");
@@ -107,7 +107,7 @@ fn fast_convergence_makes_room() {
     run(&mut flow, Span::from_millis(13_795));
     assert_near(flow.window(), 5950.0, 0.001, "the plateau");
 
-    let mut flow = Flow::new("cubic", &ALONE, 10_000.0);
+    let mut flow = ClockedFlow::new("cubic", &ALONE, 10_000.0);
     flow.lose();
     flow.lose();
     // Without it 7000 again: K = ∛(2100/0.4) = 17.380 s.
@@ -118,7 +118,7 @@ fn fast_convergence_makes_room() {
 /// Section 4.8: β of what was in flight, one segment, and from the threshold on K = 0.
 #[test]
 fn after_a_time_out_the_cubic_begins_at_its_plateau() {
-    let mut flow = Flow::new("cubic", &[], 10_000.0);
+    let mut flow = ClockedFlow::new("cubic", &[], 10_000.0);
     flow.congestion(Cause::Timeout);
     assert_eq!((flow.window(), flow.threshold()), (1.0, Some(7000.0)));
     while flow.window() < 7000.0 {
@@ -150,7 +150,7 @@ fn idle_time_does_not_count() {
 #[test]
 fn the_floors_of_loss_and_mark() {
     for (cause, floor) in [(Cause::Loss, 2.0), (Cause::Mark, 1.0)] {
-        let mut flow = Flow::new("cubic", &[], 20.0);
+        let mut flow = ClockedFlow::new("cubic", &[], 20.0);
         (0..20).for_each(|_| flow.congestion(cause));
         assert_eq!(flow.window(), floor, "{cause:?}");
     }
@@ -161,7 +161,7 @@ fn the_floors_of_loss_and_mark() {
 fn a_slow_start_without_a_loss_begins_at_its_plateau() {
     let threshold = Some(Segments(10_000.0));
     let start = Start { window: Segments(5000.0), threshold, ..Start::default() };
-    let mut flow = Flow::starting("cubic", &[], &start);
+    let mut flow = ClockedFlow::starting("cubic", &[], &start);
     while flow.window() < 10_000.0 {
         flow.round();
     }

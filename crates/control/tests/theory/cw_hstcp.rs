@@ -4,7 +4,7 @@ use longfat_control::{Cause, Operating, Pacing, Phase, WindowLaw};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed};
 use crate::synchronised::Bottleneck;
 
 fn law(changes: &[(&'static str, Setting)]) -> Box<dyn WindowLaw> {
@@ -24,7 +24,7 @@ fn at(window: f64, rtt_millis: u64, base_millis: u64) -> Operating {
         base_rtt: Span::from_millis(base_millis),
         since_event: None,
         phase: Phase::CongestionAvoidance,
-        room: 0.0,
+        spare: 0.0,
     }
 }
 
@@ -82,8 +82,8 @@ fn no_segment_adds_more_than_one() {
 /// "After an RTT time, the congestion window of Flow 2 will be w + 2 a(w) too": 100 and 200 ms, 200 ms later.
 #[test]
 fn the_example_of_the_paper() {
-    let mut first = Flow::new("cw-hstcp", &[], 10_000.0);
-    let mut second = Flow::new("cw-hstcp", &[], 10_000.0).with_rtt(Span::from_millis(200));
+    let mut first = ClockedFlow::new("cw-hstcp", &[], 10_000.0);
+    let mut second = ClockedFlow::new("cw-hstcp", &[], 10_000.0).with_rtt(Span::from_millis(200));
     (0..2).for_each(|_| first.round());
     second.round();
     // a(10⁴) is 30 in the RFC's table at 10 661.

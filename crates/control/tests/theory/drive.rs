@@ -13,7 +13,7 @@ pub(crate) fn listed(name: &str) -> &'static Controller {
 
 /// One flow under one controller on a path of constant round trip.
 #[derive(Debug)]
-pub(crate) struct Flow {
+pub(crate) struct ClockedFlow {
     control: Box<dyn CongestionControl>,
     pub(crate) now: Time,
     rtt: Span,
@@ -21,7 +21,7 @@ pub(crate) struct Flow {
     owed: f64,
 }
 
-impl Flow {
+impl ClockedFlow {
     /// In congestion avoidance at `window`.
     pub(crate) fn new(name: &str, changes: &[(&'static str, Setting)], window: f64) -> Self {
         let threshold = Some(Segments(window));

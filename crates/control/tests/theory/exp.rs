@@ -5,7 +5,7 @@ use longfat_units::Segments;
 use longfat_units::math::{ln, pow};
 use longfat_units::parameter::Setting;
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 
 fn word(text: &str) -> Setting {
     Setting::Word(text.into())
@@ -13,7 +13,7 @@ fn word(text: &str) -> Setting {
 
 /// Round trips from one loss at W to the next.
 fn epoch(window: f64) -> f64 {
-    let mut flow = Flow::new("exp", &[], window);
+    let mut flow = ClockedFlow::new("exp", &[], window);
     flow.lose();
     flow.rounds_until(window)
 }
@@ -39,7 +39,7 @@ fn the_papers_recursion_is_2_4_percent_longer() {
 /// Section II.B: "the growth rate becomes γβW per RTT when cwnd = W".
 #[test]
 fn an_epoch_ends_with_growth_by_a_160th() {
-    let mut flow = Flow::new("exp", &[], 100_000.0);
+    let mut flow = ClockedFlow::new("exp", &[], 100_000.0);
     flow.lose();
     flow.rounds_until(100_000.0);
     let before = flow.window();
@@ -50,7 +50,8 @@ fn an_epoch_ends_with_growth_by_a_160th() {
 /// Section II.B, two flows whose losses come together: each epoch multiplies their logarithmic ratio by 1 - β/2.
 #[test]
 fn synchronised_windows_converge_by_a_sixteenth_per_epoch() {
-    let [mut large, mut small] = [Flow::new("exp", &[], 10_250.0), Flow::new("exp", &[], 9750.0)];
+    let [mut large, mut small] =
+        [ClockedFlow::new("exp", &[], 10_250.0), ClockedFlow::new("exp", &[], 9750.0)];
     let mut ratios = Vec::new();
     for _ in 0..16 {
         large.lose();
@@ -69,7 +70,7 @@ fn synchronised_windows_converge_by_a_sixteenth_per_epoch() {
 /// Appendix: a fifth of a segment in the first round trip at cwnd₀ = 4, as GAIMD asks for β = 1/8.
 #[test]
 fn a_small_window_gains_a_fifth_in_its_first_round_trip() {
-    let mut flow = Flow::new("exp", &[], 4.0);
+    let mut flow = ClockedFlow::new("exp", &[], 4.0);
     (0..4).for_each(|_| flow.ack());
     assert_near(flow.window() - 4.0, 0.2, 0.03, "the first round trip");
 }
@@ -87,7 +88,7 @@ fn without_the_rule_for_small_windows_it_would_gain_half_of_that() {
         window - cwnd0
     };
     assert_near(gain(4.0, 2.0), 0.5, 0.1, "the rule with √cwnd₀");
-    let mut flow = Flow::new("exp", &[], 4.0);
+    let mut flow = ClockedFlow::new("exp", &[], 4.0);
     (0..20).for_each(|_| flow.ack());
     assert_near(flow.window() - 4.0, gain(4.0, 4.0), 1e-9, "the rule of the appendix");
 }
@@ -95,7 +96,7 @@ fn without_the_rule_for_small_windows_it_would_gain_half_of_that() {
 /// Section II.C: from doubling down to 5 %; 100 more per round trip between 100 and 2000 segments.
 #[test]
 fn slow_start_goes_from_doubling_to_five_percent() {
-    let mut flow = Flow::starting("exp", &[], &Start::default());
+    let mut flow = ClockedFlow::starting("exp", &[], &Start::default());
     for (window, factor) in [(10.0, 2.0), (5000.0, 1.05)] {
         flow.rounds_until(window);
         let before = flow.window();
@@ -103,7 +104,7 @@ fn slow_start_goes_from_doubling_to_five_percent() {
         assert_near(flow.window() / before, factor, 0.005, &format!("slow start at {window}"));
     }
     // To the bandwidth-delay product of 1 Gbit/s, 100 ms and 1000 B: 63 round trips.
-    let mut flow = Flow::starting("exp", &[], &Start::default());
+    let mut flow = ClockedFlow::starting("exp", &[], &Start::default());
     assert_near(flow.rounds_until(12_500.0), 63.0, 0.05, "slow start to 12 500");
 }
 
@@ -119,7 +120,7 @@ fn a_loss_in_slow_start_takes_what_the_option_says() {
     for (option, window, kept) in cases {
         let start = Start { window: Segments(window), ..Start::default() };
         let changes = [("start_decrease", word(option))];
-        let mut flow = Flow::starting("exp", &changes, &start);
+        let mut flow = ClockedFlow::starting("exp", &changes, &start);
         flow.lose();
         assert_near(flow.window() / window, kept, 1e-12, &format!("{option} at {window}"));
     }
@@ -128,7 +129,7 @@ fn a_loss_in_slow_start_takes_what_the_option_says() {
 /// A time-out forgets cwnd₀: slow start to half of what was in flight, and an epoch from there.
 #[test]
 fn after_a_time_out_the_epoch_begins_where_slow_start_ends() {
-    let mut flow = Flow::new("exp", &[], 10_000.0);
+    let mut flow = ClockedFlow::new("exp", &[], 10_000.0);
     flow.congestion(Cause::Timeout);
     assert_eq!((flow.window(), flow.threshold()), (1.0, Some(5000.0)));
     flow.rounds_until(5000.0);

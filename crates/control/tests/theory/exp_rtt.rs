@@ -4,7 +4,7 @@ use longfat_units::Span;
 use longfat_units::math::{expm1, pow};
 use longfat_units::parameter::Setting;
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 use crate::synchronised::Bottleneck;
 
 /// Two flows at these windows on a bottleneck of so many segments per second.
@@ -34,7 +34,8 @@ fn rtt_fair_flows_that_lose_together_meet_at_equal_rates() {
 fn at_the_reference_rtt_fair_changes_nothing() {
     for window in [4.0, 100.0, 1e4] {
         let [without, with] = [false, true].map(|rtt_fair| {
-            let mut flow = Flow::new("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], window);
+            let mut flow =
+                ClockedFlow::new("exp", &[("rtt_fair", Setting::Flag(rtt_fair))], window);
             flow.lose();
             (0..20).for_each(|_| flow.round());
             flow.window()
@@ -48,7 +49,7 @@ fn at_the_reference_rtt_fair_changes_nothing() {
 fn rtt_fair_growth_is_the_same_in_time() {
     let gain = |rtt_fair, millis: u64| {
         let change = [("rtt_fair", Setting::Flag(rtt_fair))];
-        let flow = Flow::new("exp", &change, 114_285.7 * millis as f64 / 1000.0);
+        let flow = ClockedFlow::new("exp", &change, 114_285.7 * millis as f64 / 1000.0);
         let mut flow = flow.with_rtt(Span::from_millis(millis));
         flow.lose();
         let before = flow.window();

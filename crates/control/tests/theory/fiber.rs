@@ -2,10 +2,10 @@
 
 use longfat_units::parameter::Setting;
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 
-fn with_alpha(alpha: f64, window: f64) -> Flow {
-    Flow::new("fiber", &[("alpha", Setting::Number(alpha))], window)
+fn with_alpha(alpha: f64, window: f64) -> ClockedFlow {
+    ClockedFlow::new("fiber", &[("alpha", Setting::Number(alpha))], window)
 }
 
 /// Equation (11): no window comes with fewer losses than α. Above 2000 segments 0.9 α lets it grow by 0.1 per round

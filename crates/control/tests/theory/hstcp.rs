@@ -5,7 +5,7 @@ use longfat_units::{Segments, Span};
 
 use longfat_control::{Cause, Operating, Phase, Start, WindowLaw};
 
-use crate::drive::{Flow, assert_near, listed};
+use crate::drive::{ClockedFlow, assert_near, listed};
 
 fn law(low_window: f64) -> Box<dyn WindowLaw> {
     let controller = listed("hstcp");
@@ -22,7 +22,7 @@ fn at(window: f64, phase: Phase) -> Operating {
         base_rtt: Span::from_millis(100),
         since_event: None,
         phase,
-        room: 0.0,
+        spare: 0.0,
     }
 }
 
@@ -72,7 +72,7 @@ fn row_71_lies_between_the_rounded_and_the_exact_line() {
 fn the_response_function_of_the_rfc() {
     for (p, window) in [(1e-3, 38.0), (1e-4, 263.0), (1e-5, 1795.0), (1e-6, 12_280.0)] {
         let epochs = if p < 1e-5 { 6 } else { 40 };
-        let mean = Flow::new("hstcp", &[], window).mean_window(p, epochs);
+        let mean = ClockedFlow::new("hstcp", &[], window).mean_window(p, epochs);
         assert_near(mean, window, 0.1, &format!("HSTCP at p = {p}"));
     }
 }
@@ -83,7 +83,7 @@ fn the_response_function_of_the_draft() {
     let draft = [("low_window", Setting::Number(31.0))];
     for (p, window) in [(1e-3, 44.3), (1e-4, 291.0), (1e-5, 1909.0), (1e-6, 12_527.0)] {
         let epochs = if p < 1e-5 { 6 } else { 40 };
-        let mean = Flow::new("hstcp", &draft, window).mean_window(p, epochs);
+        let mean = ClockedFlow::new("hstcp", &draft, window).mean_window(p, epochs);
         assert_near(mean, window, 0.1, &format!("the draft at p = {p}"));
     }
 }
@@ -110,7 +110,7 @@ fn above_the_high_window_the_line_goes_on() {
 #[test]
 fn a_loss_in_slow_start_halves() {
     let start = Start { window: Segments(50_000.0), ..Start::default() };
-    let mut flow = Flow::starting("hstcp", &[], &start);
+    let mut flow = ClockedFlow::starting("hstcp", &[], &start);
     flow.lose();
     assert_eq!(flow.window(), 25_000.0);
     flow.lose();

@@ -3,16 +3,16 @@
 use longfat_control::{Feedback, SlowStart, Start};
 use longfat_units::{Segments, Span};
 
-use crate::drive::{Flow, assert_near};
+use crate::drive::{ClockedFlow, assert_near};
 
 const CONTROLLERS: [&str; 6] = ["constant-rate", "cubic", "cw-hstcp", "hstcp", "reno", "stcp"];
 
-fn flow(name: &str, slow_start: SlowStart) -> Flow {
-    Flow::starting(name, &[], &Start { slow_start, ..Start::default() })
+fn flow(name: &str, slow_start: SlowStart) -> ClockedFlow {
+    ClockedFlow::starting(name, &[], &Start { slow_start, ..Start::default() })
 }
 
 /// A round of acknowledgments, all with this round trip.
-fn round(flow: &mut Flow, millis: u64) {
+fn round(flow: &mut ClockedFlow, millis: u64) {
     let segments = flow.window() as u64;
     for segment in 0..segments {
         flow.ack_with(|ack| Feedback {
@@ -132,7 +132,7 @@ fn hystart_watches_only_the_first_slow_start() {
 #[test]
 fn hystart_needs_eight_samples() {
     let start = Start { window: Segments(7.0), slow_start: SlowStart::HyStart, ..Start::default() };
-    let mut flow = Flow::starting("reno", &[], &start);
+    let mut flow = ClockedFlow::starting("reno", &[], &start);
     for millis in [100, 200] {
         for segment in 0..7 {
             flow.ack_with(|ack| Feedback {

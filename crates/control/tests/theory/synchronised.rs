@@ -5,14 +5,14 @@ use longfat_control::Start;
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
-use crate::drive::Flow;
+use crate::drive::ClockedFlow;
 
 /// The step of time, in milliseconds: round trips are whole numbers of it.
 const STEP: u64 = 5;
 
 /// Flows on one bottleneck.
 pub(crate) struct Bottleneck {
-    flows: Vec<Flow>,
+    flows: Vec<ClockedFlow>,
     millis: Vec<u64>,
     /// Segments per second.
     capacity: f64,
@@ -33,14 +33,15 @@ impl Bottleneck {
     ) -> Self {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(1.0)), ..Start::default() };
-        let flow = Flow::starting(control, changes, &start).with_rtt(Span::from_millis(millis));
+        let flow =
+            ClockedFlow::starting(control, changes, &start).with_rtt(Span::from_millis(millis));
         self.flows.push(flow);
         self.millis.push(millis);
         self
     }
 
     pub(crate) fn windows(&self) -> Vec<f64> {
-        self.flows.iter().map(Flow::window).collect()
+        self.flows.iter().map(ClockedFlow::window).collect()
     }
 
     /// Segments per second.
@@ -53,7 +54,7 @@ impl Bottleneck {
     pub(crate) fn epochs(&mut self, count: u32) -> f64 {
         let mut steps = 0_u32;
         for _ in 0..count {
-            self.flows.iter_mut().for_each(Flow::lose);
+            self.flows.iter_mut().for_each(ClockedFlow::lose);
             steps = 0;
             while self.rates().iter().sum::<f64>() < self.capacity {
                 for (flow, millis) in self.flows.iter_mut().zip(&self.millis) {

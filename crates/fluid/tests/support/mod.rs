@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
-use longfat_fluid::{Flow, Link, Network, Price, Reading, Solve, Trajectory, solve};
+use longfat_fluid::{FluidFlow, FluidLink, FluidNetwork, Price, Reading, Solve, Trajectory, solve};
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
@@ -23,8 +23,8 @@ pub(crate) fn law(name: &str, changes: &[(&'static str, f64)]) -> Box<dyn Window
 }
 
 /// A link of so many packets per second.
-pub(crate) fn link(packets: f64, price: Price) -> Link {
-    Link {
+pub(crate) fn link(packets: f64, price: Price) -> FluidLink {
+    FluidLink {
         name: "link".into(),
         rate: Rate((packets * PACKET as f64 * 8.0) as u64),
         delay: Span::ZERO,
@@ -36,8 +36,8 @@ pub(crate) fn link(packets: f64, price: Price) -> Link {
 }
 
 /// A flow over link 0 that begins in congestion avoidance with one segment.
-pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> Flow {
-    Flow {
+pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> FluidFlow {
+    FluidFlow {
         name: "flow".into(),
         law,
         route: vec![0],
@@ -54,8 +54,8 @@ pub(crate) fn flow(law: Box<dyn WindowLaw>, rtt: Span) -> Flow {
 }
 
 /// One link and the flows over it.
-pub(crate) fn single(link: Link, flows: Vec<Flow>, seconds: f64) -> Network {
-    Network {
+pub(crate) fn single(link: FluidLink, flows: Vec<FluidFlow>, seconds: f64) -> FluidNetwork {
+    FluidNetwork {
         links: vec![link],
         flows,
         loads: Vec::new(),
@@ -66,13 +66,13 @@ pub(crate) fn single(link: Link, flows: Vec<Flow>, seconds: f64) -> Network {
 }
 
 /// Rates, sampled every second, with delays times `delay`.
-pub(crate) fn mean_field(network: &Network, delay: f64) -> Trajectory {
+pub(crate) fn mean_field(network: &FluidNetwork, delay: f64) -> Trajectory {
     let how = Solve { reading: Reading::MeanField, delay, sample: Span::from_seconds(1) };
     solve(network, &how).expect("it can be solved")
 }
 
 /// Jumping windows, sampled every second, with delays times `delay`.
-pub(crate) fn hybrid(network: &Network, delay: f64) -> Trajectory {
+pub(crate) fn hybrid(network: &FluidNetwork, delay: f64) -> Trajectory {
     let how = Solve { reading: Reading::Hybrid, delay, sample: Span::from_seconds(1) };
     solve(network, &how).expect("it can be solved")
 }

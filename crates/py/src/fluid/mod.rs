@@ -3,17 +3,17 @@
 mod tables;
 
 use longfat_fluid::{
-    FluidError as Refusal, Integration, Pricing, Reading, Setup, Solve, Synchronised, Trajectory,
-    equilibrium_while, stability_while,
+    FluidError as Refusal, FluidSetup, Integration, Pricing, Reading, Solve, Synchronised,
+    Trajectory, equilibrium_while, stability_while,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
 use serde_json::Value;
 
+use crate::arrow_table::ArrowTable;
 use crate::guard::guarded;
 use crate::pace::Pace;
 use crate::scenario::Scenario;
-use crate::table::Table;
 
 create_exception!(
     longfat._longfat,
@@ -30,7 +30,7 @@ const FIRST: u64 = 10;
 #[derive(Debug)]
 pub(crate) struct FluidPath {
     json: String,
-    tables: Vec<(&'static str, Table)>,
+    tables: Vec<(&'static str, ArrowTable)>,
 }
 
 #[pymethods]
@@ -42,7 +42,7 @@ impl FluidPath {
 
     /// The table called `name`: `flows`, `flow_series` or `link_series`.
     #[pyo3(signature = (name, /))]
-    fn table(&self, name: &str) -> PyResult<Table> {
+    fn table(&self, name: &str) -> PyResult<ArrowTable> {
         let found = self.tables.iter().find(|(other, _)| *other == name);
         found
             .map(|(_, table)| table.share())
@@ -69,11 +69,11 @@ pub(crate) fn fluid_solve(
     let (json, tables) = solved?;
     let tables = tables.into_iter();
     let tables =
-        tables.map(|table| Ok((table.name, Table::new(table)?))).collect::<PyResult<_>>()?;
+        tables.map(|table| Ok((table.name, ArrowTable::new(table)?))).collect::<PyResult<_>>()?;
     Ok(FluidPath { json, tables })
 }
 
-fn path(setup: &Setup, model: &str, delay: bool) -> PyResult<Trajectory> {
+fn path(setup: &FluidSetup, model: &str, delay: bool) -> PyResult<Trajectory> {
     let reading = match model {
         "mean-field" => Reading::MeanField,
         "hybrid" => Reading::Hybrid,
@@ -170,12 +170,12 @@ pub(crate) fn fluid_rest(
 }
 
 /// The scenario in the terms of the fluid model, with the prices that `price` names.
-fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<Setup> {
+fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<FluidSetup> {
     let pricing = Pricing::named(price).ok_or_else(|| {
         let names = Pricing::ALL.map(Pricing::name).join(", ");
         PyValueError::new_err(format!("`{price}` is no price: there are {names}"))
     })?;
-    guarded(|| Setup::of(scenario, pricing))?.map_err(refused)
+    guarded(|| FluidSetup::of(scenario, pricing))?.map_err(refused)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]

@@ -1,11 +1,11 @@
 //! The results of the fluid model, as tables and as JSON.
 
-use longfat_fluid::{Equilibrium, Setup, Trajectory};
+use longfat_fluid::{Equilibrium, FluidSetup, Trajectory};
 use longfat_sim::{Column, Table};
 use serde_json::{Map, Value, json};
 
 /// The object that `longfat fluid --json` prints for a solution in time.
-pub(crate) fn json(setup: &Setup, path: &Trajectory) -> Value {
+pub(crate) fn json(setup: &FluidSetup, path: &Trajectory) -> Value {
     let flows = path.flows.iter().enumerate().map(|(index, flow)| {
         json!({
             "name": setup.network.flows[index].name,
@@ -31,7 +31,7 @@ pub(crate) fn json(setup: &Setup, path: &Trajectory) -> Value {
 }
 
 /// An equilibrium.
-pub(crate) fn rest(setup: &Setup, rest: &Equilibrium) -> Value {
+pub(crate) fn rest(setup: &FluidSetup, rest: &Equilibrium) -> Value {
     let flows = rest.flows.iter().zip(&setup.network.flows).map(|(at, flow)| {
         json!({
             "name": flow.name,
@@ -50,7 +50,7 @@ pub(crate) fn rest(setup: &Setup, rest: &Equilibrium) -> Value {
 }
 
 /// Links by name; those crossed backwards are under `reverse`.
-fn by_name(setup: &Setup, values: impl Iterator<Item = Value>) -> Value {
+fn by_name(setup: &FluidSetup, values: impl Iterator<Item = Value>) -> Value {
     let mut links = Map::new();
     for (&(index, reverse), value) in setup.directions.iter().zip(values) {
         let entry = links.entry(setup.links[index].clone()).or_insert_with(|| json!({}));
@@ -64,19 +64,19 @@ fn by_name(setup: &Setup, values: impl Iterator<Item = Value>) -> Value {
 }
 
 /// The tables `flows`, `flow_series` and `link_series`.
-pub(crate) fn tables(setup: &Setup, path: &Trajectory) -> Vec<Table> {
+pub(crate) fn tables(setup: &FluidSetup, path: &Trajectory) -> Vec<Table> {
     vec![flow_table(setup, path), flow_series(setup, path), link_series(setup, path)]
 }
 
-fn flow_names(setup: &Setup) -> Vec<String> {
+fn flow_names(setup: &FluidSetup) -> Vec<String> {
     setup.network.flows.iter().map(|flow| flow.name.clone()).collect()
 }
 
-fn group_names(setup: &Setup) -> Vec<String> {
+fn group_names(setup: &FluidSetup) -> Vec<String> {
     setup.groups.iter().map(|group| group.name.clone()).collect()
 }
 
-fn flow_table(setup: &Setup, path: &Trajectory) -> Table {
+fn flow_table(setup: &FluidSetup, path: &Trajectory) -> Table {
     let controls = setup.groups.iter().map(|group| group.control.clone()).collect();
     let flows = &setup.network.flows;
     let indices = (0..flows.len() as u32).collect();
@@ -99,7 +99,7 @@ fn flow_table(setup: &Setup, path: &Trajectory) -> Table {
 }
 
 /// One row for each instant and each flow active then, instant by instant.
-fn flow_series(setup: &Setup, path: &Trajectory) -> Table {
+fn flow_series(setup: &FluidSetup, path: &Trajectory) -> Table {
     let cells: Vec<(usize, usize)> = (0..path.t.len())
         .flat_map(|row| (0..path.flows.len()).map(move |flow| (row, flow)))
         .filter(|&(row, flow)| path.flows[flow].window[row] > 0.0)
@@ -122,7 +122,7 @@ fn flow_series(setup: &Setup, path: &Trajectory) -> Table {
 }
 
 /// One row for each instant and each direction of a link.
-fn link_series(setup: &Setup, path: &Trajectory) -> Table {
+fn link_series(setup: &FluidSetup, path: &Trajectory) -> Table {
     let (rows, count) = (path.t.len(), path.links.len());
     let every = |value: &dyn Fn(usize, usize) -> f64| {
         let cells = (0..rows).flat_map(|row| (0..count).map(move |link| (row, link)));

@@ -65,7 +65,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Time};
 use rand_core::Rng;
 
-use crate::shared::Unit;
+use crate::shared::LengthUnit;
 use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// AVQ's entry in the catalogue.
@@ -114,7 +114,7 @@ fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
         let reason = format!(
             "`limit` ({}) must be at least one packet of {}, the largest that crosses: a virtual queue that holds none \
              marks them all",
-            Unit::of(site.capacity).show(settings.number("limit")),
+            LengthUnit::of(site.capacity).show(settings.number("limit")),
             site.packet
         );
         return Err(("limit".into(), reason));
@@ -124,7 +124,7 @@ fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
 
 /// B in bytes.
 fn limit(settings: &Settings, site: &Site) -> f64 {
-    let packets = settings.number("limit") / Unit::of(site.capacity).per_packet(site);
+    let packets = settings.number("limit") / LengthUnit::of(site.capacity).per_packet(site);
     packets * site.packet.0 as f64
 }
 

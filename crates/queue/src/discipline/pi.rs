@@ -59,7 +59,7 @@ use longfat_units::Span;
 use longfat_units::parameter::{Parameter, Settings};
 use rand_core::Rng;
 
-use crate::shared::{Unit, check_interval, check_target, mark_at_random};
+use crate::shared::{LengthUnit, check_interval, check_target, mark_at_random};
 use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 
 /// PI's entry in the catalogue.
@@ -123,7 +123,7 @@ struct Pi {
     b: f64,
     /// `q_ref`
     target: f64,
-    unit: Unit,
+    unit: LengthUnit,
     /// One over the size of a packet in the unit of the queue.
     per_unit: f64,
     interval: Span,
@@ -132,7 +132,7 @@ struct Pi {
 
 impl Pi {
     fn new(settings: &Settings, site: &Site) -> Self {
-        let unit = Unit::of(site.capacity);
+        let unit = LengthUnit::of(site.capacity);
         let per_unit = 1.0 / unit.per_packet(site);
         let target = settings.number("target") * per_unit;
         Self {

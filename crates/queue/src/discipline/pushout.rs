@@ -109,9 +109,9 @@ const NONE: u32 = u32::MAX;
 /// Packets in order of arrival, with the one of lowest priority at hand. Grows when it must and never shrinks.
 #[derive(Clone, Debug)]
 pub struct Pushout<T> {
-    places: Vec<Place<T>>,
-    /// For each place, its packet's claim to be discarded; `Claim::VACANT` where nothing waits.
-    claims: Vec<Claim>,
+    places: Vec<Waiting<T>>,
+    /// For each place, the key by which packets are compared; `DiscardKey::VACANT` where nothing waits.
+    keys: Vec<DiscardKey>,
     /// The tournament: node n is won by the better of nodes 2n and 2n + 1; the places lie below the last nodes.
     winners: Vec<u32>,
     /// The places in order of arrival: the ends of a list.
@@ -124,7 +124,7 @@ pub struct Pushout<T> {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Place<T> {
+struct Waiting<T> {
     item: T,
     before: u32,
     after: u32,
@@ -132,12 +132,12 @@ struct Place<T> {
 
 /// The larger of two is discarded first: the lower priority, then the later arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Claim {
+struct DiscardKey {
     rank: u32,
     arrival: u64,
 }
 
-impl Claim {
+impl DiscardKey {
     /// Below that of every packet: arrivals count from 1.
     const VACANT: Self = Self { rank: 0, arrival: 0 };
 }
@@ -146,7 +146,7 @@ impl<T> Default for Pushout<T> {
     fn default() -> Self {
         Self {
             places: Vec::new(),
-            claims: Vec::new(),
+            keys: Vec::new(),
             winners: Vec::new(),
             first: NONE,
             last: NONE,
@@ -175,7 +175,7 @@ impl<T: Copy + Default> Pushout<T> {
         }
         let place = self.vacant;
         self.vacant = self.places[place as usize].after;
-        self.places[place as usize] = Place { item, before: self.last, after: NONE };
+        self.places[place as usize] = Waiting { item, before: self.last, after: NONE };
         match self.last {
             NONE => self.first = place,
             last => self.places[last as usize].after = place,
@@ -183,7 +183,7 @@ impl<T: Copy + Default> Pushout<T> {
         self.last = place;
         self.count += 1;
         self.arrivals += 1;
-        self.claims[place as usize] = Claim { rank, arrival: self.arrivals };
+        self.keys[place as usize] = DiscardKey { rank, arrival: self.arrivals };
         self.play(place);
     }
 
@@ -194,7 +194,7 @@ impl<T: Copy + Default> Pushout<T> {
 
     /// The rank of the packet to discard next.
     pub fn lowest(&self) -> Option<u32> {
-        (self.count > 0).then(|| self.claims[self.winners[1] as usize].rank)
+        (self.count > 0).then(|| self.keys[self.winners[1] as usize].rank)
     }
 
     /// Takes the packet of lowest priority, the most recent if there are several.
@@ -210,7 +210,7 @@ impl<T: Copy + Default> Pushout<T> {
     }
 
     fn remove(&mut self, place: u32) -> T {
-        let Place { item, before, after } = self.places[place as usize];
+        let Waiting { item, before, after } = self.places[place as usize];
         match before {
             NONE => self.first = after,
             before => self.places[before as usize].after = after,
@@ -222,7 +222,7 @@ impl<T: Copy + Default> Pushout<T> {
         self.places[place as usize].after = self.vacant;
         self.vacant = place;
         self.count -= 1;
-        self.claims[place as usize] = Claim::VACANT;
+        self.keys[place as usize] = DiscardKey::VACANT;
         self.play(place);
         item
     }
@@ -247,17 +247,17 @@ impl<T: Copy + Default> Pushout<T> {
             if node < places { self.winners[node] } else { (node - places) as u32 }
         };
         let (one, other) = (below(2 * node), below(2 * node + 1));
-        if self.claims[one as usize] > self.claims[other as usize] { one } else { other }
+        if self.keys[one as usize] > self.keys[other as usize] { one } else { other }
     }
 
     /// Doubles the places: a power of two, so that every round of the tournament is full.
     #[cold]
     fn grow(&mut self) {
         let (old, new) = (self.places.len(), (2 * self.places.len()).max(16));
-        self.claims.resize(new, Claim::VACANT);
+        self.keys.resize(new, DiscardKey::VACANT);
         for place in old..new {
             let after = if place + 1 < new { (place + 1) as u32 } else { self.vacant };
-            self.places.push(Place { after, ..Place::default() });
+            self.places.push(Waiting { after, ..Waiting::default() });
         }
         self.vacant = old as u32;
         self.winners = vec![0; new];

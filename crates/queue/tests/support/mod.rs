@@ -55,6 +55,24 @@ pub(crate) fn defaults(discipline: &Discipline, mode: &str) -> Option<Settings> 
     Some(settings)
 }
 
+/// A parameter, and the value that it gets.
+pub(crate) type Change = (&'static str, parameter::Setting);
+
+/// The defaults of `discipline`, which has them all, with `changes`.
+pub(crate) fn changed(discipline: &Discipline, mode: &str, changes: &[Change]) -> Settings {
+    let mut settings = defaults(discipline, mode).expect("everything has a default");
+    for (name, value) in changes {
+        settings.set(*name, value.clone());
+    }
+    settings
+}
+
+/// The policy of `discipline` at `site` with `settings`, which it must accept.
+pub(crate) fn policy(discipline: &Discipline, settings: &Settings, site: &Site) -> Box<dyn Policy> {
+    assert_eq!((discipline.check)(settings, site), Ok(()));
+    (discipline.build)(settings, site).into_policy().expect("it is a policy")
+}
+
 /// A packet of the largest size that can be marked, and `packets` like it waiting.
 pub(crate) fn behind(packets: u64) -> Arrival {
     Arrival {
@@ -74,7 +92,7 @@ pub(crate) fn chance(seed: u64) -> Pcg64 {
 /// A free link and the queue before it. Checks what every queue owes its host: each packet leaves once or is dropped once,
 /// what waits is within the capacity, and the link is not idle while something waits.
 #[derive(Debug)]
-pub(crate) struct Port {
+pub(crate) struct FreeLink {
     queue: Box<dyn PacketQueue>,
     capacity: Capacity,
     busy: bool,
@@ -92,7 +110,7 @@ pub(crate) struct Books {
     arrivals: u32,
 }
 
-impl Port {
+impl FreeLink {
     pub(crate) fn new(queue: Box<dyn PacketQueue>, capacity: Capacity, seed: u64) -> Self {
         let books = Books {
             waiting: BTreeMap::new(),

@@ -1,12 +1,12 @@
 //! The AntiECN marker of a link, as written and as read back.
 
 use super::{base, refusal};
-use crate::{AntiEcn, AntiEcnMode, Scenario};
+use crate::{AntiEcnMarker, AntiEcnMode, Scenario};
 
 const MARKER: &str = "link.bottleneck.anti_ecn";
 
 /// The markers of both directions, with some values set.
-fn markers(overrides: &[&str]) -> (Option<AntiEcn>, Option<AntiEcn>) {
+fn markers(overrides: &[&str]) -> (Option<AntiEcnMarker>, Option<AntiEcnMarker>) {
     let scenario = base(overrides);
     let again = Scenario::read(&scenario.to_toml(), "again.toml", &[], None);
     assert_eq!(again.as_ref(), Ok(&scenario), "what is written is read back");
@@ -14,7 +14,8 @@ fn markers(overrides: &[&str]) -> (Option<AntiEcn>, Option<AntiEcn>) {
 }
 
 /// The base is a link of 500 Mbit/s and 80 ms, 5 MB.
-const DEFAULT: AntiEcn = AntiEcn { threshold: 0.5, buffer: 5e6, mode: AntiEcnMode::And };
+const DEFAULT: AntiEcnMarker =
+    AntiEcnMarker { threshold: 0.5, buffer: 5e6, mode: AntiEcnMode::And };
 
 #[test]
 fn a_link_knows_nothing_of_it_unless_it_says_so() {
@@ -35,7 +36,7 @@ fn the_virtual_buffer_is_measured_like_any_length_and_kept_in_bytes() {
         ("unlimited", f64::INFINITY),
     ] {
         let (forward, _) = markers(&[&format!("{MARKER}.buffer={written}")]);
-        assert_eq!(forward, Some(AntiEcn { buffer: bytes, ..DEFAULT }), "{written}");
+        assert_eq!(forward, Some(AntiEcnMarker { buffer: bytes, ..DEFAULT }), "{written}");
     }
 }
 
@@ -47,10 +48,10 @@ fn the_reverse_direction_may_differ() {
     assert_eq!(markers(&[&reverse("=true")]), (None, Some(DEFAULT)));
     // It replaces that of the forward direction entirely, and its length goes by its own rate.
     let (half, overwrite) = ("link.bottleneck.reverse.rate=250 Mbit/s", reverse(".mode=overwrite"));
-    let other = AntiEcn { mode: AntiEcnMode::Overwrite, buffer: 2.5e6, ..DEFAULT };
+    let other = AntiEcnMarker { mode: AntiEcnMode::Overwrite, buffer: 2.5e6, ..DEFAULT };
     assert_eq!(
         markers(&[&format!("{MARKER}.threshold=0.7"), half, &overwrite]),
-        (Some(AntiEcn { threshold: 0.7, ..DEFAULT }), Some(other))
+        (Some(AntiEcnMarker { threshold: 0.7, ..DEFAULT }), Some(other))
     );
 }
 

@@ -35,8 +35,8 @@ pub(crate) struct Wheel {
     /// One bit per bucket, set if it is not empty, and one per word of these, set if it is not zero.
     occupied: Vec<u64>,
     summary: Vec<u64>,
-    /// For each slot, the time of its event and the slot after it in its bucket.
-    links: Vec<Link>,
+    /// For each slot, its place in a bucket.
+    chain: Vec<Chained>,
     /// Time of the event taken last: nothing earlier can be scheduled any more, and the wheel begins here.
     now: Time,
     /// Are there few slots? If so, the slot of this event usually has the next one too.
@@ -60,8 +60,9 @@ pub(crate) struct Wheel {
     patience: usize,
 }
 
+/// The time of a slot's event, and the slot after it in its bucket.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct Chained {
     time: Time,
     next: u32,
 }
@@ -82,7 +83,7 @@ impl Wheel {
             first: vec![NONE; buckets],
             occupied: vec![0; words],
             summary: vec![0; words.div_ceil(WORD as usize)],
-            links: vec![Link { time: Time::NEVER, next: NONE }; slots],
+            chain: vec![Chained { time: Time::NEVER, next: NONE }; slots],
             now: Time::ZERO,
             few: slots < FEW,
             taken: NONE,
@@ -99,8 +100,8 @@ impl Wheel {
 
     /// Makes room for more slots.
     pub(crate) fn grow(&mut self, slots: usize) {
-        if slots > self.links.len() {
-            self.links.resize(slots, Link { time: Time::NEVER, next: NONE });
+        if slots > self.chain.len() {
+            self.chain.resize(slots, Chained { time: Time::NEVER, next: NONE });
         }
     }
 
@@ -158,7 +159,7 @@ impl Wheel {
     #[inline]
     fn take_bucket(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
-        let Link { time, next } = self.links[slot as usize];
+        let Chained { time, next } = self.chain[slot as usize];
         if time >= self.careful_from {
             return self.take_carefully(bucket, limit);
         }
@@ -183,7 +184,7 @@ impl Wheel {
     #[inline(never)]
     fn take_carefully(&mut self, bucket: usize, limit: Time) -> Option<usize> {
         let slot = self.first[bucket];
-        let Link { time, next } = self.links[slot as usize];
+        let Chained { time, next } = self.chain[slot as usize];
         if let Some(&Reverse(first)) = self.crowd.peek().filter(|first| first.0 < (time, slot)) {
             return self.take_from_crowd(first, limit);
         }
@@ -290,7 +291,7 @@ impl Wheel {
         let first = &mut self.first[bucket];
         if *first == NONE {
             *first = slot;
-            self.links[slot as usize] = Link { time, next: NONE };
+            self.chain[slot as usize] = Chained { time, next: NONE };
         } else {
             self.hang_among(bucket, slot, time);
         }
@@ -299,19 +300,19 @@ impl Wheel {
     /// Puts an event into a bucket that is not empty.
     fn hang_among(&mut self, bucket: usize, slot: u32, time: Time) {
         let comes_first =
-            |other: u32, links: &[Link]| (links[other as usize].time, other) < (time, slot);
+            |other: u32, chain: &[Chained]| (chain[other as usize].time, other) < (time, slot);
         let first = self.first[bucket];
-        if !comes_first(first, &self.links) {
+        if !comes_first(first, &self.chain) {
             self.first[bucket] = slot;
-            self.links[slot as usize] = Link { time, next: first };
+            self.chain[slot as usize] = Chained { time, next: first };
             return;
         }
         let mut before = first as usize;
         for _ in 0..WALK {
-            let next = self.links[before].next;
-            if next == NONE || !comes_first(next, &self.links) {
-                self.links[before].next = slot;
-                self.links[slot as usize] = Link { time, next };
+            let next = self.chain[before].next;
+            if next == NONE || !comes_first(next, &self.chain) {
+                self.chain[before].next = slot;
+                self.chain[slot as usize] = Chained { time, next };
                 return;
             }
             before = next as usize;
@@ -334,7 +335,7 @@ impl Wheel {
         for first in &mut self.first {
             let mut slot = std::mem::replace(first, NONE);
             while slot != NONE {
-                let Link { time, next } = self.links[slot as usize];
+                let Chained { time, next } = self.chain[slot as usize];
                 events.push((time, slot));
                 slot = next;
             }

@@ -1,10 +1,10 @@
 //! AntiECN: one bit for spare capacity.
 //!
 //! The sender sets the bit, each participating link clears it unless it has capacity to spare, and the receiver returns
-//! it with the acknowledgment. [`longfat_queue::AntiEcn`] says when a link has capacity to spare, and why the bit
+//! it with the acknowledgment. [`longfat_queue::AntiEcnQueue`] says when a link has capacity to spare, and why the bit
 //! counts only where every link takes part; the controller `anti-ecn` says what a window does with it.
 
-use longfat_queue::AntiEcn;
+use longfat_queue::AntiEcnQueue;
 use longfat_units::{Rate, Time};
 
 use crate::packet::{Flags, Packet};
@@ -32,7 +32,7 @@ impl Negotiation {
     /// way that does not take part.
     pub(crate) fn new(control: &Choice<Controller>, unaware: Option<usize>) -> Self {
         match unaware {
-            _ if !control.entry.needs(&control.settings).room => Self::NotAsked,
+            _ if !control.entry.needs(&control.settings).spare => Self::NotAsked,
             Some(link) => Self::Unaware(link),
             None => Self::Agreed,
         }
@@ -115,14 +115,14 @@ impl Listener {
 /// The link's side: a virtual queue beside its real one, whatever the discipline of that is.
 #[derive(Debug)]
 pub(crate) struct Marker {
-    queue: AntiEcn,
+    queue: AntiEcnQueue,
     mode: AntiEcnMode,
 }
 
 impl Marker {
-    pub(crate) fn new(settings: scenario::AntiEcn, rate: Rate) -> Self {
-        let scenario::AntiEcn { threshold, buffer, mode } = settings;
-        Self { queue: AntiEcn::new(rate, threshold, buffer), mode }
+    pub(crate) fn new(settings: scenario::AntiEcnMarker, rate: Rate) -> Self {
+        let scenario::AntiEcnMarker { threshold, buffer, mode } = settings;
+        Self { queue: AntiEcnQueue::new(rate, threshold, buffer), mode }
     }
 
     /// A packet arrives. All packets enter the virtual queue, but the bit is written into data only: that of an
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_marker_writes_into_data_alone() {
         let written = |mode, flags: Flags| {
-            let config = scenario::AntiEcn { threshold: 0.5, buffer: 1e6, mode };
+            let config = scenario::AntiEcnMarker { threshold: 0.5, buffer: 1e6, mode };
             let mut marker = Marker::new(config, Rate(8_000_000));
             [(); 2].map(|()| {
                 let mut packet = Packet { bytes: 1000, flags, ..Packet::default() };

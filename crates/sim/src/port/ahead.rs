@@ -10,20 +10,20 @@ use crate::ring::Ring;
 #[derive(Debug)]
 pub(super) struct Ahead {
     /// The packet in service; `Time::NEVER` if there is none.
-    served: Departure,
+    served: ScheduledDeparture,
     /// The packets that are waiting.
-    waiting: Ring<Departure>,
+    waiting: Ring<ScheduledDeparture>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Departure {
+struct ScheduledDeparture {
     at: Time,
     bytes: u32,
 }
 
 impl Default for Ahead {
     fn default() -> Self {
-        Self { served: Departure { at: Time::NEVER, bytes: 0 }, waiting: Ring::default() }
+        Self { served: ScheduledDeparture { at: Time::NEVER, bytes: 0 }, waiting: Ring::default() }
     }
 }
 
@@ -46,7 +46,8 @@ impl Ahead {
         if !gate.admits(now, packet, idle_since) {
             return Arrived::Dropped;
         }
-        let departure = Departure { at: transmitter.send(now, packet.bytes), bytes: packet.bytes };
+        let departure =
+            ScheduledDeparture { at: transmitter.send(now, packet.bytes), bytes: packet.bytes };
         if idle_since.is_none() {
             gate.enter(now, packet.size());
             self.waiting.put(departure);
@@ -78,7 +79,7 @@ impl Ahead {
     #[inline(always)]
     pub(super) fn settle(&mut self, now: Time, gate: &mut Gate) {
         while self.served.at <= now {
-            let Departure { at, bytes } = self.served;
+            let ScheduledDeparture { at, bytes } = self.served;
             gate.gauge.departed(at, bytes);
             if let Some(next) = self.waiting.take() {
                 self.served = next;

@@ -28,21 +28,21 @@ pub(crate) struct Gauge {
     histogram: Vec<u64>,
     shift: u32,
     /// Counts of the whole run, and what they were when the measured interval began.
-    counts: Counts,
-    before: Counts,
+    counts: PortCounts,
+    before: PortCounts,
     corrupted: u64,
     series: Option<Series>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct PortCounts {
     arrived: u64,
     dropped: u64,
     marked: u64,
     bytes_left: u64,
 }
 
-impl Counts {
+impl PortCounts {
     fn since(&self, before: &Self) -> Self {
         Self {
             arrived: self.arrived - before.arrived,
@@ -58,7 +58,7 @@ impl Counts {
 pub(crate) struct Series {
     next: Time,
     step: Span,
-    last: Counts,
+    last: PortCounts,
     pub(crate) queue: Vec<f64>,
     pub(crate) queue_packets: Vec<u64>,
     pub(crate) utilisation: Vec<f64>,
@@ -109,8 +109,8 @@ impl Gauge {
             area: 0,
             histogram: vec![0; (levels >> shift) as usize + 1],
             shift,
-            counts: Counts::default(),
-            before: Counts::default(),
+            counts: PortCounts::default(),
+            before: PortCounts::default(),
             corrupted: 0,
             series,
         };
@@ -211,7 +211,7 @@ impl Gauge {
         self.advance(end);
         self.hold(end);
         let span = end.since(self.measured_from);
-        let Counts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
+        let PortCounts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
         let mean = self.area as f64 / span.0 as f64;
         GaugeReport {
             utilisation: bytes_left as f64 * 8.0 / (self.rate.0 as f64 * span.seconds()),
@@ -247,7 +247,7 @@ impl Gauge {
 }
 
 impl Series {
-    fn read(&mut self, counts: &Counts, queue: f64, packets: u64, rate: Rate) {
+    fn read(&mut self, counts: &PortCounts, queue: f64, packets: u64, rate: Rate) {
         let interval = counts.since(&self.last);
         let bits = interval.bytes_left as f64 * 8.0;
         self.queue.push(queue);

@@ -29,7 +29,7 @@ pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
 
 /// What a link is made from.
 #[derive(Debug)]
-pub(crate) struct Config {
+pub(crate) struct PortConfig {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
     pub(crate) capacity: Capacity,
@@ -87,9 +87,18 @@ pub(crate) struct Departed {
 }
 
 impl Port {
-    pub(crate) fn new(config: Config) -> Self {
-        let Config { rate, delay, capacity, queue, marker, corruption, chance, stepwise, gauge } =
-            config;
+    pub(crate) fn new(config: PortConfig) -> Self {
+        let PortConfig {
+            rate,
+            delay,
+            capacity,
+            queue,
+            marker,
+            corruption,
+            chance,
+            stepwise,
+            gauge,
+        } = config;
         let (policy, server) = match queue {
             Built::Fifo(policy) if !stepwise => {
                 let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());

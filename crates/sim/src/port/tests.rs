@@ -10,7 +10,7 @@ use longfat_units::{Rate, Span, Time};
 use proptest::prelude::*;
 use rand_core::Rng;
 
-use super::{Arrived, Config, Gauge, Port, Rare};
+use super::{Arrived, Gauge, Port, PortConfig, Rare};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
 
@@ -20,8 +20,8 @@ fn port(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Port {
     Port::new(config(rate, capacity, stepwise, end))
 }
 
-fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> Config {
-    Config {
+fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> PortConfig {
+    PortConfig {
         rate,
         delay: DELAY,
         capacity,
@@ -39,11 +39,11 @@ fn packet(number: u64, bytes: u32) -> Packet {
 }
 
 /// When each packet arrives at the far end, `None` if it was dropped; and the mean backlog.
-type Outcome = (Vec<Option<Time>>, f64);
+type Served = (Vec<Option<Time>>, f64);
 
 /// A first-in-first-out queue by definition: each packet leaves one transmission time after its arrival or the
 /// departure of the one before it, whichever is later. Times are exact fractions: picoseconds times the rate.
-fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
+fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Served {
     let rate = u128::from(rate.0);
     let mut departures: Vec<u128> = Vec::new();
     let mut waits = 0_u128;
@@ -65,7 +65,7 @@ fn by_definition(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> 
     (outcome, waits as f64 / rate as f64 / end.0 as f64)
 }
 
-fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
+fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Served {
     let mut port = port(rate, Capacity::Packets(limit), false, end);
     let outcome = arrivals
         .iter()
@@ -86,7 +86,7 @@ fn served_ahead(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> O
     (outcome, port.gauge_mut().report().queue_mean * limit as f64)
 }
 
-fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Outcome {
+fn served_stepwise(rate: Rate, limit: u64, arrivals: &[(u64, u32)], end: Time) -> Served {
     let mut port = port(rate, Capacity::Packets(limit), true, end);
     let outcome = step_through(&mut port, arrivals, end);
     port.settle(end);
@@ -128,12 +128,12 @@ fn step_through(port: &mut Port, arrivals: &[(u64, u32)], end: Time) -> Vec<Opti
 
 /// A policy that keeps everything and notes how many packets are waiting at each tick.
 #[derive(Debug)]
-struct Watch {
+struct TickRecorder {
     period: Span,
     seen: Arc<Mutex<Vec<u64>>>,
 }
 
-impl Policy for Watch {
+impl Policy for TickRecorder {
     fn on_arrival(&mut self, _: &Arrival, _: &mut dyn Rng) -> Verdict {
         Verdict::Keep
     }
@@ -151,8 +151,8 @@ impl Policy for Watch {
 /// What a policy sees at its ticks, up to `end`.
 fn watched(period: Span, arrivals: &[(u64, u32)], end: Time, stepwise: bool) -> Vec<u64> {
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let watch = Watch { period, seen: Arc::clone(&seen) };
-    let mut port = Port::new(Config {
+    let watch = TickRecorder { period, seen: Arc::clone(&seen) };
+    let mut port = Port::new(PortConfig {
         queue: Built::Fifo(Some(Box::new(watch))),
         ..config(MEGABYTE, Capacity::Unbounded, stepwise, end)
     });

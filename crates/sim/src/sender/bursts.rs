@@ -12,10 +12,10 @@ use longfat_control::{Bursts, Pacing};
 use longfat_units::{Span, Time};
 
 use super::duplicates::Duplicates;
-use super::measure::Measured;
+use super::measure::SenderCounts;
 use super::pacing::Pacer;
 use super::timer::RetransmissionTimer;
-use super::{Config, Sends};
+use super::{SenderConfig, Sends};
 use crate::cargo::Cargo;
 use crate::packet::{Flags, Packet};
 
@@ -48,12 +48,12 @@ pub(crate) struct BurstSender {
     pacer: Pacer,
     is_held: bool,
     timer: RetransmissionTimer,
-    config: Config,
-    measured: Measured,
+    config: SenderConfig,
+    measured: SenderCounts,
 }
 
 impl BurstSender {
-    pub(crate) fn new(config: Config, bursts: Bursts, now: Time) -> Self {
+    pub(crate) fn new(config: SenderConfig, bursts: Bursts, now: Time) -> Self {
         let Bursts { duplicates, priorities, rate } = bursts;
         let mut pacer = Pacer::new();
         pacer.set(rate.map_or(Pacing::Unpaced, Pacing::Rate));
@@ -78,7 +78,7 @@ impl BurstSender {
                 now,
             ),
             config,
-            measured: Measured::new(now, f64::NAN),
+            measured: SenderCounts::new(now, f64::NAN),
         }
     }
 
@@ -167,7 +167,7 @@ impl Sends for BurstSender {
         if self.pacer.is_on() {
             self.pacer.leave(now, true, 0.0, self.allowed, Span::ZERO);
         }
-        let Config { flow, bytes, .. } = self.config;
+        let SenderConfig { flow, bytes, .. } = self.config;
         Some(Packet { number, sent: now, flow, detail: self.rank(number), bytes, hop: 0, flags })
     }
 
@@ -178,7 +178,7 @@ impl Sends for BurstSender {
         self.measured.timed_out();
     }
 
-    fn config(&self) -> &Config {
+    fn config(&self) -> &SenderConfig {
         &self.config
     }
 
@@ -208,7 +208,7 @@ impl Sends for BurstSender {
         self.unacknowledged == self.limit
     }
 
-    fn measured(&self) -> &Measured {
+    fn measured(&self) -> &SenderCounts {
         &self.measured
     }
 

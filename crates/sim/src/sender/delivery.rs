@@ -17,7 +17,7 @@ use longfat_units::{Span, Time};
 
 /// What is recorded about a segment when it last left.
 #[derive(Clone, Copy, Debug, Default)]
-struct Departure {
+struct DepartureRecord {
     /// `P.sent_time`
     sent: Time,
     /// `P.first_sent_time`
@@ -48,9 +48,9 @@ pub(super) struct DeliveryRate {
     /// Segments lost so far.
     lost: u64,
     /// Indexed by segment number, in a ring whose size is a power of two.
-    departures: Vec<Departure>,
+    departures: Vec<DepartureRecord>,
     /// Of the segments reported by the current acknowledgment, the one that left last.
-    newest: Option<Departure>,
+    newest: Option<DepartureRecord>,
 }
 
 impl DeliveryRate {
@@ -68,7 +68,7 @@ impl DeliveryRate {
         }
         self.reserve(unacknowledged, segment);
         let place = self.place(segment);
-        self.departures[place] = Departure {
+        self.departures[place] = DepartureRecord {
             sent: now,
             first_sent: self.first_sent,
             delivered: self.delivered,
@@ -85,7 +85,7 @@ impl DeliveryRate {
         if needed <= self.departures.len() {
             return;
         }
-        let larger = vec![Departure::default(); needed.next_power_of_two().max(16)];
+        let larger = vec![DepartureRecord::default(); needed.next_power_of_two().max(16)];
         let old = std::mem::replace(&mut self.departures, larger);
         if old.is_empty() {
             return;

@@ -4,7 +4,7 @@ use longfat_units::{Span, Time};
 
 /// Counts and averages of one sender: over the whole run, and since the measured interval began.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measured {
+pub(crate) struct SenderCounts {
     /// Packets sent in the whole run, retransmissions included.
     pub(crate) total_sent: u64,
     /// Retransmissions in the whole run.
@@ -33,7 +33,7 @@ struct Before {
     acknowledgments: u64,
 }
 
-impl Measured {
+impl SenderCounts {
     pub(crate) fn new(now: Time, window: f64) -> Self {
         Self {
             total_sent: 0,

@@ -24,7 +24,7 @@ use longfat_units::{Ecn, RouterHeader, Span, Time};
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
-pub(crate) use measure::Measured;
+pub(crate) use measure::SenderCounts;
 use pacing::Pacer;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
@@ -35,7 +35,7 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
-pub(crate) struct Config {
+pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     /// Segments to send in all.
@@ -73,7 +73,7 @@ pub(crate) trait Sends {
     fn on_timeout(&mut self, now: Time);
 
     /// What the flow was begun with.
-    fn config(&self) -> &Config;
+    fn config(&self) -> &SenderConfig;
 
     /// The retransmission timer.
     fn timer(&self) -> &RetransmissionTimer;
@@ -127,7 +127,7 @@ pub(crate) trait Sends {
         self.timer().smoothed()
     }
 
-    fn measured(&self) -> &Measured;
+    fn measured(&self) -> &SenderCounts;
 
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
@@ -183,8 +183,8 @@ pub(crate) struct Sender {
     new_flags: Flags,
     again_flags: Flags,
     listener: Listener,
-    config: Config,
-    measured: Measured,
+    config: SenderConfig,
+    measured: SenderCounts,
 }
 
 /// State kept only for controllers that ask for it.
@@ -228,7 +228,11 @@ enum State {
 }
 
 impl Sender {
-    pub(crate) fn new(config: Config, control: Box<dyn CongestionControl>, now: Time) -> Self {
+    pub(crate) fn new(
+        config: SenderConfig,
+        control: Box<dyn CongestionControl>,
+        now: Time,
+    ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants);
         let plain = config.listener.offer();
@@ -242,7 +246,7 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             duplicates: Duplicates::new(THRESHOLD),
             counts_duplicates: config.recovery != Recovery::Sack,
-            measured: Measured::new(now, control.window().0),
+            measured: SenderCounts::new(now, control.window().0),
             control,
             timer: RetransmissionTimer::new(
                 config.propagation,
@@ -396,7 +400,7 @@ impl Sends for Sender {
     }
 
     #[inline]
-    fn config(&self) -> &Config {
+    fn config(&self) -> &SenderConfig {
         &self.config
     }
 
@@ -445,7 +449,7 @@ impl Sends for Sender {
         self.unacknowledged == self.limit
     }
 
-    fn measured(&self) -> &Measured {
+    fn measured(&self) -> &SenderCounts {
         &self.measured
     }
 

@@ -4,7 +4,7 @@ use longfat_control::{Limited, Sent};
 use longfat_scenario::Recovery;
 use longfat_units::Time;
 
-use super::{Config, Sender, Sends, State};
+use super::{Sender, SenderConfig, Sends, State};
 use crate::packet::{Flags, Packet};
 
 /// Which kind of segment leaves next.
@@ -134,7 +134,7 @@ impl Sender {
         if !self.leaves_plainly {
             self.leave_watched(now, number, flags);
         }
-        let Config { flow, bytes, .. } = self.config;
+        let SenderConfig { flow, bytes, .. } = self.config;
         Packet { number, sent: now, flow, detail: 0, bytes, hop: 0, flags }
     }
 

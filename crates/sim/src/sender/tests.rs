@@ -9,7 +9,7 @@ use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
 use longfat_scenario::Recovery;
 use longfat_units::{Ecn, Segments, Span, Time};
 
-use super::{BurstSender, Config, Sender, Sends, State};
+use super::{BurstSender, Sender, SenderConfig, Sends, State};
 use crate::cargo::Hold;
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
@@ -18,7 +18,7 @@ use crate::receiver::{Echo, Intervals, Receiver};
 const RTT: Span = Span::from_millis(100);
 
 /// One data packet as it left: when, which segment, and whether it had been sent before.
-type Sent = (u64, u64, bool);
+type LogEntry = (u64, u64, bool);
 
 /// A conversation with one kind of sender: TCP's unless stated.
 struct Dialogue<S = Sender> {
@@ -34,14 +34,14 @@ struct Dialogue<S = Sender> {
     /// Does no link have capacity to spare?
     crowded: bool,
     /// What was sent: milliseconds, segment, retransmission.
-    log: Vec<Sent>,
+    log: Vec<LogEntry>,
     /// The ranks of the packets sent.
     ranks: Vec<u32>,
 }
 
 /// A sender that asks for no explicit signals.
-fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> Config {
-    Config {
+fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderConfig {
+    SenderConfig {
         flow: 0,
         bytes: 1000,
         segments: Some(segments),
@@ -82,7 +82,7 @@ impl Dialogue {
         let start =
             Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
         let listener = Listener::new(negotiation);
-        let config = Config { listener, ..config(Recovery::Sack, None, 1_000_000) };
+        let config = SenderConfig { listener, ..config(Recovery::Sack, None, 1_000_000) };
         Self::of("anti-ecn", &start, config, lost)
     }
 
@@ -102,7 +102,7 @@ impl Dialogue {
         Self::of(control, start, config(recovery, pacing, segments), lost)
     }
 
-    fn of(control: &str, start: &Start, config: Config, lost: &[u64]) -> Self {
+    fn of(control: &str, start: &Start, config: SenderConfig, lost: &[u64]) -> Self {
         let (selective, segments) = (config.recovery == Recovery::Sack, config.segments);
         let Sending::Windowed(control) = sending(control, start) else {
             unreachable!("it has a window")
@@ -117,7 +117,7 @@ impl Dialogue {
 
 impl Dialogue<BurstSender> {
     /// A Blitz flow: one segment per millisecond.
-    fn blitz(config: Config, lost: &[u64]) -> Self {
+    fn blitz(config: SenderConfig, lost: &[u64]) -> Self {
         let start = Start { access: Some(1000.0), ..Start::default() };
         let Sending::Bursts(bursts) = sending("blitz", &start) else {
             unreachable!("it has no window")
@@ -482,7 +482,7 @@ fn blitz(segments: u64, lost: &[u64]) -> Dialogue<BurstSender> {
 fn a_burst_leaves_at_the_access_rate_with_falling_priority() {
     let mut dialogue = blitz(50, &[]);
     dialogue.run(Span::from_seconds(10));
-    let expected: Vec<Sent> = (0..50).map(|segment| (segment, segment, false)).collect();
+    let expected: Vec<LogEntry> = (0..50).map(|segment| (segment, segment, false)).collect();
     assert_eq!(dialogue.log, expected);
     assert_eq!(dialogue.ranks, (0..50).collect::<Vec<u32>>());
     assert!(dialogue.sender.is_done());
@@ -554,7 +554,7 @@ fn the_lost_end_of_a_burst_waits_for_the_timer() {
 
 #[test]
 fn bursts_carry_nothing_that_can_be_marked_and_heed_the_receiver() {
-    let bounded = Config { max_window: 20, ..config(Recovery::Sack, None, 1000) };
+    let bounded = SenderConfig { max_window: 20, ..config(Recovery::Sack, None, 1000) };
     let mut dialogue = Dialogue::blitz(bounded, &[4]);
     dialogue.run(Span::from_seconds(60));
     assert!(dialogue.sender.is_done());

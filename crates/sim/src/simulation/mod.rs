@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
-use crate::report::{self, Run};
+use crate::report::{self, ReportSource};
 use crate::series::FlowSeries;
 use crate::traffic::Traffic;
 
@@ -155,9 +155,9 @@ impl Simulation {
     }
 
     /// What there is to report, with these series.
-    fn told(&mut self, series: Option<FlowSeries>) -> Run<'_> {
+    fn told(&mut self, series: Option<FlowSeries>) -> ReportSource<'_> {
         let Self { scenario, network, events, end, .. } = self;
-        Run { scenario, network, series, events: *events, end: *end }
+        ReportSource { scenario, network, series, events: *events, end: *end }
     }
 
     /// What has become of every data packet so far.

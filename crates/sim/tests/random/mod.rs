@@ -38,7 +38,7 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
 }
 
 /// The same way and the same round trip for all: where links are told of acknowledgments early.
-fn make_alike(flows: &mut [Group]) {
+fn make_alike(flows: &mut [GroupText]) {
     let (_, span, extra) = flows[0];
     for (text, its_span, its_extra) in flows {
         (*its_span, *its_extra) = (span, extra);
@@ -117,7 +117,7 @@ fn queue(name: &str) -> String {
 }
 
 /// A group's text without its place; where in the chain it lies; how much longer than its links its round trip is.
-type Group = (String, (Index, Index), u32);
+type GroupText = (String, (Index, Index), u32);
 
 /// Every way of pacing; the first is the default.
 const PACINGS: [&str; 6] = [
@@ -138,7 +138,7 @@ fn written(control: &str) -> String {
     }
 }
 
-fn flow() -> impl Strategy<Value = Group> {
+fn flow() -> impl Strategy<Value = GroupText> {
     let sender = (
         select(
             &[
@@ -187,7 +187,7 @@ fn flow() -> impl Strategy<Value = Group> {
     )
 }
 
-fn traffic() -> impl Strategy<Value = Group> {
+fn traffic() -> impl Strategy<Value = GroupText> {
     let sizes = [
         r#""3 packets""#,
         r#"{ pareto = { mean = "10 packets", shape = 1.35 } }"#,

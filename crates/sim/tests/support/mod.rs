@@ -1,6 +1,8 @@
 //! What the tests of whole simulations share.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
-use longfat_sim::{Recording, Scenario, Simulation};
+use longfat_sim::summary::Summary;
+use longfat_sim::{Column, Recording, Scenario, Simulation};
 
 /// The scenario of this text, which must be right.
 pub(crate) fn read(text: &str) -> Scenario {
@@ -12,4 +14,24 @@ pub(crate) fn record(text: &str, series: bool) -> Recording {
     let mut simulation = Simulation::new(&read(text), series);
     while simulation.advance(100_000) {}
     simulation.finish()
+}
+
+/// The averages of a run of this text.
+pub(crate) fn run(text: &str) -> Summary {
+    record(text, false).summary
+}
+
+/// A number of one direction of a link.
+pub(crate) fn of(summary: &Summary, link: &str, direction: &str, key: &str) -> f64 {
+    summary.links[link][direction][key].as_f64().expect("a number")
+}
+
+/// A column of numbers.
+pub(crate) fn numbers(recording: &Recording, table: &str, column: &str) -> Vec<f64> {
+    let table = recording.table(table).expect("the table");
+    match table.columns.iter().find(|(name, _)| *name == column) {
+        Some((_, Column::Real(values))) => values.clone(),
+        Some((_, Column::Count(values))) => values.iter().map(|&value| value as f64).collect(),
+        other => panic!("{column} is {other:?}"),
+    }
 }

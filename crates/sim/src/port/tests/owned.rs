@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{MEGABYTE, config, packet};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
-use crate::port::{Arrived, Config, Port};
+use crate::port::{Arrived, Port, PortConfig};
 
 /// The packets that the port's queue has dropped, last one first.
 fn dropped(port: &mut Port) -> Vec<u64> {
@@ -62,7 +62,7 @@ proptest! {
         let site = Site { rate, packet: Bytes(1500), capacity, round_trip: None };
         let pushout = longfat_queue::discipline::pushout::discipline();
         let queue = (pushout.build)(&parameter::Settings::default(), &site);
-        let mut port = Port::new(Config { queue, ..config(rate, capacity, false, end) });
+        let mut port = Port::new(PortConfig { queue, ..config(rate, capacity, false, end) });
         prop_assert!(port.has_departures(), "what may be pushed out has no departure yet");
         let (mut sent, mut discarded) = (Vec::new(), Vec::new());
         let mut departure: Option<Time> = None;
@@ -193,7 +193,7 @@ proptest! {
         let end = Time(1_000_000_000);
         let capacity = Capacity::Packets(limit as u64);
         let queue = Impatient { waiting: Vec::new(), limit, patience: Span(1000 * patience), clock: Time::ZERO };
-        let mut port = Port::new(Config {
+        let mut port = Port::new(PortConfig {
             queue: Built::Own(Box::new(queue)),
             ..config(Rate(8_000_000_000), capacity, false, end)
         });
@@ -258,7 +258,7 @@ fn a_queue_knows_flows_and_hosts() {
 
     let notes = Notes::default();
     let seen = Arc::clone(&notes.1);
-    let mut port = Port::new(Config {
+    let mut port = Port::new(PortConfig {
         queue: Built::Own(Box::new(notes)),
         ..config(MEGABYTE, Capacity::Unbounded, false, Time::NEVER)
     });

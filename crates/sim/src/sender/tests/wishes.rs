@@ -20,7 +20,7 @@ struct Told {
 
 /// A window that never changes, with a call every 30 ms, that records everything.
 #[derive(Clone, Debug)]
-struct Listener {
+struct Recorder {
     window: f64,
     wants: Wants,
     pacing: Pacing,
@@ -28,13 +28,13 @@ struct Listener {
     told: Arc<Mutex<Told>>,
 }
 
-impl Listener {
+impl Recorder {
     fn note(&self, what: impl FnOnce(&mut Told)) {
         what(&mut self.told.lock().expect("one thread"));
     }
 }
 
-impl CongestionControl for Listener {
+impl CongestionControl for Recorder {
     fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
         self.note(|told| told.feedback.push(*feedback));
     }
@@ -78,23 +78,23 @@ const EVERYTHING: Wants = Wants {
     router_header: true,
 };
 
-/// A conversation with that listener, until `until` milliseconds, and what the listener was told.
+/// A conversation with that recorder, until `until` milliseconds, and what the recorder was told.
 fn listen(
-    listener: impl FnOnce(&mut Listener),
+    recorder: impl FnOnce(&mut Recorder),
     recovery: Recovery,
     segments: u64,
     lost: &[u64],
     until: u64,
 ) -> (Dialogue, Told) {
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut control = Listener {
+    let mut control = Recorder {
         window: 10.0,
         wants: EVERYTHING,
         pacing: Pacing::Unpaced,
         alarm: Time::ZERO + Span::from_millis(30),
         told: Arc::clone(&told),
     };
-    listener(&mut control);
+    recorder(&mut control);
     let config = config(recovery, None, segments);
     let selective = recovery == Recovery::Sack;
     let sender = Sender::new(config, Box::new(control), Time::ZERO);
@@ -150,7 +150,7 @@ fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
 #[test]
 fn marks_are_told_with_every_echo_and_answered_once_per_window() {
     let told = Arc::new(Mutex::new(Told::default()));
-    let control = Listener {
+    let control = Recorder {
         window: 10.0,
         wants: Wants::NOTHING,
         pacing: Pacing::Unpaced,

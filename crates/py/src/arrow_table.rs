@@ -19,14 +19,14 @@ use pyo3::types::PyCapsule;
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// A table of a recording. It speaks the Arrow C stream interface, which data frames read without a copy.
-#[pyclass(frozen, name = "ArrowTable", module = "longfat._longfat")]
+#[pyclass(frozen, module = "longfat._longfat")]
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct ArrowTable {
     batch: RecordBatch,
 }
 
 #[pymethods]
-impl Table {
+impl ArrowTable {
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
@@ -50,7 +50,7 @@ impl Table {
     }
 }
 
-impl Table {
+impl ArrowTable {
     /// Hands the columns over to Arrow: counts without a copy, absent numbers (NaN) as nulls.
     pub(crate) fn new(table: longfat_sim::Table) -> PyResult<Self> {
         let broken = |error: ArrowError| PyValueError::new_err(error.to_string());

@@ -12,9 +12,9 @@ const FRACTION_MASK: u64 = (1 << FRACTION) - 1;
 /// The exponent of the numbers from 1 to 2.
 const ONE: u64 = 1.0_f64.to_bits();
 
-/// A tabulated function.
+/// A tabulated function, linear between the nodes of its table.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct Interpolated {
     /// One over the node that the spacing starts from.
     scale: f64,
     /// Place of the first node.
@@ -23,7 +23,7 @@ pub(crate) struct Table {
     values: Box<[(f64, f64)]>,
 }
 
-impl Table {
+impl Interpolated {
     /// Tabulates `function` from `from` to `to` and a little beyond, with a node exactly at `node`: where the
     /// function has a kink, say. All three are positive.
     pub(crate) fn new(node: f64, from: f64, to: f64, function: impl Fn(f64) -> f64) -> Self {
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn nodes_are_exact_and_the_space_between_is_straight() {
-        let table = Table::new(3.0, 3.0, 1e6, |x| 10.0 + x);
+        let table = Interpolated::new(3.0, 3.0, 1e6, |x| 10.0 + x);
         for x in [3.0, 6.0, 48.0, 100.3, 99_999.9, 1e6] {
             let error = table.at(x).expect("within the table") - (10.0 + x);
             assert!(error.abs() < 1e-9 * x, "off by {error} at {x}");
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn outside_is_outside() {
-        let table = Table::new(100.0, 10.0, 1e5, |x| x);
+        let table = Interpolated::new(100.0, 10.0, 1e5, |x| x);
         for x in [0.0, 1.0, 9.0, 1.2e5, 1e300, f64::INFINITY, f64::NAN, -50.0] {
             assert_eq!(table.at(x), None, "{x}");
         }
