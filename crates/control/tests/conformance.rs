@@ -68,8 +68,8 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 0.051_271 * 316.23, 87_500.0, 0.051_271 * 295.80),
             at(1e7, 0.051_271 * 3162.3, 8.75e6, 0.051_271 * 2958.0),
         ],
-        // Kavak and Kunniyur, alpha = 1e-4: one segment per round trip; a loss takes w/(1e-4 w² + 2) segments, 9.8039 of
-        // 10³, 0.1 of 10⁵ and 0.001 of 10⁷.
+        // Kavak and Kunniyur, alpha = 1e-4: one segment per round trip; a loss takes w/(1e-4 w² + 2) segments, 9.8039
+        // of 10³, 0.1 of 10⁵ and 0.001 of 10⁷.
         "fiber" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 990.196, 1.0),

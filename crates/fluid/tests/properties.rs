@@ -169,8 +169,8 @@ fn is_held(network: &Network) -> bool {
     })
 }
 
-/// What a flow brings to a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves, and
-/// what its law adds in a round trip to a window that fills the link.
+/// The load a flow puts on a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves,
+/// and what its law adds in a round trip to a window that fills the link.
 fn least(flow: &Flow, rate: f64) -> f64 {
     let bits = flow.packet.0 as f64 * 8.0;
     let window = Segments((rate * flow.rtt.seconds() / bits).max(2.0));

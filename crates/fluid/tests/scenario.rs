@@ -185,8 +185,8 @@ fn slopes(path: &Trajectory) -> Vec<(f64, f64)> {
     windows.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
 }
 
-/// As packets do (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator): two segments per
-/// round trip up to W* = η P, and one above.
+/// The same as packets (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator): two
+/// segments per round trip up to W* = η P, and one above.
 #[test]
 fn anti_ecn_doubles_the_slope_of_trains_up_to_the_threshold() {
     for threshold in [0.49, 0.5, 0.51] {

@@ -25,9 +25,9 @@ fn hayes(window: f64) -> Network {
 }
 
 /// N. D. Hayes, "Roots of the transcendental equation associated with a certain difference-differential equation",
-/// Journal of the London Mathematical Society s1-25(3), 1950: s + a + k e^(-s τ) = 0 loses its stability, for k > a, at
-/// τ = arccos(-a/k)/√(k² - a²). Here a = 2/w and k = w (1 - 2/w²)/2 per round trip: 2/3 and 7/6 at w = 3, 0.4 and 2.3 at
-/// w = 5.
+/// Journal of the London Mathematical Society s1-25(3), 1950: s + a + k e^(-s τ) = 0 loses stability, for k > a, at
+/// τ = arccos(-a/k)/√(k² - a²). Here a = 2/w and k = w (1 - 2/w²)/2 per round trip: 2/3 and 7/6 at w = 3, 0.4 and 2.3
+/// at w = 5.
 #[test]
 fn a_lone_flow_has_the_boundary_of_hayes() {
     for (window, factor) in [(3.0, 2.1790 / 0.95743), (5.0, 1.74556 / 2.26495)] {
@@ -59,10 +59,10 @@ fn the_equations_agree_on_both_sides_of_the_boundary() {
 }
 
 /// C. V. Hollot, V. Misra, D. Towsley, W.-B. Gong, "A control theoretic analysis of RED", INFOCOM 2001: 60 flows, 3750
-/// packets/s, a round trip of 0.246 s, thresholds of 150 and 700 packets, 10 % and averaging at 0.005 per second: stable.
-/// The loop is L(jω) = 1.83e-4/(1 + jω/0.005) · (RC)³/(2N)²/((1 + jωR²C/(2N))(1 + jωR)) e^(-jωR). Its modulus is 1 at
-/// ω = 0.0497 per second, its phase there, but for the delay, -90.3°: 89.7° or 1.565 rad are left, 31.5 s, which are 128
-/// round trips.
+/// packets/s, a round trip of 0.246 s, thresholds of 150 and 700 packets, 10 % and averaging at 0.005 per second:
+/// stable. The loop is L(jω) = 1.83e-4/(1 + jω/0.005) · (RC)³/(2N)²/((1 + jωR²C/(2N))(1 + jωR)) e^(-jωR). Its modulus
+/// is 1 at ω = 0.0497 per second, its phase there, without the delay, -90.3°: that leaves 89.7° or 1.565 rad, which is
+/// 31.5 s or 128 round trips.
 #[test]
 fn the_red_of_hollot_and_others_is_stable() {
     let red = Red {

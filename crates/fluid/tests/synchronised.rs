@@ -99,8 +99,8 @@ fn it_knows_one_link_only() {
     assert_eq!(refused, FluidError::NotOneLink("2 links".into()));
 }
 
-/// Section I of Kavak and Kunniyur: 100 ms, 1500 bytes. A sawtooth up to √(8/(3p)) segments loses one of 1/p packets: at
-/// 1e-9 equation (1) gives 4.648 Gbit/s. The link of 100 Gbit/s without corruption gives 75.
+/// Section I of Kavak and Kunniyur: 100 ms, 1500 bytes. A sawtooth up to √(8/(3p)) segments loses one of 1/p packets:
+/// at 1e-9 equation (1) gives 4.648 Gbit/s. The link of 100 Gbit/s without corruption gives 75.
 #[test]
 fn the_sawtooth_has_the_rates_of_section_one() {
     for (top, gigabits) in [(51_640.0, 4.648), (1e11 / 120_000.0, 75.0)] {

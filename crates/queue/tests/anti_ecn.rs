@@ -71,8 +71,8 @@ fn one_packet_of_a_train_finds_room() {
 
 #[test]
 fn a_cap_lets_the_link_speak_again_soon_after_an_overload() {
-    // 10 000 packets at full rate leave 5000 in a queue without a cap: it takes 10 000 packet times to drain. With a cap
-    // of 500 packets it takes 1000.
+    // 10 000 packets at full rate leave 5000 in a queue without a cap: it takes 10 000 packet times to drain. With a
+    // cap of 500 packets it takes 1000.
     for (limit, silence) in [(f64::INFINITY, 10_000.0), (500_000.0, 1000.0)] {
         let told = |after: f64| {
             let mut queue = AntiEcn::new(RATE, 0.5, limit);

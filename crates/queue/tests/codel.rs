@@ -91,8 +91,8 @@ fn marks_take_the_place_of_drops() {
     assert_eq!((port.books().dropped.len(), port.books().marked.len()), (6, 0));
 }
 
-/// After the drop at 105 ms none leaves until 400 ms. Then the drops are made up for that were due at 205, 275.71, 333.45
-/// and 383.45, and the next is due at 428.17. A mark lets its packet leave, so that the next one is for the next packet.
+/// After the drop at 105 ms no packet leaves until 400 ms. Then the drops due at 205, 275.71, 333.45 and 383.45 are
+/// made up for, and the next is due at 428.17. A mark lets its packet leave, so the next mark is for the next packet.
 #[test]
 fn drops_that_are_overdue_come_at_once() {
     let mut port = dropping();

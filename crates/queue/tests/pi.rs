@@ -88,7 +88,8 @@ fn the_defaults_are_the_controller_of_the_paper() {
     let a = probability(&*policy);
     policy.on_ticks(1, behind(0).backlog);
     let difference = probability(&*policy);
-    // 9.64e-6 (1/0.53 + 1/320) = 1.8219e-5, to the paper's four digits; 9.64e-6/160 = 6.025e-8, of which they leave one.
+    // 9.64e-6 (1/0.53 + 1/320) = 1.8219e-5, to the paper's four digits; 9.64e-6/160 = 6.025e-8, of which they leave
+    // one.
     assert!((a - 1.8219e-5).abs() < 0.0005e-5, "{a}");
     assert!((difference - 6.025e-8).abs() < 0.05e-8, "{difference}");
 }

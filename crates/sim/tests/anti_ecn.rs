@@ -127,8 +127,8 @@ fn the_whole_ramps_of_the_paper() {
 }
 
 /// Packets that come one by one, slower than the virtual queue drains, all find it empty: each acknowledgment adds a
-/// segment, and the window doubles every round trip instead of growing by two. Whether it is an access link of 0.4 of the
-/// rate that spaces them, or pacing.
+/// segment, and the window doubles every round trip instead of growing by two. It makes no difference whether an access
+/// link of 0.4 of the rate spaces them, or pacing.
 #[test]
 fn spaced_packets_double_the_window() {
     let windows = |control: &str, spacing: &str| {
@@ -180,7 +180,7 @@ fn spaced_packets_double_the_window() {
     }
 }
 
-/// Two links, the second four times as fast. The window is above the threshold of the first, so that no packet finds room
+/// Two links, the second four times as fast. The window is above the threshold of the first, so no packet finds room
 /// there; the second is idle three quarters of the time, and gets its packets one by one.
 fn across_two(mode: &str) -> Summary {
     run(&format!(

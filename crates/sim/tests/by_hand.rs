@@ -47,8 +47,8 @@ fn a_buffer_of_two_packets_keeps_two() {
     assert!(close(of(&summary, "narrow", "forward", "utilisation"), 3.0 / 50.0));
 }
 
-/// Bursts of six onto one place in service and two to wait, three times: in the warm-up, after it, and as a transfer. They
-/// reach the link 20 ms after they have left.
+/// Bursts of six arrive at one place in service and two to wait, three times: in the warm-up, after it, and as a
+/// transfer. They reach the link 20 ms after they have left.
 #[test]
 fn drops_are_counted_by_flow_and_by_group_after_the_warm_up() {
     let summary = run(r#"

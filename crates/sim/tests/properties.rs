@@ -72,8 +72,8 @@ proptest! {
         }
     }
 
-    /// A controller that asks for everything is told the same however a run is carried out, loses no packet and leaves no
-    /// header behind.
+    /// A controller that asks for everything is told the same however a run is carried out, loses no packet and leaves
+    /// no header behind.
     #[test]
     fn who_asks_for_everything_is_told_the_same(text in scenarios()) {
         let text = ["reno", "hstcp", "exp", "cubic"]
@@ -116,7 +116,10 @@ proptest! {
                 // Packets that began before the measured interval may end in it: one more than the capacity holds.
                 prop_assert!(number("utilisation").is_some_and(|u| (0.0..=1.15).contains(&u)), "{link} {name} {text}");
                 for key in ["queue_mean", "queue_p99", "drop_rate", "mark_rate"] {
-                    prop_assert!(number(key).is_none_or(|share| (0.0..=1.0).contains(&share)), "{link} {name} {key} {text}");
+                    prop_assert!(
+                        number(key).is_none_or(|share| (0.0..=1.0).contains(&share)),
+                        "{link} {name} {key} {text}"
+                    );
                 }
             }
         }

@@ -77,8 +77,8 @@ pub fn controller() -> Controller {
         ])
 }
 
-/// Blitz remembers nothing of what happens: it answers everything with a new burst, so it is no controller of a window but
-/// a way to send.
+/// Blitz remembers nothing of what happens: it answers everything with a new burst, so it does not control a window; it
+/// is a way of sending.
 fn build(settings: &Settings, start: &Start) -> Sending {
     Sending::Bursts(Bursts {
         duplicates: settings.number("duplicates") as u64,

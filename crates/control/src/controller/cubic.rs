@@ -50,8 +50,8 @@
 //! Promised by the RFC, held in `tests/theory/cubic.rs`: `W_max` at t = K and the mirror image at 2K; the mean
 //! windows of its tables 1 and 2; Reno's share in the Reno-friendly region.
 //!
-//! This file is the worked example of a controller that is no window law: it implements [`CongestionControl`] itself, with
-//! nothing that other crates do not have (`tests/outside.rs` compiles it as one of theirs).
+//! This file is the worked example of a controller that is not a window law: it implements [`CongestionControl`]
+//! itself, using nothing that other crates cannot use (`tests/outside.rs` compiles it as if it were in one).
 
 use longfat_units::math::cbrt;
 use longfat_units::parameter::{Parameter, Settings};

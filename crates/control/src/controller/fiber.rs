@@ -53,8 +53,8 @@
 //! Domain: 2 ≤ w < 1/α. Needs nothing beyond acknowledgments; `per_mark` has an effect only where routers mark.
 //!
 //! Promised by the paper, held in `tests/theory/fiber.rs`: p > α at any window; Reno at small windows; growth of 0.9
-//! per round trip under fibre losses of α/10. Its fluid model, Fig. 1 and 2: `crates/fluid/tests`. The lower bound on the
-//! marking probability: `crates/sim/tests/fiber.rs`.
+//! per round trip under fibre losses of α/10. Its fluid model, Fig. 1 and 2: `crates/fluid/tests`. The lower bound on
+//! the marking probability: `crates/sim/tests/fiber.rs`.
 
 use longfat_units::parameter::{Parameter, Settings};
 

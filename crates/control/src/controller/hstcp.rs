@@ -66,8 +66,8 @@ pub fn controller() -> Controller {
         .parameters(parameters())
 }
 
-/// The five numbers of the response function. The ranges keep `low_window` < `high_window` and `high_p` < `low_p` whatever
-/// is chosen.
+/// The five numbers of the response function. The ranges keep `low_window` < `high_window` and `high_p` < `low_p`
+/// whatever is chosen.
 pub(super) fn parameters() -> [Parameter; 5] {
     [
         Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments"),

@@ -103,8 +103,7 @@ pub fn discipline() -> Discipline {
 fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (a, b) = (settings.number("a"), settings.number("b"));
     if b >= a {
-        let reason = "`b` must be below `a`: their difference is what moves the probability as long as the queue is not \
-                      at its target";
+        let reason = "`b` must be below `a`: their difference moves the probability while the queue is off its target";
         return Err(("b".into(), reason.into()));
     }
     check_target(settings, site)?;

@@ -71,8 +71,8 @@ pub(crate) fn chance(seed: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed)
 }
 
-/// A free link and the queue before it. Checks what every queue owes its host: each packet leaves once or is dropped once,
-/// what waits is within the capacity, and the link is not idle while something waits.
+/// A free link and the queue in front of it. Checks what every queue owes its host: each packet leaves once or is
+/// dropped once, the backlog is within the capacity, and the link is not idle while something waits.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: Box<dyn PacketQueue>,

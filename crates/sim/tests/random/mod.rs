@@ -172,8 +172,8 @@ fn flow() -> impl Strategy<Value = Group> {
             let mut text = format!(
                 "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
-                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n\
-                 pacing = {pacing}\n"
+                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
+                 slow_start = \"{slow_start}\"\npacing = {pacing}\n"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
@@ -205,8 +205,8 @@ fn traffic() -> impl Strategy<Value = Group> {
         let control = written(control);
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
-            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\nreverse = {reverse}\n\
-             arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
+            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\n\
+             path = [PATH]\nreverse = {reverse}\narrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
              rtt = {{ uniform = [\"LEAST ms\", \"MOST ms\"] }}\n{count}"
         );
         (text, span, extra)
