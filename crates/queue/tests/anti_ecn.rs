@@ -7,7 +7,7 @@ use longfat_units::{Bytes, Time};
 
 use support::{PACKET, PACKET_TIME, RATE, close};
 
-/// So many packet times, of a microsecond each, into the run.
+/// That many packet times, of a microsecond each, into the run.
 fn at(packet_times: f64) -> Time {
     Time((packet_times * PACKET_TIME as f64).round() as u64)
 }
@@ -32,7 +32,7 @@ fn a_trace_worked_out_by_hand() {
     }
 }
 
-/// Of `packets` that come at a share `load` of the capacity, those that find room, after `before` that did not count.
+/// How many of `packets` that arrive at a share `load` of the capacity find room, after `before` that are not counted.
 fn share_with_room(threshold: f64, load: f64, before: u64, packets: u64) -> f64 {
     let mut queue = AntiEcn::new(RATE, threshold, 1e6);
     let mut told = |packet: u64| queue.has_spare_capacity(at(packet as f64 / load), PACKET);

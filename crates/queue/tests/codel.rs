@@ -31,7 +31,8 @@ fn arrive(port: &mut Port, at: u64, packets: usize) {
     }
 }
 
-/// A packet leaves every millisecond of `times`: those in which something is dropped or marked, once for each packet.
+/// A packet leaves every millisecond of `times`. Returns those in which something is dropped or marked, once for each
+/// packet.
 fn hits(port: &mut Port, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut hits = Vec::new();
     for at in times {
@@ -62,7 +63,7 @@ fn dropped(port: &Port) -> Vec<u32> {
 ///     105 + 100 = 205,  205 + 100/√2 = 275.71,  + 100/√3 = 333.45,  + 100/√4 = 383.45,  + 100/√5 = 428.17
 /// ```
 ///
-/// and each happens when a packet leaves next. Packet t leaves at t, less one millisecond for each drop before.
+/// and each happens when the next packet leaves. Packet t leaves at t, less one millisecond for each drop before it.
 #[test]
 fn a_standing_queue_is_dropped_from_by_the_control_law() {
     let mut port = dropping();
@@ -106,7 +107,7 @@ fn drops_that_are_overdue_come_at_once() {
     assert_eq!(hits(&mut port, times), [105, 400, 401, 402, 403, 429]);
 }
 
-/// One packet in time at 100 ms, and packets are late no earlier than 105 ms after the queue is there again.
+/// With one packet in time at 100 ms, packets are late no earlier than 105 ms after the queue is back.
 #[test]
 fn a_packet_in_time_begins_the_interval_anew() {
     let mut port = dropping();
@@ -118,8 +119,8 @@ fn a_packet_in_time_begins_the_interval_anew() {
 }
 
 /// Six drops until 429 ms: n = 6 and n₀ = 1, the next due at 428.17 + 100/√6 = 468.99 ms. The queue drains and comes
-/// back. The first drop is 105 ms after that; if this is within 1600 ms of 468.99, n goes on at 5, so that the second
-/// drop is due 100/√5 = 44.72 ms later, otherwise after the full 100.
+/// back. The first drop is 105 ms after that; if this is within 1600 ms of 468.99, n resumes at 5, so the second drop
+/// is due 100/√5 = 44.72 ms later, otherwise after the full 100.
 #[test]
 fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     for (back, second) in [(500, 150), (1963, 150), (1964, 205), (5000, 205)] {
@@ -133,7 +134,7 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     }
 }
 
-/// After a first and only drop there is no rate to go on with: n - n₀ = 0.
+/// After a first and only drop there is no rate to resume: n - n₀ = 0.
 #[test]
 fn a_single_drop_is_no_experience() {
     let mut port = dropping();
@@ -144,8 +145,8 @@ fn a_single_drop_is_no_experience() {
     assert_eq!(hits(&mut port, 201..=410), [305, 405]);
 }
 
-/// A packet every 10 ms, each of which takes 10 ms. With one packet of the largest size behind each that leaves, all of
-/// them wait for 20 ms, four times the target, and no drop could help. With two behind, it could.
+/// A packet every 10 ms, each of which takes 10 ms to send. With one packet of the largest size behind each that
+/// leaves, all of them wait for 20 ms, four times the target, and no drop could help. With two behind, it could.
 #[test]
 fn no_packet_is_late_with_at_most_one_behind_it() {
     for (ahead, drops) in [(2, false), (3, true)] {

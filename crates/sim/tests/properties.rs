@@ -1,4 +1,4 @@
-//! What holds in every simulation, over random scenarios.
+//! What holds in every simulation, tested on random scenarios.
 
 #[path = "random/prober.rs"]
 mod prober;
@@ -54,7 +54,7 @@ proptest! {
         }
     }
 
-    /// The two kinds of server, and runs with and without time series, tell the same to the byte.
+    /// The two kinds of server, and runs with and without time series, give the same results to the byte.
     #[test]
     fn how_a_run_is_carried_out_changes_nothing(text in scenarios()) {
         let scenario = read(&text);
@@ -96,7 +96,7 @@ proptest! {
         }
     }
 
-    /// Where no packet has a priority pushout is drop tail, to the byte.
+    /// Where no packet has a priority, pushout is drop tail, to the byte.
     #[test]
     fn pushout_among_equals_is_drop_tail(text in scenarios()) {
         let plain = told(run(&read(&text), PLAIN));
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(bytes(&plain), bytes(&pushout), "{}", &text);
     }
 
-    /// What is told is possible.
+    /// Every reported number is possible.
     #[test]
     fn every_number_is_possible(text in scenarios()) {
         let scenario = read(&text);

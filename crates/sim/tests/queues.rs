@@ -1,4 +1,4 @@
-//! What the sources of the queue disciplines promise of a link with flows on it.
+//! What the sources of the queue disciplines promise for a link with flows on it.
 
 mod support;
 
@@ -13,8 +13,8 @@ fn of(summary: &Summary, key: &str) -> f64 {
     summary.links["bottleneck"]["forward"][key].as_f64().expect("a number")
 }
 
-/// Kunniyur and Srikant: the utilisation is the one that was asked for, and the queue stays short. Here within 0.2 % at
-/// 100 Mbit/s and 40 ms, with marks and with drops.
+/// Kunniyur and Srikant: the utilisation is the requested one, and the queue stays short. Here within 0.2 % at 100
+/// Mbit/s and 40 ms, with marks and with drops.
 #[test]
 fn avq_holds_the_utilisation_that_is_asked_for() {
     for (utilisation, ecn) in [(0.90, true), (0.96, true), (0.96, false)] {
