@@ -33,7 +33,7 @@
 //! * Slow start is that of the base law, with or without the bit: it already grows by a segment per acknowledged
 //!   segment, and a missing bit is not a sign of congestion.
 //! * An acknowledgment that echoes a congestion mark brings no gain, whatever its other bit says: the host does not
-//!   report it as one (RFC 3168: until the sender has answered). The paper does not say which of the two wins.
+//!   report it as one (RFC 3168: until the sender has reacted). The paper does not say which of the two wins.
 //! * In the fluid the bit is the share of acknowledgments that carry it, and the gain the mean of both.
 //!
 //! # Domain
@@ -41,8 +41,8 @@
 //! Any window. A sender whose own link is slower than every η C of the path hears of room for ever, and its window,
 //! which is never put to the test, grows with each acknowledgment: give it a `max_window`. Where a link of the path
 //! does not support AntiECN, the bit is ignored and this is the base law, to the byte
-//! (`without_a_marker_it_is_its_base_law`, in the tests of the simulator). What Δ = w makes of the window depends on
-//! how evenly packets are spaced: see the marker's essay.
+//! (`without_a_marker_it_is_its_base_law`, in the tests of the simulator). The effect of Δ = w depends on how evenly
+//! packets are spaced: see the marker's essay.
 //!
 //! # What the paper promises
 //!
@@ -61,8 +61,7 @@ use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, WindowLaw};
 pub fn controller() -> Controller {
     Controller::of_law("anti-ecn", AntiEcn::new)
         .title(
-            "AntiECN: grows by delta/w where every link says that it has room, elsewhere as \
-             another law does",
+            "AntiECN: grows by delta/w where every link says that it has room, and like another law elsewhere",
         )
         .source("Kunniyur, ICC 2003")
         .parameters([
@@ -71,10 +70,9 @@ pub fn controller() -> Controller {
                 "window",
                 (1.0, 1e9),
                 ["window", "sqrt"],
-                "growth per round trip while there is room: the window, its square root, or so \
-                 many segments",
+                "growth per round trip while there is room: the window, its square root, or a number of segments",
             ),
-            Parameter::law("on", reno::controller(), "the law that it is built on"),
+            Parameter::law("on", reno::controller(), "the law it builds on"),
         ])
 }
 

@@ -43,7 +43,7 @@ use crate::{Cause, Controller, Needs, Operating, Sending, Start, WindowLaw, Wind
 /// The entry of sized start in the catalogue.
 pub fn controller() -> Controller {
     Controller::new("sized-start", build)
-        .title("Reno with an initial window made from transfer size over bandwidth-delay product")
+        .title("Reno with an initial window that depends on transfer size over bandwidth-delay product")
         .source("after Kim & Farber 1995, section 3")
         .parameters([
             Parameter::number(

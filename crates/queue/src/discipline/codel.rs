@@ -77,7 +77,7 @@ pub fn discipline() -> Discipline {
             Parameter::span(
                 "target",
                 "5 ms",
-                "time in the queue that is not to be exceeded for long (TARGET)",
+                "queueing time that must not be exceeded for long (TARGET)",
             ),
             Parameter::span(
                 "interval",
@@ -98,7 +98,7 @@ fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
     if target >= interval {
         let reason = format!(
             "`target` ({target}) must be below `interval` ({interval}): a good queue gets below the first within the \
-            second"
+             second"
         );
         return Err(("target".into(), reason));
     }
