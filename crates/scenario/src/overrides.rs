@@ -31,7 +31,7 @@ pub(crate) fn apply(root: &mut Table, text: &str, source: usize) -> Result<(), P
     let depth = text[..equals].split('.').count();
     if depth > DEEPEST {
         let place = Place::new(source, 0..equals);
-        let reason = format!("the key has {depth} names, and no value lies deeper than {DEEPEST}");
+        let reason = format!("the key has {depth} names, but no value lies deeper than {DEEPEST}");
         return Err(Problem::new(place, reason).help(EXAMPLE));
     }
     for piece in text[..equals].split('.') {
