@@ -128,7 +128,7 @@ struct Way {
     }
 };
 
-/// What a controller does in its own way, and may be told to do as longfat does.
+/// Where a controller of ns-3 has its own way, and can be made to do as longfat does.
 struct Own {
     bool counted = true;  // grows by whole segments, after as many acknowledgments as it takes
     bool credit = true;   // grows at the end of a recovery by all that the acknowledgment covers
@@ -164,7 +164,7 @@ public:
         Base::CongestionStateSet(state, next);
     }
     void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t acked) override {
-        // What selective acknowledgments told of is no news: the rest is the last retransmission.
+        // What selective acknowledgments reported is not new: the rest is the last retransmission.
         if (m_ends && !own.credit) {
             acked = std::min(acked, 1u);
         }
@@ -233,7 +233,7 @@ void SetQueue(Way &way, const Record &link, double sparePlace) {
         way.device->GetQueue()->SetAttribute("MaxSize", StringValue(Size(buffer, unit)));
         return;
     }
-    // The device takes one packet out of the hands of the discipline before it can send it.
+    // The device takes one packet from the discipline before it can send it.
     const double packet = link.Number("packet");
     const double room = buffer + sparePlace * (unit == "bytes" ? packet : 1.0);
     way.device->GetQueue()->SetAttribute("MaxSize", StringValue("1p"));
@@ -287,7 +287,7 @@ int main(int argc, char **argv) {
         }
     }
 
-    // Packets of 1000 bytes at 10 Tbit/s last less than a nanosecond.
+    // Packets of 1000 bytes at 10 Tbit/s take less than a nanosecond.
     Time::SetResolution(Time::PS);
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(static_cast<uint64_t>(top.Number("seed")));
@@ -331,7 +331,7 @@ int main(int argc, char **argv) {
         SetQueue(way, link, top.Number("spare_place"));
         way.Measure(link.Text("unit"), top.Flag("device_packet"));
     }
-    // An address brings a queue discipline to a device that has none: it is taken away again.
+    // Assigning an address gives a device without a queue discipline one: it is removed again.
     TrafficControlHelper plain;
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.252");
     const Ipv4InterfaceContainer ends = addresses.Assign(bottleneck);
@@ -430,7 +430,7 @@ int main(int argc, char **argv) {
     };
     const double duration = top.Number("duration");
     const double cap = top.Number("cap");
-    // Stops a run that takes too long, at the next of ten thousand looks at the clock.
+    // Stops a run that takes too long, at the next of ten thousand checks of the clock.
     const std::function<void()> watch = [&] {
         if (elapsed() > cap) {
             Simulator::Stop();
@@ -438,7 +438,7 @@ int main(int argc, char **argv) {
         Simulator::Schedule(Seconds(duration / 10000), watch);
     };
     Simulator::Schedule(Seconds(0), watch);
-    // Eighths of the warm-up serve where a run is stopped within it.
+    // Eighths of the warm-up are used if a run is stopped within it.
     const double warmup = top.Number("warmup");
     for (int eighth = warmup > 0 ? 1 : 8; eighth < 8; ++eighth) {
         Simulator::Schedule(Seconds(warmup * eighth / 8), read);

@@ -30,7 +30,7 @@ ns-random [dict get $top seed]
 proc set_queue {link} {
     set packet [dict get $link packet]
     set in_bytes [expr {[dict get $link unit] eq "bytes"}]
-    # ns-2 refuses what would fill the last place: it has to be told of one more.
+    # ns-2 refuses what would fill the last place: it has to be given one more.
     global top
     set spare [dict get $top spare_place]
     if {[dict get $link queue] eq "drop-tail"} {
@@ -94,7 +94,7 @@ proc connect_host {host router delay} {
 }
 
 # ns-2 would look for routes between all pairs of nodes, which takes minutes for a thousand flows, and memory.
-# Here is one way from host to host, and back.
+# Here there is one path from host to host, and one back.
 set ways {}
 Simulator instproc compute-routes {} {
     global ways
@@ -193,7 +193,7 @@ proc read_now {} {
     lappend readings "at [$ns now]" {*}[reading]
 }
 
-# Stops a run that takes too long, at the next of a thousand looks at the clock.
+# Stops a run that takes too long, at the next of a thousand checks of the clock.
 proc watch {every} {
     global began top ns
     if {[clock microseconds] - $began > 1e6 * [dict get $top cap]} { finish }
@@ -213,7 +213,7 @@ proc finish {} {
 
 set duration [dict get $top duration]
 $ns at 0.0 begin
-# Eighths of the warm-up serve where a run is stopped within it.
+# Eighths of the warm-up are used if a run is stopped within it.
 set warmup [dict get $top warmup]
 for {set eighth [expr {$warmup > 0 ? 1 : 8}]} {$eighth < 8} {incr eighth} {
     $ns at [expr {$warmup * $eighth / 8}] read_now

@@ -1,4 +1,4 @@
-//! Any sequence of events leaves every controller sane: the operations and promises of the property test in
+//! Any sequence of events leaves every controller in a valid state: the operations and promises of the property test in
 //! `crates/control/tests/conformance.rs`, with the choice left to the fuzzer.
 
 #![no_main]

@@ -202,7 +202,7 @@ def utilisation(
         [first, last] if edges is None else [_multiple(edge, sample, "an edge") for edge in edges]
     )
     if len(marks) < 2 or any(b <= a for a, b in pairwise(marks)):  # noqa: PLR2004
-        message = "edges of slices must be two times or more, each later than the one before"
+        message = "edges of slices must be at least two instants, each later than the one before"
         raise ValueError(message)
     if marks[-1] > last:
         message = f"the run ends at {last * sample / PICOSECONDS:g} s, before the last edge"
@@ -323,7 +323,9 @@ def fit_exponent(rtts: Iterable[float], goodputs: Iterable[float]) -> Exponent:
     starved = len(pairs) - len(fed)
     x, y = [a for a, _ in fed], [b for _, b in fed]
     if len(set(x)) < 2:  # noqa: PLR2004 - a line needs two
-        message = "an exponent needs flows with two round trips or more that received something"
+        message = (
+            "an exponent needs flows of at least two different round trips that received something"
+        )
         raise ValueError(message)
     n = len(fed)
     middle, height = math.fsum(x) / n, math.fsum(y) / n
@@ -433,7 +435,7 @@ def _multiple(seconds: float, sample: int, what: str) -> int:
     count, rest = divmod(round(seconds * PICOSECONDS), sample)
     if rest or (count < 1 and what == "a time scale"):
         message = (
-            f"{what} of {seconds:g} s is no whole multiple of the spacing of the time series, "
+            f"{what} of {seconds:g} s is not a whole multiple of the spacing of the time series, "
             f"{sample / PICOSECONDS:g} s: choose another `sample`"
         )
         raise ValueError(message)
@@ -444,7 +446,7 @@ def _rate(run: Finished, group: str, link: str | None) -> int:
     """The rate in bit/s of a link in the direction in which a group crosses it."""
     links = run.quantities.links
     if link is None and len(links) > 1:
-        message = f"say which link: there are {', '.join(links)}"
+        message = f"say which link: the links are {', '.join(links)}"
         raise ValueError(message)
     name = next(iter(links)) if link is None else link
     _known(name, links, "link")
@@ -468,5 +470,5 @@ def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:
 
 def _known(name: str, names: Iterable[str], what: str) -> None:
     if name not in names:
-        message = f"there is no {what} called `{name}`: there are {', '.join(names)}"
+        message = f"there is no {what} called `{name}`: choose one of {', '.join(names)}"
         raise ValueError(message)

@@ -52,7 +52,7 @@ def fiber_alpha(
     """
     if not 0 < fibre_loss < 1:
         message = (
-            f"fibre_loss is a probability above 0 and below 1, not {fibre_loss}. A path that corrupts nothing "
+            f"fibre_loss is a probability above 0 and below 1, not {fibre_loss}. A path without corruption "
             "needs no bound: alpha = 0 is Reno"
         )
         raise ValueError(message)
@@ -67,7 +67,7 @@ def fiber_alpha(
     reasons = []
     if least > most_friendly:
         reasons.append(
-            f"to be friendly below {friendly_below}, where TCP meets losses of {1.5 / friendly**2:.2g}, "
+            f"to be friendly below {friendly_below}, where TCP has a loss rate of {1.5 / friendly**2:.2g}, "
             f"it must be at most {most_friendly:.2g}"
         )
     if least > most_controlled:

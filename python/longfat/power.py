@@ -92,7 +92,7 @@ def of_run(run: Finished, group: str | None = None, *, part: tuple[float, float]
     if group not in traffic:
         known = ", ".join(traffic) or "none"
         asked = (
-            "say which group of short flows"
+            "say which group of short flows to use"
             if group is None
             else f"no short flows are called {group!r}"
         )
@@ -116,9 +116,7 @@ def measure(transfers: Table | pl.DataFrame, *, part: tuple[float, float] = MIDD
 
     low, high = part
     if not 0.0 <= low < high <= 1.0:
-        message = (
-            f"a part goes from a share to a larger one, both from 0 to 1, not from {low} to {high}"
-        )
+        message = f"a part runs from one share to a larger one, both between 0 and 1, not from {low} to {high}"
         raise ValueError(message)
     rows = pl.DataFrame(transfers).sort("index")
     first, last = (
@@ -126,9 +124,7 @@ def measure(transfers: Table | pl.DataFrame, *, part: tuple[float, float] = MIDD
         min(math.floor(high * rows.height), rows.height - 1),
     )
     if first >= last:
-        message = (
-            f"of {rows.height} arrivals the part from {low} to {high} has no two to measure between"
-        )
+        message = f"of {rows.height} arrivals, the part from {low} to {high} has fewer than the two needed"
         raise ValueError(message)
     begin, end = rows["start_s"][first], rows["start_s"][last]
     over = pl.col("start_s") + pl.col("completion_s")
@@ -181,7 +177,10 @@ class ProcessorSharing:
     def __post_init__(self) -> None:
         """Refuses a transfer faster than its bottleneck."""
         if not 0.0 < self.service_s <= self.unloaded_s < math.inf:
-            message = f"what occupies the bottleneck for {self.service_s} s cannot take {self.unloaded_s} s"
+            message = (
+                f"a transfer that occupies the bottleneck for {self.service_s} s cannot be done in "
+                f"{self.unloaded_s} s"
+            )
             raise ValueError(message)
 
     @property

@@ -79,7 +79,7 @@ def _load(source: Source) -> tuple[str, str, str]:
 
 def _assignments(changes: Changes) -> list[str]:
     if isinstance(changes, str):
-        message = "a list of changes is needed, such as ['seed=2'], not one text"
+        message = "a list of changes is needed, such as ['seed=2'], not a single text"
         raise TypeError(message)
     if isinstance(changes, Mapping):
         try:

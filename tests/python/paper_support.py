@@ -1,4 +1,4 @@
-"""A paper made up for tests: one link, one figure, a claim of every kind."""
+"""A made-up paper for tests: one link, one figure, a claim of every kind."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Wrong and odd scenarios without end, made of right ones: the answer is always a result or a refusal.
+"""Endless wrong and odd scenarios, made from right ones: the answer is always a result or a refusal.
 
     python tests/python/scenario_fuzzer.py --minutes 60 --seed 7
 
 takes the scenarios of this repository, changes them as trees and as texts, and runs and solves what is accepted
-and small. Of each way to panic, to take longer than the estimate allows and to end in numbers that cannot be it
-prints the smallest scenario. A few hundred go through the tests, always the same ones.
+and small. For each way to panic, to take longer than the estimate allows or to end in impossible numbers, it
+prints the smallest scenario. The tests run a few hundred, always the same ones.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Place = tuple[Any, ...]
 ROOT = Path(__file__).resolve().parents[2]
 
 MOST_PACKETS, MOST_MEMORY = 20_000, 50e6
-"""What is accepted but asks for more is made shorter, or passed over."""
+"""What is accepted but asks for more is made shorter, or skipped."""
 
 PATIENCE_S = 10.0
 """No input that is small by its estimate takes longer."""
@@ -137,12 +137,12 @@ class TooLongError(Exception):
 
 
 class AbsurdError(Exception):
-    """A result that cannot be."""
+    """An impossible result."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What must not happen, and the scenario that makes it happen."""
+    """Something that must not happen, and the scenario that makes it happen."""
 
     text: str
     how: str
@@ -158,7 +158,7 @@ def corpus() -> list[Tree]:
 
 
 def places(tree: object, here: Place = ()) -> Iterator[Place]:
-    """The ways to all values of a tree."""
+    """The paths to all values of a tree."""
     entries: Any = ()
     if isinstance(tree, dict):
         entries = tree.items()
@@ -170,7 +170,7 @@ def places(tree: object, here: Place = ()) -> Iterator[Place]:
 
 
 def holder(tree: Tree, place: Place) -> Any:
-    """What holds the value at `place`."""
+    """The container of the value at `place`."""
     found: Any = tree
     for key in place[:-1]:
         found = found[key]
@@ -254,14 +254,14 @@ def examine(text: str, *, fluid: bool) -> str:
         What was done with it.
 
     Raises:
-        AbsurdError: The result cannot be.
+        AbsurdError: The result is impossible.
         TooLongError: It took too long.
         EngineError: The engine broke one of its rules.
     """
     with in_time():
         try:
             scenario, _ = read(text)
-            # What is written reads back to the same.
+            # What is written reads back as the same.
             if read(scenario.to_toml())[0] != scenario:
                 message = "the resolved scenario reads back to another one"
                 raise AbsurdError(message)
@@ -292,10 +292,10 @@ def small(text: str) -> list[str] | None:
 
 
 def check(summary: dict[str, Any]) -> None:
-    """Refuses averages that cannot be.
+    """Refuses impossible averages.
 
     Raises:
-        AbsurdError: A share above one, a count below none, more lost than there was.
+        AbsurdError: A share above one, a count below zero, more lost than there was.
     """
     shares = (
         "utilisation",
@@ -317,7 +317,7 @@ def check(summary: dict[str, Any]) -> None:
         message = f"jain = {summary['jain']}"
         raise AbsurdError(message)
     if not summary["scenario"]["warmup"].startswith("0 "):
-        return  # what was under way when the measuring began may be lost after it
+        return  # what was in flight when measuring began may be lost after that
     for where, row in rows(summary):
         for part, whole in (
             ("dropped", "arrived"),
@@ -366,7 +366,7 @@ def numbers(content: object) -> Iterator[float]:
 
 @contextmanager
 def in_time() -> Iterator[None]:
-    """Interrupts what takes too long: the engine looks for signals between its steps."""
+    """Interrupts what takes too long: the engine checks for signals between its steps."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         raise TooLongError
@@ -384,7 +384,7 @@ def in_time() -> Iterator[None]:
 
 
 def failing(text: str, *, fluid: bool, done: Counter[str] | None = None) -> str | None:
-    """How a scenario fails, in words that its smallest form shares; `None` if it does not. Counts in `done`."""
+    """How a scenario fails, in words that fit its smallest form; `None` if it does not. Counts in `done`."""
     try:
         what = examine(text, fluid=fluid)
         if done is not None:
@@ -424,7 +424,7 @@ def _fewest_lines(text: str, fails: Callable[[str], bool]) -> str:
 
 
 def hunt(seed: int, count: float, seconds: float = math.inf) -> tuple[Counter[str], list[Finding]]:
-    """Examines up to `count` scenarios for so many `seconds`.
+    """Examines up to `count` scenarios for up to `seconds`.
 
     Returns:
         How many were run, solved, refused or too large; and the smallest scenario of each way to fail.

@@ -226,7 +226,7 @@ def test_the_same_run_writes_the_same_bytes(run: longfat.Run) -> None:
     first = run.save("first", pictures=True)
     second = longfat.run(SMALL).save("second", pictures=True)
     for path in first.iterdir():
-        # The wall clock is in the one, and the checksum of that in the other.
+        # One holds wall-clock times, and the other the checksum of the first.
         if path.name not in ("summary.json", ".longfat.json"):
             assert path.read_bytes() == (second / path.name).read_bytes(), path.name
 
@@ -272,7 +272,7 @@ def test_a_scenario_tells_its_quantities_as_numbers() -> None:
     assert given.measured_s == 3.0
     assert list(given.groups) == ["forward", "web"]
     link = given.links["bottleneck"].forward
-    # 10 Mbit/s · 20 ms are 25 kB, and RED's thresholds a tenth and three tenths of that.
+    # 10 Mbit/s · 20 ms is 25 kB; RED's thresholds are a tenth and three tenths of that.
     assert (link.rate_bit_s, link.delay_ps) == (10_000_000, 5 * 10**9)
     assert (link.buffer, link.unit) == (25_000, "bytes")
     assert (link.queue["min"], link.queue["max"]) == (2500.0, 7500.0)

@@ -44,7 +44,7 @@ for time in [*(warmup * i / 8 for i in range(1, 9) if warmup * i / 8 < reached),
     rows += ["link reverse arrived 0 dropped 0 marked 0 backlog_s 0"]
 open(written, "w").write("\\n".join([f"top engine_s 2.0 reached_s {{reached}}", *rows]) + "\\n")
 """
-"""An ns-2 whose flows get 100 and 200 packets per second, and whose queue holds 4 packets all the time."""
+"""An ns-2 whose flows get 100 and 200 packets per second, and whose queue always holds 4 packets."""
 
 
 def install_fake(monkeypatch: pytest.MonkeyPatch, folder: Path, *, reached: float) -> None:
@@ -80,7 +80,7 @@ def test_a_peer_is_measured_as_longfat_is(
     assert network is not None
     # 300 packets of 1500 bytes per second; the flows start before the measured interval.
     assert network.goodput_bit_s == pytest.approx(3.6e6)
-    # 10 Mbit/s for 20 ms are 16.7 packets, so the buffer has 17.
+    # 10 Mbit/s for 20 ms is 16.7 packets, so the buffer has 17.
     assert network.queue_mean == pytest.approx(4 / 17)
     assert network.drop_rate == pytest.approx(0.002)
     assert network.mark_rate == pytest.approx(0.001)
@@ -178,7 +178,7 @@ def test_the_command_prints_ratios_and_results(
         ("ns3", "apt-get install libns3-dev g++ pkg-config"),
         ("ns2,ns3", "brings it; ns-3 is not installed"),
         ("ns4", "there is no simulator `ns4`: there are ns2, ns3"),
-        (",", "names none"),
+        (",", "names no simulator"),
     ],
 )
 def test_a_simulator_that_is_not_there_is_refused(
@@ -225,7 +225,7 @@ def test_a_peer_gets_what_longfat_drew() -> None:
     # A tenth and three tenths of 10 Mbit/s · 20 ms = 25 kB.
     words = "queue red buffer 25000 unit bytes packet 1500 min 2500 max 7500 weight 0.002 max_p 0.1"
     assert words in forward
-    # 20 ms less 2 · 5 ms on the link leave 5 ms each way, all before the link: only one way has data.
+    # 20 ms less 2 · 5 ms on the link leaves 5 ms each way, all before the link: only one direction has data.
     assert "rtt 0.02 delay_before 0.005 delay_behind none initial_window 10" in first
 
 
@@ -279,7 +279,7 @@ def installed(name: str) -> bool:
 def test_a_lone_reno_flow_gives_the_same_in_a_peer(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    # One compilation for all tests of a session.
+    # Compiled once for all tests of a session.
     kept = tmp_path_factory.getbasetemp() / "peers"
     monkeypatch.setenv("LONGFAT_CACHE", str(kept))
     if not installed(name):

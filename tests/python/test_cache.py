@@ -1,4 +1,4 @@
-"""A cache returns what was put into it or nothing, and removes nothing that is not its own."""
+"""A cache returns what was put into it or nothing, and removes only what is its own."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def cached(cache: Cache, scenario: _longfat.Scenario, tables: tuple[str, ...] = ()) -> bool:
-    """Whether a run comes out of the cache; if not, it is put there."""
+    """Whether a run comes from the cache; if not, puts it there."""
     (result,) = run_many([Job(scenario, tables=tables)], cache=cache)
     assert result.summary is not None, result.error
     assert result.summary["seed"] == scenario.seed
@@ -51,7 +51,7 @@ def entry_of(cache: Cache) -> Path:
 
 
 def age(path: Path, days: float) -> None:
-    """Makes a file or folder, and all that is in it, as old as that."""
+    """Makes a file or folder, and everything in it, that old."""
     then = time.time() - days * DAY_S
     for each in [*path.rglob("*"), path] if path.is_dir() else [path]:
         os.utime(each, (then, then), follow_symlinks=False)
@@ -276,7 +276,7 @@ def test_what_is_young_stays(cache: Cache, scenario: _longfat.Scenario) -> None:
 
 def test_a_place_that_cannot_be_written_is_told_once(scenario: _longfat.Scenario) -> None:
     cache = Cache("/dev/null/cache")
-    with pytest.warns(CacheWarning, match="/dev/null/cache cannot be written") as told:
+    with pytest.warns(CacheWarning, match="/dev/null/cache is not writable") as told:
         results = list(run_many([Job(scenario, seed) for seed in (1, 2, 3)], cache=cache))
     assert all(result.summary and not result.cached for result in results)
     assert len(told) == 1

@@ -35,7 +35,7 @@ def test_an_equilibrium_needs_no_folder(longfat: Command, small: Path) -> None:
     assert 0 < summary["margin"] < 1
     assert not Path("runs").exists()
     told = longfat("fluid", small, "--stability")
-    assert "unstable: the feedback would have to come in" in told.stdout
+    assert "unstable: the feedback delay would have to be" in told.stdout
 
 
 def test_one_picture_has_the_packets_too(longfat: Command, small: Path) -> None:

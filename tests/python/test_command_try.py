@@ -43,7 +43,7 @@ def test_try_as_json(longfat: Command) -> None:
 
 def test_try_says_that_its_link_does_not_know_anti_ecn(longfat: Command) -> None:
     done = longfat(*FAST, "--control", "reno,anti-ecn", "--seeds", "1")
-    assert "the link does not know AntiECN, so this is plain TCP: anti-ecn\n" in done.stdout
+    assert "the link does not support AntiECN, so this is plain TCP: anti-ecn\n" in done.stdout
     printed = json.loads(longfat(*FAST, "--control", "reno,anti-ecn", "--json").stdout)
     assert [each["anti_ecn"] for each in printed["controls"]] == [None, False]
 
@@ -64,10 +64,10 @@ def test_try_writes_scenarios_that_run(longfat: Command) -> None:
 
 def test_the_second_time_nothing_is_simulated(longfat: Command) -> None:
     first = longfat(*FAST)
-    assert "known from earlier" not in first.stdout
+    assert "came from the cache" not in first.stdout
     second = longfat(*FAST)
-    assert "3 of 3 runs were known from earlier" in second.stdout
-    kept = second.stdout.replace("3 of 3 runs were known from earlier\n", "")
+    assert "3 of 3 runs came from the cache" in second.stdout
+    kept = second.stdout.replace("3 of 3 runs came from the cache\n", "")
     assert kept == first.stdout
 
 

@@ -1,14 +1,14 @@
 """What the documents show is true.
 
-- Every `$ longfat` line of a ```console block is run. Output shown below it is what it prints, but for what the
-  wall clock says; `...` stands for anything. Output that begins with `error` or `Usage` belongs to a command
+- Every `$ longfat` line of a ```console block is run. Output shown below it is what it prints, except for
+  wall-clock times; `...` stands for anything. Output that begins with `error` or `Usage` belongs to a command
   that is refused.
 - Every ```python block is run.
 - Every ```toml block is read as a scenario; what a fragment lacks is added. A block that begins with a comment
   `# NAME.toml` is that file: it says the same as the example of that name, or is written for what follows.
 
 The blocks of one document run in order, in one folder, which holds a copy of the example scenarios. A fence
-that says more, such as ```console skip, is left alone. `UPDATE=1` writes the output of today into the
+with more words, such as ```console skip, is left alone. `UPDATE=1` writes the current output into the
 documents: read what changed before keeping it.
 """
 
@@ -74,7 +74,7 @@ def entries(block: str) -> Iterator[ConsoleCommand]:
 
 
 def run_console(block: str, longfat: Command) -> tuple[str, list[str]]:
-    """Runs a block; what it looks like with the output of today, and what is wrong with it."""
+    """Runs a block; returns how it looks with the current output, and what is wrong with it."""
     updated, complaints = "", []
     end = 0
     for entry in entries(block):
@@ -114,7 +114,7 @@ def read_toml(block: str) -> None:
 
 
 def completed(fragment: str) -> str:
-    """A whole scenario around a part of one."""
+    """A whole scenario around a fragment."""
     before, after = "", ""
     if not re.search(r"^duration\b", fragment, re.MULTILINE):
         before = 'duration = "20 s"\n'
@@ -200,7 +200,7 @@ control = "reno"
 path = ["bottleneck"]
 rtt = "20 ms"
 """
-"""Says nothing that has a default."""
+"""Sets nothing that has a default."""
 PREFIXES = {
     "Top of the file": "",
     "Links": "link.bottleneck.",
@@ -219,7 +219,7 @@ def section(heading: str) -> str:
 def test_a_default_of_the_reference_written_out_changes_nothing(heading: str) -> None:
     rows = ROW.findall(section(heading))
     assert rows
-    # A link knows AntiECN when it says so; what its table leaves out has defaults.
+    # A link supports AntiECN when it says so; what its table leaves out has defaults.
     on = ["link.bottleneck.anti_ecn=true"] if heading == "AntiECN" else []
     plain = Scenario.parse(SPARSE, overrides=on)
     for key, default in rows:
@@ -289,7 +289,7 @@ def default_of(parameter: dict[str, Any]) -> str:
 
 
 def range_of(parameter: dict[str, Any]) -> str:
-    """What values are possible."""
+    """Which values are possible."""
     kind = parameter["kind"]
     if parameter["words"]:
         words = ", ".join(f"`{json.dumps(word)}`" for word in parameter["words"])

@@ -19,8 +19,8 @@ from support import SMALL
     ("rtts", "expected"), [((80, 140, 200), 0.872), ((60, 80, 140, 160, 200), 0.824)]
 )
 def test_jain_of_equal_windows(rtts: tuple[int, ...], expected: float) -> None:
-    # Equal windows give rates as the inverse of round trips: the least that CW-HSTCP aims at. 35 : 20 : 14 and
-    # 28 : 21 : 12 : 10.5 : 8.4 make 4761/5463 = 0.8715 and 6384/7749 = 0.8239.
+    # Equal windows give rates inverse to round trips: the least that CW-HSTCP aims at. 35 : 20 : 14 and 28 : 21
+    # : 12 : 10.5 : 8.4 make 4761/5463 = 0.8715 and 6384/7749 = 0.8239.
     assert fairness.jain(1 / rtt for rtt in rtts) == pytest.approx(expected, abs=6e-4)
 
 
@@ -63,7 +63,7 @@ def test_an_exponent_and_its_interval_by_hand() -> None:
 def test_an_exponent_needs_two_round_trips() -> None:
     assert fairness.fit_exponent([0.05, 0.2], [16, 1]).value == pytest.approx(2)
     for goodputs in ([4, 4, 4], [1, 0, 0]):
-        with pytest.raises(ValueError, match="two round trips"):
+        with pytest.raises(ValueError, match="two different round trips"):
             fairness.fit_exponent([0.1, 0.1, 0.1], goodputs)
 
 
@@ -97,7 +97,7 @@ def group(name: str, **changes: Any) -> dict[str, Group]:
 
 @dataclass
 class Fake:
-    """A run of ten seconds on 10 Mbit/s there and 5 Mbit/s back, with a warm-up of two."""
+    """A run of ten seconds on 10 Mbit/s out and 5 Mbit/s back, with a warm-up of two seconds."""
 
     flows: list[dict[str, Any]]
     groups: dict[str, Group]
@@ -134,7 +134,7 @@ class Fake:
 
 
 def alternating() -> Fake:
-    """Two flows that take turns: for a second one has everything, then the other."""
+    """Two flows that take turns: for one second one has everything, then the other."""
     first = [8e6 if row // 2 % 2 == 0 else 0.0 for row in range(20)]
     return Fake(
         [flow("a[0]"), flow("a[1]")],
@@ -145,14 +145,14 @@ def alternating() -> Fake:
 
 def test_what_takes_turns_is_fair_at_long_scales_only() -> None:
     table = fairness.by_time_scale(alternating(), scales=(0.5, 1, 2, 3, 5, 50))
-    # Eight seconds of steady part. In three a flow has two of them, the other one: 9/(2·5).
+    # Eight seconds of steady state. Out of three seconds one flow has two, the other one: 9/(2·5).
     assert table["scale_s"].to_list() == [0.5, 1, 2, 3, 5, 50]
     assert table["jain"].to_list() == pytest.approx([0.5, 0.5, 1, 0.9, 25 / 26, None])
     assert table["windows"].to_list() == [16, 8, 4, 2, 1, 0]
 
 
 def test_the_steady_part_can_be_chosen() -> None:
-    # From one second on, windows of two begin in the middle of a turn of two.
+    # From one second on, windows of two seconds begin in the middle of a turn of two.
     run = alternating()
     first = [8e6 if row // 4 % 2 == 0 else 0.0 for row in range(20)]
     run.rates = {"a[0]": first, "a[1]": [8e6 - rate for rate in first]}
@@ -182,7 +182,7 @@ def test_utilisation_is_that_of_the_papers_formula() -> None:
     table = fairness.utilisation(run, edges=(2, 3, 5, 10))
     assert table.columns == ["from_s", "until_s", "flow", "group", "utilisation"]
     assert table["from_s"].to_list() == [2, 2, 3, 3, 5, 5]
-    # Of 10 Mbit/s there: 8 Mbit/s for 1 of 1 s, 1 of 2 s, 2 of 5 s. Of 5 Mbit/s back the rest.
+    # Of 10 Mbit/s out: 8 Mbit/s for 1 of 1 s, 1 of 2 s, 2 of 5 s. The rest of 5 Mbit/s back.
     assert table.filter(flow="a[0]")["utilisation"].to_list() == pytest.approx([0.8, 0.4, 0.32])
     assert table.filter(flow="b[0]")["utilisation"].to_list() == pytest.approx([0, 0.8, 0.96])
     whole = fairness.utilisation(run, "a")
@@ -244,13 +244,13 @@ def test_round_trips_may_have_queueing_in_them() -> None:
 def test_what_cannot_be_measured_is_refused() -> None:
     run = alternating()
     cases: list[tuple[Any, str]] = [
-        (lambda: fairness.index(run, "b"), "no group of long flows called `b`: there are a"),
+        (lambda: fairness.index(run, "b"), "no group of long flows called `b`: choose one of a"),
         (lambda: fairness.loss_rate(run, "b"), "no group called `b`"),
-        (lambda: fairness.share(run, link="x"), "no link called `x`: there are wire"),
+        (lambda: fairness.share(run, link="x"), "no link called `x`: choose one of wire"),
         (lambda: fairness.by_time_scale(run, scales=(0.7,)), "spacing of the time series, 0.5 s"),
         (lambda: fairness.by_time_scale(run, scales=(0,)), "a time scale of 0 s"),
         (lambda: fairness.utilisation(run, edges=(2, 2)), "each later than the one before"),
-        (lambda: fairness.utilisation(run, edges=(2,)), "two times or more"),
+        (lambda: fairness.utilisation(run, edges=(2,)), "at least two instants"),
         (lambda: fairness.utilisation(run, edges=(2, 11)), "ends at 10 s"),
     ]
     for measure, reason in cases:

@@ -18,14 +18,14 @@ def test_losses_of_tcp_are_those_of_the_paper(rate: str, packet: str, loss: floa
 
 
 def test_the_example_of_the_paper_has_a_smaller_alpha() -> None:
-    """100 Gbit/s are 833 333 segments, so alpha is at most 1.2e-6: the paper's 2e-6 loses control."""
-    # Two magnitudes above the fibre.
+    """100 Gbit/s is 833 333 segments, so alpha is at most 1.2e-6: the paper's 2e-6 loses control."""
+    # Two orders of magnitude above the fibre.
     alpha = longfat.fiber_alpha("100 Gbit/s", "100 ms", "1500 B", 1e-9, "10 Mbit/s")
     assert alpha == pytest.approx(1e-7)
-    # With more corruption the bound of control is what it takes.
+    # With more corruption the bound of control decides.
     bound = longfat.fiber_alpha("100 Gbit/s", "100 ms", "1500 B", 5e-8, "10 Mbit/s")
     assert bound == pytest.approx(1.2e-6)
-    # The slower path leaves friendliness as the bound: a tenth of 2.16e-4.
+    # On the slower path friendliness is the bound: a tenth of 2.16e-4.
     friendly = longfat.fiber_alpha("1 Gbit/s", "100 ms", "1500 B", 1e-6, "10 Mbit/s")
     assert friendly == pytest.approx(2.16e-5)
 

@@ -112,7 +112,7 @@ def test_an_independent_solver_finds_the_same_windows(loss: float) -> None:
 def test_an_independent_delay_solver_finds_the_same_windows() -> None:
     """The same a round trip late, x' = x(t-1) (1/x - p(t-1) x/2), in a thousand steps of Heun per round trip.
 
-    On a link of 30 the flow overshoots and swings: the delay decides the course.
+    On a link of 30 the flow overshoots and oscillates: the delay decides its course.
     """
     steps, capacity, loss = 1000, 30.0, 1e-3
     h = 1 / steps
@@ -197,7 +197,7 @@ rtt = "20 ms"
 """
     rest = longfat.fluid(SMALL + traffic, integrate=False, equilibrium=True).equilibrium
     assert rest is not None
-    # 4 of 10 Mbit/s are taken.
+    # 4 of 10 Mbit/s are in use.
     assert sum(flow["rate_bit_s"] for flow in rest["flows"]) == pytest.approx(6e6)
 
 
@@ -276,12 +276,12 @@ def test_flows_that_lose_together() -> None:
         shares[control] = series["flow-0[0]"][-1] / series["flow-1[0]"][-1]
     assert shares["reno"] == pytest.approx(1, rel=0.02)
     assert shares["stcp"] == pytest.approx(8, rel=1e-2)
-    with pytest.raises(ValueError, match="one round trip for each"):
+    with pytest.raises(ValueError, match="one round trip are needed for each"):
         longfat.synchronised(["reno"], rate="1 Gbit/s", rtt="10 ms", window=[1, 2], duration="10 s")
 
 
 def test_the_phase_plane_has_both_lines() -> None:
-    """500 Mbit/s in packets of 1000 B is 62,500 a second: 10,000 in 160 ms, 5,000 in 80 ms."""
+    """500 Mbit/s in packets of 1000 B is 62,500 per second: 10,000 in 160 ms, 5,000 in 80 ms."""
     solved = longfat.synchronised(
         ["hstcp", "stcp"],
         rate="500 Mbit/s",
@@ -300,7 +300,7 @@ def test_the_phase_plane_has_both_lines() -> None:
     equal = np.asarray(solved.phase_plane(fair=1).axes[0].lines[1].get_xydata())
     assert equal[1, 0] == pytest.approx(equal[1, 1])
     lone = longfat.synchronised("reno", rate="1 Mbit/s", rtt="10 ms", window=[2], duration="1 s")
-    with pytest.raises(ValueError, match="two flows on one link: there are 1 flows"):
+    with pytest.raises(ValueError, match="two flows on one link, not 1 flow on 1 link"):
         lone.phase_plane()
 
 

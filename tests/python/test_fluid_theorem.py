@@ -36,7 +36,7 @@ class DrawnNetwork:
 
     @staticmethod
     def drawn(seed: int, segments: float) -> DrawnNetwork:
-        """A network of two to fifty links on which flows have around so many segments per round trip."""
+        """A network of two to fifty links on which flows have around this many segments per round trip."""
         chance = random.Random(seed)  # noqa: S311 - shapes of networks
         links, flows = chance.randint(2, 50), chance.randint(2, 200)
         routes = [
@@ -50,7 +50,7 @@ class DrawnNetwork:
             ],
             routes=routes,
             round_trips=[round(chance.uniform(0.01, 0.2), 6) for _ in range(flows)],
-            # Reno's (alpha = 0) among the modified ones.
+            # Reno (alpha = 0) among the modified ones.
             alphas=[chance.choice([0.0, ALPHA]) for _ in range(flows)],
         )
 
@@ -147,7 +147,7 @@ def optimum(network: DrawnNetwork, *, overflow: bool) -> np.ndarray[Any, Any]:
 
 
 def agrees(seed: int, price: Any) -> None:
-    # The penalty is of second order in the price: with small windows it stands out of the rounding.
+    # The penalty is of second order in the price: with small windows it stands out from the rounding.
     network = DrawnNetwork.drawn(seed, segments=300.0 if price == "avq" else 20.0)
     solved = longfat.fluid(
         network.scenario(), price=price, integrate=False, equilibrium=True

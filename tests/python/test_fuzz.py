@@ -1,4 +1,4 @@
-"""Scenarios drawn at random, always the same ones; `scenario_fuzzer.py` goes on with others for hours."""
+"""Scenarios drawn at random, always the same ones; `scenario_fuzzer.py` tries others for hours."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ rtt = "40 ms"
 packet = "1000 B"
 """,
 }
-"""What has been found, in its smallest form."""
+"""What has been found so far, in its smallest form."""
 
 
 @pytest.mark.parametrize("fluid", [False, True])

@@ -71,7 +71,7 @@ rtt = { spread = ["1 ms", "100 ms"] }
     ],
 )
 def test_ctrl_c_ends_the_fluid_too(own_folder: Path, arguments: tuple[str, ...]) -> None:
-    """Each of them takes most of a minute or more: who does not listen is still busy when the wait is over."""
+    """Each takes most of a minute or more: one that ignores the signal is still busy when the wait is over."""
     (own_folder / "slow.toml").write_text(SLOW_FLUID, encoding="utf-8")
     with subprocess.Popen(
         [sys.executable, "-m", "longfat", "fluid", "slow.toml", "--json", *arguments],

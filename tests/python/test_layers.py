@@ -1,8 +1,8 @@
 """Which way the package's imports go: down through the layers, and never in a circle.
 
 An import counts wherever it stands: at the top of a module, inside a function, or for the type checker alone.
-What is imported late or only for its types is still known, and a circle of knowledge is one however it is tied.
-Importing `longfat.study._cache` from elsewhere runs `longfat/study/__init__.py` first, so it counts as
+A module imported late or only for its types is still a dependency, and a circle is a circle however it is
+closed. Importing `longfat.study._cache` from elsewhere runs `longfat/study/__init__.py` first, so it counts as
 importing that too; the front door `longfat/__init__.py` always runs, and counts only when a name comes from it.
 """
 
@@ -34,7 +34,7 @@ LAYERS = [
     {"commands"},
     {"__init__", "__main__"},
 ]
-"""From the ground up: a module uses what is below it, or beside it in its own package."""
+"""From the bottom up: a module uses what is below it, or beside it in its own package."""
 
 
 def modules(root: Path) -> dict[str, Path]:
@@ -65,7 +65,7 @@ def imports(text: str, name: str, known: dict[str, Path]) -> Iterator[str]:
 
 
 def target(dotted: str, known: dict[str, Path]) -> str | None:
-    """The module of the package that a full name stands for, if it is one."""
+    """The module of the package that a full name stands for, if any."""
     head, _, rest = dotted.partition(".")
     if head != "longfat":
         return None
@@ -87,7 +87,7 @@ def layer(name: str) -> int:
 
 
 def circle(found: dict[str, set[str]]) -> str | None:
-    """A circle among the modules in words, if there is one."""
+    """A circle among the modules, in words, if there is one."""
     try:
         TopologicalSorter(found).prepare()
     except CycleError as error:

@@ -25,7 +25,7 @@ from support import ENDLESS, Command, Finished
 
 @pytest.fixture
 def longfat(capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line in this process, which need not load the libraries anew for each test."""
+    """The command line in this process, so that the libraries need not be loaded again for each test."""
 
     def run(*arguments: str) -> Finished:
         code = commands._run(arguments)  # noqa: SLF001 - `main` without leaving the process
@@ -72,7 +72,7 @@ def test_every_kind_of_verdict(longfat: Command) -> None:
     assert found["theory/third"]["interval"] is None
     assert found["theory/third"]["seeds"] is None
     noisy = found["figure-1/noisy"]
-    # Student's t for two degrees of freedom: 4.303 times a standard deviation of 1 over the root of 3.
+    # Student's t for two degrees of freedom: 4.303 times a standard deviation of 1, over the root of 3.
     assert noisy["interval"] == pytest.approx([-2.484, 2.484], abs=1e-3)
     assert noisy["reason"] == "undecided with 3 seeds: the interval crosses -0.50 and 0.50"
     assert noisy["seeds"] == 3
@@ -144,7 +144,7 @@ def test_the_committed_verdict_is_the_one_to_meet(room: Path, longfat: Command) 
     done = longfat("paper", "links", "--quiet")
     assert done.returncode == 1
     _, moved = done.stderr.splitlines()
-    assert moved == "links: figure-1/used is now `differs`; committed is `reproduced`"
+    assert moved == "links: figure-1/used is now `differs`, but `reproduced` is committed"
     assert longfat("paper", "links", "--quiet", "--figure", "theory").returncode == 0
     remake(longfat, "--commit", "--figure", "figure-1")
     merged = json.loads((room / "results/quick.json").read_text("utf-8"))
@@ -203,13 +203,18 @@ def test_full_results_are_shown_in_place_of_quick_ones(room: Path, longfat: Comm
 @pytest.mark.parametrize(
     ("old", "new", "place", "says"),
     [
-        ("at_least = 0.5", "at_laest = 1", "at_laest", "no key here; did you mean `at_least`?"),
+        ("at_least = 0.5", "at_laest = 1", "at_laest", "not a key here; did you mean `at_least`?"),
         ("at_least = 0.5", 'at_least = "a"', "at_least", "Expected `float | null`, got `str`"),
         ("at_least = 0.5", "at_least = 0\nat_most = 1", "at_most", "`at_least` and `at_most`"),
         ("at_least = 0.5", "tolerance = 7", "tolerance = 7", "`tolerance` belongs to `equals`"),
         ("tolerance = 0.1\n", "", "equals = 0.9", "needs either `tolerance` or"),
         ("tolerance = 0.1", "tolerance = -1", "tolerance = -1", "`tolerance` is negative"),
-        ("[-0.5, 0.5]", "[0.5, -0.5]", "between", "the first number of `between` is the larger"),
+        (
+            "[-0.5, 0.5]",
+            "[0.5, -0.5]",
+            "between",
+            "the first number of `between` is larger than the second",
+        ),
         (
             'because = "half is more than nothing"\n',
             "",
@@ -217,10 +222,10 @@ def test_full_results_are_shown_in_place_of_quick_ones(room: Path, longfat: Comm
             "`because` is missing",
         ),
         ('claim = "Two flows use the link."\n', "", "[[claim]]", "`claim` is missing"),
-        ('"figure-1/empty"', '"figure-1/used"', 'id = "figure-1/used"', "has this id already"),
-        ('"figure-1/used"', '"Figure 1"', 'id = "Figure 1"', "`Figure 1` is no id"),
+        ('"figure-1/empty"', '"figure-1/used"', 'id = "figure-1/used"', "already has this id"),
+        ('"figure-1/used"', '"Figure 1"', 'id = "Figure 1"', "`Figure 1` is not an id"),
         ('venue = "Proceedings"\n', "", "[paper]", "`venue` is missing"),
-        ("year = 2001", "yaer = 2001", "yaer", "no key here; did you mean `year`?"),
+        ("year = 2001", "yaer = 2001", "yaer", "not a key here; did you mean `year`?"),
         ('quick = "needs', 'quikc = "needs', "untestable.quikc", "Invalid enum value 'quikc'"),
         (
             'untestable.full = "not our weeks"',
@@ -250,7 +255,7 @@ def test_all_wrong_claims_are_told_at_once(room: Path, longfat: Command) -> None
     assert done.stderr.count("did you mean `at_least`?") == 2
     bad = room / "deviations.toml"
     bad.write_text('[[deviation]]\nwhi = "x"\nid = "a"\n', "utf-8")
-    with pytest.raises(RoomError, match=r"deviations.toml:2: .*`whi` is no key here"):
+    with pytest.raises(RoomError, match=r"deviations.toml:2: .*`whi` is not a key here"):
         read_deviations(bad)
 
 
@@ -265,7 +270,7 @@ def test_all_wrong_claims_are_told_at_once(room: Path, longfat: Command) -> None
         (
             '"figure-1/gone"',
             '"figure-1/gnoe"',
-            "it answers `figure-1/gnoe`, which is no claim of figure-1",
+            "it answers `figure-1/gnoe`, which is not a claim of figure-1",
         ),
         ("def draw", "def drow", "it has FIGURE but no function `draw`"),
         ("plots.grid(", "plots.gird(", "`draw` failed: AttributeError"),
@@ -321,7 +326,7 @@ def test_ctrl_c_leaves_nothing_and_the_next_goes_on(room: Path, own_folder: Path
 
 
 def finished(cache: Path) -> int:
-    """How many runs are in the cache; a folder that is looked into may become an entry meanwhile."""
+    """How many runs are in the cache; a folder may become an entry while it is being inspected."""
     try:
         return len(list(cache.rglob("summary.json")))
     except FileNotFoundError:
@@ -364,7 +369,7 @@ def test_all_papers_go_in_one(own_folder: Path, longfat: Command) -> None:
 def test_the_plan_runs_nothing(longfat: Command) -> None:
     done = longfat("paper", "links", "--plan", "--workers", "2")
     assert done.returncode == 0
-    assert done.stdout.startswith("7 runs, 0 known from earlier\n")
+    assert done.stdout.startswith("7 runs, 0 already in the cache\n")
     assert not Path("runs").exists()
 
 

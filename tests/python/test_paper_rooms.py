@@ -55,7 +55,7 @@ def test_every_claim_has_a_committed_verdict_by_its_criterion(room: Room) -> Non
 @EVERY
 def test_the_readme_is_made_from_the_committed_results(room: Room) -> None:
     text = (room.path / "README.md").read_text("utf-8")
-    assert text == readme(room), f"write it anew: longfat paper {room.slug} --commit"
+    assert text == readme(room), f"write it again: longfat paper {room.slug} --commit"
 
 
 @EVERY

@@ -66,7 +66,7 @@ def test_a_computation_that_fails_is_named() -> None:
 
 
 def test_the_estimate_counts_every_direction_that_data_cross() -> None:
-    # 10 Mbit/s for 4 s are 3333 packets of 1500 B; three million of them take a second.
+    # 10 Mbit/s for 4 s is 3333 packets of 1500 B; three million of them take a second.
     one = estimate_s(read(SMALL.replace("10 Mbit/s", "1 Gbit/s"))[0])
     assert one == pytest.approx(333_333 / 3e6, rel=1e-3)
     back = SMALL[SMALL.index("[[flow]]") :].replace("forward", "back") + "reverse = true\n"
@@ -116,5 +116,5 @@ def test_a_computation_may_be_left_to_chance() -> None:
 
 def test_what_is_measured_must_not_hide_a_label() -> None:
     points = [Computation({"n": 1}, int)]
-    with pytest.raises(MeasureError, match="`n` is measured, but it is a label already"):
+    with pytest.raises(MeasureError, match="`n` is measured, but it is already a label"):
         run_points(points, lambda _: {"n": 2})

@@ -56,14 +56,14 @@ def test_at_low_load_power_is_arrivals_times_size_over_response() -> None:
     assert measured.power_bit_s2 == pytest.approx(exact, rel=1e-8)
     assert measured.response_s is not None
     assert measured.acknowledged_s is not None
-    # The last acknowledgment has half a round trip to go, and may be kept back for a second packet.
+    # The last acknowledgment has half a round trip to go, and may be held back for a second packet.
     assert measured.acknowledged_s.p50 - measured.response_s.p50 == pytest.approx(15e-3, rel=1e-2)
 
 
 def test_power_rises_to_a_knee_and_falls_beyond() -> None:
     rising = [power.of_run(files(150, f'{{ load = "{load} %" }}', 400)) for load in (10, 50, 150)]
     low, knee, over = [measured.power_bit_s2 or math.nan for measured in rising]
-    # Five times the load, and queues of a few packets; in overload not even what a tenth of the load has.
+    # Five times the load, and queues of a few packets; in overload, less power than at a tenth of the load.
     assert 4 * low < knee < 5.5 * low
     assert over < low
 
@@ -75,13 +75,13 @@ def test_overload_measures_what_completes_and_no_more_than_can() -> None:
     assert 0 < whole.throughput_bit_s <= 30e6
     cut = power.of_run(files(30, '{ load = "200 %" }', 400, 6))
     assert cut.unfinished > 0
-    # What happens after the measured part changes nothing but what is known of its arrivals.
+    # What happens after the measured part only changes what is known about its arrivals.
     assert cut.throughput_bit_s == whole.throughput_bit_s
     assert cut.response_s == whole.response_s
 
 
 def table(times: list[float | None]) -> pl.DataFrame:
-    """Transfers of 1000 bits, one each ten seconds; their last acknowledgment takes a second more."""
+    """Transfers of 1000 bits, one every ten seconds; their last acknowledgment takes a second more."""
     count = len(times)
     return pl.DataFrame(
         {
@@ -95,8 +95,8 @@ def table(times: list[float | None]) -> pl.DataFrame:
 
 
 def test_the_middle_part_by_hand() -> None:
-    # Eight arrive; 3 never completes, 1 is slow. The middle half is from 2, at 20 s, to 6, at 60 s: in it
-    # 1, 2, 4 and 5 complete, after 25, 4, 6 and 5 s.
+    # Eight arrive; 3 never completes, 1 is slow. The middle half runs from 2, at 20 s, to 6, at 60 s: in it 1,
+    # 2, 4 and 5 complete, after 25, 4, 6 and 5 s.
     measured = power.measure(table([5.0, 25.0, 4.0, None, 6.0, 5.0, 5.0, 5.0]))
     assert (measured.duration_s, measured.arrivals, measured.unfinished) == (40.0, 4, 1)
     assert (measured.completed, measured.throughput_bit_s) == (4, 100.0)
@@ -111,7 +111,7 @@ def test_the_middle_part_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "size", "bottleneck", "decades"),
-    # log10 of the largest power in Mbit/s², worked out for each network apart from this code.
+    # log10 of the largest power in Mbit/s², worked out for each network independently of this code.
     [
         (150, 100_000, 30, 2.35),
         (150, 100_000, 90, 3.16),
@@ -128,7 +128,7 @@ def test_the_yardstick_of_the_papers_networks(
     alone = 15e-3 + 8 * size / (bottleneck * 1e6) + 2 * 4000 / (rate * 1e6)
     sharing = power.ProcessorSharing(bottleneck * 1e6, size, alone)
     assert math.log10(sharing.best_power_bit_s2 / 1e6) == pytest.approx(decades, abs=0.006)
-    # It is the largest, and at the load that it says.
+    # It is the largest, and at the load that it reports.
     powers = [sharing.power_bit_s2(load / 1000) for load in range(1000)]
     assert max(powers) <= sharing.best_power_bit_s2
     assert max(powers) == pytest.approx(sharing.best_power_bit_s2, rel=1e-4)
@@ -144,5 +144,5 @@ def test_what_cannot_be_measured_is_refused() -> None:
         power.of_run(run, part=(0.5, 0.5))
     with pytest.raises(ValueError, match="of 3 arrivals"):
         power.of_run(run, part=(0, 0.3))
-    with pytest.raises(ValueError, match="cannot take"):
+    with pytest.raises(ValueError, match="cannot be done in"):
         power.ProcessorSharing(1e6, 1e6, 1.0)

@@ -67,6 +67,6 @@ def test_what_came_of_anti_ecn_is_told_by_group() -> None:
     }
     assert _report.anti_ecn(summary) == [
         "AntiECN is in use: near, mail",
-        "AntiECN is unknown to link old, so this is plain TCP: far, web",
+        "link old does not support AntiECN, so this is plain TCP: far, web",
     ]
     assert _report.anti_ecn({"flows": [{"name": "plain[0]", **plain}], "traffic": {}}) == []

@@ -1,4 +1,4 @@
-"""Result folders under fire: killed processes, two of them at once, a full disk, the files of others."""
+"""Result folders under stress: killed processes, two at once, a full disk, other people's files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ for number in range(10_000):
             (folder.path / name).write_text(f"{sys.argv[1]} {number}")
         folder.commit()
 """
-"""Replaces one folder by the next, as fast as it can."""
+"""Replaces one folder with the next, as fast as it can."""
 
 
 def hidden(folder: Path) -> list[str]:
@@ -44,7 +44,7 @@ def hidden(folder: Path) -> list[str]:
 
 
 def whole(folder: Path) -> bool:
-    """Whether a result is of one mind, and carries the list of its files."""
+    """Whether a result is consistent, and carries the list of its files."""
     told = {(folder / name).read_text() for name in ("one", "two", "three")}
     return len(told) == 1 and (folder / ".longfat.json").exists()
 
@@ -64,12 +64,12 @@ def killed_at_random(folder: Path, kills: int) -> None:
         time.sleep(chance.uniform(0, 0.02))
         writer.kill()
         writer.communicate()
-        assert len(hidden(folder)) <= 1, "what the one before has left was cleared away"
+        assert len(hidden(folder)) <= 1, "what the previous one left was cleared away"
         with ResultFolder("other", RUN):
             pass
         assert hidden(folder) == []
         if number:
-            assert whole(folder / "result"), "an exchange was finished or undone, never lost"
+            assert whole(folder / "result"), "a swap was finished or undone, never lost"
         if not (folder / "result").exists():
             with ResultFolder("result", RUN) as first:
                 for name in ("one", "two", "three"):
@@ -107,7 +107,7 @@ def test_asked_to_end_it_cleans_up(own_folder: Path, number: signal.Signals) -> 
     process.send_signal(number)
     _, told = process.communicate(timeout=10)
     assert process.returncode == 128 + number
-    assert told.splitlines()[-1] == "asked to end: nothing unfinished is left"
+    assert told.splitlines()[-1] == "asked to stop: nothing unfinished is left behind"
     assert [path.name for path in own_folder.iterdir()] == ["endless.toml"]
 
 
@@ -131,10 +131,10 @@ def test_the_second_of_two_in_one_place_is_refused(longfat: Command, own_folder:
     process.kill()
     process.communicate()
     assert done.returncode == 2
-    # A long run says first how long it takes.
+    # A long run first says how long it takes.
     assert done.stderr.splitlines()[-1] == (
-        "error: cannot write runs/same: another longfat is writing it: wait for that one, or choose "
-        "another place"
+        "error: cannot write runs/same: another longfat is writing it: wait until it is done, "
+        "or choose another place"
     )
 
 
@@ -230,7 +230,7 @@ def test_a_comparison_keeps_what_the_user_put_there(longfat: Command) -> None:
 
 
 def full(limit: int) -> Callable[[], None]:
-    """A disk with no space for a file of more than `limit` bytes."""
+    """A disk without space for a file of more than `limit` bytes."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 

@@ -19,7 +19,7 @@ def scenario() -> _longfat.Scenario:
 
 
 def facts(result: Result) -> dict[str, Any]:
-    """Everything but what depends on the clock."""
+    """Everything except what depends on the clock."""
     assert result.summary is not None, result.error
     return {key: value for key, value in result.summary.items() if key != "engine"}
 

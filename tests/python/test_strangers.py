@@ -1,4 +1,4 @@
-"""Files that strangers wrote: nothing in them is obeyed, and no code of theirs is run unasked."""
+"""Files that strangers wrote: nothing in them is obeyed, and none of their code is run unasked."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_room_that_did_not_come_with_longfat_is_announced(
     done = longfat("paper", "mine/links", "--plan")
     assert done.returncode == 0, done.stderr
     assert done.stderr == (
-        "links did not come with longfat; its code is run: mine/links/figure_1.py, mine/links/shared.py, "
+        "links did not come with longfat; running its code: mine/links/figure_1.py, mine/links/shared.py, "
         "mine/links/theory.py\n"
     )
     assert longfat("paper", "exp-tcp", "--plan").stderr == ""
@@ -287,7 +287,7 @@ def cyclic() -> dict[str, Any]:
         ({"source": "a\0b"}, "null byte"),
         ({"source": SMALL + "# \ud800"}, "is not Unicode text"),
         ({"source": SMALL, "set": ["a=\udcff"]}, "is not Unicode text"),
-        ({"source": "#" * 20_000_000 + "\n"}, "longer than a scenario may be"),
+        ({"source": "#" * 20_000_000 + "\n"}, "too long for a scenario"),
         ({"source": SMALL.replace('"4 s"', '"1_0 s"')}, "is not a number"),
         ({"source": SMALL + 'initial_threshold = "0 B"\n'}, "must be larger than zero"),
     ],

@@ -52,7 +52,7 @@ def test_a_table_names_the_short_flows(longfat: Command) -> None:
 
 
 def test_many_transfers_are_written_in_parts_and_joined(longfat: Command) -> None:
-    # Enough for several parts of a hundred thousand.
+    # Enough for several parts of a hundred thousand rows.
     Path("web.toml").write_text(
         WEB.replace("RATE", "12000").replace("3 packets", "1 packets"), "utf-8"
     )

@@ -1,6 +1,5 @@
-"""What an installed longfat consists of, and that it works without a checkout.
-
-The wheel is built as users get it; that takes seconds, because the compiled part has just been built.
+"""What an installed longfat consists of, and that it works without a checkout. The wheel is built as users get
+it, which takes seconds because the compiled part has just been built.
 """
 
 from __future__ import annotations

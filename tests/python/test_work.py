@@ -1,4 +1,4 @@
-"""Work and memory, estimated before they are spent; and whatever is under way can be stopped."""
+"""Work and memory, estimated before they are spent; and whatever is running can be stopped."""
 
 from __future__ import annotations
 
@@ -73,7 +73,9 @@ def test_memory_is_estimated_within_a_factor_of_three(change: str) -> None:
         [sys.executable, "-c", MEMORY, "large.toml"], capture_output=True, text=True, check=True
     )
     took, told = map(float, done.stdout.split())
-    assert told / 3 <= took <= told * 3, f"{took / 1e6:.0f} MB, and {told / 1e6:.0f} MB were told"
+    assert told / 3 <= took <= told * 3, (
+        f"{took / 1e6:.0f} MB, and {told / 1e6:.0f} MB were estimated"
+    )
 
 
 @pytest.mark.parametrize(

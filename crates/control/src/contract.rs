@@ -177,7 +177,7 @@ impl Sending {
     pub fn needs(&self) -> Needs {
         match self {
             Self::Windowed(control) => control.needs(),
-            // Nothing else would end a burst of a flow that has no end.
+            // Nothing else would end the burst of an unlimited flow.
             Self::Bursts(Bursts { priorities, .. }) => {
                 Needs { access: true, pacing: true, priorities: *priorities, ..Needs::NONE }
             }

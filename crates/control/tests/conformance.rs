@@ -12,7 +12,7 @@ const RTT: Span = Span::from_millis(100);
 const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
 const TEN_DAYS: Span = Span::from_seconds(10 * 24 * 3600);
 
-/// What one controller promises at one window W, on a path of 100 ms: worked out apart from the code, with the
+/// What one controller promises at one window W, on a path of 100 ms: worked out independently of the code, from the
 /// numbers of the source, for a round of as many acknowledged segments as the window holds.
 struct Promise {
     /// W.
@@ -35,8 +35,8 @@ const TWO_OF_RENO: f64 = 0.9;
 /// The promises of a controller: at 2, 10³, 10⁵ and 10⁷ segments. A controller that is not here fails.
 fn promises(name: &str) -> [Promise; 4] {
     match name {
-        // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is that at
-        // 100 ms: 100 /s · (100 ms)² = 1. Without a word of room AntiECN is its base law.
+        // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is the same at
+        // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law.
         "reno" | "constant-rate" | "sized-start" | "anti-ecn" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 500.0, 1.0),
@@ -44,7 +44,7 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e7, 1.0, 5e6, 1.0),
         ],
         // RFC 3649: a(w) = w² p(w) 2b/(2-b) with p(w) = 10⁻³ (w/38)^-1.19786 and b(w) = 0.5 - 0.052022 ln(w/38),
-        // b held at 0.067106 from 156 202 segments on: a(10³) = 7.85, a(10⁵) = 75.6, a(10⁷) = 2233.
+        // b constant at 0.067106 from 156 202 segments on: a(10³) = 7.85, a(10⁵) = 75.6, a(10⁷) = 2233.
         "hstcp" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 7.848, 670.12, 6.127),
@@ -68,8 +68,8 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 0.051_271 * 316.23, 87_500.0, 0.051_271 * 295.80),
             at(1e7, 0.051_271 * 3162.3, 8.75e6, 0.051_271 * 2958.0),
         ],
-        // Kavak and Kunniyur, alpha = 1e-4: one segment per round trip; a loss takes w/(1e-4 w² + 2) segments, 9.8039 of
-        // 10³, 0.1 of 10⁵ and 0.001 of 10⁷.
+        // Kavak and Kunniyur, alpha = 1e-4: one segment per round trip; a loss takes w/(1e-4 w² + 2) segments, 9.8039
+        // of 10³, 0.1 of 10⁵ and 0.001 of 10⁷.
         "fiber" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 990.196, 1.0),
@@ -99,10 +99,10 @@ fn promised_in_slow_start(name: &str, window: f64) -> f64 {
 
 fn build(controller: &Controller, start: &Start) -> Box<dyn CongestionControl> {
     let sending = (controller.build)(&controller.defaults(), start);
-    sending.windowed().expect("only those with a window are asked for")
+    sending.windowed().expect("only controllers with a window are used")
 }
 
-/// In congestion avoidance, and never elsewhere before.
+/// In congestion avoidance from the start.
 fn avoiding(controller: &Controller, window: f64) -> Box<dyn CongestionControl> {
     let window = Segments(window);
     build(controller, &Start { window, threshold: Some(window), ..Start::default() })
@@ -141,7 +141,7 @@ fn windowed() -> impl Iterator<Item = &'static Controller> {
         .filter(move |entry| sending(entry).windowed().is_some())
 }
 
-/// Those of them whose window grows by acknowledged segments and falls at congestion, whatever else the law is.
+/// Those whose window grows with acknowledged segments and falls at congestion, whatever else the law does.
 fn additive() -> impl Iterator<Item = &'static Controller> {
     windowed().filter(|entry| build(entry, &Start::default()).promises().additive)
 }
@@ -236,7 +236,7 @@ fn ten_lossless_days_change_nothing_but_the_window() {
             assert!(grown.is_finite() && grown >= window, "{name}: {window} became {grown}");
             assert_eq!(old.threshold(), Some(Segments(window)), "{name}");
 
-            // From here it does what a flow does that has just come to this window.
+            // From here it behaves like a flow that has just come to this window.
             let mut new = avoiding(controller, grown);
             for _ in 0..2 {
                 now += RTT;
@@ -256,7 +256,7 @@ fn ten_lossless_days_change_nothing_but_the_window() {
 
 #[test]
 fn ten_days_of_windowfuls_stay_finite() {
-    // As many acknowledgments at once as keep an exponential law exponential.
+    // Few enough acknowledgments at once to keep an exponential law exponential.
     for controller in windowed() {
         let mut control = avoiding(controller, 1e5);
         let mut now = Time::ZERO;
@@ -355,7 +355,7 @@ fn what_has_no_window_needs_the_rate_of_its_own_link() {
         let name = &*controller.name;
         assert!(bursts.duplicates >= 1, "{name}");
         assert_eq!(bursts.rate, Some(1e6), "{name}");
-        // Nothing else would end a burst of a flow that has no end.
+        // Nothing else would end the burst of an unlimited flow.
         assert!(needs.access && needs.pacing, "{name}: {needs:?}");
         assert_eq!(needs.priorities, bursts.priorities, "{name}");
     }
@@ -421,7 +421,7 @@ proptest! {
     }
 }
 
-/// A suite that finds nothing is worth nothing: controllers with one fault each, and the word for it.
+/// A suite that finds no faults is worthless: controllers with one fault each, and a word that names it.
 mod faults {
     use longfat_control::{CongestionControl, Pacing};
 

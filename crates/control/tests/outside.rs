@@ -1,4 +1,4 @@
-//! A controller needs nothing that is private to the crate: CUBIC, as if it were somebody else's.
+//! A controller needs nothing that is private to the crate: CUBIC, as if it were in another crate.
 
 // What the file names by `crate::` is public in the crate.
 use longfat_control::*;

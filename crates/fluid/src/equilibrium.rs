@@ -183,7 +183,10 @@ impl<'a> Search<'a> {
             let losses = Chances { marks: 0.0, losses: plan.loss };
             if !charged && plan.demand(losses, plan.rtt, Demand::UNKNOWN).is_none() {
                 let why = if plan.loss > 0.0 {
-                    format!("its links charge nothing, and losses of {} do not", plan.loss)
+                    format!(
+                        "its links charge nothing, and their loss rate of {} is too low",
+                        plan.loss
+                    )
                 } else {
                     "its links charge nothing and lose nothing".into()
                 };
@@ -220,7 +223,7 @@ impl<'a> Search<'a> {
                 return Err(FluidError::Overload {
                     link: self.network.links[index].name.clone(),
                     why: format!(
-                        "if it marked every packet, its {} flows would still bring {:.2} times what it takes",
+                        "even if it marked every packet, its {} flows would send {:.2} times what it can carry",
                         crossing[index],
                         loads[index] / supply
                     ),
@@ -239,7 +242,7 @@ impl<'a> Search<'a> {
     fn run(&mut self, go_on: GoOn<'_>) -> Result<bool, FluidError> {
         let Some(mut demands) = self.ask(&self.levels.clone()) else {
             let flow = &self.plan.flows[self.running[0]].flow.name;
-            let why = "a marking probability of one half on every link does not".into();
+            let why = "even a marking probability of one half on every link is too low".into();
             return Err(FluidError::Unbounded { flow: flow.clone(), why });
         };
         std::mem::swap(&mut self.demands, &mut demands);

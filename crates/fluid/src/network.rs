@@ -143,11 +143,11 @@ impl FluidNetwork {
 #[non_exhaustive]
 pub enum FluidError {
     /// Short flows alone, or nothing.
-    #[error("the fluid model is one of long flows, and this scenario has none: add a [[flow]]")]
+    #[error("the fluid model covers long flows only, and this scenario has none: add a [[flow]]")]
     NoLongFlows,
     /// A controller that is not a window law.
     #[error(
-        "flow `{flow}`: `{control}` has no window law, and the fluid model knows nothing else. Laws are {}",
+        "flow `{flow}`: `{control}` has no window law, and the fluid model needs one. The window laws are: {}",
         laws.join(", ")
     )]
     NoLaw {
@@ -160,7 +160,7 @@ pub enum FluidError {
     },
     /// A flow with a size, which would finish at some point.
     #[error(
-        "flow `{flow}` has a size, and the fluid model does not count what is left to send. Give it a stop instead"
+        "flow `{flow}` has a size, and the fluid model does not count what is left to send. Give it a `stop` instead"
     )]
     Sized {
         /// The group of flows.
@@ -168,7 +168,7 @@ pub enum FluidError {
     },
     /// RED prices of a link without RED.
     #[error(
-        "link `{link}` has no RED queue to take the price from. Add `queue = \"red\"` to it, or take another price: \
+        "link `{link}` has no RED queue to take the price from. Add `queue = \"red\"` to it, or choose another price: \
          avq, overflow or loss"
     )]
     NoRed {
@@ -177,8 +177,8 @@ pub enum FluidError {
     },
     /// AntiECN whose virtual queue empties between two trains of packets.
     #[error(
-        "the virtual queue of AntiECN on link `{link}` is so small that it empties between two trains of packets, of \
-         which the fluid model knows nothing. Give `anti_ecn` a `buffer` of at least \"{least}\" for flow `{flow}`"
+        "the virtual queue of AntiECN on link `{link}` is so small that it empties between two trains of packets, \
+         which the fluid model does not see. Give `anti_ecn` a `buffer` of at least \"{least}\" for flow `{flow}`"
     )]
     SmallVirtualBuffer {
         /// The link.
@@ -190,8 +190,8 @@ pub enum FluidError {
     },
     /// An equilibrium at which AntiECN would still signal capacity to spare.
     #[error(
-        "where flow `{flow}` would settle every link of its path has capacity to spare, which AntiECN tells it, so it \
-         does not settle there. Solve the equations in time instead, or lower the `threshold` of a link's `anti_ecn`"
+        "where flow `{flow}` would settle, every link of its path has capacity to spare; since AntiECN tells it so, \
+         it does not settle there. Solve the equations in time instead, or lower the `threshold` of a link's `anti_ecn`"
     )]
     SpareAtRest {
         /// The flow.
@@ -231,7 +231,7 @@ pub enum FluidError {
     },
     /// Equations that take too many steps.
     #[error(
-        "the equations were given up at t = {at:.3} s after {steps} steps: at these windows they are stiff. Try \
+        "the solver gave up at t = {at:.3} s after {steps} steps: the equations are stiff at these windows. Try \
          another price, the hybrid model, or a shorter duration"
     )]
     TooManySteps {
@@ -253,10 +253,10 @@ pub enum FluidError {
         at: f64,
     },
     /// The synchronised model has one link.
-    #[error("the synchronised model has one link that all flows cross; this network has {0}")]
+    #[error("the synchronised model needs one link that all flows cross; this network has {0}")]
     NotOneLink(String),
     /// No flow left at the end.
-    #[error("no flow is left at the end: an equilibrium is one of flows that never stop")]
+    #[error("no flow is left at the end: an equilibrium needs flows that never stop")]
     NoFlows,
 }
 

@@ -1,4 +1,4 @@
-//! The equations against closed forms: delays, queues, prices, what starts and stops.
+//! The equations checked against closed forms: delays, queues, prices, starts and stops.
 
 mod support;
 
@@ -29,7 +29,7 @@ fn without_delay_it_is_an_ordinary_equation() {
     assert_near(path.flows[0].window[5], 148.413_159, 1e-5, "e to the 5th");
 }
 
-/// A packet is on the second link 0.25 s after it was on the first, and what the second charges is known 0.75 s later.
+/// A packet reaches the second link 0.25 s after the first, and the second link's price is known 0.75 s later.
 #[test]
 fn loads_and_prices_take_their_time() {
     let mut network = single(link(1e9, Price::Loss), vec![flow(law("reno", &[]), SECOND)], 20.0);
@@ -44,7 +44,7 @@ fn loads_and_prices_take_their_time() {
         let second = path.links[1].load[row] * shares[1];
         assert!((first - second).abs() < 1e-3, "row {row}: {first} then {second}");
     }
-    // The window is 10 when the price begins; it shrinks 0.75 s after the price has, not before.
+    // The window is 10 when the price begins; it shrinks 0.75 s after that, not before.
     let price = &path.links[1].price;
     let begins = price.iter().position(|&p| p > 0.0).expect("the link becomes full");
     let window = &path.flows[0].window;
@@ -59,7 +59,7 @@ fn a_queue_stretches_the_round_trip_until_it_is_full() {
     for (buffer, queue, load, lost) in [(4.0, 1.0, 1.0, 0.0), (0.5, 0.5, 4.0 / 3.0, 0.25)] {
         let mut link = link(100.0, Price::Overflow);
         link.buffer = Some(Span::from_seconds_f64(buffer));
-        // Losses that take next to nothing: the window stays.
+        // Losses that cost next to nothing: the window stays.
         let stubborn = law("fiber", &[("alpha", 1.0), ("c", 1000.0)]);
         let mut flow = flow(stubborn, SECOND);
         flow.initial_window = Segments(200.0);
@@ -114,7 +114,7 @@ fn what_starts_and_stops_leaves_no_trace() {
     assert_eq!(at(28), (0.0, 0.0));
 }
 
-/// Slow start doubles each round trip, w' = x(t - R), until a mark is expected; then it gives up half.
+/// Slow start doubles each round trip, w' = x(t - R), until one mark is expected; then it gives up half.
 #[test]
 fn slow_start_ends_at_the_threshold_or_with_the_first_mark() {
     let mut rising = flow(law("reno", &[]), SECOND);
@@ -129,11 +129,11 @@ fn slow_start_ends_at_the_threshold_or_with_the_first_mark() {
     assert_eq!(path.flows[0].events, 1);
     let window = &path.flows[0].window;
     let peak = window.iter().copied().fold(0.0, f64::max);
-    // A round trip of doubling passes before the mark is known.
+    // Another round trip of doubling passes before the mark is known.
     assert!((1000.0..3200.0).contains(&peak), "peak {peak}");
 }
 
-/// Laws other than Reno, where the mean field is a line of algebra: at rest Scalable TCP has 0.08/p, and EXP-TCP's
+/// Laws other than Reno, for which the mean field is a line of algebra: at rest Scalable TCP has 0.08/p, and EXP-TCP's
 /// epoch window is what a loss leaves.
 #[test]
 fn laws_rest_where_gain_and_loss_balance() {
@@ -151,7 +151,7 @@ fn laws_rest_where_gain_and_loss_balance() {
     }
 }
 
-/// Nothing draws in the mean field; the jumps of the hybrid depend on the seed and on nothing else.
+/// The mean field draws no random numbers; the jumps of the hybrid depend only on the seed.
 #[test]
 fn chance_comes_from_the_seed() {
     let mut link = link(1e9, Price::Loss);

@@ -1,4 +1,4 @@
-//! Where networks settle, by hand, by integration, and for thousands of flows. An independent convex solver judges it
+//! Where networks settle: by hand, by integration, and for thousands of flows. An independent convex solver checks it
 //! too, in `tests/python/test_fluid_theorem.py`.
 
 mod support;
@@ -85,11 +85,11 @@ fn a_link_with_room_charges_nothing() {
     assert_near(rest.flows[0].window, 100.0, 1e-6, "the window");
     assert_eq!(rest.links[1].price, 0.0);
     assert_near(rest.links[1].load, 0.1, 1e-6, "the load");
-    // 2/100² in all, of which the second link's corruption is a twentieth.
+    // 2/100² in total, of which the second link's corruption is a twentieth.
     assert_near(rest.links[0].price, 1.9e-4, 1e-6, "the price");
 }
 
-/// Under corruption alone links of any capacity leave Reno 1414 segments at p = 1e-6.
+/// Under corruption alone, links of any capacity leave Reno 1414 segments at p = 1e-6.
 #[test]
 fn a_flow_that_its_losses_hold_pays_nothing() {
     let mut link = link(1e6, AVQ);
@@ -109,7 +109,7 @@ fn a_bounded_window_leaves_the_rest_to_the_others() {
     assert_near(rest.flows[1].window, 70.0, 1e-6, "the other");
 }
 
-/// With a price that a queue makes: 60 Reno flows behind RED, as in `equations.rs`.
+/// With a price set by a queue: 60 Reno flows behind RED, as in `equations.rs`.
 #[test]
 fn red_and_overflow_settle_where_integration_does() {
     let red = RedPrice {
@@ -183,12 +183,12 @@ fn what_has_no_equilibrium_is_refused_with_the_reason() {
     link_below.loss = 1e-5;
     let endless = single(link_below, vec![flow(law("fiber", &[]), SECOND)], 10.0);
     let refused = equilibrium(&endless).expect_err("nothing holds the window");
-    assert!(refused.to_string().contains("losses of 0.00001 do not"), "{refused}");
+    assert!(refused.to_string().contains("loss rate of 0.00001 is too low"), "{refused}");
 
-    // Even one segment per round trip of each of 100 flows is twice what the link takes.
+    // Even one segment per round trip from each of 100 flows is twice what the link can carry.
     let flows = (0..100).map(|_| flow(law("reno", &[]), SECOND)).collect();
     let refused = equilibrium(&single(link(50.0, AVQ), flows, 10.0)).expect_err("no room");
-    assert!(refused.to_string().contains("100 flows would still bring"), "{refused}");
+    assert!(refused.to_string().contains("100 flows would send"), "{refused}");
 
     let mut gone = single(link(50.0, AVQ), vec![flow(law("reno", &[]), SECOND)], 10.0);
     gone.flows[0].stop = Some(Span::from_seconds(5));

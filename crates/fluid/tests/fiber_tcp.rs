@@ -45,7 +45,7 @@ fn the_modified_flow_grows_by_0_9_and_fills_the_link() {
     let full = window.iter().position(|&w| w >= 1000.0).expect("it reaches the capacity");
     assert_eq!(full, 1108, "the first whole unit after 1107.5");
     assert_near(window[1500], 1000.0, 1e-6, "the window at the end");
-    // Equation (11): 1e-2 + 2/1000² = 0.010002, of which the fibre takes 0.001.
+    // Equation (11): 1e-2 + 2/1000² = 0.010002, of which the fibre accounts for 0.001.
     assert_near(path.links[0].price[1500], 0.009_002, 1e-4, "the price at the end");
 }
 
@@ -67,7 +67,7 @@ fn on_a_small_link_the_modified_flow_takes_hardly_more() {
     }
 }
 
-/// With what exceeds the capacity lost, instead of a virtual queue, the same link carries 1/(1 - p) times as much: by
+/// If what exceeds the capacity is lost, instead of a virtual queue, the same link carries 1/(1 - p) times as much: by
 /// Euler's method in steps of 0.005, 3.188 and 3.110.
 #[test]
 fn an_overflowing_link_carries_what_it_loses_too() {

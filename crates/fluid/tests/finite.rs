@@ -1,4 +1,4 @@
-//! What once led beyond all numbers: flows that are alike, and windows that nothing holds.
+//! What once led to infinite numbers: identical flows, and windows that nothing holds.
 
 mod support;
 
@@ -9,7 +9,7 @@ use longfat_fluid::{
 use longfat_units::{Rate, Segments, Span, math};
 use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
-/// Two flows of one law, as a scenario of a rate and a round trip has them: slow start has no threshold.
+/// Two flows of one law, as in a scenario with one rate and one round trip: slow start has no threshold.
 fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> FluidNetwork {
     let mut network = single(link(1.0, price), Vec::new(), 30.0);
     network.links[0].rate = rate;
@@ -30,7 +30,7 @@ fn used(network: &FluidNetwork, path: &Trajectory) -> f64 {
     path.flows.iter().map(|flow| flow.rate_mean).sum::<f64>() / network.links[0].rate.0 as f64
 }
 
-/// Slow starts of flows that are alike end at the same instant. All of them end then, and the flows go the same way.
+/// The slow starts of identical flows end at the same instant. All of them do end, and the flows stay alike.
 #[test]
 fn flows_that_are_alike_end_their_slow_start_together() {
     let (wide, narrow) = (Rate(1_000_000_000), Rate(100_000_000));
@@ -43,7 +43,7 @@ fn flows_that_are_alike_end_their_slow_start_together() {
                 let what = format!("{rate:?}, {price:?}, delay {delay}");
                 assert_eq!(path.flows[0], path.flows[1], "{what}");
                 assert_eq!(path.flows[0].events, 1, "slow start ends once: {what}");
-                // Delayed, the virtual queue swings for minutes: a lone flow uses 0.78.
+                // With delay, the virtual queue oscillates for minutes: a lone flow uses 0.78.
                 let used = used(&network, &path);
                 assert!((0.75..1.05).contains(&used), "{used}: {what}");
             }
@@ -52,7 +52,7 @@ fn flows_that_are_alike_end_their_slow_start_together() {
 }
 
 /// The same where slow start ends at a threshold: 64 segments are two round trips from 16, and then one segment is
-/// added in each of the 498 that are left of 20 s.
+/// added in each of the 498 that remain of 20 s.
 #[test]
 fn flows_that_are_alike_reach_their_threshold_together() {
     let mut network = twins("reno", Rate(10_000_000_000), Span::from_millis(40), Price::Loss);
@@ -87,7 +87,7 @@ fn events_may_be_closer_than_the_clock_can_tell() {
     assert_near(one, other, 1e-6, "rates");
 }
 
-/// Nothing marks and nothing is lost: the window of a lone flow grows until it is told so, with the time.
+/// Nothing is marked and nothing is lost: the window of a lone flow grows until the error says so, with the time.
 #[test]
 fn a_window_that_nothing_holds_is_an_error() {
     for name in ["hstcp", "reno", "stcp"] {
@@ -105,7 +105,7 @@ fn a_window_that_nothing_holds_is_an_error() {
     }
 }
 
-/// A law that is wrong: beyond ten segments what it adds is no number.
+/// A faulty law: beyond ten segments what it adds is not a number.
 #[derive(Clone, Debug)]
 struct Wrong(f64);
 
@@ -139,8 +139,8 @@ fn a_law_that_gives_no_number_is_an_error_with_its_flow_and_time() {
     }
 }
 
-/// A flow of a segment per second on a link of half of one: the virtual capacity falls to nothing, and the step that
-/// takes it there goes a hair further.
+/// A flow of a segment per second on a link of half of one: the virtual capacity falls to zero, and the step that takes
+/// it there overshoots by a hair.
 #[test]
 fn no_price_is_above_one() {
     let price = Price::Avq { utilisation: 1.0, adaptation: 5.0 };

@@ -1,4 +1,4 @@
-//! Windows that jump, under random losses: the constants that packets hold too (`crates/sim/tests/theory.rs`).
+//! Windows that jump, under random losses: the constants that packets obey too (`crates/sim/tests/theory.rs`).
 
 mod support;
 
@@ -7,11 +7,11 @@ use longfat_fluid::Price;
 use longfat_units::Span;
 use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
-/// The mean window of a lone flow under losses of probability `p`, over as many losses as `losses`.
+/// The mean window of a lone flow under losses of probability `p`, over about `losses` losses.
 fn mean_window(law: Box<dyn WindowLaw>, p: f64, losses: f64, delay: f64) -> f64 {
     let mut link = link(1e12, Price::Loss);
     link.loss = p;
-    // About p^-1/2 segments per round trip meet p^1/2 losses; the others' windows are of that size too.
+    // About p^-1/2 segments per round trip meet p^1/2 losses; the windows of the other laws are of that size too.
     let seconds = 0.01 * losses / (1.3 * p.sqrt());
     let network = single(link, vec![flow(law, Span::from_millis(10))], seconds);
     let path = hybrid(&network, delay);
@@ -20,7 +20,7 @@ fn mean_window(law: Box<dyn WindowLaw>, p: f64, losses: f64, delay: f64) -> f64 
 }
 
 /// Ott, Kemperman and Mathis 1996: E[W] = 1.3098/√p. The mean field has √2/√p, 8 % more: it halves the mean window, not
-/// the window at the loss, which is larger. With delay a loss costs a round trip without growth.
+/// the window at the loss, which is larger. With delay, a loss costs a round trip without growth.
 #[test]
 fn reno_has_1_31_over_the_root_of_p() {
     for (p, delay) in [(1e-3, 0.0), (1e-4, 0.0), (1e-5, 0.0), (1e-6, 0.0), (1e-3, 1.0), (1e-4, 1.0)]
@@ -40,8 +40,8 @@ fn scalable_has_0_0756_over_p() {
     }
 }
 
-/// Marks of a virtual queue. A lone Reno flow saws between the half of the link and the whole, as in packets, and the
-/// mean field sits at the capacity.
+/// Marks of a virtual queue. A lone Reno flow oscillates between half of the link and all of it, as with packets, and
+/// the mean field sits at the capacity.
 #[test]
 fn a_lone_flow_saws_where_the_mean_field_sits() {
     let network = |seconds| {

@@ -1,4 +1,4 @@
-//! What holds for every network: one to twenty flows, alike and different, under every law and every price.
+//! What holds for every network: one to twenty flows, alike or different, under every law and every price.
 
 mod support;
 
@@ -13,10 +13,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use support::law;
 
-/// Steps that a network of twenty flows may take for two hundred round trips. The most that was seen is a tenth.
+/// Steps that a network of twenty flows may take for two hundred round trips. The most seen so far is a tenth of that.
 const MANY: u64 = 200_000;
 
-/// A mean load beyond this many times what a link can carry is not one that its price has answered.
+/// A mean load of more than this many times what a link can carry shows that its price had no effect.
 const FAR_TOO_MUCH: f64 = 4.0;
 
 #[derive(Clone, Debug)]
@@ -153,13 +153,13 @@ fn flows(
     (0..group.count).map(flow).collect()
 }
 
-/// Takes a solution to its end, if that is near enough.
+/// Takes a solution to its end, if that does not take too many steps.
 fn to_the_end(mut advance: impl FnMut(u64) -> Result<bool, FluidError>) -> Result<(), FluidError> {
     assert!(!advance(MANY)?, "no end after {MANY} steps");
     Ok(())
 }
 
-/// Does anything hold the windows of all flows? Some link of their way charges or loses.
+/// Is every window held? Some link of each path must charge or lose.
 fn is_held(network: &FluidNetwork) -> bool {
     network.flows.iter().all(|flow| {
         let holds = |&link: &usize| {
@@ -175,8 +175,8 @@ fn is_held(network: &FluidNetwork) -> bool {
     })
 }
 
-/// What a flow brings to a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves, and
-/// what its law adds in a round trip to a window that fills the link.
+/// The load a flow puts on a link even if it loses in every round trip, in bit/s: the two segments that a loss leaves,
+/// and what its law adds in a round trip to a window that fills the link.
 fn least(flow: &FluidFlow, rate: f64) -> f64 {
     let bits = flow.packet.0 as f64 * 8.0;
     let window = Segments((rate * flow.rtt.seconds() / bits).max(2.0));
@@ -192,8 +192,8 @@ fn least(flow: &FluidFlow, rate: f64) -> f64 {
     (2.0 + flow.law.gain(&at) * window.0) * bits / flow.rtt.seconds()
 }
 
-/// Every number is finite, and no link that charges carries far more than its capacity, or what its flows bring even
-/// if they lose all the time.
+/// Every number is finite, and no link that charges carries far more than its capacity, or than its flows send even if
+/// they lose all the time.
 fn check(network: &FluidNetwork, path: &Trajectory) -> Result<(), TestCaseError> {
     for flow in &path.flows {
         let means = [flow.window_mean, flow.rate_mean];
@@ -261,7 +261,7 @@ proptest! {
         judge(&network, solved)?;
     }
 
-    /// Where it settles is finite too, or there is a reason.
+    /// Where it settles is finite too, or the error says why.
     #[test]
     fn what_settles_is_finite(network in networks()) {
         if let Ok(rest) = equilibrium(&network) {

@@ -1,4 +1,4 @@
-//! What the fluid makes of a scenario file: routes, loads, prices, AntiECN, and what it refuses.
+//! How the fluid reads a scenario file: routes, loads, prices, AntiECN, and what it refuses.
 
 mod support;
 
@@ -179,15 +179,15 @@ fn solved(overrides: &[&str], delay: f64) -> Trajectory {
     integration.finish()
 }
 
-/// Segments per round trip from one row to the next, with the window at its beginning. The first rows have no
+/// Segments per round trip from one row to the next, with the window at the first of them. The first rows have no
 /// acknowledgments yet.
 fn slopes(path: &Trajectory) -> Vec<(f64, f64)> {
     let windows = &path.flows[0].window[3..];
     windows.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
 }
 
-/// As packets do (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator): two segments per
-/// round trip up to W* = η P, and one above.
+/// The same as packets (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator): two
+/// segments per round trip up to W* = η P, and one above.
 #[test]
 fn anti_ecn_doubles_the_slope_of_trains_up_to_the_threshold() {
     for threshold in [0.49, 0.5, 0.51] {
@@ -230,7 +230,7 @@ fn anti_ecn_multiplies_a_paced_window_up_to_the_threshold() {
     assert!((2500.0..2530.0).contains(last), "Reno's slope above 2500 segments, but {last}");
 }
 
-/// One link that does not know AntiECN, and nobody listens to the others.
+/// With one link that does not support AntiECN, the bits of the others are ignored.
 #[test]
 fn a_path_that_does_not_know_anti_ecn_leaves_the_base_law() {
     let plain = solved(&["link.bottleneck.anti_ecn=false"], 1.0);
@@ -253,7 +253,7 @@ fn a_path_that_does_not_know_anti_ecn_leaves_the_base_law() {
     assert_eq!(path(&[both]), path(&[both, control]), "the second link is unaware");
     let aware = "link.second.anti_ecn=true";
     assert_ne!(path(&[both, aware]), path(&[both, aware, control]));
-    // The second link alone decides if it overwrites: it always has room. Else the first one does.
+    // If it overwrites, the second link alone decides: it always has room. Otherwise the first one does.
     let overwrites = r#"link.second.anti_ecn={ mode = "overwrite" }"#;
     let end = |overrides: &[&str]| *path(overrides)[0].window.last().expect("there are rows");
     let (and, overwritten) = (end(&[both, aware]), end(&[both, overwrites]));
@@ -262,7 +262,7 @@ fn a_path_that_does_not_know_anti_ecn_leaves_the_base_law() {
     assert_near(and, 2400.0 + 598.0 + 50.0, 0.002, "and");
 }
 
-/// Reno loses half: below η C until it has grown to it again, twice as fast.
+/// Reno gives up half: below η C it grows twice as fast, until it is back there.
 #[test]
 fn anti_ecn_speaks_in_the_synchronised_model() {
     let buffer = r#"link.bottleneck.buffer="50 packets""#;
@@ -281,7 +281,7 @@ fn anti_ecn_speaks_in_the_synchronised_model() {
         let path = synchronised(&setup.network, setup.sample).expect("it can be solved");
         path.flows[0].events as f64
     };
-    // An epoch goes from 2525 segments to 5050 in 2525 round trips; with slope 2 up to 3750 in 1225/2 + 1300.
+    // An epoch goes from 2525 segments to 5050 in 2525 round trips; with slope 2 up to 3750, in 1225/2 + 1300.
     let ratio = run("anti-ecn") / run("reno");
     assert_near(ratio, 2525.0 / 1912.5, 0.01, "losses");
 }
@@ -308,7 +308,7 @@ fn anti_ecn_that_the_fluid_cannot_stand_for_is_refused() {
     let setup = of(&["link.bottleneck.loss=1e-5", "link.bottleneck.anti_ecn.threshold=0.05"]);
     let rest = equilibrium(&setup.expect("it is right").network).expect("there is no room");
     assert_near(rest.flows[0].window, 447.2, 1e-3, "Reno's window");
-    // A virtual queue that marks above 0.98 C has nothing to spare at rest, whatever the threshold below that.
+    // A virtual queue that marks above 0.98 C has no capacity to spare at rest, whatever the threshold below that.
     let avq = scenario(
         LONE,
         &[

@@ -1,4 +1,4 @@
-//! Stability against textbooks, and against the equations themselves on both sides of the boundary.
+//! Stability checked against textbooks, and against the equations themselves on both sides of the boundary.
 
 mod support;
 
@@ -25,9 +25,9 @@ fn hayes(window: f64) -> FluidNetwork {
 }
 
 /// N. D. Hayes, "Roots of the transcendental equation associated with a certain difference-differential equation",
-/// Journal of the London Mathematical Society s1-25(3), 1950: s + a + k e^(-s τ) = 0 loses its stability, for k > a, at
-/// τ = arccos(-a/k)/√(k² - a²). Here a = 2/w and k = w (1 - 2/w²)/2 per round trip: 2/3 and 7/6 at w = 3, 0.4 and 2.3 at
-/// w = 5.
+/// Journal of the London Mathematical Society s1-25(3), 1950: s + a + k e^(-s τ) = 0 loses stability, for k > a, at
+/// τ = arccos(-a/k)/√(k² - a²). Here a = 2/w and k = w (1 - 2/w²)/2 per round trip: 2/3 and 7/6 at w = 3, 0.4 and 2.3
+/// at w = 5.
 #[test]
 fn a_lone_flow_has_the_boundary_of_hayes() {
     for (window, factor) in [(3.0, 2.1790 / 0.95743), (5.0, 1.74556 / 2.26495)] {
@@ -35,14 +35,14 @@ fn a_lone_flow_has_the_boundary_of_hayes() {
         assert_eq!(stable, factor > 1.0, "window {window}");
         assert_near(margin.expect("delays matter"), factor, 1e-3, &format!("window {window}"));
     }
-    // The same told with delays of half the length, and with none.
+    // The same with delays of half the length, and with none.
     let half = judged(&hayes(5.0), 0.5);
     assert!(half.stable);
     assert_near(half.margin.expect("delays matter"), 2.0 * 1.74556 / 2.26495, 1e-3, "at half");
     assert_eq!(judged(&hayes(5.0), 0.0), Stability { stable: true, margin: None });
 }
 
-/// The equations settle with nine tenths of the delays of the boundary, and swing for ever with eleven.
+/// The equations settle with nine tenths of the delays at the boundary, and oscillate for ever with eleven tenths.
 #[test]
 fn the_equations_agree_on_both_sides_of_the_boundary() {
     for window in [3.0, 5.0] {
@@ -59,10 +59,10 @@ fn the_equations_agree_on_both_sides_of_the_boundary() {
 }
 
 /// C. V. Hollot, V. Misra, D. Towsley, W.-B. Gong, "A control theoretic analysis of RED", INFOCOM 2001: 60 flows, 3750
-/// packets/s, a round trip of 0.246 s, thresholds of 150 and 700 packets, 10 % and averaging at 0.005 per second: stable.
-/// The loop is L(jω) = 1.83e-4/(1 + jω/0.005) · (RC)³/(2N)²/((1 + jωR²C/(2N))(1 + jωR)) e^(-jωR). Its modulus is 1 at
-/// ω = 0.0497 per second, its phase there, but for the delay, -90.3°: 89.7° or 1.565 rad are left, 31.5 s, which are 128
-/// round trips.
+/// packets/s, a round trip of 0.246 s, thresholds of 150 and 700 packets, 10 % and averaging at 0.005 per second:
+/// stable. The loop is L(jω) = 1.83e-4/(1 + jω/0.005) · (RC)³/(2N)²/((1 + jωR²C/(2N))(1 + jωR)) e^(-jωR). Its modulus
+/// is 1 at ω = 0.0497 per second, its phase there, without the delay, -90.3°: that leaves 89.7° or 1.565 rad, which is
+/// 31.5 s or 128 round trips.
 #[test]
 fn the_red_of_hollot_and_others_is_stable() {
     let red = RedPrice {
@@ -82,8 +82,8 @@ fn the_red_of_hollot_and_others_is_stable() {
     assert_near(margin.expect("delays matter"), 128.0, 0.02, "the margin");
 }
 
-/// Links that have nothing to do with each other are as stable as each: the angles of all loops add up to many turns,
-/// and overflow no number.
+/// Independent links are as stable together as each alone: the angles of all loops add up to many turns, and overflow
+/// nothing.
 fn copies_have_the_boundary_of_one(count: usize) {
     for window in [3.0, 500.0] {
         let one = judged(&hayes(window), 1.0);
@@ -106,14 +106,14 @@ fn thirty_loops_have_the_boundary_of_one() {
     copies_have_the_boundary_of_one(30);
 }
 
-/// The determinant itself would be beyond the largest number.
+/// The determinant itself would exceed the largest number.
 #[test]
 #[ignore = "takes most of a minute"]
 fn a_hundred_and_twenty_loops_have_the_boundary_of_one() {
     copies_have_the_boundary_of_one(120);
 }
 
-/// Flows of different round trips on two links: settling or swinging, as the judgement says.
+/// Flows of different round trips on two links settle or oscillate as predicted.
 #[test]
 fn two_links_and_three_round_trips_agree_with_the_equations() {
     let routes = [(vec![0, 1], 900), (vec![0], 500), (vec![1], 1400), (vec![1], 700)];
@@ -140,7 +140,7 @@ fn two_links_and_three_round_trips_agree_with_the_equations() {
     assert!(swing(1.1 * boundary) > 0.02, "{} outside of {boundary}", swing(1.1 * boundary));
 }
 
-/// Gains 1e-4 w² segments per packet: left alone its window runs away from the balance 1e-4 w² = p w/2.
+/// Gains 1e-4 w² segments per packet: left alone, its window runs away from the balance 1e-4 w² = p w/2.
 #[derive(Clone, Debug)]
 struct Runaway;
 
@@ -180,7 +180,7 @@ fn what_the_link_does_not_see_is_counted() {
     }
 }
 
-/// Corruption alone: nothing comes back, so no delay matters.
+/// Corruption alone: there is no feedback, so no delay matters.
 #[test]
 fn without_feedback_any_delay_will_do() {
     let mut link = link(1e6, Price::Loss);
@@ -189,7 +189,7 @@ fn without_feedback_any_delay_will_do() {
     assert_eq!(judged(&single(link, flows, 10.0), 1.0), Stability { stable: true, margin: None });
 }
 
-/// Whoever asks to stop is heard at the next question.
+/// A request to stop takes effect at the next call.
 #[test]
 fn a_search_stops_when_it_is_told_to() {
     let network =

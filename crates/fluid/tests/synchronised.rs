@@ -21,7 +21,7 @@ fn last(path: &Trajectory) -> [f64; 2] {
     [0, 1].map(|flow| *path.flows[flow].window.last().expect("there are rows"))
 }
 
-/// Chiu and Jain: additive increase keeps the difference, a common halving halves it. From 700, ten losses leave 0.68.
+/// Chiu and Jain: additive increase keeps the difference, a common halving halves it. Of 700, ten losses leave 0.68.
 #[test]
 fn the_difference_of_two_reno_windows_halves_with_each_loss() {
     let path = unequal("reno", 400.0);
@@ -39,7 +39,7 @@ fn the_difference_of_two_reno_windows_halves_with_each_loss() {
     }
     assert!(losses >= 10, "{losses} losses");
     assert_eq!(path.flows[0].events, losses as u64);
-    // Two segments per round trip win back 500 in 250 of them.
+    // At two segments per round trip, 500 are won back in 250 of them.
     assert_near(400.0 / f64::from(losses), 25.0, 0.1, "seconds between two losses");
 }
 
@@ -65,7 +65,7 @@ fn fiber_windows_drift_apart() {
 }
 
 /// Without a buffer one Reno flow uses three quarters of a link; with a buffer of one round trip it fills it. Its
-/// window of 100 to 200 then grows ever slower, with the queue: its mean is 100 ∫w²/∫w = 1400/9.
+/// window of 100 to 200 then grows more and more slowly, because of the queue: its mean is 100 ∫w²/∫w = 1400/9.
 #[test]
 fn a_lone_sawtooth_uses_what_its_buffer_allows() {
     for (buffer, used, window) in [(0.0, 0.75, 75.0), (0.1, 1.0, 1400.0 / 9.0)] {
@@ -99,8 +99,8 @@ fn it_knows_one_link_only() {
     assert_eq!(refused, FluidError::NotOneLink("2 links".into()));
 }
 
-/// Section I of Kavak and Kunniyur: 100 ms, 1500 bytes. A sawtooth up to √(8/(3p)) segments loses one of 1/p packets: at
-/// 1e-9 equation (1) gives 4.648 Gbit/s. The link of 100 Gbit/s without corruption gives 75.
+/// Section I of Kavak and Kunniyur: 100 ms, 1500 bytes. A sawtooth up to √(8/(3p)) segments loses one of 1/p packets:
+/// at 1e-9 equation (1) gives 4.648 Gbit/s. The link of 100 Gbit/s without corruption gives 75.
 #[test]
 fn the_sawtooth_has_the_rates_of_section_one() {
     for (top, gigabits) in [(51_640.0, 4.648), (1e11 / 120_000.0, 75.0)] {

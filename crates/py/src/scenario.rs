@@ -14,7 +14,7 @@ create_exception!(
     longfat._longfat,
     ScenarioError,
     PyValueError,
-    "A scenario is wrong. The message names the place, the reason and, where one is near, a remedy; `diagnostics` has \
+    "A scenario is wrong. The message names the place, the reason and, if there is one, a remedy; `diagnostics` has \
      every problem as a dictionary."
 );
 

@@ -70,7 +70,10 @@ impl Recording {
         let found = self.tables.iter().find(|(other, _)| *other == name);
         found.map(|(_, table)| table.share()).ok_or_else(|| {
             let known: Vec<_> = self.tables.iter().map(|(name, _)| *name).collect();
-            PyKeyError::new_err(format!("no table `{name}`: there are {}", known.join(", ")))
+            PyKeyError::new_err(format!(
+                "there is no table `{name}`: the tables are {}",
+                known.join(", ")
+            ))
         })
     }
 }

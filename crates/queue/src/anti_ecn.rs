@@ -10,8 +10,8 @@
 //!
 //! # The algorithm
 //!
-//! A link that knows AntiECN lets every arrival also enter a virtual queue, drained at a share η of the capacity C. A
-//! packet that finds it empty finds spare capacity. At the arrival of b bytes at t, with the arrival before at s:
+//! A link with AntiECN lets every arrival also enter a virtual queue, drained at a share η of the capacity C. A packet
+//! that finds it empty finds spare capacity. When b bytes arrive at t, and the previous arrival was at s:
 //!
 //! ```text
 //!     VQ ← max(VQ - η C (t - s), 0)
@@ -19,19 +19,19 @@
 //!     if VQ + b ≤ B    VQ ← VQ + b
 //! ```
 //!
-//! The bit on its way: the sender sets it, each link that knows AntiECN clears it unless it has capacity to spare, and
-//! the receiver returns it with the acknowledgment. It is heard only when every link of the path is known to take part,
-//! as a field in the first packet shows (AECN-SYN: a second hop count that only such links lower). What the sender does
-//! with it is in the controller `anti-ecn`.
+//! The bit on its way: the sender sets it, each link with AntiECN clears it unless it has capacity to spare, and the
+//! receiver returns it with the acknowledgment. The sender heeds it only if every link of the path is known to take
+//! part, as a field in the first packet shows (AECN-SYN: a second hop count that only such links lower). What the
+//! sender does with it is in the controller `anti-ecn`.
 //!
-//! The marker stands beside the queue of the link, whatever its discipline, decides nothing about a packet and draws no
+//! The marker sits beside the queue of the link, whatever its discipline, makes no decision about packets and draws no
 //! random numbers. All arrivals count, acknowledgments too, even those that the queue drops.
 //!
 //! # Parameters
 //!
 //! | key | symbol | default | source |
 //! |---|---|---|---|
-//! | `threshold` | η | 0.5 | 2003: 0.4 to 0.75, and 0.5 where it stays the same |
+//! | `threshold` | η | 0.5 | 2003: 0.4 to 0.75, and 0.5 where it is not varied |
 //! | `buffer` | B | 1 bdp | 2003: the bandwidth-delay product; less in Experiment 2 |
 //! | `mode` | | and | see below |
 //!
@@ -48,23 +48,23 @@
 //!     W* = max(η P, P - B/η)
 //! ```
 //!
-//! below the first term the queue drains what a train brings, below the second it drains a full B in the gap between
+//! below the first term the queue drains what a train brings; below the second it drains a full B in the gap between
 //! trains.
 //!
 //! # Deviations
 //!
-//! * The paper introduces B, varies it in Experiment 2 and does not use it in its listing, after which the virtual queue
-//!   would grow without end while the load is above η C. Here B caps it as in AVQ, from which the listing is made: what
-//!   does not fit is not added. `buffer = "unlimited"` is the listing to the letter.
-//! * The paper has the bit start at zero, has each router set it or clear it, and calls the result an AND. Taken to the
-//!   letter the last router decides, or no bit ever arrives. `mode = "and"` is what the paper means: it starts at one and
-//!   only ever gets cleared. `mode = "overwrite"` is what the paper says; the two are the same on one link.
+//! * The paper introduces B, varies it in Experiment 2 and does not use it in its listing, by which the virtual queue
+//!   would grow without bound while the load is above η C. Here B caps it as in AVQ, from which the listing derives:
+//!   what does not fit is not added. `buffer = "unlimited"` is the listing to the letter.
+//! * The paper has the bit start at zero, has each router set it or clear it, and calls the result an AND. Taken
+//!   literally, the last router decides, or no bit ever arrives. `mode = "and"` is what the paper means: the bit starts
+//!   at one and is only ever cleared. `mode = "overwrite"` is what the paper says; the two are the same on one link.
 //! * Empty is 10⁻⁹ of the packet or less: the rest is rounding.
 //!
 //! # What the paper promises
 //!
-//! * A packet that finds the virtual queue empty is told so, and no other (`a_trace_worked_out_by_hand`).
-//! * Below the threshold the link speaks, above it is silent and TCP is what it was. Held in the tests of the simulator:
+//! * A packet that finds the virtual queue empty is told so, and no other packet is (`a_trace_worked_out_by_hand`).
+//! * Below the threshold the link speaks; above, it is silent and TCP is unchanged. Tested in the simulator:
 //!   `the_slope_is_two_below_the_threshold_and_one_above` for trains, `spaced_packets_double_the_window` for others.
 
 use longfat_units::{Bytes, Rate, Time};
@@ -86,8 +86,8 @@ pub struct AntiEcnQueue {
 }
 
 impl AntiEcnQueue {
-    /// A virtual queue that is drained at the share `threshold` of `rate` and holds `limit` bytes, or any number where
-    /// that is infinite.
+    /// A virtual queue that is drained at the share `threshold` of `rate` and holds `limit` bytes, which may be
+    /// infinite.
     pub fn new(rate: Rate, threshold: f64, limit: f64) -> Self {
         Self { queue: 0.0, last: Time::ZERO, capacity: threshold * rate.0 as f64 / 8.0, limit }
     }

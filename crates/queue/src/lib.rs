@@ -2,11 +2,11 @@
 //!
 //! A discipline is one of two kinds. A [`Policy`] answers keep, mark or drop for each packet that arrives at a
 //! first-in-first-out queue, and never stores any; tail drop is such a queue with no policy at all. A [`PacketQueue`]
-//! owns its packets: it decides who leaves when, and may drop or mark waiting packets. **Adding a discipline is one
+//! owns its packets: it decides which leaves when, and may drop or mark waiting packets. **Adding a discipline is one
 //! file in `discipline/` and its two lines in `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a
 //! catalogue at run time.
 //!
-//! [`AntiEcnQueue`] is not a discipline: it stands beside the queue of a link, whatever that is, and says which packets find
+//! [`AntiEcn`] is not a discipline: it sits beside the queue of a link, whatever that is, and says which packets find
 //! capacity to spare.
 
 mod anti_ecn;

@@ -7,7 +7,7 @@ use longfat_units::{Bytes, Time};
 
 use support::{PACKET, PACKET_TIME, RATE, close};
 
-/// So many packet times, of a microsecond each, into the run.
+/// That many packet times, of a microsecond each, into the run.
 fn at(packet_times: f64) -> Time {
     Time((packet_times * PACKET_TIME as f64).round() as u64)
 }
@@ -32,7 +32,7 @@ fn a_trace_worked_out_by_hand() {
     }
 }
 
-/// Of `packets` that come at a share `load` of the capacity, those that find room, after `before` that did not count.
+/// How many of `packets` that arrive at a share `load` of the capacity find room, after `before` that are not counted.
 fn share_with_room(threshold: f64, load: f64, before: u64, packets: u64) -> f64 {
     let mut queue = AntiEcnQueue::new(RATE, threshold, 1e6);
     let mut told = |packet: u64| queue.has_spare_capacity(at(packet as f64 / load), PACKET);
@@ -72,8 +72,8 @@ fn one_packet_of_a_train_finds_room() {
 
 #[test]
 fn a_cap_lets_the_link_speak_again_soon_after_an_overload() {
-    // 10 000 packets at full rate leave 5000 in a queue without a cap: it takes 10 000 packet times to drain. With a cap
-    // of 500 packets it takes 1000.
+    // 10 000 packets at full rate leave 5000 in a queue without a cap: it takes 10 000 packet times to drain. With a
+    // cap of 500 packets it takes 1000.
     for (limit, silence) in [(f64::INFINITY, 10_000.0), (500_000.0, 1000.0)] {
         let told = |after: f64| {
             let mut queue = AntiEcnQueue::new(RATE, 0.5, limit);

@@ -49,9 +49,9 @@ fn a_trace_worked_out_by_hand() {
         (1.0, Ecn::Ect0, Keep, 0.69, 1300.0),
         // 1300 - 0.69 · 500 = 955; C̃ 0.69 + 0.045 - 0.1.
         (1.5, Ecn::Ect0, Keep, 0.635, 1955.0),
-        // No room for a second one at the same instant: it is marked, counts as load, and is not put in.
+        // No room for a second one at the same instant: it is marked, counts as load, and is not added.
         (1.5, Ecn::Ect0, Mark, 0.535, 1955.0),
-        // 1955 - 0.535 · 500 = 1687.5 has no room either. A dropped packet is no load: C̃ 0.535 + 0.045.
+        // 1955 - 0.535 · 500 = 1687.5 leaves no room either. A dropped packet is not load: C̃ 0.535 + 0.045.
         (2.0, Ecn::NotEct, Drop, 0.58, 1687.5),
         // 1687.5 - 0.58 · 2000 = 527.5; C̃ 0.58 + 0.18 - 0.1.
         (4.0, Ecn::Ect0, Keep, 0.66, 1527.5),
@@ -105,7 +105,7 @@ fn a_full_buffer_is_no_load() {
     let before = state(&*policy);
     policy.on_overflow(&at(0.0));
     assert_eq!(state(&*policy), before);
-    // But its time passes: 1000 B drain in a bit more than a packet time at 0.8 C.
+    // But its time counts: 1000 B drain in a bit more than a packet time at 0.8 C.
     policy.on_overflow(&at(1.25));
     close(state(&*policy).1, 1000.0 - 1.25 * 1000.0 * before.0);
 }

@@ -31,7 +31,8 @@ fn arrive(port: &mut FreeLink, at: u64, packets: usize) {
     }
 }
 
-/// A packet leaves every millisecond of `times`: those in which something is dropped or marked, once for each packet.
+/// A packet leaves every millisecond of `times`. Returns those in which something is dropped or marked, once for each
+/// packet.
 fn hits(port: &mut FreeLink, times: impl IntoIterator<Item = u64>) -> Vec<u64> {
     let mut hits = Vec::new();
     for at in times {
@@ -62,7 +63,7 @@ fn dropped(port: &FreeLink) -> Vec<u32> {
 ///     105 + 100 = 205,  205 + 100/√2 = 275.71,  + 100/√3 = 333.45,  + 100/√4 = 383.45,  + 100/√5 = 428.17
 /// ```
 ///
-/// and each happens when a packet leaves next. Packet t leaves at t, less one millisecond for each drop before.
+/// and each happens when the next packet leaves. Packet t leaves at t, less one millisecond for each drop before it.
 #[test]
 fn a_standing_queue_is_dropped_from_by_the_control_law() {
     let mut port = dropping();
@@ -91,8 +92,8 @@ fn marks_take_the_place_of_drops() {
     assert_eq!((port.books().dropped.len(), port.books().marked.len()), (6, 0));
 }
 
-/// After the drop at 105 ms none leaves until 400 ms. Then the drops are made up for that were due at 205, 275.71, 333.45
-/// and 383.45, and the next is due at 428.17. A mark lets its packet leave, so that the next one is for the next packet.
+/// After the drop at 105 ms no packet leaves until 400 ms. Then the drops due at 205, 275.71, 333.45 and 383.45 are
+/// made up for, and the next is due at 428.17. A mark lets its packet leave, so the next mark is for the next packet.
 #[test]
 fn drops_that_are_overdue_come_at_once() {
     let mut port = dropping();
@@ -106,7 +107,7 @@ fn drops_that_are_overdue_come_at_once() {
     assert_eq!(hits(&mut port, times), [105, 400, 401, 402, 403, 429]);
 }
 
-/// One packet in time at 100 ms, and packets are late no earlier than 105 ms after the queue is there again.
+/// With one packet in time at 100 ms, packets are late no earlier than 105 ms after the queue is back.
 #[test]
 fn a_packet_in_time_begins_the_interval_anew() {
     let mut port = dropping();
@@ -118,8 +119,8 @@ fn a_packet_in_time_begins_the_interval_anew() {
 }
 
 /// Six drops until 429 ms: n = 6 and n₀ = 1, the next due at 428.17 + 100/√6 = 468.99 ms. The queue drains and comes
-/// back. The first drop is 105 ms after that; if this is within 1600 ms of 468.99, n goes on at 5, so that the second
-/// drop is due 100/√5 = 44.72 ms later, otherwise after the full 100.
+/// back. The first drop is 105 ms after that; if this is within 1600 ms of 468.99, n resumes at 5, so the second drop
+/// is due 100/√5 = 44.72 ms later, otherwise after the full 100.
 #[test]
 fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     for (back, second) in [(500, 150), (1963, 150), (1964, 205), (5000, 205)] {
@@ -133,9 +134,9 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     }
 }
 
-/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time. That
-/// ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms after they
-/// came; n goes on at 2 there, so that the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
+/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time.
+/// That ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms
+/// after they came; n resumes at 2 there, so the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
 #[test]
 fn the_drop_that_ends_the_dropping_counts() {
     let mut port = dropping();
@@ -146,7 +147,7 @@ fn the_drop_that_ends_the_dropping_counts() {
     assert_eq!(dropped(&port)[2], 278, "the last of the old ones");
 }
 
-/// After a first and only drop there is no rate to go on with: n - n₀ = 0.
+/// After a first and only drop there is no rate to resume: n - n₀ = 0.
 #[test]
 fn a_single_drop_is_no_experience() {
     let mut port = dropping();
@@ -157,8 +158,8 @@ fn a_single_drop_is_no_experience() {
     assert_eq!(hits(&mut port, 201..=410), [305, 405]);
 }
 
-/// A packet every 10 ms, each of which takes 10 ms. With one packet of the largest size behind each that leaves, all of
-/// them wait for 20 ms, four times the target, and no drop could help. With two behind, it could.
+/// A packet every 10 ms, each of which takes 10 ms to send. With one packet of the largest size behind each that
+/// leaves, all of them wait for 20 ms, four times the target, and no drop could help. With two behind, it could.
 #[test]
 fn no_packet_is_late_with_at_most_one_behind_it() {
     for (ahead, drops) in [(2, false), (3, true)] {

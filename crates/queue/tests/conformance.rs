@@ -79,7 +79,7 @@ fn defaults_are_within_their_bounds_and_pass_the_check() {
     }
 }
 
-/// What happens at a queue: so much later a packet comes, after so many have left.
+/// What happens at a queue: after this gap a packet arrives, once this many have left.
 #[derive(Clone, Copy, Debug)]
 struct Visit {
     gap: u64,
@@ -100,7 +100,7 @@ prop_compose! {
     }
 }
 
-/// Asks `policy` about each packet as a link would; returns what it answered and what it names at the end.
+/// Asks `policy` about each packet as a link would; returns its answers and what it reports at the end.
 fn drive(
     policy: &mut dyn Policy,
     capacity: Capacity,
@@ -110,14 +110,14 @@ fn drive(
 ) -> (String, String) {
     let mut chance = chance(seed);
     let mut now = Time::ZERO;
-    // Bulk that was there before stands for the thousands of arrivals that no test has time for.
+    // A backlog that is there beforehand stands in for the thousands of arrivals that no test has time for.
     let mut backlog = Backlog { packets: bulk, bytes: PACKET * bulk };
     let mut idle_since = (bulk == 0).then_some(now);
     let mut answers = String::new();
     for step in steps {
         let before = now;
         now = Time(now.0 + step.gap);
-        // What leaves, leaves at the end of the gap; no link holds a queue still for more than a thousand looks.
+        // Departures happen at the end of the gap; no link leaves a queue alone for more than a thousand samples.
         if let Some(Span(period)) = policy.period() {
             policy.on_ticks((now.0 / period - before.0 / period).min(1000), backlog);
         }
@@ -173,7 +173,7 @@ proptest! {
         }
     }
 
-    /// As a link sees them: all of them own their packets there, or are made to.
+    /// As a link sees them: all of them own their packets, or are wrapped so that they do.
     #[test]
     fn every_packet_leaves_or_is_dropped(
         steps in prop::collection::vec(step(), 1..400),

@@ -1,4 +1,4 @@
-//! What PI promises, with numbers of the paper or worked out by hand.
+//! What PI promises, with numbers from the paper or worked out by hand.
 
 mod support;
 
@@ -61,15 +61,15 @@ fn equal_looks_may_be_told_together() {
     // 0.18 and three times 0.02, then 0.09 - 0.08 and so on.
     close(after(&[(4, 20)]), 0.24);
     assert_eq!(after(&[(4, 20), (3, 11)]), after(&[(1, 20), (3, 20), (2, 11), (1, 11)]));
-    // The first look at an empty queue after a full one gives more than the second: both count.
+    // The first sample of an empty queue after a full one gives more than the second: both count.
     assert_eq!(after(&[(40, 20), (2, 0)]), after(&[(40, 20), (1, 0), (1, 0)]));
-    assert_eq!(after(&[(40, 20), (u64::MAX, 0)]), 0.0, "a year is told as quickly as a minute");
+    assert_eq!(after(&[(40, 20), (u64::MAX, 0)]), 0.0, "a year must take no longer than a minute");
 }
 
 #[test]
 fn the_defaults_are_the_controller_of_the_paper() {
     // INFOCOM 2001, its example: K = 9.64e-6, z = 0.53, 160 Hz. From an empty queue to one packet above the target and
-    // back to the target, p goes through a and then a - b = KT.
+    // back to the target, p takes the values a and then a - b = KT.
     let settings = changed(&discipline(), "packets", &[("target", Value::Length(0.0))]);
     let mut policy =
         (discipline().build)(&settings, &site("packets")).into_policy().expect("PI is a policy");
@@ -78,7 +78,8 @@ fn the_defaults_are_the_controller_of_the_paper() {
     let a = probability(&*policy);
     policy.on_ticks(1, behind(0).backlog);
     let difference = probability(&*policy);
-    // 9.64e-6 (1/0.53 + 1/320) = 1.8219e-5, to the paper's four digits; 9.64e-6/160 = 6.025e-8, of which they leave one.
+    // 9.64e-6 (1/0.53 + 1/320) = 1.8219e-5, to the paper's four digits; 9.64e-6/160 = 6.025e-8, of which they leave
+    // one.
     assert!((a - 1.8219e-5).abs() < 0.0005e-5, "{a}");
     assert!((difference - 6.025e-8).abs() < 0.05e-8, "{difference}");
 }
@@ -88,7 +89,7 @@ fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
     let mut policy = pi();
     let mut draw = Fixed::new(0.0);
     assert_eq!(policy.on_arrival(&behind(900), &mut draw), Verdict::Keep);
-    assert_eq!(draw.asked, 0, "before there is a probability no number is drawn");
+    assert_eq!(draw.asked, 0, "no number is drawn before there is a probability");
     policy.on_ticks(1, behind(20).backlog);
     for (drawn, verdict) in [(0.179, Verdict::Mark), (0.181, Verdict::Keep)] {
         assert_eq!(policy.on_arrival(&behind(0), &mut Fixed::new(drawn)), verdict);

@@ -1,4 +1,4 @@
-//! The storage of pushout against its rule, written as plainly as possible.
+//! The storage of pushout checked against its rule, written as plainly as possible.
 
 use longfat_queue::Pushout;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ impl Plain {
         (!self.0.is_empty()).then(|| self.0.remove(0).1)
     }
 
-    /// The largest rank; of several the last.
+    /// The largest rank; the last one if there are several.
     fn lowest(&self) -> Option<usize> {
         (0..self.0.len()).max_by_key(|&at| self.0[at].0)
     }
@@ -33,7 +33,7 @@ enum Act {
 
 fn step() -> impl Strategy<Value = Act> {
     prop_oneof![
-        // Few ranks, so that many are equal; the beginnings of bursts; and the largest there is.
+        // Few ranks, so that many are equal; the beginnings of bursts; and the largest possible rank.
         6 => prop_oneof![0_u32..4, 0_u32..200, Just(u32::MAX)].prop_map(Act::Put),
         2 => Just(Act::Take),
         2 => Just(Act::PushOut),
@@ -79,7 +79,7 @@ fn a_million_packets_come_out_in_order_of_arrival_or_of_rank() {
     for name in 0..PACKETS {
         storage.put(chance.next_u32() % 10_000, name);
     }
-    // Further arrivals, each in the place of the lowest priority, with one packet served for every second.
+    // Further arrivals, each taking the place of the lowest priority, with one packet served for every second arrival.
     let mut served = Vec::new();
     for name in PACKETS..PACKETS + 100_000 {
         let rank = chance.next_u32() % 10_000;
@@ -96,7 +96,7 @@ fn a_million_packets_come_out_in_order_of_arrival_or_of_rank() {
     assert_eq!(storage.len() as u64, PACKETS);
     let mut last = u32::MAX;
     for _ in 0..100_000 {
-        let rank = storage.lowest().expect("more than that wait");
+        let rank = storage.lowest().expect("more than that are waiting");
         assert!(rank <= last);
         last = rank;
         storage.push_out();

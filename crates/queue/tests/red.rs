@@ -66,7 +66,7 @@ fn a_trace_worked_out_by_hand() {
         (8, 5.625, 0.18125, Mark, 2),
         // Above max_th: p_b = 0.2 + 0.8 · 0.8125/6, n = 1: p_a = p_b. Dropped although it could be marked.
         (8, 6.8125, 0.308_333_333_333_333_3, Drop, 3),
-        // Above 2 max_th = 12 there is no chance.
+        // Above 2 max_th = 12 nothing is left to chance.
         (20, 13.40625, 1.0, Drop, 3),
         // p_b = 0.2 + 0.8 · 1.703125/6.
         (2, 7.703_125, 0.427_083_333_333_333_3, Drop, 4),
@@ -110,7 +110,7 @@ fn a_new_queue_length_is_learnt_in_one_over_w_arrivals() {
 
 /// The gaps between `count` hits where `p_b` is always 1/16.
 fn gaps(wait: bool, count: usize) -> Vec<usize> {
-    // avg = q = 15 lies half way from 10 to 20, and max_p = 1/8.
+    // avg = q = 15 is half way from 10 to 20, and max_p = 1/8.
     let mut policy = red(
         "packets",
         &[
@@ -177,7 +177,7 @@ fn while_it_waits_red_draws_no_random_number() {
     assert_eq!(chance.asked, 1);
 }
 
-/// The verdict on the second packet above `min_th` with the given average, if chance chooses it.
+/// The verdict on the second packet above `min_th` with the given average, if it is chosen at random.
 fn verdict_at(average: u64, changes: &[Change]) -> Verdict {
     let thresholds = [number("weight", 1.0), length("min", 10.0), length("max", 20.0)];
     let mut policy = red("packets", &[&thresholds[..], &[flag("wait", false)], changes].concat());
@@ -255,7 +255,7 @@ fn an_idle_link_forgets_as_if_packets_had_passed() {
 
 #[test]
 fn an_average_that_decays_ends_at_zero() {
-    // 0.5^1074 is the smallest number there is, and half of that is zero only with luck.
+    // 0.5^1074 is the smallest number there is, and half of it is zero only by luck.
     let mut policy = red("packets", &[number("weight", 0.1)]);
     policy.on_arrival(&behind(50), &mut chance(1));
     for _ in 0..10_000 {
@@ -275,7 +275,7 @@ fn a_full_buffer_counts_as_a_sample_and_as_a_drop() {
     }
     policy.on_overflow(&behind(18));
     close(average(&*policy), 18.0);
-    // The count began anew, at one with the next.
+    // The count restarted, at one with the next packet.
     for arrival in 1..20 {
         assert_eq!(policy.on_arrival(&behind(15), &mut chance), Verdict::Keep, "{arrival}");
     }
@@ -337,7 +337,7 @@ fn in_bytes_packets_of_one_size_behave_as_in_packets() {
 #[test]
 fn the_automatic_weight_remembers_ten_round_trips() {
     // 8 Gbit/s are a million packets of 1000 B in the second that ten round trips of 100 ms last:
-    // 1 - exp(-1e-6) = 9.999995e-7. One arrival behind a million packets leaves as many hundredths.
+    // 1 - exp(-1e-6) = 9.999995e-7. One arrival behind a million packets makes the average a million times that.
     let mut policy = red("packets", &[("weight", Value::Word("auto".into()))]);
     policy.on_arrival(&behind(1_000_000), &mut chance(1));
     close(average(&*policy), 0.999_999_500_000_166_7);

@@ -73,7 +73,7 @@ fn silence_counts_as_often_as_the_clock_ticks() {
     let nothing = Backlog::default();
     policy.on_ticks(3, nothing);
     close(state(&*policy).0, 0.4);
-    // A year of it is told as quickly as a minute.
+    // A year of it takes no longer than a minute.
     policy.on_ticks(u64::MAX, nothing);
     assert_eq!(state(&*policy), (0.0, 0.0));
 }
@@ -82,7 +82,7 @@ fn silence_counts_as_often_as_the_clock_ticks() {
 fn an_arrival_is_marked_with_the_probability_of_the_last_update() {
     let mut policy = rem();
     let mut draw = Fixed::new(0.0);
-    // Before there is a price no number is drawn.
+    // No number is drawn before there is a price.
     assert_eq!(policy.on_arrival(&behind(900), &mut draw), Verdict::Keep);
     assert_eq!(draw.asked, 0);
     interval(&mut *policy, 13, 8);
@@ -117,7 +117,7 @@ fn load_goes_by_bytes_and_the_queue_by_the_unit_of_the_buffer() {
     }
     policy.on_ticks(1, Backlog { packets: 200, bytes: Bytes(8000) });
     close(state(&*policy).0, 0.6);
-    // Those that found the buffer full were load too.
+    // Packets that found the buffer full count as load too.
     let mut policy = rem();
     for _ in 0..14 {
         policy.on_overflow(&behind(1000));

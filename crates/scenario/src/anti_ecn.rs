@@ -69,8 +69,8 @@ fn buffer(fields: &Fields<'_>, home: Place, site: MarkerSite) -> Result<f64, Pro
     let bytes = ruler.measure(field, length, LengthUnit::Bytes, site.capacity)?;
     if bytes < ruler.packet.0 as f64 {
         return Err(field.problem(format!(
-            "this virtual buffer has no room for a packet of {}, the largest that crosses, so every packet would find \
-             it empty",
+            "this virtual buffer has no room for a packet of {}, the largest that crosses this link, so every packet \
+             would find it empty",
             ruler.packet
         )));
     }

@@ -26,7 +26,7 @@ pub struct Catalogue {
 #[non_exhaustive]
 pub enum CatalogueError {
     /// The name is taken by another entry.
-    #[error("there is a {what} called `{name}` already: give the new one another name")]
+    #[error("there is already a {what} called `{name}`: give the new one another name")]
     Taken {
         /// `controller` or `queue`.
         what: &'static str,
@@ -109,7 +109,9 @@ impl Catalogue {
             let Parameter { name: key, default, .. } = parameter;
             value::name(key, Place::whole(0), "a parameter").map_err(refused)?;
             if key == "kind" {
-                return Err(unfit(format!("`kind` names the {what}, and no parameter can")));
+                return Err(unfit(format!(
+                    "`kind` names the {what}, so no parameter can be called that"
+                )));
             }
             if parameters[..index].iter().any(|other| other.name == *key) {
                 return Err(unfit(format!("it has two parameters called `{key}`")));

@@ -32,7 +32,7 @@ pub(crate) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
         Value::Text(name) => Ok(Chosen { name, place, table: None }),
         Value::Table(table) => {
             let kind = table.node("kind").ok_or_else(|| {
-                let problem = format!("`{}` does not say which: it has no `kind`", field.name);
+                let problem = format!("`{}` does not say which one: it has no `kind`", field.name);
                 let other = table.names().find(|name| matches!(*name, "name" | "type"));
                 field.problem(problem).help(match other {
                     Some(name) => format!("`{name}` is called `kind` here"),
@@ -78,7 +78,7 @@ fn find<'c, T: Entry>(
 }
 
 fn listed(what: &str) -> String {
-    format!("`longfat list {what}s` shows those that there are")
+    format!("`longfat list {what}s` shows them all")
 }
 
 /// Converts a length as written into the unit that counts; problems are reported at the field.
@@ -193,7 +193,7 @@ fn no_base(controller: &Controller) -> Option<&'static str> {
     if controller.law.is_none() {
         Some("which is not a window law")
     } else if any(|parameter| parameter.kind == Kind::Law) {
-        Some("which builds on another law itself")
+        Some("which itself builds on another law")
     } else if any(|parameter| parameter.default == Given::Nothing) {
         Some("which has a parameter without a default")
     } else {

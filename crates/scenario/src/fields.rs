@@ -53,7 +53,7 @@ impl<'a> Field<'a> {
         let Some(table) = self.node.table() else { return Err(self.wrong(class)) };
         let [entry] = table.0.as_slice() else {
             return Err(self.problem(format!(
-                "`{}` must be {}, and it has {}",
+                "`{}` must be {}, but it has {}",
                 self.name,
                 one_name(names),
                 plural(table.0.len() as u64, "key")

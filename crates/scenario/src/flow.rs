@@ -79,7 +79,7 @@ fn size(field: Field<'_>, packet: Option<Bytes>) -> Result<Option<Bytes>, Proble
     let size = amount(field, packet)?;
     if size == Bytes(0) {
         return Err(field
-            .problem("a flow that has nothing to send does nothing")
+            .problem("a flow with nothing to send does nothing")
             .help(format!("write a size, or \"{UNLIMITED}\"")));
     }
     Ok(Some(size))

@@ -154,7 +154,7 @@ pub(crate) fn refuse_late_start(
         field,
         start,
         |start| start >= duration,
-        |at| format!("{class} that starts at {at} never does: the simulation lasts {duration}"),
+        |at| format!("{class} cannot start at {at}: the simulation lasts {duration}"),
     ));
 }
 
@@ -185,13 +185,13 @@ fn provides(
     };
     if needs.ecn && !transport.ecn {
         let reason = format!(
-            "`{kind}` needs the marks of routers, and this flow carries none: `ecn` is false"
+            "`{kind}` needs marks from routers, but this flow cannot carry any: `ecn` is false"
         );
         return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
     }
     if needs.pacing && transport.pacing.is_some() {
         let reason =
-            format!("`{kind}` decides itself when each packet leaves, so nothing else can");
+            format!("`{kind}` itself decides when each packet leaves, so it cannot be paced");
         return Err(Problem::new(place("pacing"), reason).help("leave `pacing` out"));
     }
     if needs.access && transport.access.is_none() {
@@ -209,17 +209,17 @@ fn example_path(context: GroupContext<'_>) -> String {
 fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
     let Some(items) = field.node.list() else {
         let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
-        return Err(field.wrong("a list of names of links").maybe_help(help));
+        return Err(field.wrong("a list of link names").maybe_help(help));
     };
     if items.is_empty() {
-        return Err(field.problem("a path crosses at least one link, and this one is empty"));
+        return Err(field.problem("a path crosses at least one link, but this one is empty"));
     }
     let mut path = Vec::with_capacity(items.len());
     for item in items {
         let item_field = Field { name: field.name, node: item };
         let Some(text) = item.text() else {
             return Err(item_field.problem(format!(
-                "a path is a list of names of links, and {} is none",
+                "a path is a list of link names, and {} is not one",
                 item.describe()
             )));
         };

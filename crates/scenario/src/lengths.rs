@@ -156,7 +156,7 @@ impl Ruler {
         let bytes = if unit == LengthUnit::Packets { length * packet } else { length };
         if bytes < packet {
             return Err(field.problem(format!(
-                "this buffer has no room for a packet of {}, the largest that crosses",
+                "this buffer has no room for a packet of {}, the largest that crosses this link",
                 self.packet
             )));
         }
@@ -203,8 +203,7 @@ impl Ruler {
                 }
                 None => Err(field
                     .problem(format!(
-                        "`{}` is measured in bdp, but no flow crosses this link, so there is no round \
-                         trip to take",
+                        "`{}` is measured in bdp, but no flow crosses this link, so there is no round trip to use",
                         field.name
                     ))
                     .help("add `bdp = \"80 ms\"` to the link, or write a number of packets")),

@@ -155,8 +155,8 @@ impl DirectionDraft {
         if let (Some(ruler), None) = (ruler, self.table.node("buffer"))
             && ruler.bdp.is_none()
         {
-            let reason = "no flow crosses this link, so there is no round trip behind its buffer, \
-                          which is one bandwidth-delay product unless it says something else";
+            let reason = "no flow crosses this link, so there is no round trip from which to compute its default \
+                          buffer of one bandwidth-delay product";
             let help = "add `buffer = \"1000 packets\"`, or leave the link out";
             problems.add(Problem::new(self.home, reason).help(help));
             return None;
@@ -191,7 +191,7 @@ impl DirectionDraft {
 /// The probability that a packet is corrupted.
 fn loss(field: Field<'_>) -> Result<f64, Problem> {
     number(field, 0.0, MOST_LOSS)
-        .map_err(|_| field.wrong("a probability: a number from 0 to below 1"))
+        .map_err(|_| field.wrong("a probability: a number of at least 0 and below 1"))
 }
 
 /// The unit that the `mode` of a discipline asks for, if it has one.

@@ -31,7 +31,7 @@ pub(crate) fn apply(root: &mut TomlTable, text: &str, source: usize) -> Result<(
     let depth = text[..equals].split('.').count();
     if depth > DEEPEST {
         let place = Place::new(source, 0..equals);
-        let reason = format!("the key has {depth} names, and no value lies deeper than {DEEPEST}");
+        let reason = format!("the key has {depth} names, but no value lies deeper than {DEEPEST}");
         return Err(Problem::new(place, reason).help(EXAMPLE));
     }
     for piece in text[..equals].split('.') {

@@ -26,7 +26,7 @@ pub static PROFILES: &[Profile] = &[
         name: "1995",
         about: "a TCP of 1995: fast recovery but no selective acknowledgments, and slow clocks",
         source: "RFC 1122 (delayed acknowledgments), RFC 2001 (Reno, an initial window of one segment \
-                 and threshold of 65535 bytes), BSD (ticks of 500 ms, two at least)",
+                 and threshold of 65535 bytes), BSD (ticks of 500 ms, at least two)",
         keys: &[
             ("packet", Given::text("500 B")),
             ("initial_window", Given::Number(1.0)),

@@ -67,11 +67,11 @@ impl Scenario {
 
         if text.len() > Self::LONGEST_TEXT {
             let reason = format!(
-                "this is longer than a scenario may be: {} instead of {} at most",
+                "this is too long for a scenario: {}, and at most {} is read",
                 Bytes(text.len() as u64),
                 Bytes(Self::LONGEST_TEXT as u64)
             );
-            let help = "give groups of equal flows a `count`";
+            let help = "write identical flows as one group with a `count`";
             problems.add(Problem::new(Place::whole(0), reason).help(help));
             return Err(problems.into_error(&sources));
         }
@@ -167,7 +167,9 @@ fn duration(field: Field<'_>) -> Result<Span, Problem> {
         return Err(field.problem("`duration` must be longer than zero"));
     }
     if span > LONGEST {
-        return Err(field.problem("`duration` is longer than the clock lasts: 200 days at most"));
+        return Err(
+            field.problem("`duration` is longer than the clock can count: at most 200 days")
+        );
     }
     Ok(span)
 }
@@ -255,7 +257,7 @@ fn refuse_missing_priorities<'a>(
         let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
-            "`{}` needs queues that heed priorities, and that of link `{}` heeds none",
+            "`{}` needs queues that respect priorities, but the queue of link `{}` does not",
             control.kind(),
             scenario.links[index].name
         );
@@ -304,7 +306,7 @@ fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Prob
         for node in tables.filter_map(|table| table.node("name")) {
             let Some(name) = node.text() else { continue };
             let Some(other) = seen.insert(name, sort.another) else { continue };
-            let reason = format!("{other} is called `{}` already", crate::error::quoted(name));
+            let reason = format!("{other} is already called `{}`", crate::error::quoted(name));
             let help = format!("give each [[{}]] a name of its own", sort.key);
             problems.add(Field { name: "name", node }.problem(reason).help(help));
         }

@@ -55,14 +55,14 @@ pub(crate) fn size(
     problems: &mut Problems,
 ) -> Option<Size> {
     if matches!(field.node.text(), Some(UNLIMITED | NONE)) {
-        let reason = "short flows come to an end: each has so much to send and no more";
+        let reason = "short flows end: each has a given amount to send";
         problems.add(field.problem(reason).help("write a size, or use [[flow]]"));
         return None;
     }
     if !matches!(field.node.value, Value::Table(_)) {
         return problems.keep(bounded(field, packet)).map(Size::Fixed);
     }
-    let inner = problems.keep(field.only("a distribution of sizes", FAMILIES))?;
+    let inner = problems.keep(field.only("a size distribution", FAMILIES))?;
     if inner.name == "uniform" {
         return problems.keep(uniform(inner, packet));
     }
@@ -110,13 +110,12 @@ fn bounded(field: Field<'_>, packet: Option<Bytes>) -> Result<Bytes, Problem> {
 
 fn within_bounds(field: Field<'_>, bytes: f64) -> Result<(), Problem> {
     if bytes < 1.0 {
-        return Err(field.problem("a flow that has nothing to send does nothing"));
+        return Err(field.problem("a flow with nothing to send does nothing"));
     }
     if bytes > LARGEST.0 as f64 {
         let name = field.name;
-        return Err(field.problem(format!(
-            "`{name}` is more than a short flow may have to send: {LARGEST} at most"
-        )));
+        return Err(field
+            .problem(format!("`{name}` is more than a short flow may send: at most {LARGEST}")));
     }
     Ok(())
 }
@@ -169,7 +168,7 @@ fn uniform(field: Field<'_>, packet: Option<Bytes>) -> Result<Size, Problem> {
     if low > high {
         return Err(field
             .problem(format!(
-                "nothing can be drawn between {low} and {high}: the smaller comes first"
+                "nothing can be drawn between {low} and {high}: the smaller must come first"
             ))
             .help(format!("write [\"{high}\", \"{low}\"]")));
     }

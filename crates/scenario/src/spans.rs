@@ -65,7 +65,7 @@ fn distribution(
     if first > last {
         return Err(inner
             .problem(format!(
-                "nothing can be drawn between {first} and {last}: the smaller comes first"
+                "nothing can be drawn between {first} and {last}: the smaller must come first"
             ))
             .help(format!("write [\"{last}\", \"{first}\"]")));
     }

@@ -90,11 +90,11 @@ fn drawn(field: Field<'_>) -> Result<Spans, Problem> {
         field.node.table().map(|table| table.names().collect()).unwrap_or_default();
     match &field.node.value {
         Value::List(_) => Err(field
-            .problem("short flows arrive at random: there is no telling which of a list is whose")
+            .problem("short flows arrive at random, so nothing says which time of a list belongs to which flow")
             .help(help)),
         Value::Table(_) if names == ["spread"] => Err(field
             .problem(
-                "short flows arrive at random: there is no first and no last to spread from and to",
+                "short flows arrive at random, so there is no first and no last flow to spread times between",
             )
             .help(help)),
         Value::Table(_) => {
@@ -142,7 +142,7 @@ fn arrivals(field: Field<'_>) -> Result<(Field<'_>, Arrivals), Problem> {
         };
         return Err(field.wrong(wanted).maybe_help(help));
     }
-    let inner = field.only("a process of arrivals", &["poisson", "load"])?;
+    let inner = field.only("an arrival process", &["poisson", "load"])?;
     let arrivals = match inner.name {
         "poisson" => frequency(inner, FEWEST, MOST).map(Arrivals::Poisson),
         _ => load(inner).map(Arrivals::Load),
@@ -164,7 +164,7 @@ fn load(field: Field<'_>) -> Result<f64, Problem> {
     };
     let load = load.filter(|load| *load >= 0.0).ok_or_else(wanted)?;
     if load <= 0.0 {
-        return Err(field.problem("at a load of nothing no flow ever arrives"));
+        return Err(field.problem("at a load of zero no flow ever arrives"));
     }
     if load > HEAVIEST {
         return Err(field
@@ -191,7 +191,7 @@ fn per_second(
         return Ok(Some(number));
     }
     Err(field.problem(format!(
-        "this load makes {} arrivals per second, and a number from {} to {} can be simulated",
+        "this load makes {} arrivals per second, but only a number from {} to {} can be simulated",
         shortest(number),
         shortest(FEWEST),
         shortest(MOST)

@@ -125,7 +125,7 @@ fn packet(field: Field<'_>) -> Result<Bytes, Problem> {
     }
     if bytes > LARGEST_PACKET {
         return Err(field.problem(format!(
-            "a packet of {bytes} is too large: the most that IP carries is {} B",
+            "a packet of {bytes} is too large: IP carries at most {} B",
             LARGEST_PACKET.0
         )));
     }

@@ -230,7 +230,7 @@ impl At {
             return if found.is_empty() {
                 Problem::new(place, "a value is missing after `=`")
             } else {
-                Problem::new(place, format!("the text `{found}` must stand in quotation marks"))
+                Problem::new(place, format!("the text `{found}` must be in quotation marks"))
                     .help(format!("write \"{found}\""))
             };
         }

@@ -127,10 +127,9 @@ pub(crate) fn unless_none<T>(
 pub(crate) fn wait(field: Field<'_>) -> Result<Span, Problem> {
     let span: Span = quantity(field)?;
     if span > LONGEST_WAIT {
-        return Err(field.problem(format!(
-            "`{}` is {span}, which is longer than the longest that can be simulated, one day",
-            field.name
-        )));
+        return Err(
+            field.problem(format!("`{}` is {span}, but it can be at most one day", field.name))
+        );
     }
     Ok(span)
 }

@@ -1,12 +1,12 @@
-//! Scenario files: what is refused and how, what is accepted, and that what is written is read back.
+//! Scenario files: what is refused and how, what is accepted, and reading back what was written.
 
 use std::fs;
 use std::path::PathBuf;
 
 use longfat_scenario::Scenario;
 
-/// Each wrong file in `tests/refused` has its message in a sibling `.txt`. `UPDATE=1` rewrites
-/// them; read what changed before keeping it.
+/// Each wrong file in `tests/refused` has its message in a sibling `.txt`. `UPDATE=1` rewrites them; read the
+/// differences before keeping them.
 #[test]
 fn a_wrong_file_is_refused_with_its_message() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/refused");
@@ -21,7 +21,7 @@ fn a_wrong_file_is_refused_with_its_message() {
     let update = std::env::var_os("UPDATE").is_some();
     let mut differing = Vec::new();
     for path in files {
-        let text = fs::read_to_string(&path).expect("a wrong file is text all the same");
+        let text = fs::read_to_string(&path).expect("even a wrong file is text");
         let name = path.file_name().expect("it was listed").to_string_lossy().into_owned();
         let message = match Scenario::read(&text, &name, &[], None) {
             Ok(_) => "accepted".into(),
@@ -170,7 +170,7 @@ fn what_a_later_version_brings_may_be_declined_today() {
     assert!(Scenario::read(SHORT, "short.toml", &declined, None).is_ok());
 }
 
-/// What is asked for and the names there are come from anywhere: neither may be long enough to keep anybody busy.
+/// Both the name asked for and the known names come from outside: neither may be long enough to slow anything down.
 #[test]
 fn long_names_and_deep_keys_are_refused_at_once() {
     let wrong = |name: &str| {
@@ -187,6 +187,6 @@ fn long_names_and_deep_keys_are_refused_at_once() {
         Scenario::read(SHORT, "deep.toml", &overrides, None).expect_err("no such key").to_string()
     };
     let deep = set(vec!["a"; 100_001].join("."));
-    assert!(deep.contains("the key has 100001 names, and no value lies deeper than 16"), "{deep}");
+    assert!(deep.contains("the key has 100001 names, but no value lies deeper than 16"), "{deep}");
     assert!(set(vec!["a"; 16].join(".")).contains("`a`"));
 }

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn flows_of_one_round_trip_the_same_way_tell_links_early() {
         assert_eq!(early("", FLOWS, false), [true; 4]);
-        assert_eq!(early("", FLOWS, true), [false; 4], "packet by packet nobody does");
+        assert_eq!(early("", FLOWS, true), [false; 4], "packet by packet, no flow does");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! AntiECN: the bit from sender to links to receiver and back, and what becomes of a window that follows it.
+//! AntiECN: the bit's way from sender to links to receiver and back, and how a window that follows it develops.
 
 mod random;
 mod support;
@@ -28,7 +28,7 @@ struct Climb {
 const PIPE: f64 = 5000.0;
 const ROUND_TRIPS_PER_ROW: usize = 5;
 
-/// Window at the end of each row, and the share of the acknowledgments in it that told of room.
+/// Window at the end of each row, and the share of the acknowledgments in it that signalled room.
 fn ramp(Climb { threshold, buffer, from, seconds }: &Climb) -> (Vec<f64>, Vec<f64>) {
     let recording = support::record(
         &format!(
@@ -61,7 +61,7 @@ fn slopes(windows: &[f64]) -> Vec<f64> {
 }
 
 /// Two segments per round trip below W* and one above, with W* = max(η P, P - B/η) within 2 %, or 5 % where the buffer
-/// is 100 packets. One acknowledgment per round trip tells of room below, none above.
+/// is 100 packets. One acknowledgment per round trip signals room below, none above.
 fn doubles_its_slope_up_to(expected: f64, tolerance: f64, ramp_to: &Climb) {
     let (windows, rooms) = ramp(ramp_to);
     let last = rooms.iter().rposition(|&room| room > 0.0).expect("there was room");
@@ -119,8 +119,8 @@ fn the_whole_ramps_of_the_paper() {
 }
 
 /// Packets that come one by one, slower than the virtual queue drains, all find it empty: each acknowledgment adds a
-/// segment, and the window doubles every round trip instead of growing by two. Whether it is an access link of 0.4 of the
-/// rate that spaces them, or pacing.
+/// segment, and the window doubles every round trip instead of growing by two. It makes no difference whether an access
+/// link of 0.4 of the rate spaces them, or pacing.
 #[test]
 fn spaced_packets_double_the_window() {
     let windows = |control: &str, spacing: &str| {
@@ -147,13 +147,13 @@ fn spaced_packets_double_the_window() {
         );
         series(&recording, "window")
     };
-    // The first acknowledgments come after a round trip. A row may end between those of one.
+    // The first acknowledgments come after a round trip. A row may end between those of one round trip.
     let access = "access = \"400 Mbit/s\"";
     let doubled = windows("\"anti-ecn\"", access);
     for (window, expected) in doubled.iter().zip([10.0, 20.0, 40.0, 80.0, 160.0, 320.0]) {
         assert!((window / expected - 1.0).abs() < 0.05, "{doubled:?}");
     }
-    // Pacing begins with the second round trip, and what the window gains within one leaves in the next only.
+    // Pacing begins with the second round trip, and what the window gains within a round trip leaves only in the next.
     let paced = windows("\"anti-ecn\"", "pacing = \"spread\"");
     for pair in paced[1..].windows(2) {
         assert!((1.7..=2.0).contains(&(pair[1] / pair[0])), "{paced:?}");
@@ -172,7 +172,7 @@ fn spaced_packets_double_the_window() {
     }
 }
 
-/// Two links, the second four times as fast. The window is above the threshold of the first, so that no packet finds room
+/// Two links, the second four times as fast. The window is above the threshold of the first, so no packet finds room
 /// there; the second is idle three quarters of the time, and gets its packets one by one.
 fn across_two(mode: &str) -> Summary {
     run(&format!(
@@ -206,13 +206,13 @@ fn every_link_has_a_veto_and_by_the_letter_only_the_last_one_has() {
     assert_eq!((and.flows[0].room_rate, and.flows[0].congestion_events), (0.0, 0));
     // 25 round trips of one segment each: 334 at the middle of the second.
     assert!((and.flows[0].window_mean - 334.0).abs() < 5.0, "{}", and.flows[0].window_mean);
-    // As the paper words it the narrow link is overruled: slow start into its buffer.
+    // With the paper's wording the narrow link is overruled: slow start into its buffer.
     let overwrite = across_two("overwrite");
     assert!(overwrite.flows[0].room_rate > 0.99, "{}", overwrite.flows[0].room_rate);
     assert!(overwrite.links["narrow"]["forward"]["dropped"].as_u64() > Some(100));
 }
 
-/// What is told of AntiECN.
+/// What the summary says about AntiECN.
 fn told(flow: &FlowSummary) -> (Option<bool>, Option<&str>) {
     (flow.anti_ecn, flow.unaware_link.as_deref())
 }
@@ -263,7 +263,7 @@ const PARTIAL: &str = r#"
 fn one_unaware_link_in_the_direction_of_the_data_makes_plain_tcp() {
     let summary = run(&PARTIAL.replace("CONTROL", "anti-ecn"));
     assert_eq!(told(&summary.flows[0]), (Some(true), None));
-    assert!(summary.flows[0].room_rate > 0.0, "the way of its acknowledgments does not matter");
+    assert!(summary.flows[0].room_rate > 0.0, "the path of its acknowledgments does not matter");
     assert_eq!(told(&summary.flows[1]), (Some(false), Some("one-way")));
     assert_eq!(told(&summary.flows[2]), (Some(false), Some("old")));
     assert!(summary.flows[1].room_rate.is_nan() && summary.flows[2].room_rate.is_nan());
@@ -278,7 +278,7 @@ fn one_unaware_link_in_the_direction_of_the_data_makes_plain_tcp() {
     assert!(plain.traffic["web"]["anti_ecn"].is_null());
 }
 
-/// Everything that a run tells, but for the name of the controller and what came of AntiECN.
+/// Everything that a run reports, except for the name of the controller and the summary of AntiECN.
 fn without_names(text: &str) -> String {
     let mut recording = support::record(text, true);
     recording.summary.scenario = serde_json::Value::Null;
@@ -316,7 +316,7 @@ proptest! {
         }
     }
 
-    /// Nor does it change anything for others that a link knows AntiECN, whatever it writes.
+    /// A link with AntiECN changes nothing for other flows, whatever it writes.
     #[test]
     fn a_marker_changes_nothing_for_flows_that_do_not_ask(text in random::scenarios()) {
         let others = text.replace(r#"control = "anti-ecn""#, "control = \"reno\"");

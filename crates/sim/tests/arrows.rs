@@ -34,16 +34,16 @@ const EVERYTHING: &[&str] = &[
     "longfat-fluid",
 ];
 
-/// What quantities, laws and policies may take from outside: arithmetic and words, and for their tests chance.
+/// What quantities, laws and policies may take from outside: arithmetic and text, and for their tests randomness.
 const INNER: &[&str] = &["longfat-units", "longfat-control", "longfat-queue"];
 const HARMLESS: &[&str] = &["dyn-clone", "libm", "rand_core", "thiserror"];
 const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 
-/// Crates whose code has no clock, no files, no network, no process of its own.
+/// Crates whose code uses no clock, files, network or processes.
 const PURE: &[&str] = &["units", "control", "queue", "scenario", "sim", "fluid"];
 const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
-/// A file that grows past this holds two ideas.
+/// A file longer than this holds two ideas.
 const LONGEST: usize = 900;
 
 fn root() -> PathBuf {
@@ -208,7 +208,7 @@ fn no_file_is_too_long() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Every file below `folder` with one of these endings; hidden folders and what was built left out.
+/// Every file below `folder` with one of these extensions, except in hidden folders and build output.
 fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

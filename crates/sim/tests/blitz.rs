@@ -1,7 +1,7 @@
 //! What theory promises of prioritised bursts and pushout (Kim & Farber 1995).
 //!
-//! The network of the paper: sources with links of their own, a bottleneck, and a link to the sinks, all at `BW_N` but
-//! the bottleneck; D is the round trip, and switches hold what `BW_N` sends in it.
+//! The network of the paper: sources with links of their own, a bottleneck, and a link to the sinks, all at `BW_N`
+//! except the bottleneck; D is the round trip, and switches hold what `BW_N` sends in it.
 
 mod support;
 
@@ -39,7 +39,7 @@ fn keys(control: &str, rate: u64, rtt: &str) -> String {
     )
 }
 
-/// One transfer of so many packets, alone.
+/// One transfer of this many packets, alone.
 fn lone(control: &str, (rate, bottleneck, buffer): (u64, u64, u64), packets: u64) -> String {
     let network = network("20 s", rate, bottleneck, buffer);
     let keys = keys(control, rate, "30 ms");
@@ -76,7 +76,7 @@ fn an_unloaded_transfer_takes_half_a_round_trip_the_file_and_two_packets() {
 
 #[test]
 fn a_sized_start_that_fits_into_the_path_takes_as_long_as_a_burst() {
-    // And Reno, from one packet, some eight round trips more.
+    // And Reno, starting from one packet, takes some eight round trips more.
     let network = (150, 150, 1125);
     let time = |control| completion(&run(&lone(control, network, 200)));
     assert!((time("\"sized-start\"") - time("\"blitz\"")).abs() < 1e-9);
@@ -112,7 +112,7 @@ fn a_lone_burst_loses_its_own_tail_as_with_drop_tail() {
 
 #[test]
 fn at_low_load_power_is_the_rate_of_arrivals_times_the_file_over_the_response() {
-    // So rare that none meets another: each takes what a transfer takes alone, 20.387 ms.
+    // So rare that none meets another: each takes as long as a lone transfer, 20.387 ms.
     let network = network("10000 s", 150, 150, 1125);
     let keys = keys("\"blitz\"", 150, "30 ms");
     let recording = run(&format!(
@@ -143,8 +143,8 @@ fn late_transfers(priorities: bool) -> serde_json::Value {
 
 #[test]
 fn late_small_transfers_lose_almost_nothing_while_a_long_burst_persists() {
-    // At five times what the bottleneck carries four packets of five are lost. With priorities they are those of the
-    // long burst; without, anyone's.
+    // At five times the capacity of the bottleneck, four packets of five are lost. With priorities they belong to the
+    // long burst; without, to anyone.
     let rate = |summary: &serde_json::Value| summary["drop_rate"].as_f64().expect("a rate");
     let (protected, exposed) = (late_transfers(true), late_transfers(false));
     assert!(rate(&protected) < 0.01, "{protected}");

@@ -33,8 +33,8 @@ fn a_buffer_of_two_packets_keeps_two() {
     assert!(close(of(&summary, "narrow", "forward", "utilisation"), 3.0 / 50.0));
 }
 
-/// Bursts of six onto one place in service and two to wait, three times: in the warm-up, after it, and as a transfer. They
-/// reach the link 20 ms after they have left.
+/// Bursts of six arrive at one place in service and two to wait, three times: in the warm-up, after it, and as a
+/// transfer. They reach the link 20 ms after they have left.
 #[test]
 fn drops_are_counted_by_flow_and_by_group_after_the_warm_up() {
     let summary = run(r#"
@@ -74,7 +74,7 @@ fn drops_are_counted_by_flow_and_by_group_after_the_warm_up() {
     assert_eq!(web["drop_rate"], 0.5);
 }
 
-/// Behind a fast link a slow one builds the queue; behind a slow one a fast link never has any.
+/// Behind a fast link, a slow one builds up a queue; behind a slow link, a fast one never has any.
 #[test]
 fn packets_queue_where_the_rate_falls() {
     let chain = |first: u32, second: u32| {
@@ -101,12 +101,12 @@ fn packets_queue_where_the_rate_falls() {
         ))
     };
     // 80 then 8 Mbit/s: packets reach the second link at 1.1, 1.2, 1.3, 1.4 ms and leave it at 2.1, 3.1, 4.1 and
-    // 5.1 ms; the last is there at 6.1 ms. They wait 0.1+0.2+0.3 ms at the first, 0.9+1.8+2.7 ms at the second.
+    // 5.1 ms; the last arrives at 6.1 ms. They wait 0.1+0.2+0.3 ms at the first, 0.9+1.8+2.7 ms at the second.
     let falling = chain(80, 8);
     assert!(close(falling.flows[0].completion_s.expect("complete"), 6.1e-3));
     assert!(close(of(&falling, "first", "forward", "queue_mean"), 0.6 / 100.0 / 10.0));
     assert!(close(of(&falling, "second", "forward", "queue_mean"), 5.4 / 100.0 / 10.0));
-    // 8 then 80: at the second link at 2, 3, 4, 5 ms, each gone 0.1 ms later; the last is there at 6.1 ms.
+    // 8 then 80: at the second link at 2, 3, 4, 5 ms, each gone 0.1 ms later; the last arrives at 6.1 ms.
     let rising = chain(8, 80);
     assert!(close(rising.flows[0].completion_s.expect("complete"), 6.1e-3));
     assert!(close(of(&rising, "first", "forward", "queue_mean"), 6.0 / 100.0 / 10.0));
@@ -117,8 +117,8 @@ fn packets_queue_where_the_rate_falls() {
 #[test]
 fn an_acknowledgment_queues_behind_data() {
     // Both directions at 8 Mbit/s, 5 ms. `there` sends one packet at 0: at the far end at 6 ms. `back` starts at
-    // 5.5 ms with three packets that occupy the reverse direction until 8.5 ms. The acknowledgment of 40 bytes comes
-    // to it at 6 ms, waits 2.5 ms, takes 0.04 ms and 5 ms: round trip 13.54 ms, of which 10 are propagation.
+    // 5.5 ms with three packets that occupy the reverse direction until 8.5 ms. The acknowledgment of 40 bytes reaches
+    // it at 6 ms, waits 2.5 ms, takes 0.04 ms and 5 ms: round trip 13.54 ms, of which 10 are propagation.
     let summary = run(r#"
         duration = "20 ms"
         [link.shared]
@@ -148,16 +148,16 @@ fn an_acknowledgment_queues_behind_data() {
         "{}",
         summary.flows[0].queueing_delay_mean_s
     );
-    // The acknowledgment of 2.5 ms, and the second and third packet of 1 and 2 ms, in 20 ms and ten places.
+    // The acknowledgment waits 2.5 ms, and the second and third packet 1 and 2 ms, in 20 ms and ten places.
     assert!(close(of(&summary, "shared", "reverse", "queue_mean"), 5.5 / 20.0 / 10.0));
 }
 
-/// The sender's own link spaces what the window lets go at once.
+/// The sender's own link spaces out what the window releases at once.
 #[test]
 fn an_access_rate_spaces_the_packets() {
     // Four packets at 8 Mbit/s leave the access link at 1, 2, 3 and 4 ms; a quarter of the 8 ms that the links leave
-    // of the round trip lies before the bottleneck, which passes each in 0.1 ms: no queue. Last bit: 4 + 2 + 0.1 + 1
-    // + 2 ms.
+    // of the round trip lies before the bottleneck, which forwards each in 0.1 ms: no queue. Last bit:
+    // 4 + 2 + 0.1 + 1 + 2 ms.
     let summary = run(r#"
         duration = "50 ms"
         [link.wide]
@@ -205,7 +205,7 @@ fn goodput_belongs_to_the_active_part_of_the_measured_interval() {
         packet     = "1000 B"
         max_window = 1
         "#);
-    // Alone, a packet per 11.04 ms. Beside the other flow now and then a millisecond more: between 1 and 12.04.
+    // Alone, a packet per 11.04 ms. Beside the other flow, sometimes a millisecond more: between 1 and 12.04.
     let alone = 8000.0 / 11.04e-3;
     for flow in &summary.flows {
         assert!(
@@ -241,8 +241,8 @@ fn time_series_count_what_came_before_each_edge() {
         true,
     );
     let real = |table: &str, column: &str| numbers(&recording, table, column);
-    // Twenty packets of 1 ms from 0 to 20 ms, at the receiver from 6 to 25 ms. Packets that are there exactly at an
-    // edge belong to the interval after it.
+    // Twenty packets of 1 ms from 0 to 20 ms, at the receiver from 6 to 25 ms. Packets that arrive exactly at an edge
+    // belong to the interval after it.
     let throughput = real("flow_series", "throughput_bit_s");
     assert_eq!(throughput.len(), 10);
     assert!(close(throughput[0], 4.0 * 8000.0 / 10e-3), "6, 7, 8, 9 ms");
@@ -256,8 +256,8 @@ fn time_series_count_what_came_before_each_edge() {
     assert!(close(utilisation[0], 0.9) && close(utilisation[2], 1.0) && close(utilisation[4], 0.1));
 }
 
-/// All acknowledgments of a link come from one other link, after one delay: each data packet is one event, besides a
-/// few timers. With another round trip in the network acknowledgments are events again.
+/// All acknowledgments on a link come from one other link, after the same delay: each data packet is one event, apart
+/// from a few timers. With a second round trip in the network, acknowledgments are events again.
 #[test]
 fn a_data_packet_is_one_event_where_the_order_of_acknowledgments_is_known() {
     let events = |second: &str| {

@@ -39,7 +39,7 @@ arrivals = { poisson = "20 /s" }
 size = "20 packets"
 "#;
 
-/// Reno, but for the share that it gives up.
+/// Reno, except for the share that it gives up.
 #[derive(Clone, Debug)]
 struct Mine {
     segments_per_round_trip: f64,
@@ -66,7 +66,8 @@ impl Policy for Limit {
     }
 }
 
-/// The built-in entries and `mine`, of each one, whose name and constant are known only now.
+/// The built-in entries, and one controller and one queue called `mine`, whose name and constant are known only at run
+/// time.
 fn catalogue(segments_per_round_trip: f64) -> Catalogue {
     let name: String = ["mi", "ne"].concat();
     let mut catalogue = Catalogue::built_in();
@@ -84,7 +85,7 @@ fn catalogue(segments_per_round_trip: f64) -> Catalogue {
     catalogue
 }
 
-/// What the flows have got and lost, and when the short ones were over.
+/// What the flows received and lost, and when the short ones ended.
 fn simulated(scenario: &Scenario) -> (Vec<(f64, u64)>, Map<String, Value>) {
     let mut simulation = Simulation::new(scenario, false);
     while simulation.advance(100_000) {}

@@ -1,12 +1,12 @@
-//! The end of the clock: 64 bits of picoseconds last 213 days, and nothing begins again at zero.
+//! The end of the clock: 64 bits of picoseconds last 213 days, and nothing wraps around to zero.
 
 mod support;
 
 use longfat_sim::{Recording, Simulation};
 use support::{read, record};
 
-/// A window of 2 000 000 packets that take 12 s each, 278 days in all, before a link or before its sender's own: those
-/// whose turn comes arrive, the others are in flight.
+/// A window of 2 000 000 packets that take 12 s each, 278 days in total, in front of a link or of the sender's own
+/// link: those whose turn comes arrive, the others stay in flight.
 #[test]
 fn a_queue_longer_than_the_clock_keeps_its_packets() {
     for (rate, access) in [("1 kbit/s", "none"), ("1 Gbit/s", "1 kbit/s")] {
@@ -29,7 +29,7 @@ fn a_queue_longer_than_the_clock_keeps_its_packets() {
         let mut simulation = Simulation::new(&read(&text), false);
         while simulation.advance(100_000) {}
         let fates = simulation.fates();
-        // A packet of 1500 bytes takes 12 s on the way, and 20 ms besides.
+        // A packet of 1500 bytes takes 12 s to send, plus 20 ms.
         assert_eq!((fates.delivered, fates.dropped), (83, 0), "{text}");
         assert_eq!(fates.sent, fates.delivered + fates.in_flight, "{text}");
         let flow = &simulation.finish().summary.flows[0];
@@ -62,7 +62,7 @@ fn a_sample_as_long_as_the_run_changes_nothing() {
     assert_eq!(told(with_series), told(record(text, false)));
 }
 
-/// A flow in 32 years, for 200 days: one run in sixty has one, and none has it at a round number of days.
+/// One flow per 32 years, for 200 days: one run in sixty has one, and never at a round number of days.
 #[test]
 fn rare_arrivals_come_when_they_come() {
     let text = r#"
@@ -86,6 +86,6 @@ fn rare_arrivals_come_when_they_come() {
         arrived +=
             simulation.finish().summary.traffic["rare"]["arrived"].as_u64().expect("a count");
     }
-    // 300 · 200 d · 1e-9 /s = 5.2 are to be expected, give or take 2.3.
+    // 300 · 200 d · 1e-9 /s = 5.2 are expected, give or take 2.3.
     assert!((1..=12).contains(&arrived), "{arrived} arrivals");
 }

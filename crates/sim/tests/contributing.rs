@@ -1,6 +1,6 @@
-//! The examples of CONTRIBUTING.md, word for word: they compile, and they do what they say.
+//! The examples of CONTRIBUTING.md, word for word: they compile, and they do what they claim.
 //!
-//! They stand here as modules of a crate that offers what `crate::` offers in their own place.
+//! Here they are modules of a crate that offers what `crate::` offers where they belong.
 
 // What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
 use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw};
@@ -99,7 +99,7 @@ pub mod aimd {
 }
 
 pub mod step {
-    //! Step marking: mark every packet that finds more than a threshold before it.
+    //! Step marking: mark every packet that finds more than a threshold ahead of it.
     //!
     //! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.1. With q waiting when a packet
     //! arrives: keep it if q ≤ K, mark it if q > K.
@@ -117,7 +117,7 @@ pub mod step {
                 in_bytes: matches!(site.capacity, Capacity::Bytes(_)),
             })))
         })
-        .title("marks every packet that finds more than a threshold before it")
+        .title("marks every packet that finds more than a threshold ahead of it")
         .source("Alizadeh et al. 2010")
         .parameters([Parameter::length("threshold", "0.2 bdp", "marks above it (K)")])
     }

@@ -2,7 +2,7 @@
 
 mod support;
 
-/// What one flow met in two minutes as the bottleneck of a link with RED.
+/// What a flow met in two minutes on a bottleneck with RED.
 struct Met {
     reductions: f64,
     marks: f64,
@@ -42,8 +42,8 @@ fn on_a_red_link(per_mark: bool) -> Met {
     Met { reductions, marks: count("marked"), packets: count("arrived"), window: flow.window_mean }
 }
 
-/// Equation (11), p = α + 2/w², as the sender of the fluid meets it: each mark counts, and each segment without one
-/// brings its gain. Between 167 and 500 segments 2/w² is at most 7 % of α.
+/// Equation (11), p = α + 2/w², for a sender like the fluid's: each mark counts, and each segment without one brings
+/// its gain. Between 167 and 500 segments 2/w² is at most 7 % of α.
 #[test]
 fn marks_are_no_rarer_than_alpha() {
     let Met { reductions, marks, packets, window } = on_a_red_link(true);
@@ -54,8 +54,8 @@ fn marks_are_no_rarer_than_alpha() {
     assert!(p < ALPHA + 2.0 / (window * window) + two_deviations, "{p} at {window} segments");
 }
 
-/// The sender of RFC 3168 gains nothing for the round trip in which it answers a mark: of the w/p segments between
-/// two marks the last w bring no gain, and the bound falls to α/(1 + α w). The paper's fluid does not know of this.
+/// The sender of RFC 3168 gains nothing in the round trip in which it answers a mark: of the w/p segments between two
+/// marks the last w bring no gain, and the bound falls to α/(1 + α w). The paper's fluid does not model this.
 #[test]
 fn answering_takes_a_round_trip_and_lowers_the_bound() {
     let Met { reductions, packets, window, .. } = on_a_red_link(false);

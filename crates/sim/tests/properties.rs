@@ -1,4 +1,4 @@
-//! What holds in every simulation, over random scenarios.
+//! What holds in every simulation, tested on random scenarios.
 
 #[path = "random/prober.rs"]
 mod prober;
@@ -54,7 +54,7 @@ proptest! {
         }
     }
 
-    /// The two kinds of server, and runs with and without time series, tell the same to the byte.
+    /// The two kinds of server, and runs with and without time series, give the same results to the byte.
     #[test]
     fn how_a_run_is_carried_out_changes_nothing(text in scenarios()) {
         let scenario = read(&text);
@@ -72,8 +72,8 @@ proptest! {
         }
     }
 
-    /// A controller that asks for everything is told the same however a run is carried out, loses no packet and leaves no
-    /// header behind.
+    /// A controller that asks for everything is told the same however a run is carried out, loses no packet and leaves
+    /// no header behind.
     #[test]
     fn who_asks_for_everything_is_told_the_same(text in scenarios()) {
         let text = ["reno", "hstcp", "exp", "cubic"]
@@ -96,7 +96,7 @@ proptest! {
         }
     }
 
-    /// Where no packet has a priority pushout is drop tail, to the byte.
+    /// Where no packet has a priority, pushout is drop tail, to the byte.
     #[test]
     fn pushout_among_equals_is_drop_tail(text in scenarios()) {
         let plain = told(run(&read(&text), PLAIN));
@@ -105,7 +105,7 @@ proptest! {
         prop_assert_eq!(bytes(&plain), bytes(&pushout), "{}", &text);
     }
 
-    /// What is told is possible.
+    /// Every reported number is possible.
     #[test]
     fn every_number_is_possible(text in scenarios()) {
         let scenario = read(&text);
@@ -116,7 +116,10 @@ proptest! {
                 // Packets that began before the measured interval may end in it: one more than the capacity holds.
                 prop_assert!(number("utilisation").is_some_and(|u| (0.0..=1.15).contains(&u)), "{link} {name} {text}");
                 for key in ["queue_mean", "queue_p99", "drop_rate", "mark_rate"] {
-                    prop_assert!(number(key).is_none_or(|share| (0.0..=1.0).contains(&share)), "{link} {name} {key} {text}");
+                    prop_assert!(
+                        number(key).is_none_or(|share| (0.0..=1.0).contains(&share)),
+                        "{link} {name} {key} {text}"
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What the sources of the queue disciplines promise of a link with flows on it.
+//! What the sources of the queue disciplines promise for a link with flows on it.
 
 mod support;
 
@@ -10,8 +10,8 @@ fn of(summary: &Summary, key: &str) -> f64 {
     support::of(summary, "bottleneck", "forward", key)
 }
 
-/// Kunniyur and Srikant: the utilisation is the one that was asked for, and the queue stays short. Here within 0.2 % at
-/// 100 Mbit/s and 40 ms, with marks and with drops.
+/// Kunniyur and Srikant: the utilisation is the requested one, and the queue stays short. Here within 0.2 % at 100
+/// Mbit/s and 40 ms, with marks and with drops.
 #[test]
 fn avq_holds_the_utilisation_that_is_asked_for() {
     for (utilisation, ecn) in [(0.90, true), (0.96, true), (0.96, false)] {
@@ -64,9 +64,9 @@ fn a_clock_may_be_as_slow_as_the_longest_run() {
     assert!(summary.flows.iter().all(|flow| flow.completion_s.is_some()));
 }
 
-/// Athuraliya et al., Hollot et al.: the queue settles at the target and the link is full, whatever the number of flows.
-/// The network of the example of Hollot et al.: 15 Mbit/s, 3750 packets per second, round trips of up to 240 ms, a target
-/// of 200 packets in a buffer of 800.
+/// Athuraliya et al., Hollot et al.: the queue settles at the target and the link is full, whatever the number of
+/// flows. The network is the example of Hollot et al.: 15 Mbit/s, 3750 packets per second, round trips of up to 240 ms,
+/// a target of 200 packets in a buffer of 800.
 #[test]
 fn rem_and_pi_hold_the_queue_at_the_target() {
     for (kind, count) in [("pi", 60), ("pi", 180), ("rem", 60), ("rem", 180)] {
@@ -95,10 +95,10 @@ fn rem_and_pi_hold_the_queue_at_the_target() {
     }
 }
 
-/// Nichols and Jacobson: the delay is held near the target of 5 ms and the link stays busy, whatever the rate, with marks
-/// and with drops, in a buffer of ten bandwidth-delay products, 400 ms, most of which drop tail fills. Where the flows share
-/// 33 packets on the way there is less to hold on to. A lone Reno flow that meets no standing queue halves a window that
-/// the path just holds: three quarters of the rate at least.
+/// Nichols and Jacobson: the delay is held near the target of 5 ms and the link stays busy, whatever the rate, with
+/// marks and with drops, in a buffer of ten bandwidth-delay products, 400 ms, most of which drop tail fills. Where the
+/// flows share 33 packets in flight there is less to control. A lone Reno flow that meets no standing queue halves a
+/// window that just fills the path: three quarters of the rate at least.
 #[test]
 fn codel_holds_the_delay_near_its_target() {
     for (control, count, rate, queue, least, most, busy) in [

@@ -8,7 +8,7 @@ use support::run;
 
 /// A lone flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
 ///
-/// The link is never the bottleneck and the round trip short, so that the run sees the losses soon.
+/// The link is never the bottleneck and the round trip is short, so losses come soon.
 fn under_random_loss(control: &str, p: f64, seconds: u32) -> (f64, u64) {
     let summary = run(&format!(
         r#"
@@ -34,7 +34,7 @@ fn under_random_loss(control: &str, p: f64, seconds: u32) -> (f64, u64) {
     // A lost retransmission needs the timer; at one in a thousand that stays rare.
     assert!(
         flow.timeouts * 100 <= flow.congestion_events,
-        "{} time-outs are another theory",
+        "{} time-outs need another theory",
         flow.timeouts
     );
     (flow.window_mean, flow.congestion_events)
@@ -97,8 +97,8 @@ fn scalable_holds_its_law_at_1e_4() {
 }
 
 /// RED holds the queue of many paced or unpaced flows between its thresholds, and EXP-TCP, which gives up an eighth,
-/// keeps the link above (1 + 0.1)(1 − 1/8) = 0.9625 of its capacity where windows are large: the smallest load that
-/// even flows in step can leave, with a mean queue of at least 0.1 of the buffer when they do not.
+/// keeps the link above (1 + 0.1)(1 − 1/8) = 0.9625 of its capacity where windows are large: the load that remains even
+/// if all flows give up in step, from a mean queue of at least 0.1 of the buffer.
 #[test]
 fn red_and_exp_keep_a_fast_link_busy() {
     let summary = run(r#"
@@ -147,7 +147,7 @@ fn a_lone_reno_flow_fills_the_link() {
     assert!(summary.flows[0].congestion_events > 10, "losses must have come");
 }
 
-/// One packet at a time: 1500 bytes at 10 Mbit/s last 1.2 ms; the acknowledgment of 40 bytes lasts 0.032 ms.
+/// One packet at a time: 1500 bytes at 10 Mbit/s take 1.2 ms; the acknowledgment of 40 bytes takes 0.032 ms.
 #[test]
 fn a_round_trip_is_what_its_parts_are() {
     let summary = run(r#"

@@ -1,4 +1,4 @@
-//! Short flows that arrive at random: how many, how large, how long, and what is told of them.
+//! Short flows that arrive at random: how many, how large, how long, and what is reported about them.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn counts<'a>(table: &'a Table, column: &str) -> &'a [u64] {
     }
 }
 
-/// Web traffic of the EXP-TCP paper on a link that nothing else crosses, 30 packets in the mean.
+/// Web traffic of the EXP-TCP paper on a link that nothing else crosses, 30 packets on average.
 const WEB: &str = r#"
     duration = "400 s"
     [link.wire]
@@ -49,7 +49,7 @@ fn arrivals_and_sizes_are_those_asked_for() {
     let arrived = web["arrived"].as_u64().expect("a count");
     assert!(arrived.abs_diff(26_667) < 700, "{arrived} arrivals");
     let packets = counts(recording.table("transfers").expect("the table"), "packets");
-    // Pareto with shape 1.35 and mean 30 begins at 30·0.35/1.35 = 7.78 packets: nothing is smaller than 8, and half is
+    // Pareto with shape 1.35 and mean 30 begins at 30·0.35/1.35 = 7.78 packets: nothing is smaller than 8, and half are
     // larger than 7.78·2^(1/1.35) = 13.0.
     assert_eq!(packets.iter().min(), Some(&8));
     let larger =
@@ -76,7 +76,7 @@ fn what_is_told_of_completion_times_is_right_within_a_percent() {
     {
         assert!((told / exact - 1.0).abs() < 0.01, "told {told}, exact {exact}");
     }
-    // Thirteen packets in windows of 10 and 20 take one and a half round trips of 60 to 100 ms to be there.
+    // Thirteen packets in windows of 10 and 20 take one and a half round trips of 60 to 100 ms to arrive.
     assert!((0.09..0.16).contains(&number("p50")), "median {}", number("p50"));
 }
 

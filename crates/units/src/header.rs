@@ -94,7 +94,7 @@ mod tests {
         let codepoints = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
         assert_eq!(codepoints.map(Ecn::bits), [0, 1, 2, 3]);
         assert_eq!([0, 1, 2, 3].map(Ecn::from_bits), codepoints);
-        assert_eq!(Ecn::from_bits(0b1101), Ecn::Ect1, "other bits are not looked at");
+        assert_eq!(Ecn::from_bits(0b1101), Ecn::Ect1, "other bits are ignored");
         assert_eq!(codepoints.map(Ecn::is_capable), [false, true, true, true]);
     }
 }

@@ -139,7 +139,7 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
     let mut shift = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
     let significant = digits.trim_start_matches('0');
     if significant.len() > 25 {
-        return Some(Err("it has more digits than can be kept"));
+        return Some(Err("it has more digits than can be stored"));
     }
     let mut value: u128 = if significant.is_empty() { 0 } else { significant.parse().ok()? };
     value = value.checked_mul(u128::from(base))?;
@@ -157,7 +157,7 @@ fn scaled(number: &str, base: u64) -> Option<Result<u64, &'static str>> {
         shift += 1;
     }
     if remainder {
-        return Some(Err("it is finer than can be kept"));
+        return Some(Err("it is finer than can be stored"));
     }
     Some(u64::try_from(value).map_err(|_| "it is too large"))
 }
@@ -194,11 +194,7 @@ impl Dimension {
         let Some(unit) = units.find(|unit| unit.text == name) else {
             let nearest = self.units.iter().find(|unit| unit.text.eq_ignore_ascii_case(name));
             return Err(Self::refuse(
-                format!(
-                    "`{name}` is not a unit of {}: one of {} is needed",
-                    &what[2..],
-                    self.known()
-                ),
+                format!("`{name}` is not a unit of {}: use one of {}", &what[2..], self.known()),
                 nearest.map(|unit| format!("{number} {}", unit.text)),
             ));
         };

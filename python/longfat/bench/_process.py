@@ -66,12 +66,14 @@ def run(command: Sequence[str], *, limit_s: float | None = None) -> Usage:
             said.seek(0)
             words = said.read().decode(errors="replace").strip().splitlines()[-5:]
             name = Path(command[0]).name
-            how = f"was ended after {limit_s:g} s" if late.is_set() else _ending(process.returncode)
+            how = (
+                f"was killed after {limit_s:g} s" if late.is_set() else _ending(process.returncode)
+            )
             raise ProcessError("\n".join([f"{name} {how}", *words]))
     return Usage(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * KIBI)
 
 
 def _ending(code: int) -> str:
     if code < 0:
-        return f"was stopped by {signal.Signals(-code).name}"
+        return f"was killed by {signal.Signals(-code).name}"
     return f"failed with code {code}"

@@ -104,7 +104,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         _complain("interrupted")
         code = INTERRUPTED
     except Terminated as error:
-        _complain("asked to end: nothing unfinished is left")
+        _complain("asked to stop: nothing unfinished is left behind")
         code = SIGNALLED + error.number
     except click.ClickException as error:
         told = io.StringIO()
@@ -127,8 +127,8 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),
     EngineError: ("error: the simulation stopped: ", FAILED),
-    UnicodeEncodeError: ("error: what was given is not Unicode text: ", WRONG_INPUT),
-    MemoryError: ("error: the memory of this machine does not suffice ", FAILED),
+    UnicodeEncodeError: ("error: the input is not Unicode text: ", WRONG_INPUT),
+    MemoryError: ("error: this machine does not have enough memory ", FAILED),
 }
 """What is said before the message of an error (`None`: nothing at all), and the exit code."""
 

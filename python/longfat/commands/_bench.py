@@ -24,7 +24,7 @@ _QUIET = 1.2
 
 @click.command("bench")
 @click.option(
-    "--scenario", "letters", metavar="A,B,…", help="Only these, with commas between [all]."
+    "--scenario", "letters", metavar="A,B,…", help="Only these, separated by commas [all]."
 )
 @click.option(
     "--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, help="Runs of each [3]."
@@ -38,7 +38,9 @@ _QUIET = 1.2
     default=120.0,
     help="Wall time after which another simulator is stopped, in seconds [120].",
 )
-@click.option("--full", is_flag=True, help="Simulate the full lengths that the files say: minutes.")
+@click.option(
+    "--full", is_flag=True, help="Simulate the full durations given in the files: takes minutes."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print the tables in Markdown, for a page.")
 @click.option("--quiet", is_flag=True, help="No progress.")
@@ -55,12 +57,12 @@ def bench_command(
 ) -> None:
     """Measure how fast this machine simulates.
 
-    Runs the scenarios A to F of bench/README.md one after the other, each several times with the seeds from
-    1 on, and prints data packets per second of engine time beside the speeds that longfat aims at. Short
-    lengths take about a minute.
+    Runs the scenarios A to F of bench/README.md one after another, each several times with seeds counted from
+    1, and prints data packets per second of engine time beside the speeds that longfat aims at. Short lengths
+    take about a minute.
 
-    With --against, ns-2 and ns-3 run those of the scenarios that they know, and what happens in the network is
-    compared as well as the speed. That needs the source, which has the programs for them.
+    With --against, ns-2 and ns-3 run those of the scenarios that they can, and what happens in the network is
+    compared as well as the speed. That needs a checkout of the source, which has the programs for them.
     """
     from longfat.bench._measure import as_json as as_object
     from longfat.bench._measure import measure
@@ -69,7 +71,7 @@ def bench_command(
     from longfat.commands._console import progress
 
     if as_json and markdown:
-        message = "--json and --markdown exclude each other."
+        message = "--json and --markdown cannot be combined."
         raise click.UsageError(message)
     wanted = _chosen(letters)
     peers = _peers(against)
@@ -111,7 +113,9 @@ def _peers(against: str | None) -> list[Peer]:
     wanted = [name.strip() for name in against.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted:
-        what = f"there is no simulator `{unknown[0]}`" if unknown else "--against names none"
+        what = (
+            f"there is no simulator `{unknown[0]}`" if unknown else "--against names no simulator"
+        )
         message = f"{what}: there are {', '.join(known)}."
         raise click.UsageError(message)
     return [known[name]() for name in dict.fromkeys(wanted)]
@@ -126,7 +130,7 @@ def _chosen(letters: str | None) -> list[Benchmark]:
     wanted = [letter.strip().upper() for letter in letters.split(",") if letter.strip()]
     unknown = [letter for letter in wanted if letter not in known]
     if unknown or not wanted:
-        what = f"there is no scenario `{unknown[0]}`" if unknown else "--scenario names none"
+        what = f"there is no scenario `{unknown[0]}`" if unknown else "--scenario names no scenario"
         message = f"{what}: there are {', '.join(known)}."
         raise click.UsageError(message)
     return [known[letter] for letter in dict.fromkeys(wanted)]
@@ -165,17 +169,17 @@ def _print(found: Sequence[Timed], repeat: int, *, full: bool, markdown: bool) -
         f"{runs_each}; engine time, one core of {facts['processor']}; longfat {facts['longfat']}"
     ]
     if not full:
-        words.append("shortened: the targets mean --full")
+        words.append("shortened: the targets are for --full")
     words += [
         f"{each.benchmark.letter} fills {percent(each.utilised(100e9))} of its link; "
-        f"at least {percent(each.benchmark.utilisation)} is asked for"
+        f"the target is at least {percent(each.benchmark.utilisation)}"
         for each in found
         if full and each.benchmark.utilisation is not None
     ]
     if loop and loop.highest > _SHARED * loop.lowest:
         words.append(
-            f"core alone: the runs beside which a fixed loop took at most {ALONE:g} times its shortest time; "
-            f"beside others it took up to {loop.highest / loop.lowest:.1f} times, as others used the core"
+            f"core alone: only runs around which a fixed loop took at most {ALONE:g} times its shortest time; "
+            f"around others it took up to {loop.highest / loop.lowest:.1f} times, as others used the core"
         )
     if (share := busy(found)) > _QUIET:
         words.append(f"the machine was busy: a run took {share:.1f} times its processor time")

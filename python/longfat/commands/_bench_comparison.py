@@ -65,8 +65,8 @@ def print_comparison(
     if speeds.row_count:
         versions = ", ".join(f"{peer.title} {peer.version()}" for peer in peers)
         words += [
-            f"{versions}; ratios turn by turn, engine time to engine time, over what both simulated",
-            "network: means ± half of the 95 % confidence interval, queues of the directions with data",
+            f"{versions}; ratios run by run, of engine times, over the part that both simulated",
+            "network: means ± half of the 95 % confidence interval; queues in the directions that carry data",
         ]
     screen.print()
     for line in words:

@@ -72,8 +72,8 @@ def fluid_command(
 ) -> None:
     """Solve the differential equations of the scenario in FILE and write a folder with the result.
 
-    It reads the file that `longfat run` reads. With --equilibrium or --stability nothing is integrated, and no
-    folder written, unless --plot, --with-packets or --out asks for it.
+    Reads the same files as `longfat run`. With --equilibrium or --stability nothing is integrated and no folder
+    is written, unless --plot, --with-packets or --out asks for it.
     """
     from longfat.results._fluid import default_folder, solve
     from longfat.results._folder import FLUID, ResultFolder
@@ -208,9 +208,9 @@ def _judgement(solved: Fluid) -> str:
         if margin is None:
             return "stable, with any feedback delay"
         factor = f"{margin:,.0f}" if margin >= _ROUND else f"{margin:.3g}"
-        return f"stable: the feedback could come {factor} times as late"
+        return f"stable: the feedback delay could be {factor} times as long"
     if margin:
-        return f"unstable: the feedback would have to come in {margin:.3g} of its time"
+        return f"unstable: the feedback delay would have to be {margin:.3g} times as long"
     return "unstable, even without feedback delay"
 
 

@@ -43,7 +43,7 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
             tables = {"scenarios": _scenarios, "papers": _rooms}
             out.print(tables[name](entries) if name in tables else _registry(name, entries))
         else:
-            out.print(f"no {name} found: they live in the folder {name} of the source")
+            out.print(f"no {name} found: they are in the folder {name} of the source")
 
 
 def _profiles() -> list[dict[str, Any]]:

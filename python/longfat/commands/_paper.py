@@ -31,12 +31,12 @@ _MOST_WORKERS = 1024
 @click.option("--figure", metavar="ID", help="Only this experiment, and its claims.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/paper-SLUG-SCALE].")
 @click.option("--workers", type=click.IntRange(1, _MOST_WORKERS), help="Runs at a time [cores].")
-@click.option("--fresh", is_flag=True, help="Simulate again what is known from earlier.")
+@click.option("--fresh", is_flag=True, help="Simulate again even what the cache holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
-@click.option("--plan", is_flag=True, help="Only tell what would run, and about how long.")
+@click.option("--plan", is_flag=True, help="Only show what would run, and for about how long.")
 @click.option(
-    "--commit", is_flag=True, help="Write verdicts and pictures into the room, as its results."
+    "--commit", is_flag=True, help="Write verdicts and pictures into the room as its results."
 )
 def paper_command(
     slug: str,
@@ -53,12 +53,12 @@ def paper_command(
 ) -> None:
     """Remake the figures and tables of a paper, and judge what it claims.
 
-    SLUG is the name of a room, see `longfat list papers`; `all` stands for all that came with longfat. PATH
-    is the folder of a room, or of several. A room is code: one that did not come with longfat can do whatever
-    you can, so look into it first. Verdicts are `reproduced`, `differs` or `not testable`; a paper that is
-    not reproduced is a result, not an error.
-    Exit code 1 says that a verdict is not the committed one, or that a number from theory does not hold.
-    Finished runs are kept, so that an interrupted command goes on where it was.
+    SLUG is the name of a room, see `longfat list papers`; `all` stands for all that came with longfat. PATH is
+    the folder of a room, or of several. A room is code: one that did not come with longfat can do whatever you
+    can, so read it first. Verdicts are `reproduced`, `differs` or `not testable`; a paper that is not
+    reproduced is a result, not an error. Exit code 1 means that a verdict differs from the committed one, or
+    that a number from theory does not hold. Finished runs are kept, so an interrupted command picks up where it
+    stopped.
     """
     from longfat.paper._commit import changes, commit_room, refuse_installed
     from longfat.paper._remake import Remaking
@@ -103,7 +103,7 @@ def _rooms(slug: str, figure: str | None) -> list[Room]:
         chosen = [known[slug]] if slug in known else rooms_at(Path(slug))
     if not chosen:
         near = get_close_matches(slug, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+        hint = f"did you mean {near[0]}?" if near else f"the papers are {', '.join(known)}."
         message = f"there is no paper {slug}: {hint}"
         raise click.UsageError(message)
     for room in chosen:
@@ -115,7 +115,7 @@ def _rooms(slug: str, figure: str | None) -> list[Room]:
     if not having:
         ids = list(dict.fromkeys(each for room in chosen for each in room.figure_ids))
         near = get_close_matches(figure, ids, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}."
+        hint = f"did you mean {near[0]}?" if near else f"its figures are {', '.join(ids)}."
         message = f"{slug} has no figure {figure}: {hint}"
         raise click.UsageError(message)
     return having
@@ -124,7 +124,7 @@ def _rooms(slug: str, figure: str | None) -> list[Room]:
 def _announce(room: Room) -> None:
     """Says which code is about to be run that did not come with longfat."""
     files = ", ".join(str(path) for path in room.files_of_code) or "nothing"
-    click.echo(shown(f"{room.slug} did not come with longfat; its code is run: {files}"), err=True)
+    click.echo(shown(f"{room.slug} did not come with longfat; running its code: {files}"), err=True)
 
 
 def _remake(
@@ -185,7 +185,7 @@ def _complain(remade: Remade, moves: Sequence[tuple[str, str, str]]) -> bool:
     from longfat.paper._verdict import show_criterion, show_estimate
 
     for name, old, new in moves:
-        click.echo(f"{remade.room.slug}: {name} is now `{new}`; committed is `{old}`", err=True)
+        click.echo(f"{remade.room.slug}: {name} is now `{new}`, but `{old}` is committed", err=True)
     failed = [verdict for verdict in remade.verdicts if verdict.failed]
     for verdict in failed:
         click.echo(
@@ -201,7 +201,7 @@ def _print_plan(remaking: Remaking, workers: int | None) -> None:
     from longfat.units import plural
 
     plan = remaking.plan
-    click.echo(f"{plural(plan.runs, 'run')}, {plan.known} known from earlier")
+    click.echo(f"{plural(plan.runs, 'run')}, {plan.known} already in the cache")
     for name, points in plan.sizes.items():
         click.echo(f"  {name}: {plural(points, 'point')}")
     cores = workers or usable_cores()

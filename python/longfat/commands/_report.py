@@ -109,7 +109,7 @@ def anti_ecn(summary: dict[str, Any]) -> list[str]:
             plain.setdefault(row["unaware_link"], []).append(group)
     told = [f"AntiECN is in use: {', '.join(in_use)}"] if in_use else []
     return told + [
-        f"AntiECN is unknown to link {link}, so this is plain TCP: {', '.join(names)}"
+        f"link {link} does not support AntiECN, so this is plain TCP: {', '.join(names)}"
         for link, names in plain.items()
     ]
 

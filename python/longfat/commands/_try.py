@@ -40,7 +40,7 @@ class _Quantity(click.ParamType[str]):
     "--control",
     "controls",
     default="reno",
-    help="Controllers to compare, with commas between: cubic,exp or '{kind=\"exp\", gamma=0.1}' [reno].",
+    help="Controllers to compare, separated by commas: cubic,exp or '{kind=\"exp\", gamma=0.1}' [reno].",
 )
 @click.option("--duration", type=_Quantity("time"), default="60 s", help="Simulated time [60 s].")
 @click.option(
@@ -55,9 +55,9 @@ class _Quantity(click.ParamType[str]):
     "--loss",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.0,
-    help="Corruption per packet [0].",
+    help="Probability of corruption per packet [0].",
 )
-@click.option("--seeds", type=click.IntRange(1, _MOST_SEEDS), default=3, help="Runs for each [3].")
+@click.option("--seeds", type=click.IntRange(1, _MOST_SEEDS), default=3, help="Runs of each [3].")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a folder with the results.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", is_flag=True, help="Draw a picture, in --out or in runs/try-RATE-RTT.")
@@ -163,12 +163,12 @@ def _print(setup: Setup, found: list[Contender], seeds: int, out: Path | None) -
     plain = [each.label for each in found if each.anti_ecn is False]
     if plain:
         screen.print(
-            f"the link does not know AntiECN, so this is plain TCP: {', '.join(plain)}",
+            f"the link does not support AntiECN, so this is plain TCP: {', '.join(plain)}",
             soft_wrap=True,
         )
     known = sum(result.cached for each in found for result in each.results)
     if known:
-        screen.print(f"{known} of {plural(len(found) * seeds, 'run')} were known from earlier")
+        screen.print(f"{known} of {plural(len(found) * seeds, 'run')} came from the cache")
     if out:
         screen.print(f"\nresults in {out}", soft_wrap=True)
     screen.print("\nnext:")

@@ -52,7 +52,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     out.print(made)
     out.print(f"\n{counts(remade.verdicts)}", soft_wrap=True)
     engine = remade.to_dict(files)["engine"]
-    known = f", {engine['known']} of them known from earlier" if engine["known"] else ""
+    known = f", {engine['known']} of them from the cache" if engine["known"] else ""
     out.print(
         f"{plural(engine['runs'], 'run')}{known}: {amount(engine['data_packets'], COUNT)} packets "
         f"in {amount(engine['core_s'], TIME)} of one core, {amount(engine['wall_s'], TIME)} of your time"

@@ -108,12 +108,12 @@ class Claim(Strict, frozen=True):
         if not _ID.fullmatch(self.id):
             _refuse(
                 "id",
-                f"`{self.id}` is no id: words with `/` between, as in figure-2/exp/utilisation",
+                f"`{self.id}` is not an id: an id is words separated by `/`, as in figure-2/exp/utilisation",
             )
         given = self._one_criterion()
         if set(self.untestable) == set(SCALES):
             if given:
-                _refuse(given, "a claim that no scale can answer has no criterion")
+                _refuse(given, "a claim that no scale can answer must not have a criterion")
             return
         needed = (("a criterion", given), ("`figure`", self.figure), ("`measured`", self.measured))
         for what, found in (*needed, ("`because`", self.because)):
@@ -125,7 +125,7 @@ class Claim(Strict, frozen=True):
         criteria = ("at_least", "at_most", "between", "equals")
         given = [name for name in criteria if getattr(self, name) is not None]
         if len(given) > 1:
-            _refuse(given[1], f"two criteria, `{given[0]}` and `{given[1]}`: a claim has one")
+            _refuse(given[1], f"two criteria, `{given[0]}` and `{given[1]}`: a claim has only one")
         tolerances = [
             name for name in ("tolerance", "relative_tolerance") if getattr(self, name) is not None
         ]
@@ -137,7 +137,7 @@ class Claim(Strict, frozen=True):
             if getattr(self, name) < 0:
                 _refuse(name, f"`{name}` is negative")
         if self.between is not None and self.between[0] > self.between[1]:
-            _refuse("between", "the first number of `between` is the larger one")
+            _refuse("between", "the first number of `between` is larger than the second")
         return given[0] if given else None
 
     @property
@@ -275,7 +275,7 @@ def _entries(
             continue
         if entry.id in first:
             line = _line(lines, start, "id")
-            problems.append(f"{path}:{line}: {title}: line {first[entry.id]} has this id already")
+            problems.append(f"{path}:{line}: {title}: line {first[entry.id]} already has this id")
         first.setdefault(entry.id, _line(lines, start, "id"))
         found.append(entry)
     if problems:
@@ -296,7 +296,7 @@ def _explained(message: str, table: type) -> tuple[str, str]:
                 known = {field.name: field for field in msgspec.structs.fields(inner)}
         near = difflib.get_close_matches(unknown[1], known, n=1)
         hint = f"; did you mean `{near[0]}`?" if near else ""
-        return f"`{unknown[1]}` is no key here{hint}", unknown[1]
+        return f"`{unknown[1]}` is not a key here{hint}", unknown[1]
     if missing := _MISSING.match(message):
         return f"`{missing[1]}` is missing", key
     if refused := re.match(r"\[(\w+)\] (.*)", message, re.DOTALL):

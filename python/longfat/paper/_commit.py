@@ -42,7 +42,7 @@ def results(room: Room, scale: Scale) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        message = f"{path}: {error}; write it anew with --commit"
+        message = f"{path}: {error}; write it again with --commit"
         raise RoomError(message) from error
     return content
 
@@ -104,8 +104,8 @@ def refuse_installed(room: Room) -> None:
     """
     if shipped.is_installed(room.path):
         message = (
-            f"{room.path} came with the installed package, where nothing is committed: copy the folder and "
-            f"name the copy by its path, or commit in a checkout"
+            f"{room.path} came with the installed package, where nothing can be committed: copy the folder "
+            "and give the path of the copy, or commit in a checkout"
         )
         raise RoomError(message)
 

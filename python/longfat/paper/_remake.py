@@ -210,7 +210,9 @@ def _check_answers(
     ids = {claim.id for claim in wanted}
     for name in answers:
         if name not in ids:
-            message = f"{module.path}: it answers `{name}`, which is no claim of {module.about.id}"
+            message = (
+                f"{module.path}: it answers `{name}`, which is not a claim of {module.about.id}"
+            )
             raise RoomError(message)
     for claim in wanted:
         if claim.id not in answers and scale not in claim.untestable:

@@ -106,7 +106,7 @@ class Room:
                 continue
             made = _module(path, loaded)
             if made.about.id in found:
-                message = f"{path}: {found[made.about.id].path.name} is `{made.about.id}` already"
+                message = f"{path}: {found[made.about.id].path.name} is already `{made.about.id}`"
                 raise RoomError(message)
             found[made.about.id] = made
         for claim in self.claims:

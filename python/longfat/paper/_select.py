@@ -27,7 +27,7 @@ def at(rows: pl.DataFrame, **labels: object) -> pl.DataFrame:
     found = rows.filter(*(_is(name, value) for name, value in labels.items()))
     if found.is_empty():
         known = {name: sorted(rows[name].unique().to_list(), key=str) for name in labels}
-        message = f"no row has {labels}; there are {known}"
+        message = f"no row has {labels}; the rows have {known}"
         raise KeyError(message)
     return found
 
@@ -50,7 +50,7 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
     [1.6, 2.0]
     >>> per_seed(rows, "used")
     Traceback (most recent call last):
-    ValueError: `used`: several rows have one seed: give more labels, or say how to join them
+    ValueError: `used`: several rows have the same seed: give more labels, or say how to join them
 
     Raises:
         KeyError: No row has these labels.
@@ -61,9 +61,7 @@ def per_seed(rows: pl.DataFrame, what: str | pl.Expr, **labels: object) -> list[
     made = found.group_by("seed").agg(expression.alias("value")).sort("seed")
     if isinstance(made.schema["value"], pl.List):
         if found["seed"].is_duplicated().any():
-            message = (
-                f"`{what}`: several rows have one seed: give more labels, or say how to join them"
-            )
+            message = f"`{what}`: several rows have the same seed: give more labels, or say how to join them"
             raise ValueError(message)
         made = made.explode("value")
     values: list[float | None] = made["value"].cast(pl.Float64).to_list()

@@ -10,7 +10,7 @@ from matplotlib.patheffects import withStroke
 
 from longfat.plot import style
 from longfat.plot._panels import FEW, directions, flow_lines, in_order, largest, parts
-from longfat.units import RATE, ruler
+from longfat.units import RATE, plural, ruler
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,7 +122,8 @@ def phase_plane(
     for path in paths.values():
         flows = path.summary["flows"]
         if len(flows) != 2 or len(path.summary["links"]) != 1:  # noqa: PLR2004 - a plane
-            message = f"a phase plane is of two flows on one link: there are {len(flows)} flows"
+            there = f"{plural(len(flows), 'flow')} on {plural(len(path.summary['links']), 'link')}"
+            message = f"a phase plane shows two flows on one link, not {there}"
             raise ValueError(message)
     with style.applied():
         if panel is not None:

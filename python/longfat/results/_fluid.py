@@ -99,7 +99,9 @@ def solve(
     """Does what `fluid` does, for a scenario already read."""
     path = rest = None
     if model == "synchronised" and (equilibrium or stability):
-        message = "flows that lose together never settle: ask the mean field for an equilibrium"
+        message = (
+            "flows that lose together never settle: use the mean-field model for an equilibrium"
+        )
         raise FluidError(message)
     if equilibrium or stability:
         rest = json.loads(_longfat.fluid_rest(scenario, price=price, delay=delay, judge=stability))
@@ -149,7 +151,7 @@ def synchronised(
     trips = [rtt] * count if isinstance(rtt, str) else rtt
     if not len(controls) == len(trips) == count:
         message = (
-            f"one controller and one round trip for each window are needed: there are {len(controls)}, "
+            f"one controller and one round trip are needed for each window: there are {len(controls)}, "
             f"{len(trips)} and {count}"
         )
         raise ValueError(message)

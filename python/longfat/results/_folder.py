@@ -115,7 +115,7 @@ class ResultFolder:
 
     def _check(self) -> None:
         if os.path.lexists(self._real) and (reason := _refusal(self._real, self._kind)):
-            message = f"{self.target} exists and is not replaced: {reason}"
+            message = f"{self.target} exists and was not replaced: {reason}"
             raise FileExistsError(message)
 
     def _open(self) -> None:
@@ -169,7 +169,7 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Manifest)
     except (OSError, msgspec.DecodeError):
         return (
-            f"it has no `{MANIFEST}`, which tells what longfat wrote there; "
+            f"it has no `{MANIFEST}`, which lists what longfat wrote there; "
             "move it away, or choose another folder"
         )
     if manifest.longfat != kind:
@@ -179,7 +179,7 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
         if written is None:
             return f"it holds `{name}`, which {kind} did not write"
         if not path.is_file() or checksum(path) != written:
-            return f"`{name}` was changed after it had been written; move it away to keep it"
+            return f"`{name}` was changed after longfat wrote it; move it away to keep it"
     return None
 
 

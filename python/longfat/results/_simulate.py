@@ -25,11 +25,11 @@ _LONG = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "m
 _WORTH_TELLING_S = 60.0
 
 _REMEDIES = {
-    "packets": "most of it for packets under way: smaller buffers, a smaller `initial_window` or a "
-    "`max_window` make it fewer",
-    "flows": "most of it for long flows: a smaller `count` makes it fewer",
-    "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` make it less",
-    "rows": "most of it for the time series: a longer `sample` makes it shorter",
+    "packets": "most of it for packets in flight: smaller buffers, a smaller `initial_window` or a "
+    "`max_window` would help",
+    "flows": "most of it for long flows: a smaller `count` would help",
+    "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` would help",
+    "rows": "most of it for the time series: a longer `sample` would help",
 }
 
 
@@ -57,8 +57,8 @@ def simulate(
     free = free_memory()
     if needed["memory"] > free:
         message = (
-            f"this run needs about {amount(needed['memory'], _BYTES)} of memory, and "
-            f"{amount(free, _BYTES)} are free: {_REMEDIES[needed['largest']]}"
+            f"this run needs about {amount(needed['memory'], _BYTES)} of memory, but only "
+            f"{amount(free, _BYTES)} is free: {_REMEDIES[needed['largest']]}"
         )
         raise ScenarioError(message)
     return _longfat.simulate(

@@ -115,7 +115,9 @@ class Workshop:
 
     def _refuse(self, busy: set[str]) -> None:
         if self.place.name in busy:
-            message = "another longfat is writing it: wait for that one, or choose another place"
+            message = (
+                "another longfat is writing it: wait until it is done, or choose another place"
+            )
             raise BlockingIOError(errno.EBUSY, message)
 
     def _close(self) -> None:
@@ -226,7 +228,7 @@ def _lock(folder: Path, *, patience_s: float = 0.0) -> int | None:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:  # noqa: PERF203 - it is what is waited for
                 if time.monotonic() >= end:
-                    message = "another process keeps the folder around it locked"
+                    message = "another process has locked the folder around it"
                     raise BlockingIOError(errno.EBUSY, message) from error
                 time.sleep(_LOOK_S)
             except OSError:

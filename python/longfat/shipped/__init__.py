@@ -20,7 +20,7 @@ def find(name: str) -> Path:
     for path in (Path(name), (HERE / name).resolve()):
         if path.exists():
             return path
-    message = f"{name} is neither here nor in the installed package"
+    message = f"{name} is neither in this folder nor in the installed package"
     raise FileNotFoundError(message)
 
 

@@ -111,7 +111,7 @@ class Cache:
             with self._lock:
                 warned, self._warned = self._warned, True
             if not warned:
-                message = f"finished runs are not kept: {self.root} cannot be written ({error})"
+                message = f"finished runs are not kept: {self.root} is not writable ({error})"
                 warnings.warn(message, CacheWarning, stacklevel=2)
 
     def _entry(self, scenario: _longfat.Scenario) -> Path:
@@ -177,7 +177,7 @@ def _sealed(body: bytes) -> bytes:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    message = f"{name} is no JSON"
+    message = f"{name} is not JSON"
     raise ValueError(message)
 
 

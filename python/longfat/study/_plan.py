@@ -235,7 +235,7 @@ class Plan:
             rows = [made] if isinstance(made, Mapping) else list(made)
             taken = {"seed", *labels}
             if clash := sorted(name for row in rows for name in row if name in taken):
-                message = f"`{clash[0]}` is measured, but it is a label already"
+                message = f"`{clash[0]}` is measured, but it is already a label"
                 raise ValueError(message)  # noqa: TRY301 - told with its place below
         except Exception as error:
             place = _place(error, sweep.measure)

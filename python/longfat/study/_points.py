@@ -100,7 +100,7 @@ class Measured:
             KeyError: The point did not ask for it.
         """
         if name not in self._tables:
-            message = f'the point did not ask for `{name}`: say tables=("{name}",)'
+            message = f'the point did not ask for `{name}`: pass tables=("{name}",)'
             raise KeyError(message)
         frame: pl.DataFrame = self._tables[name].to_polars()
         return frame

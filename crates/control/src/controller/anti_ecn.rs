@@ -4,10 +4,10 @@
 //!
 //! # The problem
 //!
-//! Congestion avoidance is careful whether there is congestion to avoid or not. On a long fat path Reno needs thousands
-//! of round trips to the end of its window, while links that stand half empty have no way to say so. With AntiECN they
-//! have (the marker of the links, and how the bit travels, is in the crate of the queues): each acknowledgment tells
-//! whether every link of the path had room for the packet it answers.
+//! Congestion avoidance is careful whether or not there is congestion to avoid. On a long fat path Reno needs thousands
+//! of round trips to fill its window, while links that are half empty have no way to say so. AntiECN gives them one
+//! (the links' marker, and how the bit travels, are in the crate of the queues): each acknowledgment tells whether
+//! every link of the path had room for the packet it answers.
 //!
 //! # The law
 //!
@@ -28,27 +28,27 @@
 //!
 //! # Deviations
 //!
-//! * The bit never takes from what the base law would add: Δ/w counts where it is more. No Δ adds more than one segment
+//! * The bit never reduces what the base law would add: Δ/w is used where it is more. No Δ adds more than one segment
 //!   per acknowledged segment, which is slow start.
-//! * Slow start is that of the base law, with or without the bit: it grows by a segment per acknowledged segment already,
-//!   and a missing bit is no congestion.
+//! * Slow start is that of the base law, with or without the bit: it already grows by a segment per acknowledged
+//!   segment, and a missing bit is not a sign of congestion.
 //! * An acknowledgment that echoes a congestion mark brings no gain, whatever its other bit says: the host does not
-//!   report it as one (RFC 3168: until the sender has answered). The paper does not say which of the two wins.
+//!   report it as one (RFC 3168: until the sender has reacted). The paper does not say which of the two wins.
 //! * In the fluid the bit is the share of acknowledgments that carry it, and the gain the mean of both.
 //!
 //! # Domain
 //!
-//! Any window. A sender whose own link is slower than every η C of the path hears of room for ever, and its window, which
-//! nothing tests, grows with each acknowledgment: give it a `max_window`. Where a link of the path does not know AntiECN, no bit is listened to and this is the base law, to the
-//! byte (`without_a_marker_it_is_its_base_law`, in the tests of the simulator). What Δ = w makes of the window depends on
-//! how evenly packets are spaced: see the marker's essay.
+//! Any window. A sender whose own link is slower than every η C of the path hears of room for ever, and its window,
+//! which is never put to the test, grows with each acknowledgment: give it a `max_window`. Where a link of the path
+//! does not support AntiECN, the bit is ignored and this is the base law, to the byte
+//! (`without_a_marker_it_is_its_base_law`, in the tests of the simulator). The effect of Δ = w depends on how evenly
+//! packets are spaced: see the marker's essay.
 //!
 //! # What the paper promises
 //!
-//! * With Δ = w slow start's growth while there is room, and Reno's while there is none
-//!   (`tests/theory/anti_ecn.rs`).
-//! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: held at packet level, as the slope
-//!   above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
+//! * With Δ = w, slow start's growth while there is room, and Reno's while there is none (`tests/theory/anti_ecn.rs`).
+//! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: tested at packet level, as the
+//!   slope above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
 
 use longfat_units::Segments;
 use longfat_units::math::sqrt;
@@ -61,8 +61,7 @@ use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, WindowLaw};
 pub fn controller() -> Controller {
     Controller::of_law("anti-ecn", AntiEcn::new)
         .title(
-            "AntiECN: grows by delta/w where every link says that it has room, elsewhere as \
-             another law does",
+            "AntiECN: grows by delta/w where every link says that it has room, and like another law elsewhere",
         )
         .source("Kunniyur, ICC 2003")
         .parameters([
@@ -71,10 +70,9 @@ pub fn controller() -> Controller {
                 "window",
                 (1.0, 1e9),
                 ["window", "sqrt"],
-                "growth per round trip while there is room: the window, its square root, or so \
-                 many segments",
+                "growth per round trip while there is room: the window, its square root, or a number of segments",
             ),
-            Parameter::law("on", reno::controller(), "the law that it is built on"),
+            Parameter::law("on", reno::controller(), "the law it builds on"),
         ])
 }
 

@@ -1,20 +1,20 @@
-//! Constant rate: Reno whose rate, not its window, grows alike at every round trip.
+//! Constant rate: Reno whose rate, not its window, grows equally fast at every round trip.
 //!
 //! S. Floyd, "Connections with Multiple Congested Gateways in Packet-Switched Networks, Part 1: One-way Traffic", ACM
 //! SIGCOMM Computer Communication Review 21(5), 1991.
 //!
-//! Reno adds a segment per round trip: in a second 1/R segments to the window, and 1/R² to the rate w/R. Of flows that
-//! lose together the rates are then as 1/R². Here the rate grows by c segments per second in each second whatever the
-//! round trip:
+//! Reno adds a segment per round trip: in a second 1/R segments to the window, and 1/R² to the rate w/R. The rates of
+//! flows that lose together are then proportional to 1/R². Here the rate grows by c segments per second in each second,
+//! whatever the round trip:
 //!
 //! ```text
 //!     each acknowledged segment    w ← w + min(1, c R²/w)      so c R² segments per round trip
 //!     each congestion event        w ← w/2
 //! ```
 //!
-//! Two flows that lose together halve the difference of their rates each time and keep it between, so rates meet and
-//! windows are as the round trips. CW-HSTCP, which descends from it, takes c R in place of c R² and makes the windows
-//! equal instead.
+//! Two flows that lose together halve the difference of their rates each time and keep it in between, so their rates
+//! meet and their windows are proportional to the round trips. CW-HSTCP, which descends from it, takes c R in place of
+//! c R² and makes the windows equal instead.
 //!
 //! | parameter | default | source                                                              |
 //! |-----------|---------|---------------------------------------------------------------------|
@@ -23,7 +23,7 @@
 //! Deviation: no acknowledged segment adds more than one, the growth of slow start. R is the smoothed round trip,
 //! queueing included, as w/R is the rate.
 //!
-//! Domain: any window. Like Reno it adds too little to large windows: c makes up for the round trip only.
+//! Domain: any window. Like Reno it adds too little to large windows: c compensates only for the round trip.
 //!
 //! Promised, held in `tests/theory/constant_rate.rs`: the growth of the rate; equal rates after losses that come
 //! together.
@@ -35,14 +35,14 @@ use crate::{Cause, Controller, Operating, WindowLaw};
 /// The entry in the catalogue.
 pub fn controller() -> Controller {
     Controller::of_law("constant-rate", ConstantRate::new)
-        .title("Constant rate: Reno whose rate grows alike at every round trip")
+        .title("Constant rate: Reno whose rate grows equally fast at every round trip")
         .source("S. Floyd, CCR 21(5), 1991")
         .parameters([Parameter::frequency(
             "c",
             100.0,
             1e-3,
             1e6,
-            "what the rate gains in a second, in segments per second",
+            "growth of the rate per second, in segments per second",
         )])
 }
 

@@ -3,9 +3,9 @@
 //! L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for Fast and Long-Distance Networks", RFC 9438, 2023; after
 //! S. Ha, I. Rhee, L. Xu, ACM SIGOPS Operating Systems Review 42(5), 2008.
 //!
-//! What most hosts run today, and so the peer that anything new must live with. Growth goes by the clock, not by
-//! the round trip, so that flows of different round trips grow alike; it is steep far from the window `W_max` of
-//! the last loss, flat around it, and steep again beyond:
+//! What most hosts run today, and so the peer that anything new must live with. Growth follows the clock, not the round
+//! trip, so flows of different round trips grow equally fast; it is steep far from the window `W_max` of the last loss,
+//! flat around it, and steep again beyond:
 //!
 //! ```text
 //!     W_cubic(t) = C (t - K)³ + W_max,      K = ∛((W_max - cwnd_epoch)/C)                       (1), (2)
@@ -28,20 +28,20 @@
 //! How the rest of the RFC is met:
 //!
 //! - *Without a maximum*, after a slow start that no loss ended and after a time-out (sections 4.8 and 4.10), K =
-//!   0 and `W_max` = `cwnd_epoch`. The same where fast convergence or the floor leave `W_max` below the window.
-//! - *Application-limited and idle times* do not count (sections 4.2 and 5.8): the clock of the epoch stands
-//!   still from the first acknowledgment that finds the window untested until the first that finds it tested
-//!   again.
+//!   0 and `W_max` = `cwnd_epoch`. The same applies where fast convergence or the floor leaves `W_max` below the
+//!   window.
+//! - *Application-limited and idle times* do not count (sections 4.2 and 5.8): the clock of the epoch stands still from
+//!   the first acknowledgment that finds the window not fully used until the first that finds it fully used again.
 //! - *Time-outs* (section 4.8): the threshold becomes β times the data in flight, the window one segment.
 //! - *Marks* (section 4.6) may take the window to one segment, losses to two.
 //!
 //! Deviations:
 //!
-//! - A reduction goes by the window, not by the data in flight, as section 4.6 allows where the window does not
-//!   grow unused; the shell of this crate never lets it.
+//! - A reduction is based on the window, not on the data in flight, as section 4.6 allows where the window does not
+//!   grow while it is not fully used; the shell of this crate never lets it.
 //! - "cwnd SHOULD be set to `W_est`": it is raised to it, never lowered by an acknowledgment.
-//! - The events that prove spurious (section 4.9) are not undone: the simulator never reorders.
-//! - Slow start is the flow's own key, standard unless it says `hystart++`, which the RFC recommends: so that
+//! - Events that prove spurious (section 4.9) are not undone: the simulator never reorders.
+//! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, so that
 //!   controllers are compared with the same start.
 //!
 //! Domain: any window. The cube is taken of seconds as `f64`: at 10⁷ segments, K = 196 s, it is exact to 10⁻⁸
@@ -50,8 +50,8 @@
 //! Promised by the RFC, held in `tests/theory/cubic.rs`: `W_max` at t = K and the mirror image at 2K; the mean
 //! windows of its tables 1 and 2; Reno's share in the Reno-friendly region.
 //!
-//! This file is the worked example of a controller that is no window law: it implements [`CongestionControl`] itself, with
-//! nothing that other crates do not have (`tests/outside.rs` compiles it as one of theirs).
+//! This file is the worked example of a controller that is not a window law: it implements [`CongestionControl`]
+//! itself, using nothing that other crates cannot use (`tests/outside.rs` compiles it as if it were in one).
 
 use longfat_units::math::cbrt;
 use longfat_units::parameter::{Parameter, Settings};
@@ -80,7 +80,7 @@ pub fn controller() -> Controller {
             Parameter::flag(
                 "fast_convergence",
                 true,
-                "make room when losing below the last maximum",
+                "give up more after losing below the last maximum",
             ),
         ])
 }

@@ -14,9 +14,9 @@
 //! ```
 //!
 //! with a(w) and b(w) of RFC 3649, so that dw/dt = c a(w) whatever the round trip. Windows that lose together meet, and
-//! rates are then as the inverse of the round trips. (Floyd's constant rate, from which c comes, squares the round
-//! trip and makes the rates equal: `constant-rate`.) A long round trip makes a large η, so a window that grows by many
-//! segments at once; blocks spread that over the round trip.
+//! rates are then inversely proportional to the round trips. (Floyd's constant rate, from which c comes, squares the
+//! round trip and makes the rates equal: `constant-rate`.) A long round trip makes a large η, so a window that grows by
+//! many segments at once; blocks spread that over the round trip.
 //!
 //! | parameter | default    | source                                                            |
 //! |-----------|------------|-------------------------------------------------------------------|
@@ -31,10 +31,11 @@
 //! - *Which round trip.* A sender has the smoothed one, queueing included. As queueing adds the same time to all, it
 //!   raises the η of short round trips in larger proportion, and their windows stay somewhat larger. `rtt = "base"`
 //!   takes the smallest round trip instead, for η and for k.
-//! - *η below 1.* Round trips below 1/c make a flow that grows less than HSTCP, and at windows up to 38 less than Reno.
-//!   That is the rule of figure 4, and stays. `eta_min = 1` keeps such flows as they were.
+//! - *η below 1.* With a round trip below 1/c a flow grows less than with HSTCP, and at windows up to 38 less than with
+//!   Reno. That is the rule of figure 4, and is kept. `eta_min = 1` keeps such flows as they were.
 //! - *k.* Figure 4 writes `(int)c*RTT+1`, which casts c; assigned to an integer it comes to ⌊c RTT⌋ + 1 for whole c,
-//!   and for others the text's intention is taken. A billionth is added, so that c RTT = 1 is not taken for less.
+//!   and for others the text's intention is taken. A billionth is added, so that rounding does not take c RTT = 1 for
+//!   less.
 //! - *One block* is no pacing, as in the figure: below 1/c a flow sends as HSTCP does.
 //! - *How blocks leave*, and the gaps of the figure there, is in `crates/sim/src/sender/pacing.rs`: block pacing is the
 //!   sender's, off in slow start, and the flow's key `pacing` turns it off or sets k. The paper never tested it.
@@ -58,8 +59,13 @@ pub fn controller() -> Controller {
         .source("Pan, Su, Lü and Ping, CW-HSTCP")
         .parameters([
             Parameter::frequency("c", 10.0, 1e-3, 1e4, "the increase is that of HSTCP times c RTT"),
-            Parameter::word("rtt", "smoothed", ["smoothed", "base"], "which round trip counts"),
-            Parameter::number("eta_min", 0.0, 0.0, 1.0, "c RTT counts as this at least"),
+            Parameter::word(
+                "rtt",
+                "smoothed",
+                ["smoothed", "base"],
+                "which round trip is used for RTT",
+            ),
+            Parameter::number("eta_min", 0.0, 0.0, 1.0, "lower bound of c RTT"),
         ])
         .parameters(hstcp::parameters())
 }

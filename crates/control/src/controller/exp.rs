@@ -44,7 +44,7 @@
 //! - *Compounding.* The paper's `cwnd_i` = cwnd₀ - √cwnd₀ + (1 + γ)^i √cwnd₀ takes one increment per round trip.
 //!   Taken per acknowledgment, as the rule says, the excess compounds to e^γ, and an epoch lasts ln(1 + βW/s)/γ
 //!   round trips, 2.4 % less than the paper's recursion (`the_papers_recursion_is_2_4_percent_longer`).
-//! - *Pacing*: one window per smoothed round trip, in both phases. It is wished for, not needed.
+//! - *Pacing*: one window per smoothed round trip, in both phases. It is requested, not required.
 //! - *Round trips*: the paper leaves them to the future; `rtt_fair` is our answer, below.
 //!
 //! **Fair to round trips.** Per acknowledgment the excess grows as e^(γ t/R). Flows that lose together every T
@@ -62,12 +62,12 @@
 //!     then    dx/dt = (γ/R₀) (x - x₀ + s_R/R),    s_R/R = max(4/R₀, √(x₀/R₀)):  no R is left
 //! ```
 //!
-//! so flows that lose together meet at equal rates, w₁/w₂ = R₁/R₂, and keep the paper's convergence, 1 - β/2 per
-//! epoch. R is the smoothed round trip, queueing included, because w/R is the rate. Taken once per round trip, as the
-//! paper's recursion has it, `γ_R` would be (1 + γ)^(R/R₀) - 1; per acknowledgment that compounds to more than e^γ per
-//! R₀, by 8 % at R = 4 R₀, and two flows of R₀ and 4 R₀ with 10⁵ segments/s between them would settle at 1 : 1.5.
-//! Nothing changes at R = R₀. Slow start and β are left alone. It holds up to R = R₀/γ (2 s), where `γ_R` stays at 1.
-//! It does nothing about losses that do *not* come together: who sees more of them still gets less.
+//! so flows that lose together meet at equal rates, w₁/w₂ = R₁/R₂, and keep the paper's convergence, 1 - β/2 per epoch.
+//! R is the smoothed round trip, queueing included, because w/R is the rate. Taken once per round trip, as the paper's
+//! recursion has it, `γ_R` would be (1 + γ)^(R/R₀) - 1; per acknowledgment that compounds to more than e^γ per R₀, by 8
+//! % at R = 4 R₀, and two flows of R₀ and 4 R₀ with 10⁵ segments/s between them would settle at 1 : 1.5. Nothing
+//! changes at R = R₀. Slow start and β are left alone. It holds up to R = R₀/γ (2 s), where `γ_R` stays at 1. It does
+//! nothing about losses that do *not* come together: flows that see more of them still get less.
 //!
 //! Domain: any window of two segments and more; asymptotically w ≫ cwnd₀ it is multiplicative increase by γ.
 //!

@@ -3,9 +3,9 @@
 //! E. Kavak, S. S. Kunniyur, "Congestion Controllers for High Bandwidth Connections with Fiber Error Rates", IEEE
 //! ICC 2004, pages 1273-1277 (`papers/fiber-tcp`).
 //!
-//! Reno's window goes with 1/√p, so a fast path needs a loss probability p below that of the fibre itself, and then
-//! the corrupted packets, not the queues, hold the window. The remedy is a loss probability that cannot fall below a
-//! chosen α, however large the window: with α well above that of the fibre, corruption is noise. Reno's increase
+//! Reno's window is proportional to 1/√p, so a fast path needs a loss probability p below that of the fibre itself, and
+//! then the corrupted packets, not the queues, hold the window. The remedy is a loss probability that cannot fall below
+//! a chosen α, however large the window: with α well above that of the fibre, corruption is noise. Reno's increase
 //! stays, and the share given up shrinks with the square of the window:
 //!
 //! ```text
@@ -38,12 +38,12 @@
 //!
 //! What the paper leaves open, and what is done here:
 //!
-//! - *Units.* x is the window, in packets per round trip: only so are α a probability and c a number. The text wants
-//!   the round trip known because it writes the same law in packets per second.
+//! - *Units.* x is the window, in packets per round trip: only so are α a probability and c a number. The text needs to
+//!   know the round trip because it writes the same law in packets per second.
 //! - *β.* Section I has 2/3, which belongs to √(1.5/p), and section II 0.5. The fluid and its figure need 0.5: the
 //!   Reno flow of Fig. 1 settles at 1/√(0.5·10⁻³) = 44.7.
-//! - *The bound, packet by packet.* A sender that answers a mark or repairs a loss gains nothing for a round trip,
-//!   which the fluid does not know: with one reaction per window the bound is α/(1 + α w), not α.
+//! - *The bound, packet by packet.* A sender that reacts to a mark or repairs a loss gains nothing for a round trip,
+//!   which the fluid does not model: with one reaction per window the bound is α/(1 + α w), not α.
 //! - *The window at the loss* is the congestion window just before the reduction.
 //! - *Slow start, time-outs* are left out of the paper's analysis: a loss in slow start takes half, a time-out what it
 //!   takes from Reno.
@@ -53,8 +53,8 @@
 //! Domain: 2 ≤ w < 1/α. Needs nothing beyond acknowledgments; `per_mark` has an effect only where routers mark.
 //!
 //! Promised by the paper, held in `tests/theory/fiber.rs`: p > α at any window; Reno at small windows; growth of 0.9
-//! per round trip under fibre losses of α/10. Its fluid model, Fig. 1 and 2: `crates/fluid/tests`. The lower bound on the
-//! marking probability: `crates/sim/tests/fiber.rs`.
+//! per round trip under fibre losses of α/10. Its fluid model, Fig. 1 and 2: `crates/fluid/tests`. The lower bound on
+//! the marking probability: `crates/sim/tests/fiber.rs`.
 
 use longfat_units::parameter::{Parameter, Settings};
 

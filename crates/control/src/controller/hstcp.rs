@@ -35,9 +35,9 @@
 //!
 //! - *Above `high_window`.* The RFC's own table goes on along both lines to 94 717 segments, and so does this
 //!   law. Further out it cannot: b(w) would reach zero at 567 000 segments, and a(w), which stops growing at
-//!   156 000, would turn negative. From where a(w) would stop growing b is held (at 0.067) while p(w) goes on along
-//!   its line. So the response function, which is what the RFC is about, stays the same straight line at every
-//!   window; a(w) grows on as w^0.8; and neither jumps. Held to 10⁷ segments.
+//!   156 000, would turn negative. From where a(w) would stop growing, b is held constant (at 0.067) while p(w)
+//!   continues along its line. So the response function, which is what the RFC is about, stays the same straight line
+//!   at every window; a(w) keeps growing as w^0.8; and neither jumps. Tested up to 10⁷ segments.
 //! - *Between 38 and 40 segments* a(w) is up to 4 % below 1, because (38, 10⁻³) lies a little off Reno's line.
 //!   The formula is left as it is.
 //! - *a(w) is at most w*, the growth of slow start. Only parameters far from the RFC's ask for more.
@@ -66,8 +66,8 @@ pub fn controller() -> Controller {
         .parameters(parameters())
 }
 
-/// The five numbers of the response function. The ranges keep `low_window` < `high_window` and `high_p` < `low_p` whatever
-/// is chosen.
+/// The five numbers of the response function. The ranges keep `low_window` < `high_window` and `high_p` < `low_p`
+/// whatever is chosen.
 pub(super) fn parameters() -> [Parameter; 5] {
     [
         Parameter::number("low_window", 38.0, 10.0, 1000.0, "Reno up to this window, in segments"),

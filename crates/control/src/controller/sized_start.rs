@@ -5,9 +5,9 @@
 //! depending on the ratio between bandwidth-delay product and transported data size", and priority discarding cannot
 //! be had "at every multiplexing point". The paper gives no formula; this one is ours.
 //!
-//! A transfer of F segments over a path that holds B is sent before any feedback comes if F ≤ B: to feel the way up is
-//! then all cost. A transfer of many B has feedback for most of its life, to feel the way up costs it little, and what
-//! it would lose is dear to others. So, with r = F/(θB), the share of a transfer that leaves at once:
+//! A transfer of F segments over a path that holds B can be sent before any feedback comes if F ≤ B: probing upwards is
+//! then pure cost. A transfer of many B has feedback for most of its life, so probing costs it little, and its losses
+//! would be costly to others. So, with r = F/(θB), the share of a transfer that leaves at once:
 //!
 //! ```text
 //!     w₀/F = 1            r ≤ 1           so all of it
@@ -20,12 +20,12 @@
 //! | parameter | default | meaning |
 //! |-----------|---------|---------|
 //! | `share`   | 1       | θ: the share of the bandwidth-delay product that the path is trusted to have free |
-//! | `falloff` | 2       | κ: 1 keeps w₀ at θB however large the transfer, more makes large transfers start like all others |
+//! | `falloff` | 2       | κ: 1 keeps w₀ at θB for any size; more makes large transfers start like all others |
 //!
 //! What the sender knows before it sends: the size; the rate of its own link (`access`), which stands for that of the
 //! path; and the round trip, from setting up the connection. No switch helps. Where the bottleneck is slower than the
-//! access link B is overestimated by as much, and the first window overflows whatever the buffer does not hold: that
-//! is the price, and `share` sets it.
+//! access link, B is overestimated by that factor, and the part of the first window that the buffer cannot hold is
+//! lost: that is the price, and `share` sets it.
 //!
 //! Needs: `access`. A flow without an end starts like any other.
 //!
@@ -43,7 +43,7 @@ use crate::{Cause, Controller, Needs, Operating, Sending, Start, WindowLaw, Wind
 /// The entry of sized start in the catalogue.
 pub fn controller() -> Controller {
     Controller::new("sized-start", build)
-        .title("Reno with an initial window made from transfer size over bandwidth-delay product")
+        .title("Reno with an initial window that depends on transfer size over bandwidth-delay product")
         .source("after Kim & Farber 1995, section 3")
         .parameters([
             Parameter::number(

@@ -27,7 +27,7 @@ fn round_with_room(changes: &[(&'static str, Setting)], window: f64) -> f64 {
     flow.window() - window
 }
 
-/// Section II.A: Δ = 1 is congestion avoidance as usual, Δ = W slow start; and what lies between.
+/// Section II.A: Δ = 1 is ordinary congestion avoidance, Δ = W is slow start; and the cases in between.
 #[test]
 fn delta_goes_from_congestion_avoidance_to_slow_start() {
     for window in [100.0, 1e4, 1e6] {
@@ -42,7 +42,7 @@ fn delta_goes_from_congestion_avoidance_to_slow_start() {
     assert_near(round_with_room(&[word("delta", "sqrt")], 1e4), 99.75, 0.001, "Δ = √W");
 }
 
-/// No Δ adds more than slow start, and none takes from what the base law adds.
+/// No Δ adds more than slow start, and none reduces what the base law adds.
 #[test]
 fn the_bit_is_never_more_than_slow_start_nor_less_than_the_base_law() {
     assert_eq!(round_with_room(&[("delta", Setting::Number(1e6))], 100.0), 100.0);
@@ -70,7 +70,7 @@ fn without_the_bit_every_law_is_what_it_was() {
     }
 }
 
-/// One acknowledgment of a round with room doubles Reno's slope: what a train of packets makes of Δ = W.
+/// One acknowledgment with room per round doubles Reno's slope: the effect of Δ = W on a train of packets.
 #[test]
 fn one_bit_per_round_trip_doubles_the_slope() {
     let mut flow = ClockedFlow::new("anti-ecn", &[], 1000.0);
@@ -81,7 +81,7 @@ fn one_bit_per_round_trip_doubles_the_slope() {
     assert_near(flow.window() - 1000.0, 200.0, 0.005, "two segments per round trip");
 }
 
-/// In the fluid the bit is a share of the acknowledgments, and the gain the mean of both.
+/// In the fluid the bit is a share of the acknowledgments, and the gain is the mean of the two.
 #[test]
 fn a_share_of_the_acknowledgments_gives_a_share_of_the_growth() {
     let controller = listed("anti-ecn");

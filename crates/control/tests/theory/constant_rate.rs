@@ -18,7 +18,7 @@ fn the_rate_grows_alike_at_every_round_trip() {
     }
 }
 
-/// With c = 4 a round trip of half a second gains one segment, as Reno's does.
+/// With c = 4 a round trip of half a second gains one segment, like Reno's.
 #[test]
 fn four_per_second_is_reno_at_half_a_second() {
     let change = [("c", Setting::Number(4.0))];
@@ -42,7 +42,7 @@ fn rates_that_lose_together_meet() {
     assert_near(ratio("reno"), 16.0, 0.03, "Reno");
 }
 
-/// c R² is 100 at a second: more than a window of 20 may gain.
+/// c R² is 100 at one second: more than a window of 20 may gain.
 #[test]
 fn no_segment_adds_more_than_one() {
     let mut flow = ClockedFlow::new("constant-rate", &[], 20.0).with_rtt(Span::from_seconds(1));

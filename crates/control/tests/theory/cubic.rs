@@ -38,7 +38,7 @@ fn the_window_is_w_max_at_k_and_mirrors_at_2k() {
     assert_near(flow.window(), 13_000.0, 0.005, "at 2K");
 }
 
-/// Section 4.2: growth goes by the clock, whatever the round trip.
+/// Section 4.2: growth follows the clock, whatever the round trip.
 #[test]
 fn growth_does_not_depend_on_the_round_trip() {
     for millis in [10, 50, 200] {
@@ -49,9 +49,8 @@ fn growth_does_not_depend_on_the_round_trip() {
     }
 }
 
-/// Section 5.1, tables 1 and 2: the cubic region at 100 ms, Reno's region at 10 ms. With fast convergence the
-/// sawtooth settles at once; without it, it comes to the same mean only as one over the number of losses, from
-/// above.
+/// Section 5.1, tables 1 and 2: the cubic region at 100 ms, Reno's region at 10 ms. With fast convergence the sawtooth
+/// settles at once; without it, the mean approaches the same value from above, only as one over the number of losses.
 #[test]
 fn the_response_function_of_the_rfc() {
     let cases = [
@@ -130,7 +129,7 @@ fn after_a_time_out_the_cubic_begins_at_its_plateau() {
     assert_near(flow.window(), 7400.0, 0.005, "ten seconds later");
 }
 
-/// Sections 4.2 and 5.8: time in which the window is not tested does not count.
+/// Sections 4.2 and 5.8: time during which the window does not limit the flow does not count.
 #[test]
 fn idle_time_does_not_count() {
     let mut steady = after_a_loss(10_000.0);
@@ -156,7 +155,7 @@ fn the_floors_of_loss_and_mark() {
     }
 }
 
-/// Section 4.10: a slow start that ends without a loss has no maximum: K = 0 from there.
+/// Section 4.10: a slow start that ends without a loss leaves no maximum: K = 0 from there on.
 #[test]
 fn a_slow_start_without_a_loss_begins_at_its_plateau() {
     let threshold = Some(Segments(10_000.0));

@@ -37,7 +37,7 @@ fn base() -> (&'static str, Setting) {
 }
 
 /// Table 1, which is HSTCP's; at 100 ms the fair factor is 1. The exact line gives up to 2.5 % more than the paper's
-/// whole numbers, which go back to a rounded p(w).
+/// whole numbers, which come from a rounded p(w).
 #[test]
 fn the_table_of_the_paper() {
     let law = law(&[]);
@@ -103,8 +103,8 @@ fn the_number_of_blocks() {
     }
 }
 
-/// A queue of 100 ms on a path of 100: by the smoothed round trip twice the increase and three blocks, by the base
-/// round trip once and two. Before any sample the smallest round trip is as large as can be.
+/// A queue of 100 ms on a path of 100: with the smoothed round trip, twice the increase and three blocks; with the base
+/// round trip, once and two. Before any sample the smallest round trip is the largest possible value.
 #[test]
 fn the_base_round_trip_knows_no_queue() {
     let (smoothed, base) = (law(&[]), law(&[base()]));
@@ -125,7 +125,7 @@ fn a_least_factor_of_one_leaves_short_round_trips_to_hstcp() {
     assert_eq!(bounded.gain(&at(20.0, 200, 200)), 2.0 / 20.0);
 }
 
-/// Figure 6: flows of 80, 140 and 200 ms come to the same window, from wherever they start.
+/// Figure 6: flows of 80, 140 and 200 ms reach the same window, wherever they start.
 #[test]
 fn windows_that_lose_together_meet() {
     for start in [[4000.0, 1000.0, 200.0], [200.0, 1000.0, 4000.0]] {
@@ -141,8 +141,7 @@ fn windows_that_lose_together_meet() {
     }
 }
 
-/// Section "Analysis with model": standard TCP settles on the line w₁ : w₂ = RTT₂ : RTT₁; HSTCP leaves it behind, and
-/// goes on.
+/// Section "Analysis with model": standard TCP settles on the line w₁ : w₂ = RTT₂ : RTT₁; HSTCP passes it and goes on.
 #[test]
 fn the_windows_of_hstcp_drift_apart() {
     let ratios = |control| {

@@ -17,7 +17,7 @@ pub(crate) struct ClockedFlow {
     control: Box<dyn CongestionControl>,
     pub(crate) now: Time,
     rtt: Span,
-    /// Part of a segment that a round or a slice has left over.
+    /// The fraction of a segment left over from a round or a slice.
     owed: f64,
 }
 
@@ -96,7 +96,7 @@ impl ClockedFlow {
         self.slice(1);
     }
 
-    /// Round trips, the last in part, until the window reaches `goal`.
+    /// Round trips until the window reaches `goal`; the last one counts in part.
     pub(crate) fn rounds_until(&mut self, goal: f64) -> f64 {
         let mut rounds = 0.0;
         loop {
@@ -111,7 +111,8 @@ impl ClockedFlow {
         }
     }
 
-    /// The mean window over time when every 1/p-th segment is lost: measured over `epochs` after as many to settle.
+    /// The mean window over time when every 1/p-th segment is lost: measured over `epochs` epochs, after as many to
+    /// settle.
     pub(crate) fn mean_window(&mut self, p: f64, epochs: u32) -> f64 {
         let segments = (1.0 / p).round() as u64;
         let mut rounds = 0.0;

@@ -26,8 +26,8 @@ fn the_length_of_an_epoch() {
     }
 }
 
-/// The paper's recursion, cwnd₀ - √cwnd₀ + 1.05^i √cwnd₀ after i round trips, takes one increment a round trip:
-/// 33.9, 56.8 and 77.2 of them. A registered deviation.
+/// The paper's recursion, cwnd₀ - √cwnd₀ + 1.05^i √cwnd₀ after i round trips, takes one increment per round trip: 33.9,
+/// 56.8 and 77.2 of them. A recorded deviation.
 #[test]
 fn the_papers_recursion_is_2_4_percent_longer() {
     for (window, recursion) in [(1000.0, 33.89), (12_500.0, 56.78), (100_000.0, 77.22)] {
@@ -62,7 +62,7 @@ fn synchronised_windows_converge_by_a_sixteenth_per_epoch() {
             small.slice(200);
         }
     }
-    // The first epochs only bring the flows to their sawtooth.
+    // During the first epochs the flows only settle into their sawtooth.
     let shrinking = pow(ratios[15] / ratios[3], 1.0 / 12.0);
     assert_near(shrinking, 0.9375, 0.002, "per epoch");
 }
@@ -126,7 +126,7 @@ fn a_loss_in_slow_start_takes_what_the_option_says() {
     }
 }
 
-/// A time-out forgets cwnd₀: slow start to half of what was in flight, and an epoch from there.
+/// A time-out forgets cwnd₀: slow start up to half of what was in flight, and a new epoch from there.
 #[test]
 fn after_a_time_out_the_epoch_begins_where_slow_start_ends() {
     let mut flow = ClockedFlow::new("exp", &[], 10_000.0);
@@ -135,6 +135,6 @@ fn after_a_time_out_the_epoch_begins_where_slow_start_ends() {
     flow.rounds_until(5000.0);
     assert_eq!(flow.window(), 5000.0);
     flow.round();
-    // 0.051271 √5000 in the first round trip of an epoch, as everywhere.
+    // 0.051271 √5000 in the first round trip of an epoch, as in any other.
     assert_near(flow.window() - 5000.0, 3.6254, 0.01, "the first round trip");
 }

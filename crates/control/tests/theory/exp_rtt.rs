@@ -15,7 +15,7 @@ fn pair(rtt_fair: bool, millis: [u64; 2], windows: [f64; 2], capacity: f64) -> B
         .with("exp", &change, millis[1], windows[1])
 }
 
-/// From rates of 9:1, either way: equal rates, windows as the round trips.
+/// From rates of 9:1, either way round: equal rates, and windows in the ratio of the round trips.
 #[test]
 fn rtt_fair_flows_that_lose_together_meet_at_equal_rates() {
     for millis in [[50, 100], [50, 200], [40, 320]] {

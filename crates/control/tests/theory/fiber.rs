@@ -8,8 +8,8 @@ fn with_alpha(alpha: f64, window: f64) -> ClockedFlow {
     ClockedFlow::new("fiber", &[("alpha", Setting::Number(alpha))], window)
 }
 
-/// Equation (11): no window comes with fewer losses than α. Above 2000 segments 0.9 α lets it grow by 0.1 per round
-/// trip for ever; 1.1 α takes 0.1 per round trip.
+/// Equation (11): no window goes with a loss rate below α. Above 2000 segments 0.9 α lets it grow by 0.1 per round trip
+/// for ever; 1.1 α takes 0.1 per round trip.
 #[test]
 fn no_window_is_held_by_fewer_losses_than_alpha() {
     for (spacing, change) in [(1111, 0.1), (909, -0.1)] {
@@ -42,7 +42,7 @@ fn a_small_window_is_halved() {
     assert_near(flow.window(), 41.5, 0.01, "the window after a loss");
 }
 
-/// Fibre losses of a tenth of α take a tenth of the growth: 0.9 segments per round trip, the slope of Fig. 1.
+/// Fibre losses of a tenth of α cost a tenth of the growth: 0.9 segments per round trip, the slope of Fig. 1.
 #[test]
 fn fibre_losses_of_a_tenth_of_alpha_take_a_tenth_of_the_growth() {
     let mut flow = with_alpha(1e-3, 5000.0);

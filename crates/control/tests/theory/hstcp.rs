@@ -26,9 +26,8 @@ fn at(window: f64, phase: Phase) -> Operating {
     }
 }
 
-/// Appendix B, every tenth row or so: w, a(w), b(w). The RFC works a(w) out from p(w) = 0.078/w^1.2, rounded, and
-/// lists the window at which it passes each whole number; the exact line gives up to 2.5 % more (72.74 in row
-/// 71).
+/// Appendix B, about every tenth row: w, a(w), b(w). The RFC computes a(w) from p(w) = 0.078/w^1.2, rounded, and lists
+/// the window at which it passes each whole number; the exact line gives up to 2.5 % more (72.74 in row 71).
 const APPENDIX_B: [(f64, f64, f64); 17] = [
     (38.0, 1.0, 0.50),
     (118.0, 2.0, 0.44),
@@ -97,7 +96,7 @@ fn the_draft_is_reno_up_to_31_segments() {
     assert!(gain(60.0) > 1.3, "a(60) = {}", gain(60.0));
 }
 
-/// Beyond 10 Gbit/s the response function runs on: a(w) as w^0.8, and b stays put.
+/// Beyond 10 Gbit/s the response function continues: a(w) grows as w^0.8, and b stays constant.
 #[test]
 fn above_the_high_window_the_line_goes_on() {
     let law = law(38.0);

@@ -1,4 +1,4 @@
-//! The laws against the numbers of their papers, driven by nothing but acknowledgments and losses.
+//! The laws checked against the numbers of their papers, driven only by acknowledgments and losses.
 
 mod anti_ecn;
 mod constant_rate;

@@ -36,12 +36,12 @@ fn what_fits_into_the_path_leaves_at_once() {
 
 #[test]
 fn what_does_not_starts_the_lower_the_larger_it_is() {
-    // 1 MB is 2000 packets: 1125²/2000. 10 MB: 1125²/20000. From 63 MB on no more than any other flow.
+    // 1 MB is 2000 packets: 1125²/2000. 10 MB: 1125²/20000. From 63 MB on, no more than any other flow.
     let window = |size| first_window(&reference_network(Some(size)), &[]);
     assert_close(window(2000), 632.8125);
     assert_close(window(20_000), 63.28125);
     assert_close(window(1_000_000), 10.0);
-    // With half of the path, 562.5²/2000; with a falloff of 1 what the path holds, whatever the size.
+    // With half of the path, 562.5²/2000; with a falloff of 1, what the path holds, whatever the size.
     let start = reference_network(Some(2000));
     assert_close(first_window(&start, &[("share", 0.5)]), 158.203_125);
     assert_close(first_window(&start, &[("falloff", 1.0)]), 1125.0);
@@ -59,6 +59,6 @@ fn what_is_not_known_changes_nothing() {
         assert_eq!(first_window(&start, &[]), 10.0);
     }
     assert!(listed("sized-start").needs(&listed("sized-start").defaults()).access);
-    // A flow that may send more than that anyway does.
+    // A flow that may send more than that anyway does so.
     assert_eq!(first_window(&Start { window: Segments(500.0), ..start }, &[]), 500.0);
 }

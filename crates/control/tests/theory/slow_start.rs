@@ -83,7 +83,7 @@ fn hystart_leaves_when_round_trips_grow() {
     }
 }
 
-/// The threshold is an eighth of the round trip, but 4 ms at least and 16 ms at most.
+/// The threshold is an eighth of the round trip, but at least 4 ms and at most 16 ms.
 #[test]
 fn hystart_takes_an_eighth_within_4_and_16_ms_for_an_increase() {
     for (base, below, enough) in [(8, 11, 12), (80, 89, 90), (400, 415, 416)] {
@@ -107,7 +107,7 @@ fn hystart_resumes_when_round_trips_shrink_again() {
     let before = flow.window();
     round(&mut flow, 105);
     assert!(flow.window() > 1.9 * before, "it grew by {}", flow.window() / before);
-    // And the count of rounds begins anew.
+    // And the count of rounds restarts.
     round(&mut flow, 120);
     (0..4).for_each(|_| round(&mut flow, 120));
     assert_eq!(flow.threshold(), None);

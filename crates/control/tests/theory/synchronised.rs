@@ -1,5 +1,6 @@
 //! The model of synchronised losses (Chiu and Jain 1989): flows on one bottleneck without a queue, all of which lose
-//! when together they send more than it carries. Acknowledgments come in steps of 5 ms that all flows take together.
+//! when together they send more than it carries. Acknowledgments come in steps of 5 ms, in which all flows move
+//! together.
 
 use longfat_control::Start;
 use longfat_units::parameter::Setting;
@@ -50,7 +51,7 @@ impl Bottleneck {
         windows.map(|(window, &millis)| window * 1000.0 / millis as f64).collect()
     }
 
-    /// A loss and the growth until the next, so many times. Returns how long the last took, in seconds.
+    /// A loss and the growth until the next, `count` times. Returns how long the last took, in seconds.
     pub(crate) fn epochs(&mut self, count: u32) -> f64 {
         let mut steps = 0_u32;
         for _ in 0..count {

@@ -6,7 +6,7 @@ use longfat_fluid::{FluidFlow, FluidLink, FluidNetwork, Price, Reading, Solve, T
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Rate, Segments, Span};
 
-/// The paper's virtual queue: everything is to be used, and half a capacity is adapted per second.
+/// The paper's virtual queue: the whole capacity is to be used, and half a capacity is adapted per second.
 pub(crate) const AVQ: Price = Price::Avq { utilisation: 1.0, adaptation: 0.5 };
 
 pub(crate) const PACKET: u64 = 1500;
@@ -22,7 +22,7 @@ pub(crate) fn law(name: &str, changes: &[(&'static str, f64)]) -> Box<dyn Window
     (controller.law.as_ref().expect("a window law"))(&settings)
 }
 
-/// A link of so many packets per second.
+/// A link of this many packets per second.
 pub(crate) fn link(packets: f64, price: Price) -> FluidLink {
     FluidLink {
         name: "link".into(),

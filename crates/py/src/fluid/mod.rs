@@ -46,7 +46,7 @@ impl FluidPath {
         let found = self.tables.iter().find(|(other, _)| *other == name);
         found
             .map(|(_, table)| table.share())
-            .ok_or_else(|| PyValueError::new_err(format!("no table `{name}`")))
+            .ok_or_else(|| PyValueError::new_err(format!("there is no table `{name}`")))
     }
 }
 
@@ -83,7 +83,7 @@ fn path(setup: &FluidSetup, model: &str, delay: bool) -> PyResult<Trajectory> {
             to_the_end(|steps| run.advance(steps))?;
             return guarded(|| run.finish());
         }
-        other => return Err(PyValueError::new_err(format!("`{other}` is no model"))),
+        other => return Err(PyValueError::new_err(format!("there is no model `{other}`"))),
     };
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
     let mut integration = guarded(|| Integration::new(&setup.network, &how))?.map_err(refused)?;
@@ -94,7 +94,7 @@ fn path(setup: &FluidSetup, model: &str, delay: bool) -> PyResult<Trajectory> {
 /// Has somebody pressed Ctrl-C?
 #[expect(
     clippy::redundant_closure_for_method_calls,
-    reason = "the method is of one lifetime, and any is asked for"
+    reason = "the method has one lifetime, and any is needed"
 )]
 fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
@@ -173,7 +173,7 @@ pub(crate) fn fluid_rest(
 fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<FluidSetup> {
     let pricing = Pricing::named(price).ok_or_else(|| {
         let names = Pricing::ALL.map(Pricing::name).join(", ");
-        PyValueError::new_err(format!("`{price}` is no price: there are {names}"))
+        PyValueError::new_err(format!("there is no price `{price}`: the prices are {names}"))
     })?;
     guarded(|| FluidSetup::of(scenario, pricing))?.map_err(refused)
 }

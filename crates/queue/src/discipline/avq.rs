@@ -1,19 +1,18 @@
-//! AVQ: the adaptive virtual queue, which holds the utilisation of a link where it is asked to.
+//! AVQ: the adaptive virtual queue, which holds the utilisation of a link at a target.
 //!
 //! S. Kunniyur, R. Srikant, "Analysis and Design of an Adaptive Virtual Queue (AVQ) Algorithm for Active Queue
 //! Management", SIGCOMM 2001; also IEEE/ACM Transactions on Networking 12(2), 2004.
 //!
 //! # The problem
 //!
-//! A queue that marks by its own length must have a length before it can speak, and the length at which it settles
-//! depends on how many flows there are. AVQ speaks before there is a queue. It lets every arrival also enter a queue
+//! A queue that marks by its own length must have a length before it can signal, and the length at which it settles
+//! depends on how many flows there are. AVQ signals before there is a queue. It lets every arrival also enter a queue
 //! that exists on paper only, behind a slower link, and marks what this virtual queue has no room for. How much slower
-//! the virtual link is, its virtual capacity, is adapted until the load is the share of the real capacity that was
-//! asked for.
+//! the virtual link is, its virtual capacity, is adapted until the load is the desired share of the real capacity.
 //!
 //! # The algorithm
 //!
-//! At the arrival of b bytes at t, with the arrival before at s:
+//! When b bytes arrive at t, and the previous arrival was at s:
 //!
 //! ```text
 //!     VQ ← max(VQ - C̃ (t - s), 0)
@@ -22,7 +21,7 @@
 //!     C̃ ← max(min(C̃ + α γ C (t - s), C) - α b, 0)
 //! ```
 //!
-//! The last line is a token bucket, and between its bounds the same as dC̃/dt = α (γ C - λ) with the arrival rate λ:
+//! The last line is a token bucket; between its bounds it is the same as dC̃/dt = α (γ C - λ) with the arrival rate λ:
 //! C̃ rests only where λ = γ C.
 //!
 //! # Parameters
@@ -35,7 +34,7 @@
 //! | `start` | C̃/C at the start | 0.8 | simulations of the papers' time |
 //! | `ecn` | | true | RFC 3168; `false` drops |
 //!
-//! The AntiECN paper asks for γ = 0.96 and does not mention B; simulations of that time had 50 packets by default.
+//! The AntiECN paper uses γ = 0.96 and does not mention B; simulations of that time had 50 packets by default.
 //!
 //! # Domain
 //!
@@ -43,9 +42,9 @@
 //! was: a lone Reno flow on a long fat path runs over γ C before C̃ has come down. A large α follows faster and, beyond
 //! a bound that the paper derives from the capacity, the number of flows and the longest round trip, oscillates.
 //!
-//! B must hold the bursts that come at a load of γ, as C̃ cannot rise above C to make up for it: 20 Reno flows at
-//! 100 Mbit/s and 40 ms, asked for 0.96, keep it to 0.0003 with B = 1 bdp and reach no more than 0.93 with 0.3 bdp, and
-//! 0.88 with 50 packets.
+//! B must hold the bursts that come at a load of γ, as C̃ cannot rise above C to make up for it: 20 Reno flows at 100
+//! Mbit/s and 40 ms with γ = 0.96 keep it to 0.0003 with B = 1 bdp, and reach no more than 0.93 with 0.3 bdp and 0.88
+//! with 50 packets.
 //!
 //! # Deviations
 //!
@@ -72,8 +71,7 @@ use crate::{Arrival, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
 pub fn discipline() -> Discipline {
     Discipline::new("avq", |settings, site| Built::Fifo(Some(Box::new(Avq::new(settings, site)))))
         .title(
-            "adaptive virtual queue: marks what a queue behind a slower link would \
-         not hold, to keep a utilisation",
+            "adaptive virtual queue: marks what would not fit into the queue of a slower link, to hold a utilisation",
         )
         .source("Kunniyur & Srikant 2001")
         .parameters([
@@ -112,8 +110,8 @@ pub fn discipline() -> Discipline {
 fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     if limit(settings, site) < site.packet.0 as f64 {
         let reason = format!(
-            "`limit` ({}) must be at least one packet of {}, the largest that crosses: a virtual queue that holds none \
-             marks them all",
+            "`limit` ({}) must be at least one packet of {}, the largest that crosses this link: a virtual queue that \
+             holds none would mark them all",
             LengthUnit::of(site.capacity).show(settings.number("limit")),
             site.packet
         );

@@ -14,7 +14,7 @@
 //!
 //! CoDel looks at time alone: how long each packet has waited when its turn comes. A packet is *late* if every one that
 //! has left within the last `interval`, itself included, has waited for `target` or longer, with more than a packet of
-//! the largest size still behind it. One packet in time, and the interval starts afresh.
+//! the largest size still behind it. One packet in time restarts the interval.
 //!
 //! ```text
 //!     not dropping    the first late packet is dropped at t:
@@ -42,17 +42,17 @@
 //!
 //! # Domain
 //!
-//! Links of any rate, since nothing but the last packet is counted; round trips of up to the interval or a few times that.
-//! Where a packet of the largest size takes longer than the target, what counts is the packet behind. Flows that have only
-//! a few packets on their way cannot be slowed down by much: ten Reno flows on 10 Mbit/s and 40 ms hold 17 ms instead
-//! of 5. A lone Reno flow whose window only just fills the path leaves the link idle after each drop, since no queue is
-//! there to bridge the time: 84 % are used on 100 Mbit/s and 40 ms.
+//! Links of any rate, since only the last packet is counted; round trips of up to the interval or a few times that.
+//! Where a packet of the largest size takes longer than the target, what counts is the packet behind. Flows that have
+//! only a few packets in flight cannot be slowed down by much: ten Reno flows on 10 Mbit/s and 40 ms hold 17 ms instead
+//! of 5. A lone Reno flow whose window only just fills the path leaves the link idle after each drop, since there is no
+//! queue to bridge the gap: 84 % of 100 Mbit/s is used at 40 ms.
 //!
 //! # Deviations
 //!
 //! * The largest packet is the largest one of the scenario that crosses the link, and not the MTU of an interface.
-//! * The pseudo-code of the RFC only drops. Marks take the place of drops one by one, and a marked packet leaves, so that
-//!   at one instant there are many drops or one mark.
+//! * The pseudo-code of the RFC only drops. Here marks replace drops one for one, and a marked packet leaves, so at one
+//!   instant there are many drops or one mark.
 //! * A packet that finds the buffer full is dropped on arrival. That is not a drop in the above sense and is not
 //!   counted in n.
 //!
@@ -60,8 +60,8 @@
 //!
 //! * The instants of drops are those of the control law (`a_standing_queue_is_dropped_from_by_the_control_law` and the
 //!   others of `tests/codel.rs`).
-//! * In the domain above the delay is held near the target whatever the size of the buffer and the rate of the link, and the
-//!   link stays busy (`codel_holds_the_delay_near_its_target`, in the tests of the simulator).
+//! * In the domain above, the delay is held near the target whatever the size of the buffer and the rate of the link,
+//!   and the link stays busy (`codel_holds_the_delay_near_its_target`, in the tests of the simulator).
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Span, Time, math};
@@ -77,7 +77,7 @@ pub fn discipline() -> Discipline {
             Parameter::span(
                 "target",
                 "5 ms",
-                "time in the queue that is not to be exceeded for long (TARGET)",
+                "queueing time that must not be exceeded for long (TARGET)",
             ),
             Parameter::span(
                 "interval",
@@ -97,7 +97,8 @@ fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
     let (target, interval) = (settings.span("target"), settings.span("interval"));
     if target >= interval {
         let reason = format!(
-            "`target` ({target}) must be below `interval` ({interval}): a good queue gets below the first within the second"
+            "`target` ({target}) must be below `interval` ({interval}): a good queue gets below the first within the \
+             second"
         );
         return Err(("target".into(), reason));
     }

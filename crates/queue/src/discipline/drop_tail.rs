@@ -14,6 +14,6 @@ use crate::{Built, Discipline};
 /// Drop tail's entry in the catalogue.
 pub fn discipline() -> Discipline {
     Discipline::new("drop-tail", |_, _| Built::Fifo(None))
-        .title("first in, first out; what finds the buffer full is dropped")
+        .title("first in, first out; a packet that finds the buffer full is dropped")
         .source("folklore")
 }

@@ -40,12 +40,12 @@
 //! ```
 //!
 //! with K = 9.64e-6 and z = 0.53 there. Elsewhere they should be recalculated: K falls with the fourth power of the
-//! capacity and with the fifth of the round trip, so that on a fatter path the defaults are too quick and the queue
-//! swings, while with more flows or shorter round trips they are merely slow.
+//! capacity and with the fifth of the round trip, so on a fatter path the defaults are too fast and the queue
+//! oscillates, while with more flows or shorter round trips they are merely slow.
 //!
 //! # Deviations
 //!
-//! * q and the target count as the buffer does; where that is bytes, in packets of the largest size that crosses.
+//! * q and the target are counted like the buffer; if that is in bytes, in packets of the largest size that crosses.
 //! * The packet in service is not part of q.
 //! * p does not depend on the size of the packet.
 //!
@@ -103,8 +103,7 @@ pub fn discipline() -> Discipline {
 fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     let (a, b) = (settings.number("a"), settings.number("b"));
     if b >= a {
-        let reason = "`b` must be below `a`: their difference is what moves the probability as long as the queue is not \
-                      at its target";
+        let reason = "`b` must be below `a`: their difference moves the probability while the queue is off its target";
         return Err(("b".into(), reason.into()));
     }
     check_target(settings, site)?;

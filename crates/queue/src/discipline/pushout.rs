@@ -4,7 +4,7 @@
 //! section 2.1; after L. Tassiulas, Y. C. Hung, S. S. Panwar, "Optimal buffer control during congestion in an ATM
 //! network node", IEEE/ACM Transactions on Networking 2(4), 1994.
 //!
-//! Senders that feed a network with whole files need switches that choose whom the losses hit. Tassiulas, Hung and
+//! Senders that feed a network with whole files need switches that choose where the losses fall. Tassiulas, Hung and
 //! Panwar divide such switches into those that may refuse an arrival (blocking), those that may also let an arrival
 //! replace a waiting packet (pushout), and those that may drop waiting packets at any time (expelling), and find the
 //! best rule for pushout: discard the lowest priority present.
@@ -17,8 +17,8 @@
 //!     departure                     the packet that has waited longest
 //! ```
 //!
-//! A rank is the number of a priority, 0 the highest. The ranks come from the senders: under Blitz the offset of a
-//! packet in its burst, so that the tail of a long burst makes room for the head of a short one.
+//! A rank is the number of a priority, 0 the highest. The ranks come from the senders: with Blitz it is the offset of a
+//! packet in its burst, so the tail of a long burst makes room for the head of a short one.
 //!
 //! What the paper leaves open, and what is done here:
 //!
@@ -37,11 +37,11 @@
 //! own; the places form a list in order of arrival, and a tournament over them keeps the packet to discard at its top.
 //! A change moves up only as far as it changes a winner, so most cost a few steps.
 //!
-//! Promised, and held: what the rule above says, whatever happens (`tests/pushout.rs`, against the rule written
+//! Promised, and tested: what the rule above says, whatever happens (`tests/pushout.rs`, against the rule written
 //! plainly); a lone burst loses its own tail, as with drop tail, and late short transfers lose almost nothing while a
 //! long burst persists (`crates/sim/tests/blitz.rs`).
 //!
-//! Domain: any buffer; held at 10⁶ packets.
+//! Domain: any buffer; tested with 10⁶ packets.
 
 use longfat_units::Time;
 

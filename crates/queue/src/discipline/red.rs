@@ -6,10 +6,10 @@
 //!
 //! # The problem
 //!
-//! Drop tail speaks only when the buffer is full. By then every flow has waited behind a full buffer, and the burst
-//! of losses hits many flows in the same round trip, so that their windows fall together. RED speaks early, to few
-//! flows and at random: it watches a slow average of the queue, which bursts hardly move, and marks or drops each
-//! arrival with a probability that grows with the average.
+//! Drop tail signals only when the buffer is full. By then every flow has waited behind a full buffer, and the burst of
+//! losses hits many flows in the same round trip, so their windows fall together. RED signals early, to few flows and
+//! at random: it watches a slow average of the queue, which bursts hardly move, and marks or drops each arrival with a
+//! probability that grows with the average.
 //!
 //! # The algorithm
 //!
@@ -25,8 +25,8 @@
 //!           ⎩ 1                                            above
 //! ```
 //!
-//! Marking each packet with probability `p_b` for itself would bunch the marks (the paper's method 1). The paper
-//! spaces them (method 2) with the n-th arrival since the last mark being marked, if it comes to that, with
+//! Marking each packet independently with probability `p_b` would bunch the marks (the paper's method 1). The paper
+//! spaces them (method 2): the n-th arrival since the last mark, if none before it is marked, is marked with
 //!
 //! ```text
 //!     wait = false     p_a = p_b / (1 - (n - 1) p_b)          gaps uniform on 1 .. 1/p_b
@@ -34,9 +34,9 @@
 //!                            p_b / (2 - n p_b)                gaps uniform on 1/p_b .. 2/p_b - 1
 //! ```
 //!
-//! and 1 where the denominator is not larger than the numerator. A mark takes the place of the drop where the packet
-//! can carry one, `ecn` is on and `avg ≤ max_th`. Every packet that is marked or dropped, including one dropped by a
-//! full buffer, restarts the count n.
+//! and 1 where the denominator is not larger than the numerator. A mark replaces the drop where the packet can carry
+//! one, `ecn` is on and `avg ≤ max_th`. Every packet that is marked or dropped, including one dropped by a full buffer,
+//! restarts the count n.
 //!
 //! # Parameters
 //!
@@ -72,19 +72,19 @@
 //!   then behind `"auto"`, bdp and m. The arrival that ends the idle time is also an ordinary sample with q = 0, so
 //!   that m packet times take m + 1 steps, where the paper takes m: the simulations that the papers ran do the same,
 //!   and one rule is enough.
-//! * The listing of 1993 counts the arriving packet in n - 1 after a mark and does not after a spell below `min_th`.
-//!   Its text, and the uniform gaps that it promises, want it never counted: that is `wait = false` here.
+//! * The listing of 1993 counts the arriving packet in n - 1 after a mark, but not after a spell below `min_th`. Its
+//!   text, and the uniform gaps that it promises, require that it is never counted: that is `wait = false` here.
 //! * `wait = true` is not in the paper. Its marks are fewer: one in `3/(2 p_b) - 1/2` packets, against one in
 //!   `1/(2 p_b) + 1/2`.
 //! * The first arrival above `min_th` is not marked unless `p_b` is 1, but counts as the first of its gap; and nothing
 //!   is marked or dropped while at most one packet waits, after which a spell above `min_th` starts afresh. Both follow
-//!   the simulations that the papers ran; the second keeps a fast average from emptying a short queue. In bytes those
-//!   simulations let at most one byte wait instead, where this is one packet in either mode: their queue is 200 bytes
-//!   shorter at 10 Mbit/s (docs/validation.md).
+//!   the simulations that the papers ran; the second keeps a fast average from emptying a short queue. In byte mode
+//!   those simulations use one byte instead, where this is one packet in either mode: their queue is 200 bytes shorter
+//!   at 10 Mbit/s (docs/validation.md).
 //! * Above `max_th` the paper marks every packet. Unless `mark_above_max`, packets are dropped there even if they could
 //!   be marked: marks that have not helped so far are no longer trusted.
-//! * In bytes the paper scales `p_b` by the size but goes on counting packets. Here n - 1 goes by bytes too, in
-//!   largest packets, and only the numerator of `p_a` is scaled: the gaps are then uniform in bytes whatever the
+//! * In bytes the paper scales `p_b` by the size but still counts packets. Here n - 1 is counted in bytes too, in units
+//!   of the largest packet, and only the numerator of `p_a` is scaled: the gaps are then uniform in bytes whatever the
 //!   sizes, and for packets of the largest size the same as in packets.
 //! * An average below 10^-300 is zero, which keeps the arithmetic fast and changes no decision.
 //!
@@ -132,7 +132,7 @@ pub fn discipline() -> Discipline {
                 "mode",
                 "packets",
                 ["packets", "bytes"],
-                "what the queue is counted in",
+                "unit in which the queue is counted",
             ),
             Parameter::flag("mark_above_max", false, "marks even where the average is above `max`"),
             Parameter::flag(
@@ -159,7 +159,7 @@ fn check(settings: &Settings, site: &Site) -> Result<(), Refusal> {
     if min <= 0.0 {
         return Err((
             "min".into(),
-            "`min` must be above 0: an empty queue is no congestion".into(),
+            "`min` must be above 0: an empty queue is not congestion".into(),
         ));
     }
     if min >= max {

@@ -5,9 +5,9 @@
 //! # The problem
 //!
 //! Where the marking probability is a function of the queue, as in RED, more flows need more marks and so a longer
-//! queue: the measure of congestion is also the performance. REM separates the two. Congestion is a number of its own,
-//! the price, that rises as long as there is more load than capacity or more queue than wanted, and falls in the other
-//! case. In equilibrium the load is the capacity and the queue is the target, whatever the number of flows.
+//! queue: the measure of congestion is tied to the performance. REM separates the two. Congestion is a number of its
+//! own, the price, that rises as long as there is more load than capacity or more queue than wanted, and falls
+//! otherwise. In equilibrium the load is the capacity and the queue is the target, whatever the number of flows.
 //!
 //! # The algorithm
 //!
@@ -34,14 +34,14 @@
 //!
 //! # Domain
 //!
-//! γ goes by packets, not by shares of the capacity: the same excess of 1 % of the load moves the price a hundred times
-//! faster at 1 Gbit/s than at 10 Mbit/s. The defaults date from the days of 10 Mbit/s. Where the price swings, γ is too
-//! large for the round trips; with a `target` of 0 the queue is emptied, and some capacity is lost with it.
+//! γ is per packet, not per share of the capacity: the same excess of 1 % of the load moves the price a hundred times
+//! faster at 1 Gbit/s than at 10 Mbit/s. The defaults date from the days of 10 Mbit/s. Where the price oscillates, γ is
+//! too large for the round trips; with a `target` of 0 the queue runs empty, and some capacity is lost.
 //!
 //! # Deviations
 //!
-//! * x and c count bytes, in packets of the largest size that crosses, so that an acknowledgment of 40 bytes counts for
-//!   no more load than it is. b and b* count as the buffer does; where that is bytes, in packets of the largest size
+//! * x and c count bytes, in packets of the largest size that crosses, so an acknowledgment of 40 bytes counts only as
+//!   the load that it is. b and b* are counted like the buffer; if that is in bytes, in packets of the largest size
 //!   too.
 //! * x is the count of the interval itself. Implementations smooth it.
 //! * The packet in service is not part of b.

@@ -1,4 +1,4 @@
-//! A queue that stands before a link, for tests of its policy alone.
+//! A queue in front of a link, for testing its policy alone.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -34,7 +34,7 @@ pub(crate) fn site(mode: &str) -> Site {
     Site { rate: RATE, packet: PACKET, capacity, round_trip: None }
 }
 
-/// The defaults of `discipline`, with the lengths that they have here.
+/// The defaults of `discipline`, with their lengths on this link.
 pub(crate) fn defaults(discipline: &Discipline, mode: &str) -> Option<Settings> {
     let unit = if mode == "bytes" { PACKET.0 as f64 } else { 1.0 };
     let length = |text: &str| {
@@ -89,8 +89,8 @@ pub(crate) fn chance(seed: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed)
 }
 
-/// A free link and the queue before it. Checks what every queue owes its host: each packet leaves once or is dropped once,
-/// what waits is within the capacity, and the link is not idle while something waits.
+/// A free link and the queue in front of it. Checks what every queue owes its host: each packet leaves once or is
+/// dropped once, the backlog is within the capacity, and the link is not idle while something waits.
 #[derive(Debug)]
 pub(crate) struct FreeLink {
     queue: Box<dyn PacketQueue>,
@@ -99,7 +99,7 @@ pub(crate) struct FreeLink {
     books: Books,
 }
 
-/// What a port knows of its packets.
+/// What a port knows about its packets.
 #[derive(Debug)]
 pub(crate) struct Books {
     waiting: BTreeMap<u32, Item>,
@@ -184,7 +184,7 @@ impl FreeLink {
 
 impl Books {
     fn forget(&mut self, item: Item) {
-        assert_eq!(self.waiting.remove(&item.id), Some(item), "it is not what waits here");
+        assert_eq!(self.waiting.remove(&item.id), Some(item), "it is not what is waiting here");
     }
 }
 
@@ -199,7 +199,7 @@ impl Host for Books {
             return false;
         }
         item.ecn = Ecn::Ce;
-        self.waiting.insert(item.id, *item).expect("it waits here");
+        self.waiting.insert(item.id, *item).expect("it is waiting here");
         self.marked.push(item.id);
         true
     }
@@ -213,7 +213,7 @@ impl Host for Books {
     }
 }
 
-/// Chance that always gives the same uniform number, and counts how often it is asked.
+/// A generator that always gives the same uniform number, and counts how often it is asked.
 #[derive(Debug)]
 pub(crate) struct Fixed {
     bits: u64,
@@ -253,14 +253,14 @@ pub(crate) fn close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{found}, not {expected}");
 }
 
-/// The variables that a policy names.
+/// The variables that a policy reports.
 pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<&'static str, f64> {
     let mut values = Values::default();
     policy.observe(&mut values);
     values.0
 }
 
-/// The variables that a queue names.
+/// The variables that a queue reports.
 pub(crate) fn observed_in(queue: &dyn PacketQueue) -> BTreeMap<&'static str, f64> {
     let mut values = Values::default();
     queue.observe(&mut values);

@@ -1,5 +1,5 @@
-//! A controller and a queue that have every kind of parameter, so that no test depends on a real one; and what a
-//! catalogue accepts.
+//! A controller and a queue with every kind of parameter, so that no test depends on a real one; and what a catalogue
+//! accepts.
 
 use longfat_control::controller::reno::{self, Reno};
 use longfat_control::{Cause, Controller, Needs, Operating, WindowLaw, Windowed};
@@ -9,7 +9,7 @@ use longfat_units::parameter::Parameter;
 
 use crate::{Catalogue, CatalogueError};
 
-/// Reno and drop tail, and one of each that has parameters.
+/// Reno and drop tail, and one of each kind that has parameters.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::empty();
     for controller in [needy(), tunable(), reno::controller(), unlawful(), asking()] {
@@ -119,7 +119,7 @@ fn a_name_stands_for_one_entry() {
     let error = catalogue.add_discipline(fifo("red")).expect_err("there is RED already");
     assert_eq!(
         error.to_string(),
-        "there is a queue called `red` already: give the new one another name"
+        "there is already a queue called `red`: give the new one another name"
     );
     assert_eq!(catalogue, Catalogue::built_in());
     // A queue may have the same name as a controller.
@@ -134,7 +134,11 @@ fn what_no_scenario_could_choose_is_refused() {
         ("my law", vec![], "`my law` cannot be the name of a controller"),
         ("", vec![], "`` cannot be the name of a controller"),
         ("mine", vec![number("a"), number("a")], "it has two parameters called `a`"),
-        ("mine", vec![number("kind")], "`kind` names the controller, and no parameter can"),
+        (
+            "mine",
+            vec![number("kind")],
+            "`kind` names the controller, so no parameter can be called that",
+        ),
         ("mine", vec![number("a b")], "`a b` cannot be the name of a parameter"),
         (
             "mine",

@@ -69,7 +69,7 @@ pub(super) fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
     prop::collection::vec((any::<Index>(), any::<Index>(), select(PIECES)), 1..4)
 }
 
-/// `text` with some values replaced: well-formed, and mostly meaningless.
+/// `text` with some values replaced: well-formed, but mostly meaningless.
 pub(super) fn replace_values(text: &str, mutations: &[Mutation]) -> String {
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
     for (at, from, piece) in mutations {

@@ -1,4 +1,4 @@
-//! What no single file shows: resolution, parameters, overrides, and that what is written can be read back.
+//! What no single file shows: resolution, parameters, overrides, and reading back what was written.
 
 mod anti_ecn;
 mod catalogue;
@@ -59,7 +59,7 @@ fn queue_length(overrides: &[&str], name: &str) -> f64 {
 fn defaults_are_those_of_the_design() {
     let scenario = base(&[]);
     assert_eq!((scenario.warmup, scenario.seed), (Span::ZERO, 1));
-    // 120 s in 500 rows are 240 ms, which becomes 500 ms.
+    // 120 s in 500 rows is 240 ms, which becomes 500 ms.
     assert_eq!(scenario.sample, Span::from_millis(500));
     let link = &scenario.links[0];
     assert_eq!(link.forward, link.reverse);
@@ -207,7 +207,7 @@ error: `dealy` is not a key of a link
     shown(
         "flow.forward.control={ kind = reno }",
         r#"
-error: the text `reno` must stand in quotation marks
+error: the text `reno` must be in quotation marks
  --> --set:1:31
   |
 1 | flow.forward.control={ kind = reno }
@@ -297,7 +297,7 @@ fn parameters_are_checked_against_their_kind() {
         ("delta=windw", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("delta=200", "`delta` must be a number from 0 to 100, or \"window\" or \"rate\""),
         ("on=unlawful", "`on` cannot build on `unlawful`, which is not a window law"),
-        ("on=tunable", "`on` cannot build on `tunable`, which builds on another law itself"),
+        ("on=tunable", "`on` cannot build on `tunable`, which itself builds on another law"),
         ("on=asking", "`on` cannot build on `asking`, which has a parameter without a default"),
         ("on=rino", "there is no controller called `rino`"),
     ] {
@@ -366,7 +366,7 @@ proptest! {
     fn a_random_scenario_comes_back(text in random::scenario()) {
         match read(&text, &[]) {
             Ok(scenario) => comes_back(&scenario)?,
-            // The one contradiction that the generator produces, where a reverse direction inherits a buffer.
+            // The only contradiction that the generator produces: a reverse direction that inherits a buffer.
             Err(error) if error.to_string().contains("and the buffer is unlimited") => {}
             Err(error) => prop_assert!(false, "{}\n{}", text, error),
         }

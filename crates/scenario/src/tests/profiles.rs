@@ -87,11 +87,11 @@ fn a_controller_gets_what_it_needs_or_is_refused() {
     assert!(message.contains("needs to know the rate of the sender's own link"), "{message}");
     for off in ["flow.forward.ecn=false", "flow.forward.profile=1995"] {
         let message = refusal(&[needy, access, off]);
-        assert!(message.contains("`needy` needs the marks of routers"), "{message}");
+        assert!(message.contains("`needy` needs marks from routers"), "{message}");
         assert!(message.contains("--> --set:1:"), "{message}");
     }
     let message = refusal(&[needy, access, "flow.forward.pacing=none"]);
-    assert!(message.contains("`needy` decides itself when each packet leaves"), "{message}");
+    assert!(message.contains("`needy` itself decides when each packet leaves"), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! RED as the design writes it, from the real registry.
+//! RED as the design specifies it, from the real catalogue.
 
 use longfat_queue::Capacity;
 use longfat_units::Bytes;

@@ -86,7 +86,7 @@ fn link() -> impl Strategy<Value = String> {
     (keys(true), prop::option::of(keys(false))).prop_map(|(forward, reverse)| {
         let reverse =
             reverse.map(|keys| format!("[link.NAME.reverse]\n{keys}")).unwrap_or_default();
-        // A flow may not cross every link, but needs a round trip all the same.
+        // A flow may skip some links, but needs a round trip all the same.
         format!("[link.NAME]\nbdp = \"80 ms\"\n{forward}{reverse}").replacen(
             "bdp = \"80 ms\"\n",
             if forward.contains("bdp = ") { "" } else { "bdp = \"80 ms\"\n" },

@@ -1,4 +1,4 @@
-//! Short flows, and what they say about the links they cross.
+//! Short flows, and their effect on the links they cross.
 
 use longfat_units::{Bytes, Span};
 
@@ -71,7 +71,7 @@ fn sizes_are_amounts_or_distributions_in_bytes_or_packets() {
         size("{ uniform = [\"500 B\", \"2 packets\"] }"),
         Size::Uniform(Bytes(500), Bytes(2000))
     );
-    // A part of a byte is not an amount, but it can be the mean of amounts.
+    // A fraction of a byte is not a size, but it can be the mean of sizes.
     assert_eq!(
         size("{ exponential = { mean = \"999.25 B\" } }"),
         Size::Exponential { mean: 999.25 }
@@ -177,7 +177,7 @@ fn traffic_is_checked_like_a_flow() {
         ("rtt={ uniform = [\"10 ms\", \"90 ms\"] }", "a round trip of 10 ms is too short"),
         ("packet=40 B", "a packet of 40 B carries no data"),
         ("count=0", "`count` must be a whole number of at least 1"),
-        ("start=120 s", "traffic that starts at 120 s never does: the simulation lasts 120 s"),
+        ("start=120 s", "traffic cannot start at 120 s: the simulation lasts 120 s"),
         ("stop=0 s", "arrivals cannot end at 0 s when they begin at 0 s"),
         ("rto_min=0 s", "`rto_min` must be longer than zero"),
         ("spread=1", "`spread` is not a key of traffic"),

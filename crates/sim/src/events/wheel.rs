@@ -489,7 +489,10 @@ mod tests {
             slots in prop_oneof![1_usize..8, 1_usize..200],
             gap in select(vec![1_u64, 7, 1000, 1_000_000]),
             misjudged in select(vec![1_u64, 1, 64, 100_000]),
-            steps in prop::collection::vec((any::<prop::sample::Index>(), 0_u64..3000, 0_u32..16, select(&WHATS[..])), 1..600),
+            steps in prop::collection::vec(
+                (any::<prop::sample::Index>(), 0_u64..3000, 0_u32..16, select(&WHATS[..])),
+                1..600,
+            ),
         ) {
             let mut wheel = Wheel::new(slots, Span(gap * misjudged));
             let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();

@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// A router that raises the code to 1, and lowers the feedback by 1 when a packet arrives and by 2 when it leaves.
-    /// Now and then it drops a packet: in turn an arriving one, the one that has waited longest, and a leaving one.
+    /// Now and then it drops a packet: in turn an arriving one, the one that has waited longest, and a departing one.
     #[derive(Debug, Default)]
     struct Router {
         line: Line,

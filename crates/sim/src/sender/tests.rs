@@ -175,7 +175,7 @@ impl<S: Sends> Dialogue<S> {
         }
     }
 
-    /// Runs until nothing is left to happen, or until `until`.
+    /// Runs until nothing more happens, or until `until`.
     fn run(&mut self, until: Span) {
         loop {
             let ack_at = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
@@ -396,8 +396,8 @@ fn continuous_marking_halves_the_window_once_per_round_trip() {
 
 #[test]
 fn a_loss_in_a_window_that_a_mark_has_halved_is_not_answered_again() {
-    // RFC 3168, section 6.1.2: one reaction per window, whether to marks or to losses.
-    // The second window, segments 20 to 40, is marked and loses 25.
+    // RFC 3168, section 6.1.2: one reaction per window, whether to marks or losses. The second window, segments 20 to
+    // 40, is marked and loses 25.
     let mut dialogue = Dialogue::new(20.0, 1000, &[25]);
     dialogue.marking = true;
     dialogue.run(Span::from_millis(150));
@@ -465,7 +465,8 @@ fn a_paced_window_is_spread_over_the_round_trip() {
     let second: Vec<u64> = dialogue.log[20..].iter().map(|&(time, _, _)| time).collect();
     assert_eq!(second.len(), 20, "{second:?}");
     for (index, time) in second.iter().enumerate() {
-        // The window grows by less than one segment meanwhile: 5 ms each, and a quarter less at the end.
+        // The window grows by less than one segment meanwhile: 5 ms each, and a quarter of a millisecond less at the
+        // end.
         assert!(time.abs_diff(100 + 5 * index as u64) <= 5, "{second:?}");
     }
     // Reno sends the same window in one burst.

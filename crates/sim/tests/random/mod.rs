@@ -5,7 +5,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// Bursts on any link. Where every queue heeds priorities they may have some.
+/// Bursts on any link. They may have priorities where every queue respects them.
 const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
 
 /// A random scenario of up to three links in a chain, long flows and short ones.
@@ -37,7 +37,7 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     )
 }
 
-/// The same way and the same round trip for all: where links are told of acknowledgments early.
+/// The same path and round trip for all: the case in which links hear of acknowledgments early.
 fn make_alike(flows: &mut [GroupText]) {
     let (_, span, extra) = flows[0];
     for (text, its_span, its_extra) in flows {
@@ -116,7 +116,7 @@ fn queue(name: &str) -> String {
     format!("{{ kind = \"{name}\", {parameters} }}")
 }
 
-/// A group's text without its place; where in the chain it lies; how much longer than its links its round trip is.
+/// A group's text without its place; where in the chain it lies; how much longer its round trip is than its links.
 type GroupText = (String, (Index, Index), u32);
 
 /// Every way of pacing; the first is the default.
@@ -172,8 +172,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
             let mut text = format!(
                 "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
-                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\nslow_start = \"{slow_start}\"\n\
-                 pacing = {pacing}\n"
+                 packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
+                 slow_start = \"{slow_start}\"\npacing = {pacing}\n"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
@@ -205,8 +205,8 @@ fn traffic() -> impl Strategy<Value = GroupText> {
         let control = written(control);
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
-            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\nreverse = {reverse}\n\
-             arrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
+            "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\n\
+             path = [PATH]\nreverse = {reverse}\narrivals = {{ poisson = \"{rate} /s\" }}\nsize = {size}\n\
              rtt = {{ uniform = [\"LEAST ms\", \"MOST ms\"] }}\n{count}"
         );
         (text, span, extra)

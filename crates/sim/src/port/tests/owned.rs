@@ -186,7 +186,11 @@ proptest! {
         limit in 1_usize..8,
         patience in (500_u64..6000).prop_map(|half| 2 * half),
         arrivals in prop::collection::vec(
-            (0_u64..1500, prop::sample::select(vec![40_u32, 1000, 1500]), prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0])),
+            (
+                0_u64..1500,
+                prop::sample::select(vec![40_u32, 1000, 1500]),
+                prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0]),
+            ),
             1..200,
         ),
     ) {
