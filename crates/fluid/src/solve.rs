@@ -71,8 +71,9 @@ struct Solver<'a> {
     end: f64,
     y: Vec<f64>,
     step: TrialStep,
-    /// Steps are no longer than the shortest delay, so that the past they depend on is known. Nothing moves by more than
-    /// some millionths in the shortest: steps need not be shorter, even where a law jumps (Scalable TCP at 16 segments).
+    /// Steps are no longer than the shortest delay, so that the past they depend on is known. Nothing moves by more
+    /// than some millionths in the shortest: steps need not be shorter, even where a law jumps (Scalable TCP at 16
+    /// segments).
     lengths: StepLength,
     /// Steps need not be shorter than this to be remembered well: where a price jumps, no step is short enough.
     finest: f64,

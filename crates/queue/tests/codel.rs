@@ -133,9 +133,9 @@ fn a_queue_that_comes_back_soon_is_held_as_it_was() {
     }
 }
 
-/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time. That
-/// ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms after they
-/// came; n goes on at 2 there, so that the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
+/// The third drop, due at 275.71 ms, takes the last of the old packets; the one behind it came at 274 and is in time.
+/// That ends the dropping, and the drop counts all the same: n = 3 and n₀ = 1. The newer packets are late from 105 ms
+/// after they came; n goes on at 2 there, so that the second drop is due 100/√2 = 70.71 ms after the first, at 449.71.
 #[test]
 fn the_drop_that_ends_the_dropping_counts() {
     let mut port = dropping();
