@@ -20,6 +20,7 @@ use crate::{
 
 /// Something that happens to a flow, some time after the previous event.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Operation {
     /// Time since the previous event.
     pub after: Span,
@@ -29,6 +30,7 @@ pub struct Operation {
 
 /// What happens to a flow.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Event {
     /// An acknowledgment; `now` is filled in when it happens.
     Feedback(Feedback),
@@ -40,6 +42,7 @@ pub enum Event {
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Violation {
     /// The number of events up to and including the one that broke it; 0: broken from the start.
     pub after: usize,

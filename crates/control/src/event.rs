@@ -130,6 +130,7 @@ pub struct Sent {
 
 /// What keeps a sender from having more in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limited {
     /// The window: the controller decides, so the window may grow.
     Window,

@@ -25,6 +25,7 @@ mod plan;
 mod scenario;
 mod solve;
 mod stability;
+mod stepping;
 mod synchronised;
 mod trajectory;
 

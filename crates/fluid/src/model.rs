@@ -32,6 +32,7 @@ use crate::plan::{
 
 /// How a law is read as a differential equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Reading {
     /// Rates: losses are a continuous flow, and every one of them counts.
     MeanField,

@@ -52,6 +52,7 @@ pub struct Spare {
 
 /// What a link charges: the probability p that a packet is marked or lost, from the load X and the capacity C.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Price {
     /// The adaptive virtual queue as a fluid (Kunniyur and Srikant 2001): a virtual capacity C̃ that shrinks as long
     /// as the load exceeds the share γ of the capacity, C̃' = a (γ C - X), C̃ ≤ C, and p = (X - C̃)/X where positive.

@@ -1,7 +1,7 @@
 //! A network in plain numbers: seconds, segments, shares of a capacity.
 
 use longfat_control::bounds::{self, CEILING};
-use longfat_control::{Operating, Pacing, Phase, Reaction, WindowLaw};
+use longfat_control::{Cause, Operating, Pacing, Phase, Reaction, WindowLaw};
 use longfat_units::math;
 use longfat_units::{Segments, Span};
 
@@ -185,6 +185,24 @@ impl FlowPlan<'_> {
                 self.flow.slow_start.step(at.window.0, self.law().slow_start(at.window))
             }
         }
+    }
+
+    /// Is it there at `t`?
+    pub(crate) fn is_active(&self, t: f64) -> bool {
+        self.start <= t && t < self.stop
+    }
+
+    /// The window with which it begins, 0 while it is not there, and the phase that this puts it in.
+    pub(crate) fn beginning(&self, active: bool) -> (f64, Phase) {
+        let window = if active { self.flow.initial_window.0.max(LEAST_WINDOW) } else { 0.0 };
+        let slow = window < self.threshold;
+        (window, if slow { Phase::SlowStart } else { Phase::CongestionAvoidance })
+    }
+
+    /// What congestion leaves of `window`.
+    pub(crate) fn left(&self, window: f64, point: &OperatingPoint, cause: Cause) -> f64 {
+        let share = self.law().give_up(&self.operating(point), cause);
+        (window * (1.0 - share)).max(bounds::FLOOR).min(window)
     }
 
     /// The share of acknowledgments that carry the AntiECN bit while every link has capacity to spare. Every packet of

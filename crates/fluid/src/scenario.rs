@@ -19,6 +19,7 @@ use crate::plan::averaging;
 
 /// What every link charges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Pricing {
     /// A virtual queue marks what exceeds the capacity: the link's own if it has one, else one that uses all of it.
     #[default]
@@ -53,6 +54,7 @@ impl Pricing {
 
 /// A network made from a scenario, and what its flows and links are called there.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FluidSetup {
     /// What is solved.
     pub network: FluidNetwork,
@@ -70,6 +72,7 @@ pub struct FluidSetup {
 
 /// A group of long flows.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GroupLabel {
     /// Its name.
     pub name: String,

@@ -1,14 +1,15 @@
 //! From the beginning to the end: steps, events, samples.
 
-use longfat_control::{Cause, Phase, bounds};
+use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
 use crate::chance::Losses;
-use crate::dormand_prince::{Side, TrialStep, quartic, quartic_integral, stretch};
+use crate::dormand_prince::{Side, TrialStep, quartic, quartic_integral};
 use crate::history::SAMPLES;
 use crate::model::{NetworkEquations, Reading};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
+use crate::stepping::{StepLength, Stepping, Stride, bisect, count_step};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How to solve.
@@ -25,9 +26,6 @@ pub struct Solve {
 /// This many losses more or fewer in a step make no difference.
 const UNEXPECTED: f64 = 1e-4;
 
-/// Far more than a network needs unless its equations are stiff.
-const MOST_STEPS: u64 = 20_000_000;
-
 /// Solves the equations of a network in time.
 ///
 /// # Errors
@@ -40,7 +38,7 @@ pub fn solve(network: &FluidNetwork, how: &Solve) -> Result<Trajectory, FluidErr
 
 /// A solution in portions, for callers with something to do in between.
 #[derive(Debug)]
-pub struct Integration<'a>(Run<'a>);
+pub struct Integration<'a>(Solver<'a>);
 
 impl<'a> Integration<'a> {
     /// Ready for the first step.
@@ -49,7 +47,7 @@ impl<'a> Integration<'a> {
     /// If a link is too small for what crosses it.
     pub fn new(network: &'a FluidNetwork, how: &Solve) -> Result<Self, FluidError> {
         network.check()?;
-        Ok(Self(Run::new(network, how)))
+        Ok(Self(Solver::new(network, how)))
     }
 
     /// Takes up to `steps` steps. False once the end is reached.
@@ -57,13 +55,7 @@ impl<'a> Integration<'a> {
     /// # Errors
     /// If the equations take too many steps, or their solution is no longer finite.
     pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
-        for _ in 0..steps {
-            if self.0.t >= self.0.end {
-                return Ok(false);
-            }
-            self.0.advance()?;
-        }
-        Ok(self.0.t < self.0.end)
+        self.0.portion(steps)
     }
 
     /// The results so far.
@@ -73,19 +65,16 @@ impl<'a> Integration<'a> {
 }
 
 #[derive(Debug)]
-struct Run<'a> {
+struct Solver<'a> {
     model: NetworkEquations<'a>,
     t: f64,
     end: f64,
     y: Vec<f64>,
     step: TrialStep,
-    /// The next step length to try.
-    h: f64,
-    /// Steps are no longer than the shortest delay, so that the past they depend on is known.
-    longest: f64,
-    /// Nothing moves by more than some millionths in this time: steps need not be shorter, even where a law jumps
-    /// (Scalable TCP at 16 segments).
-    shortest: f64,
+    /// Steps are no longer than the shortest delay, so that the past they depend on is known. Nothing moves by more
+    /// than some millionths in the shortest: steps need not be shorter, even where a law jumps (Scalable TCP at 16
+    /// segments).
+    lengths: StepLength,
     /// Steps need not be shorter than this to be remembered well: where a price jumps, no step is short enough.
     finest: f64,
     quartics: Vec<[f64; 5]>,
@@ -98,6 +87,16 @@ struct Run<'a> {
     trajectory: Trajectory,
     links: Vec<[f64; 5]>,
     scratch: Vec<f64>,
+}
+
+impl Stepping for Solver<'_> {
+    fn at_end(&self) -> bool {
+        self.t >= self.end
+    }
+
+    fn step(&mut self) -> Result<(), FluidError> {
+        self.advance()
+    }
 }
 
 /// Something that happens to a flow.
@@ -123,7 +122,7 @@ struct Cut {
     marked: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Solver<'a> {
     fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
         let model = NetworkEquations::new(network, how.reading, how.delay);
         let end = network.duration.seconds();
@@ -133,14 +132,16 @@ impl<'a> Run<'a> {
         let flows = model.plan.flows.len();
         let streams =
             network.flows.iter().map(|flow| Losses::new(network.seed, &flow.name)).collect();
-        let mut run = Self {
+        let mut solver = Self {
             t: 0.0,
             end,
             y: model.initial_state(),
             step: TrialStep::new(model.size),
-            h: longest.min(shortest_trip / 100.0),
-            longest,
-            shortest: 2e-6 * shortest_trip.min(end),
+            lengths: StepLength {
+                next: longest.min(shortest_trip / 100.0),
+                longest,
+                shortest: 2e-6 * shortest_trip.min(end),
+            },
             finest: 1e-3 * how.delay * shortest_trip,
             quartics: Vec::new(),
             breaks: model.breaks(),
@@ -153,9 +154,9 @@ impl<'a> Run<'a> {
             scratch: vec![0.0; model.size],
             model,
         };
-        run.begin_and_end();
-        run.sample_start();
-        run
+        solver.begin_and_end();
+        solver.sample_start();
+        solver
     }
 
     /// One step that is short enough, or the part of it up to the first event.
@@ -170,26 +171,21 @@ impl<'a> Run<'a> {
             }
         }
         loop {
-            self.trajectory.steps += 1;
-            if self.trajectory.steps > MOST_STEPS {
-                let steps = MOST_STEPS;
-                return Err(FluidError::TooManySteps { steps, at: self.t });
-            }
-            let room = limit - self.t;
-            let whole = room <= self.h.min(self.longest) * (1.0 + 1e-9);
-            let length = if whole { room } else { self.h.min(self.longest) };
+            count_step(&mut self.trajectory.steps, self.t)?;
+            let stride = self.lengths.stride(limit - self.t);
+            let Stride { length, whole } = stride;
             let error = self.step.attempt(&mut self.model, self.t, &self.y, length);
-            if length <= self.shortest && !error.is_finite() {
+            if self.lengths.explodes(stride, error) {
                 return Err(self.model.network.exploded(self.step.broken(), self.t));
             }
-            let accepted = error <= 1.0 || length <= self.shortest;
-            let next = (length * stretch(error)).max(self.shortest);
-            if accepted && self.take(length, if whole { limit } else { self.t + length }) {
-                // A step that was cut short by a break says little about the next.
-                self.h = if whole { next.max(self.h) } else { next };
+            if !self.lengths.accepts(stride, error) {
+                self.lengths.refused(stride, error);
+            } else if self.take(length, if whole { limit } else { self.t + length }) {
+                self.lengths.taken(stride, error);
                 return self.model.network.refuse_outgrown(&self.y, self.t);
+            } else {
+                self.lengths.next = 0.4 * length;
             }
-            self.h = if accepted { 0.4 * length } else { next };
         }
     }
 
@@ -249,7 +245,7 @@ impl<'a> Run<'a> {
         for (event, component, goal) in self.awaited() {
             let quartics = &self.quartics[component];
             if self.step.end[component] >= goal && quartics[0] < goal {
-                let theta = crossing(quartics, goal);
+                let theta = bisect(|theta| quartic(quartics, theta) >= goal);
                 if first.is_none_or(|(_, earliest)| theta < earliest) {
                     first = Some((event, theta));
                 }
@@ -299,9 +295,7 @@ impl<'a> Run<'a> {
                     Reading::MeanField => signal.marks >= signal.losses,
                 };
         let cause = if marked { Cause::Mark } else { Cause::Loss };
-        let plan = &self.model.plan.flows[flow];
-        let share = plan.law().give_up(&plan.operating(&point), cause);
-        let window = (self.y[flow] * (1.0 - share)).max(bounds::FLOOR).min(self.y[flow]);
+        let window = self.model.plan.flows[flow].left(self.y[flow], &point, cause);
         Cut { flow, window, marked }
     }
 
@@ -340,19 +334,18 @@ impl<'a> Run<'a> {
             });
         for flow in 0..self.model.stands.len() {
             let plan = &self.model.plan.flows[flow];
-            let active = plan.start <= self.t && self.t < plan.stop;
+            let active = plan.is_active(self.t);
             if active == self.model.stands[flow].active {
                 continue;
             }
             any = true;
-            let window = if active { plan.flow.initial_window.0.max(LEAST_WINDOW) } else { 0.0 };
-            let slow = window < plan.threshold;
+            let (window, phase) = plan.beginning(active);
             let epoch = self.model.epoch(flow);
             self.y[flow] = window;
             self.y[epoch] = window;
             let stand = &mut self.model.stands[flow];
             stand.active = active;
-            stand.phase = if slow { Phase::SlowStart } else { Phase::CongestionAvoidance };
+            stand.phase = phase;
             self.expect_loss(flow);
         }
         any
@@ -510,18 +503,4 @@ impl<'a> Run<'a> {
         self.means.finish(&mut self.trajectory);
         self.trajectory
     }
-}
-
-/// Where a quartic that ends above `goal` first reaches it: bisection, to the last bit that matters.
-fn crossing(coefficients: &[f64; 5], goal: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..48 {
-        let middle = f64::midpoint(low, high);
-        if quartic(coefficients, middle) < goal {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    high
 }

@@ -33,6 +33,7 @@ use crate::plan::NetworkPlan;
 
 /// What the linear equations say.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Stability {
     /// Do small disturbances die out?
     pub stable: bool,

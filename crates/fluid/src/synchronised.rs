@@ -13,12 +13,13 @@
 //! what the laws do: additive increase with a common decrease approaches equal shares with each loss, multiplicative
 //! increase keeps the ratio, and different round trips pull the shares apart.
 
-use longfat_control::{Cause, Phase, bounds};
+use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
-use crate::dormand_prince::{Equations, Side, TrialStep, quartic, stretch};
+use crate::dormand_prince::{Equations, Side, TrialStep, quartic};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
+use crate::stepping::{StepLength, Stepping, Stride, bisect, count_step};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
@@ -34,7 +35,7 @@ pub fn synchronised(network: &FluidNetwork, sample: Span) -> Result<Trajectory, 
 
 /// [`synchronised`] in portions, for callers with something to do in between.
 #[derive(Debug)]
-pub struct Synchronised<'a>(Run<'a>);
+pub struct Synchronised<'a>(SynchronisedSolver<'a>);
 
 impl<'a> Synchronised<'a> {
     /// Ready for the first step.
@@ -46,7 +47,7 @@ impl<'a> Synchronised<'a> {
             return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
         }
         network.check()?;
-        Ok(Self(Run::new(network, sample)))
+        Ok(Self(SynchronisedSolver::new(network, sample)))
     }
 
     /// Takes up to `steps` steps. False once the end is reached.
@@ -54,13 +55,7 @@ impl<'a> Synchronised<'a> {
     /// # Errors
     /// If the equations take too many steps, or their solution is no longer finite.
     pub fn advance(&mut self, steps: u64) -> Result<bool, FluidError> {
-        for _ in 0..steps {
-            if self.0.t >= self.0.end {
-                return Ok(false);
-            }
-            self.0.advance()?;
-        }
-        Ok(self.0.t < self.0.end)
+        self.0.portion(steps)
     }
 
     /// The results so far.
@@ -69,10 +64,9 @@ impl<'a> Synchronised<'a> {
     }
 }
 
-const MOST_STEPS: u64 = 20_000_000;
-
+/// The equations of the one link and its flows.
 #[derive(Debug)]
-struct Common<'a> {
+struct OneLink<'a> {
     network: &'a FluidNetwork,
     plan: NetworkPlan<'a>,
     active: Vec<bool>,
@@ -80,7 +74,7 @@ struct Common<'a> {
     last_loss: Option<f64>,
 }
 
-impl Common<'_> {
+impl OneLink<'_> {
     fn queue_at(&self) -> usize {
         self.plan.flows.len()
     }
@@ -137,7 +131,7 @@ impl Common<'_> {
     }
 }
 
-impl Equations for Common<'_> {
+impl Equations for OneLink<'_> {
     fn slope(&mut self, _: Side, t: f64, y: &[f64], slope: &mut [f64]) {
         slope.fill(0.0);
         for flow in 0..self.plan.flows.len() {
@@ -162,29 +156,37 @@ impl Equations for Common<'_> {
 }
 
 #[derive(Debug)]
-struct Run<'a> {
-    common: Common<'a>,
+struct SynchronisedSolver<'a> {
+    equations: OneLink<'a>,
     t: f64,
     end: f64,
     y: Vec<f64>,
     step: TrialStep,
-    h: f64,
-    longest: f64,
+    lengths: StepLength,
     quartics: Vec<[f64; 5]>,
     scratch: Vec<f64>,
     sampling: Sampling,
     trajectory: Trajectory,
     means: Means,
-    steps: u64,
 }
 
-impl<'a> Run<'a> {
+impl Stepping for SynchronisedSolver<'_> {
+    fn at_end(&self) -> bool {
+        self.t >= self.end
+    }
+
+    fn step(&mut self) -> Result<(), FluidError> {
+        self.advance()
+    }
+}
+
+impl<'a> SynchronisedSolver<'a> {
     fn new(network: &'a FluidNetwork, sample: Span) -> Self {
         let plan = NetworkPlan::new(network);
         let flows = plan.flows.len();
         let shortest = plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
         let end = network.duration.seconds();
-        let common = Common {
+        let equations = OneLink {
             network,
             active: vec![false; flows],
             phases: vec![Phase::SlowStart; flows],
@@ -192,26 +194,25 @@ impl<'a> Run<'a> {
             plan,
         };
         let size = 2 * flows + 1;
-        let mut run = Self {
-            common,
+        let longest = (4.0 * shortest).min(end / 50.0);
+        let mut solver = Self {
+            equations,
             t: 0.0,
             end,
             y: vec![0.0; size],
             step: TrialStep::new(size),
-            h: shortest / 100.0,
-            longest: (4.0 * shortest).min(end / 50.0),
+            lengths: StepLength { next: shortest / 100.0, longest, shortest: 1e-7 * longest },
             quartics: Vec::new(),
             scratch: vec![0.0; size],
             sampling: Sampling::new(sample.seconds(), end),
             trajectory: Trajectory::new(flows, 1),
             means: Means::new(flows),
-            steps: 0,
         };
-        run.begin_and_end();
-        while let Some(t) = run.sampling.take(0.0) {
-            run.write(t, &run.y.clone());
+        solver.begin_and_end();
+        while let Some(t) = solver.sampling.take(0.0) {
+            solver.write(t, &solver.y.clone());
         }
-        run
+        solver
     }
 
     fn advance(&mut self) -> Result<(), FluidError> {
@@ -220,33 +221,26 @@ impl<'a> Run<'a> {
         }
         let limit = self.next_break();
         loop {
-            self.steps += 1;
-            self.trajectory.steps = self.steps;
-            if self.steps > MOST_STEPS {
-                return Err(FluidError::TooManySteps { steps: self.steps, at: self.t });
+            count_step(&mut self.trajectory.steps, self.t)?;
+            let stride = self.lengths.stride(limit - self.t);
+            let Stride { length, whole } = stride;
+            let error = self.step.attempt(&mut self.equations, self.t, &self.y, length);
+            if self.lengths.explodes(stride, error) {
+                return Err(self.equations.network.exploded(self.step.broken(), self.t));
             }
-            let room = limit - self.t;
-            let whole = room <= self.h.min(self.longest) * (1.0 + 1e-9);
-            let length = if whole { room } else { self.h.min(self.longest) };
-            let error = self.step.attempt(&mut self.common, self.t, &self.y, length);
-            let shortest = 1e-7 * self.longest;
-            let next = (length * stretch(error)).max(shortest);
-            if length <= shortest && !error.is_finite() {
-                return Err(self.common.network.exploded(self.step.broken(), self.t));
-            }
-            if error <= 1.0 || length <= shortest {
-                self.h = if whole { next.max(self.h) } else { next };
+            if self.lengths.accepts(stride, error) {
+                self.lengths.taken(stride, error);
                 self.take(length, if whole { limit } else { self.t + length });
-                return self.common.network.refuse_outgrown(&self.y, self.t);
+                return self.equations.network.refuse_outgrown(&self.y, self.t);
             }
-            self.h = next;
+            self.lengths.refused(stride, error);
         }
     }
 
     /// The next instant at which the equations change: a flow starts or stops, or the link may lose again.
     fn next_break(&self) -> f64 {
-        let flows = self.common.plan.flows.iter().flat_map(|flow| [flow.start, flow.stop]);
-        let loads = self.common.network.loads.iter().flat_map(|load| {
+        let flows = self.equations.plan.flows.iter().flat_map(|flow| [flow.start, flow.stop]);
+        let loads = self.equations.network.loads.iter().flat_map(|load| {
             [load.start.seconds(), load.stop.map_or(f64::INFINITY, Span::seconds)]
         });
         flows
@@ -258,15 +252,15 @@ impl<'a> Run<'a> {
 
     /// No loss before this instant: one round trip of the slowest flow after the last loss.
     fn patient_until(&self) -> f64 {
-        let Some(last) = self.common.last_loss else { return 0.0 };
-        let trips = (0..self.common.plan.flows.len())
-            .filter(|&flow| self.common.active[flow])
-            .map(|flow| self.common.plan.flows[flow].rtt);
-        last + trips.fold(0.0, f64::max) + self.common.plan.links[0].buffer.min(1e6)
+        let Some(last) = self.equations.last_loss else { return 0.0 };
+        let trips = (0..self.equations.plan.flows.len())
+            .filter(|&flow| self.equations.active[flow])
+            .map(|flow| self.equations.plan.flows[flow].rtt);
+        last + trips.fold(0.0, f64::max) + self.equations.plan.links[0].buffer.min(1e6)
     }
 
     fn loses_now(&self) -> bool {
-        self.t >= self.patient_until() && self.common.overflow(self.t, &self.y) >= 0.0
+        self.t >= self.patient_until() && self.equations.overflow(self.t, &self.y) >= 0.0
     }
 
     fn take(&mut self, length: f64, end: f64) {
@@ -281,13 +275,13 @@ impl<'a> Run<'a> {
         self.average(length, theta);
         self.y = if event.is_some() { self.within(theta) } else { self.step.end.clone() };
         self.t = end;
-        let queue = self.common.queue_at();
-        let buffer = self.common.plan.links[0].buffer;
+        let queue = self.equations.queue_at();
+        let buffer = self.equations.plan.links[0].buffer;
         let kept = self.y[queue].clamp(0.0, buffer);
         let mut bent = kept != self.y[queue];
         self.y[queue] = kept;
-        for flow in 0..self.common.plan.flows.len() {
-            let most = self.common.plan.flows[flow].max_window.max(LEAST_WINDOW);
+        for flow in 0..self.equations.plan.flows.len() {
+            let most = self.equations.plan.flows[flow].max_window.max(LEAST_WINDOW);
             bent |= self.y[flow] > most;
             self.y[flow] = self.y[flow].min(most);
         }
@@ -306,19 +300,19 @@ impl<'a> Run<'a> {
 
     /// Adds the measured part of the step up to `theta` to the means, by Simpson's rule.
     fn average(&mut self, length: f64, theta: f64) {
-        let from = ((self.common.network.warmup.seconds() - self.t) / length).max(0.0);
+        let from = ((self.equations.network.warmup.seconds() - self.t) / length).max(0.0);
         if from >= theta {
             return;
         }
         let time = (theta - from) * length;
         for (at, weight) in [(from, 1.0), (f64::midpoint(from, theta), 4.0), (theta, 1.0)] {
             let y = self.within(at);
-            for flow in 0..self.common.plan.flows.len() {
-                if self.common.active[flow] {
+            for flow in 0..self.equations.plan.flows.len() {
+                if self.equations.active[flow] {
                     let part = weight / 6.0 * time;
-                    let bits = self.common.plan.flows[flow].bits;
+                    let bits = self.equations.plan.flows[flow].bits;
                     self.means.windows[flow].add(part * y[flow], part);
-                    self.means.rates[flow].add(part * bits * self.common.rate(flow, &y), part);
+                    self.means.rates[flow].add(part * bits * self.equations.rate(flow, &y), part);
                 }
             }
         }
@@ -331,26 +325,25 @@ impl<'a> Run<'a> {
 
     /// Where in the step the link loses (`None`) or a flow leaves slow start, whichever comes first.
     fn first_event(&mut self, length: f64) -> Option<(f64, Option<usize>)> {
+        let (end, patient_until) = (self.t + length, self.patient_until());
         let mut first: Option<(f64, Option<usize>)> = None;
-        for flow in 0..self.common.plan.flows.len() {
-            let threshold = self.common.plan.flows[flow].threshold;
-            let rises = self.common.active[flow] && self.common.phases[flow] == Phase::SlowStart;
+        for flow in 0..self.equations.plan.flows.len() {
+            let threshold = self.equations.plan.flows[flow].threshold;
+            let rises =
+                self.equations.active[flow] && self.equations.phases[flow] == Phase::SlowStart;
             if rises && self.step.end[flow] >= threshold {
-                let reached =
-                    |run: &mut Self, theta| quartic(&run.quartics[flow], theta) >= threshold;
-                let theta = self.bisect(reached);
+                let theta = bisect(|theta| quartic(&self.quartics[flow], theta) >= threshold);
                 if first.is_none_or(|(other, _)| theta < other) {
                     first = Some((theta, Some(flow)));
                 }
             }
         }
-        let loses = |run: &mut Self, theta: f64| {
-            let t = run.t + theta * length;
-            let y = run.within(theta);
-            run.common.overflow(t, &y) >= 0.0
+        let mut loses = |theta: f64| {
+            let y = self.within(theta);
+            self.equations.overflow(self.t + theta * length, &y) >= 0.0
         };
-        if self.t + length > self.patient_until() && loses(self, 1.0) {
-            let theta = self.bisect(loses);
+        if patient_until < end && loses(1.0) {
+            let theta = bisect(loses);
             if first.is_none_or(|(other, _)| theta < other) {
                 first = Some((theta, None));
             }
@@ -358,32 +351,18 @@ impl<'a> Run<'a> {
         first
     }
 
-    /// Where in the step a condition that is true at its end becomes true.
-    fn bisect(&mut self, holds: impl Fn(&mut Self, f64) -> bool) -> f64 {
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..48 {
-            let middle = f64::midpoint(low, high);
-            if holds(self, middle) {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        high
-    }
-
     /// The state at a point in the step, the queue kept within its buffer.
     fn within(&mut self, theta: f64) -> Vec<f64> {
         self.scratch.clear();
         self.scratch.extend(self.quartics.iter().map(|coefficients| quartic(coefficients, theta)));
-        let queue = self.common.queue_at();
-        self.scratch[queue] = self.scratch[queue].clamp(0.0, self.common.plan.links[0].buffer);
+        let queue = self.equations.queue_at();
+        self.scratch[queue] = self.scratch[queue].clamp(0.0, self.equations.plan.links[0].buffer);
         self.scratch.clone()
     }
 
     fn leave_slow_start(&mut self, flow: usize) {
-        self.common.phases[flow] = Phase::CongestionAvoidance;
-        let epoch = self.common.epoch(flow);
+        self.equations.phases[flow] = Phase::CongestionAvoidance;
+        let epoch = self.equations.epoch(flow);
         self.y[epoch] = self.y[flow];
     }
 
@@ -391,39 +370,36 @@ impl<'a> Run<'a> {
     fn lose(&mut self) {
         self.write(self.t, &self.y.clone());
         let before = self.y.clone();
-        for flow in 0..self.common.plan.flows.len() {
-            if !self.common.active[flow] {
+        for flow in 0..self.equations.plan.flows.len() {
+            if !self.equations.active[flow] {
                 continue;
             }
-            let plan = &self.common.plan.flows[flow];
-            let at = plan.operating(&self.common.point(flow, self.t, &before));
-            let share = plan.law().give_up(&at, Cause::Loss);
-            let left = (before[flow] * (1.0 - share)).max(bounds::FLOOR).min(before[flow]);
-            let epoch = self.common.epoch(flow);
+            let point = self.equations.point(flow, self.t, &before);
+            let left = self.equations.plan.flows[flow].left(before[flow], &point, Cause::Loss);
+            let epoch = self.equations.epoch(flow);
             self.y[flow] = left;
             self.y[epoch] = left;
-            self.common.phases[flow] = Phase::CongestionAvoidance;
+            self.equations.phases[flow] = Phase::CongestionAvoidance;
             self.trajectory.flows[flow].events += 1;
         }
-        self.common.last_loss = Some(self.t);
+        self.equations.last_loss = Some(self.t);
         self.write(self.t, &self.y.clone());
         self.step.restart();
     }
 
     fn begin_and_end(&mut self) -> bool {
         let mut any = false;
-        for flow in 0..self.common.plan.flows.len() {
-            let plan = &self.common.plan.flows[flow];
-            let active = plan.start <= self.t && self.t < plan.stop;
-            if active == self.common.active[flow] {
+        for flow in 0..self.equations.plan.flows.len() {
+            let plan = &self.equations.plan.flows[flow];
+            let active = plan.is_active(self.t);
+            if active == self.equations.active[flow] {
                 continue;
             }
             any = true;
-            let window = if active { plan.flow.initial_window.0.max(LEAST_WINDOW) } else { 0.0 };
-            self.common.active[flow] = active;
-            self.common.phases[flow] =
-                if window < plan.threshold { Phase::SlowStart } else { Phase::CongestionAvoidance };
-            let epoch = self.common.epoch(flow);
+            let (window, phase) = plan.beginning(active);
+            self.equations.active[flow] = active;
+            self.equations.phases[flow] = phase;
+            let epoch = self.equations.epoch(flow);
             self.y[flow] = window;
             self.y[epoch] = window;
         }
@@ -431,19 +407,19 @@ impl<'a> Run<'a> {
     }
 
     fn write(&mut self, t: f64, y: &[f64]) {
-        let common = &self.common;
+        let equations = &self.equations;
         self.trajectory.t.push(t);
         for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
-            let active = common.active[flow];
+            let active = equations.active[flow];
             path.window.push(y[flow]);
-            let bits = common.plan.flows[flow].bits;
-            path.rate.push(if active { common.rate(flow, y) * bits } else { 0.0 });
+            let bits = equations.plan.flows[flow].bits;
+            path.rate.push(if active { equations.rate(flow, y) * bits } else { 0.0 });
         }
-        let load = common.load(t, y);
+        let load = equations.load(t, y);
         let link = &mut self.trajectory.links[0];
-        let full = y[common.queue_at()] >= common.plan.links[0].buffer * (1.0 - 1e-12);
+        let full = y[equations.queue_at()] >= equations.plan.links[0].buffer * (1.0 - 1e-12);
         link.price.push(if full && load > 1.0 { 1.0 - 1.0 / load } else { 0.0 });
         link.load.push(load);
-        link.queue.push(y[common.queue_at()]);
+        link.queue.push(y[equations.queue_at()]);
     }
 }

@@ -2,6 +2,7 @@
 
 /// The course of all flows and links.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Trajectory {
     /// The instants, in seconds.
     pub t: Vec<f64>,
@@ -15,6 +16,7 @@ pub struct Trajectory {
 
 /// The course of one flow.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct FlowPath {
     /// Windows in segments; 0 while the flow is not active.
     pub window: Vec<f64>,
@@ -30,6 +32,7 @@ pub struct FlowPath {
 
 /// The course of one link.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct LinkPath {
     /// The congestion price: probability of a mark or of an overflow. Corruption is not in it.
     pub price: Vec<f64>,

@@ -169,6 +169,7 @@ fn is_held(network: &FluidNetwork) -> bool {
                     Price::Loss => false,
                     Price::Overflow => link.buffer.is_some(),
                     Price::Avq { .. } | Price::Red(_) => true,
+                    ref other => panic!("{other:?} is new here"),
                 }
         };
         flow.max_window.is_some() || flow.route.iter().any(holds)

@@ -31,7 +31,7 @@ fn hayes(window: f64) -> FluidNetwork {
 #[test]
 fn a_lone_flow_has_the_boundary_of_hayes() {
     for (window, factor) in [(3.0, 2.1790 / 0.95743), (5.0, 1.74556 / 2.26495)] {
-        let Stability { stable, margin } = judged(&hayes(window), 1.0);
+        let Stability { stable, margin, .. } = judged(&hayes(window), 1.0);
         assert_eq!(stable, factor > 1.0, "window {window}");
         assert_near(margin.expect("delays matter"), factor, 1e-3, &format!("window {window}"));
     }
@@ -39,7 +39,8 @@ fn a_lone_flow_has_the_boundary_of_hayes() {
     let half = judged(&hayes(5.0), 0.5);
     assert!(half.stable);
     assert_near(half.margin.expect("delays matter"), 2.0 * 1.74556 / 2.26495, 1e-3, "at half");
-    assert_eq!(judged(&hayes(5.0), 0.0), Stability { stable: true, margin: None });
+    let none = judged(&hayes(5.0), 0.0);
+    assert!(none.stable && none.margin.is_none(), "{none:?}");
 }
 
 /// The equations settle with nine tenths of the delays at the boundary, and oscillate for ever with eleven tenths.
@@ -77,7 +78,7 @@ fn the_red_of_hollot_and_others_is_stable() {
     link.buffer = Some(SECOND);
     let rtt = Span::from_seconds_f64(0.194);
     let flows = (0..60).map(|_| flow(law("reno", &[]), rtt)).collect();
-    let Stability { stable, margin } = judged(&single(link, flows, 10.0), 1.0);
+    let Stability { stable, margin, .. } = judged(&single(link, flows, 10.0), 1.0);
     assert!(stable);
     assert_near(margin.expect("delays matter"), 128.0, 0.02, "the margin");
 }
@@ -186,7 +187,8 @@ fn without_feedback_any_delay_will_do() {
     let mut link = link(1e6, Price::Loss);
     link.loss = 1e-4;
     let flows = vec![flow(law("exp", &[]), SECOND), flow(law("hstcp", &[]), SECOND)];
-    assert_eq!(judged(&single(link, flows, 10.0), 1.0), Stability { stable: true, margin: None });
+    let judged = judged(&single(link, flows, 10.0), 1.0);
+    assert!(judged.stable && judged.margin.is_none(), "{judged:?}");
 }
 
 /// A request to stop takes effect at the next call.

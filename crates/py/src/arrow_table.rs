@@ -87,5 +87,6 @@ fn array(column: Column) -> Result<ArrayRef, ArrowError> {
             UInt32Array::from(indices),
             Arc::new(StringArray::from(words)),
         )?),
+        _ => return Err(ArrowError::NotYetImplemented("a new kind of column".into())),
     })
 }

@@ -1,6 +1,6 @@
 //! Scenarios: text in, text out.
 
-use longfat_sim::{Keep, Share};
+use longfat_sim::Keep;
 use pyo3::exceptions::PyValueError;
 use pyo3::types::PyTuple;
 use pyo3::{create_exception, prelude::*};
@@ -67,13 +67,8 @@ pub(crate) struct WorkEstimate {
 
 impl From<longfat_sim::WorkEstimate> for WorkEstimate {
     fn from(of: longfat_sim::WorkEstimate) -> Self {
-        let largest = match of.largest {
-            Share::Packets => "packets",
-            Share::Flows => "flows",
-            Share::Transfers => "transfers",
-            Share::Rows => "rows",
-        };
-        Self { packets: of.packets, seconds: of.seconds, memory: of.memory, largest }
+        let longfat_sim::WorkEstimate { packets, seconds, memory, largest, .. } = of;
+        Self { packets, seconds, memory, largest: largest.name() }
     }
 }
 
@@ -110,7 +105,9 @@ impl Scenario {
     /// The same scenario with another seed.
     #[pyo3(signature = (seed, /))]
     fn with_seed(&self, seed: u64) -> Self {
-        Self { inner: longfat_scenario::Scenario { seed, ..self.inner.clone() } }
+        let mut inner = self.inner.clone();
+        inner.seed = seed;
+        Self { inner }
     }
 
     /// What every stream of random numbers is derived from.

@@ -6,8 +6,8 @@
 //! file in `discipline/` and its two lines in `discipline/mod.rs`.** A [`Discipline`] from elsewhere is added to a
 //! catalogue at run time.
 //!
-//! [`AntiEcn`] is not a discipline: it sits beside the queue of a link, whatever that is, and says which packets find
-//! capacity to spare.
+//! [`AntiEcnQueue`] is not a discipline: it sits beside the queue of a link, whatever that is, and says which
+//! packets find capacity to spare.
 
 mod anti_ecn;
 pub mod discipline;

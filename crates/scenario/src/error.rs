@@ -48,6 +48,7 @@ pub struct Diagnostic {
 
 /// A part of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Location {
     /// The line, from 1.
     pub line: usize,

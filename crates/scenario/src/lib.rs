@@ -46,6 +46,7 @@ pub const ACK: Bytes = Bytes(40);
 
 /// A complete, checked description of one simulation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Scenario {
     /// How long to simulate.
     pub duration: Span,
@@ -67,6 +68,7 @@ pub struct Scenario {
 
 /// A full-duplex link.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Link {
     /// Its name, unique among links.
     pub name: String,
@@ -78,6 +80,7 @@ pub struct Link {
 
 /// One direction of a link: a queue, a transmitter, a wire.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Direction {
     /// How fast bits leave.
     pub rate: Rate,
@@ -97,6 +100,7 @@ pub struct Direction {
 
 /// The AntiECN marker of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AntiEcnMarker {
     /// The share of the rate at which its virtual queue is drained, above 0 and at most 1.
     pub threshold: f64,
@@ -117,6 +121,7 @@ pub enum AntiEcnMode {
 
 /// A controller or a queue discipline, with a value for each of its parameters.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Choice<T> {
     /// Its entry in the catalogue.
     pub entry: Arc<T>,
@@ -133,6 +138,7 @@ impl<T: Entry> Choice<T> {
 
 /// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FlowGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
@@ -158,6 +164,7 @@ pub struct FlowGroup {
 
 /// Short flows that arrive at random and differ only in arrival, size and round trip.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct TrafficGroup {
     /// The name of the group, unique among flow groups and traffic.
     pub name: String,
@@ -239,6 +246,7 @@ pub enum Spans {
 
 /// How a sender and its receiver work.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Transport {
     /// Size of a data packet on the wire, headers included.
     pub packet: Bytes,

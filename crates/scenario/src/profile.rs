@@ -9,6 +9,7 @@ use crate::value::NONE;
 
 /// A named set of defaults for `[[flow]]` and `[[traffic]]`. What a flow itself says overrides its profile.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Profile {
     /// The name in scenario files.
     pub name: &'static str,

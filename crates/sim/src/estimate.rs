@@ -28,6 +28,7 @@ const ROWS_PER_S: f64 = 1e7;
 
 /// What a scenario needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WorkEstimate {
     /// Data packets sent.
     pub packets: f64,
@@ -41,6 +42,7 @@ pub struct WorkEstimate {
 
 /// A part of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Share {
     /// Packets in transit: in queues, on wires, in first windows.
     Packets,
@@ -50,6 +52,18 @@ pub enum Share {
     Transfers,
     /// Rows of the time series.
     Rows,
+}
+
+impl Share {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Packets => "packets",
+            Self::Flows => "flows",
+            Self::Transfers => "transfers",
+            Self::Rows => "rows",
+        }
+    }
 }
 
 /// What a run keeps in memory until its end.

@@ -4,6 +4,7 @@ use crate::summary::Summary;
 
 /// All the results of a finished run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Recording {
     /// The averages of the measured interval, as in `summary.json`.
     pub summary: Summary,
@@ -14,6 +15,7 @@ pub struct Recording {
 
 /// A table: named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Table {
     /// Its name: the stem of its file.
     pub name: &'static str,
@@ -23,6 +25,7 @@ pub struct Table {
 
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Column {
     /// Real numbers; NaN where there is no value.
     Real(Vec<f64>),
@@ -30,6 +33,13 @@ pub enum Column {
     Count(Vec<u64>),
     /// Words from a short list: an index for each row, and the list.
     Word(Vec<u32>, Vec<String>),
+}
+
+impl Table {
+    /// The table of this name with these columns, which are of equal length.
+    pub fn new(name: &'static str, columns: Vec<(&'static str, Column)>) -> Self {
+        Self { name, columns }
+    }
 }
 
 impl Recording {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 /// The averages of the measured interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// The seed of the run.
     pub seed: u64,
@@ -27,6 +28,7 @@ pub struct Summary {
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LinkSummary {
     /// Bits that left the link over its capacity, all packets.
     pub utilisation: f64,
@@ -50,6 +52,7 @@ pub struct LinkSummary {
 
 /// One long flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FlowSummary {
     /// Name of the group and index in it, as in `forward[0]`.
     pub name: String,
@@ -89,6 +92,7 @@ pub struct FlowSummary {
 
 /// What the simulator did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Work {
     /// New data segments that reached receivers, in both directions, over the whole run.
     pub data_packets: u64,

@@ -18,7 +18,9 @@ fn run(scenario: &Scenario, options: Options) -> Recording {
     simulation.finish()
 }
 
-const PLAIN: Options = Options { record: true, stepwise: false };
+fn recorded() -> Options {
+    Options::default().record(true)
+}
 
 /// Everything but what the simulator did.
 fn told(mut recording: Recording) -> Recording {
@@ -58,10 +60,10 @@ proptest! {
     #[test]
     fn how_a_run_is_carried_out_changes_nothing(text in scenarios()) {
         let scenario = read(&text);
-        let plain = told(run(&scenario, PLAIN));
-        let stepwise = told(run(&scenario, Options { stepwise: true, ..PLAIN }));
+        let plain = told(run(&scenario, recorded()));
+        let stepwise = told(run(&scenario, recorded().stepwise(true)));
         prop_assert_eq!(bytes(&plain), bytes(&stepwise), "{}", &text);
-        let silent = told(run(&scenario, Options { record: false, ..PLAIN }));
+        let silent = told(run(&scenario, Options::default()));
         prop_assert_eq!(
             serde_json::to_string(&plain.summary).expect("summaries are JSON"),
             serde_json::to_string(&silent.summary).expect("summaries are JSON"),
@@ -83,8 +85,8 @@ proptest! {
             });
         let scenario = Scenario::read_with(&prober::catalogue(), &text, "random.toml", &[], None)
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let plain = told(run(&scenario, PLAIN));
-        let stepwise = told(run(&scenario, Options { stepwise: true, ..PLAIN }));
+        let plain = told(run(&scenario, recorded()));
+        let stepwise = told(run(&scenario, recorded().stepwise(true)));
         prop_assert_eq!(bytes(&plain), bytes(&stepwise), "{}", &text);
         let mut simulation = Simulation::new(&scenario, false);
         while simulation.advance(997) {
@@ -99,8 +101,8 @@ proptest! {
     /// Where no packet has a priority, pushout is drop tail, to the byte.
     #[test]
     fn pushout_among_equals_is_drop_tail(text in scenarios()) {
-        let plain = told(run(&read(&text), PLAIN));
-        let mut pushout = told(run(&read(&text.replace("\"drop-tail\"", "\"pushout\"")), PLAIN));
+        let plain = told(run(&read(&text), recorded()));
+        let mut pushout = told(run(&read(&text.replace("\"drop-tail\"", "\"pushout\"")), recorded()));
         pushout.summary.scenario.clone_from(&plain.summary.scenario);
         prop_assert_eq!(bytes(&plain), bytes(&pushout), "{}", &text);
     }
@@ -109,7 +111,7 @@ proptest! {
     #[test]
     fn every_number_is_possible(text in scenarios()) {
         let scenario = read(&text);
-        let recording = run(&scenario, PLAIN);
+        let recording = run(&scenario, recorded());
         for (link, directions) in &recording.summary.links {
             for (name, summary) in directions.as_object().expect("two directions") {
                 let number = |key: &str| summary[key].as_f64();

@@ -12,6 +12,7 @@ use crate::Span;
 
 /// One setting of a controller or a queue.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Parameter {
     /// The key in a scenario file: the paper's symbol.
     pub name: Text,

@@ -9,6 +9,7 @@ use crate::{Bytes, Rate, Span};
 /// Why a text does not read as the quantity asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
+#[non_exhaustive]
 pub struct UnitError {
     /// What is wrong, in words.
     pub reason: String,

@@ -83,9 +83,9 @@ fn flow_table(setup: &FluidSetup, path: &Trajectory) -> Table {
     let means = |value: fn(&longfat_fluid::FlowPath) -> f64| {
         Column::Real(path.flows.iter().map(value).collect())
     };
-    Table {
-        name: "flows",
-        columns: vec![
+    Table::new(
+        "flows",
+        vec![
             ("name", Column::Word(indices, flow_names(setup))),
             ("group", Column::Word(setup.group.clone(), group_names(setup))),
             ("control", Column::Word(setup.group.clone(), controls)),
@@ -95,7 +95,7 @@ fn flow_table(setup: &FluidSetup, path: &Trajectory) -> Table {
             ("rate_mean_bit_s", means(|flow| flow.rate_mean)),
             ("events", Column::Count(path.flows.iter().map(|flow| flow.events).collect())),
         ],
-    }
+    )
 }
 
 /// One row for each instant and each flow active then, instant by instant.
@@ -109,16 +109,16 @@ fn flow_series(setup: &FluidSetup, path: &Trajectory) -> Table {
     };
     let flows = cells.iter().map(|&(_, flow)| flow as u32).collect();
     let groups = cells.iter().map(|&(_, flow)| setup.group[flow]).collect();
-    Table {
-        name: "flow_series",
-        columns: vec![
+    Table::new(
+        "flow_series",
+        vec![
             ("time_s", every(&|row, _| path.t[row])),
             ("flow", Column::Word(flows, flow_names(setup))),
             ("group", Column::Word(groups, group_names(setup))),
             ("window", every(&|row, flow| path.flows[flow].window[row])),
             ("rate_bit_s", every(&|row, flow| path.flows[flow].rate[row])),
         ],
-    }
+    )
 }
 
 /// One row for each instant and each direction of a link.
@@ -132,9 +132,9 @@ fn link_series(setup: &FluidSetup, path: &Trajectory) -> Table {
         (0..rows).flat_map(|_| setup.directions.iter().map(word)).collect()
     };
     let directions = vec!["forward".to_owned(), "reverse".to_owned()];
-    Table {
-        name: "link_series",
-        columns: vec![
+    Table::new(
+        "link_series",
+        vec![
             ("time_s", every(&|row, _| path.t[row])),
             ("link", Column::Word(words(|(link, _)| *link as u32), setup.links.clone())),
             ("direction", Column::Word(words(|(_, reverse)| u32::from(*reverse)), directions)),
@@ -142,5 +142,5 @@ fn link_series(setup: &FluidSetup, path: &Trajectory) -> Table {
             ("load", every(&|row, link| path.links[link].load[row])),
             ("queue_s", every(&|row, link| path.links[link].queue[row])),
         ],
-    }
+    )
 }

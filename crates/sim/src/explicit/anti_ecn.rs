@@ -121,7 +121,7 @@ pub(crate) struct Marker {
 
 impl Marker {
     pub(crate) fn new(settings: scenario::AntiEcnMarker, rate: Rate) -> Self {
-        let scenario::AntiEcnMarker { threshold, buffer, mode } = settings;
+        let scenario::AntiEcnMarker { threshold, buffer, mode, .. } = settings;
         Self { queue: AntiEcnQueue::new(rate, threshold, buffer), mode }
     }
 
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn a_marker_writes_into_data_alone() {
         let written = |mode, flags: Flags| {
-            let config = scenario::AntiEcnMarker { threshold: 0.5, buffer: 1e6, mode };
-            let mut marker = Marker::new(config, Rate(8_000_000));
+            let queue = AntiEcnQueue::new(Rate(8_000_000), 0.5, 1e6);
+            let mut marker = Marker { queue, mode };
             [(); 2].map(|()| {
                 let mut packet = Packet { bytes: 1000, flags, ..Packet::default() };
                 marker.see(Time::ZERO, &mut packet);

@@ -42,6 +42,7 @@ pub struct Simulation {
 
 /// What became of every data packet sent: for tests and for `longfat`'s own checks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fates {
     /// Data packets sent, retransmissions included.
     pub sent: u64,
