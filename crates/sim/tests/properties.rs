@@ -4,7 +4,7 @@
 mod prober;
 mod random;
 
-use longfat_sim::{Options, Recording, Scenario, Simulation};
+use longfat_sim::{Column, Options, Recording, Scenario, Simulation};
 use proptest::prelude::*;
 use random::scenarios;
 
@@ -119,6 +119,10 @@ proptest! {
                 }
             }
         }
+        let series = recording.table("link_series").expect("it was recorded");
+        let used = series.columns.iter().find(|(name, _)| *name == "utilisation").map(|(_, column)| column);
+        let Some(Column::Real(used)) = used else { panic!("the series has a utilisation") };
+        prop_assert!(used.iter().all(|share| (0.0..=1.0).contains(share)), "{used:?} {text}");
         for flow in &recording.summary.flows {
             prop_assert!(flow.goodput_bit_s >= 0.0 && (flow.window_mean.is_nan() || flow.window_mean >= 1.0), "{text}");
             prop_assert!((0.0..=1.0).contains(&flow.retransmit_rate), "{text}");

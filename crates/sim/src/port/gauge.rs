@@ -251,11 +251,27 @@ impl Series {
         let interval = counts.since(&self.last);
         self.queue.push(queue);
         self.queue_packets.push(packets);
-        self.utilisation.push(share_of_capacity(interval.bytes_left, rate, self.step));
+        self.carried(share_of_capacity(interval.bytes_left, rate, self.step));
         self.dropped.push(interval.dropped);
         self.marked.push(interval.marked);
         self.last = *counts;
         self.next = self.next.saturating_add(self.step);
+    }
+
+    /// Adds a row of utilisation. What is more than a full interval left in those before, the latest first.
+    fn carried(&mut self, share: f64) {
+        // Rounding, far below a bit.
+        const NOTHING: f64 = 1e-12;
+        let mut excess = share - 1.0;
+        for earlier in self.utilisation.iter_mut().rev() {
+            if excess < NOTHING {
+                break;
+            }
+            let part = excess.min(1.0 - *earlier);
+            *earlier += part;
+            excess -= part;
+        }
+        self.utilisation.push(share.min(1.0));
     }
 }
 
@@ -302,5 +318,17 @@ mod tests {
         assert_eq!(saturated(1200, 4800, None).report().utilisation, 1.0);
         // From 0 to 4 ms three packets have left, and most of a fourth.
         assert_eq!(saturated(0, 4000, None).report().utilisation, 0.9);
+    }
+
+    #[test]
+    fn a_packet_longer_than_an_interval_of_the_series_was_sent_in_those_before() {
+        // A packet fills 2.4 intervals of 0.5 ms. Up to 5.9 ms four have left, the last at 4.8 ms, in the tenth.
+        let mut gauge = saturated(0, 5900, Some(500));
+        gauge.advance(Time(5_900_000_000));
+        let rows = &gauge.series().expect("it was asked for").utilisation;
+        assert_eq!(rows.len(), 11);
+        assert!(rows[1..10].iter().all(|row| (row - 1.0).abs() < 0.21 && *row <= 1.0), "{rows:?}");
+        let sum: f64 = rows.iter().sum();
+        assert!((sum - 4.0 * 2.4).abs() < 1e-9, "every bit counts once: {rows:?}");
     }
 }
