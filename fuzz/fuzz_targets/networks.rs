@@ -11,7 +11,9 @@ const MOST_PACKETS: f64 = 3000.0;
 
 fuzz_target!(|data: &[u8]| -> Corpus {
     let text = Choices(data.iter()).scenario();
-    let Ok(scenario) = Scenario::read(&text, "drawn.toml", &[], None) else { return Corpus::Reject };
+    let Ok(scenario) = Scenario::read(&text, "drawn.toml", &[], None) else {
+        return Corpus::Reject;
+    };
     let needed = Estimate::of(&scenario, Keep { rows: true, transfers: true });
     if needed.packets > MOST_PACKETS || needed.memory > 20e6 {
         return Corpus::Reject;
@@ -38,7 +40,10 @@ fn run(scenario: &Scenario, stepwise: bool, text: &str) -> Recording {
     for (name, link) in &recording.summary.links {
         for direction in ["forward", "reverse"] {
             let used = link[direction]["utilisation"].as_f64();
-            assert!(used.is_some_and(|used| (0.0..=1.0).contains(&used)), "{name}: {used:?}\n{text}");
+            assert!(
+                used.is_some_and(|used| (0.0..=1.0).contains(&used)),
+                "{name}: {used:?}\n{text}"
+            );
         }
     }
     recording
@@ -67,15 +72,26 @@ impl Choices<'_> {
         let links = 1 + self.number(3);
         for link in 0..links {
             text += &format!("[link.l{link}]\n");
-            text += &format!("rate = \"{}\"\n", self.of(&["10 Mbit/s", "1 Mbit/s", "64 kbit/s", "1 Gbit/s", "7 Tbit/s"]));
+            let rates = ["10 Mbit/s", "1 Mbit/s", "64 kbit/s", "1 Gbit/s", "7 Tbit/s"];
+            text += &format!("rate = \"{}\"\n", self.of(&rates));
             text += &format!("delay = \"{}\"\n", self.of(&["1 ms", "0 s", "1 ps", "3 ms"]));
             text += &format!("loss = {}\n", self.of(&["0", "0.01", "0.5", "0.99"]));
-            text += self.of(&["", "buffer = \"1 packet\"\n", "buffer = \"3 kB\"\n", "buffer = \"5 packets\"\n", "buffer = \"unlimited\"\n"]);
-            text += self.of(&["", "anti_ecn = { threshold = 0.5 }\n", "anti_ecn = { threshold = 1, buffer = \"1 packet\" }\n"]);
+            text += self.of(&[
+                "",
+                "buffer = \"1 packet\"\n",
+                "buffer = \"3 kB\"\n",
+                "buffer = \"5 packets\"\n",
+                "buffer = \"unlimited\"\n",
+            ]);
+            text += self.of(&[
+                "",
+                "anti_ecn = { threshold = 0.5 }\n",
+                "anti_ecn = { threshold = 1, buffer = \"1 packet\" }\n",
+            ]);
             text += self.of(&[
                 "",
                 "queue = \"red\"\n",
-                "queue = { kind = \"red\", min = \"1 packet\", max = \"2 packets\", weight = 1, max_p = 1, gentle = false }\n",
+                "queue = { kind = \"red\", min = \"1 packet\", max = \"2 packets\", weight = 1, max_p = 1 }\n",
                 "queue = { kind = \"red\", mode = \"bytes\", wait = true }\n",
                 "queue = \"pi\"\n",
                 "queue = \"rem\"\n",
@@ -87,25 +103,45 @@ impl Choices<'_> {
             ]);
         }
         for flow in 0..1 + self.number(4) {
-            let path: Vec<String> = (0..1 + self.number(links)).map(|link| format!("\"l{link}\"")).collect();
+            let path: Vec<String> =
+                (0..=self.number(links)).map(|link| format!("\"l{link}\"")).collect();
             let traffic = flow > 0 && self.number(4) == 1;
             text += if traffic { "[[traffic]]\n" } else { "[[flow]]\n" };
             text += &format!("name = \"f{flow}\"\npath = [{}]\n", path.join(", "));
             text += &format!(
                 "control = \"{}\"\nrtt = \"{}\"\n",
                 self.of(&[
-                    "reno", "cubic", "hstcp", "stcp", "exp", "anti-ecn", "fiber", "cw-hstcp", "constant-rate", "blitz",
+                    "reno",
+                    "cubic",
+                    "hstcp",
+                    "stcp",
+                    "exp",
+                    "anti-ecn",
+                    "fiber",
+                    "cw-hstcp",
+                    "constant-rate",
+                    "blitz",
                     "sized-start",
                 ]),
                 self.of(&["20 ms", "8 ms", "100 ms"]),
             );
             if traffic {
-                text += self.of(&["arrivals = { poisson = \"100 /s\" }\n", "arrivals = { load = \"50 %\" }\n"]);
-                text += self.of(&["size = \"3 kB\"\n", "size = { pareto = { mean = \"9 packets\", shape = 1.1 } }\n"]);
+                text += self.of(&[
+                    "arrivals = { poisson = \"100 /s\" }\n",
+                    "arrivals = { load = \"50 %\" }\n",
+                ]);
+                text += self.of(&[
+                    "size = \"3 kB\"\n",
+                    "size = { pareto = { mean = \"9 packets\", shape = 1.1 } }\n",
+                ]);
             } else {
                 text += self.of(&["", "count = 3\n", "count = 17\n"]);
                 text += self.of(&["", "size = \"1 B\"\n", "size = \"20 kB\"\n"]);
-                text += self.of(&["", "start = \"3 ms\"\n", "start = { uniform = [\"0 s\", \"30 ms\"] }\n"]);
+                text += self.of(&[
+                    "",
+                    "start = \"3 ms\"\n",
+                    "start = { uniform = [\"0 s\", \"30 ms\"] }\n",
+                ]);
                 text += self.of(&["", "stop = \"50 ms\"\n"]);
             }
             text += self.of(&["", "reverse = true\n"]);
