@@ -44,7 +44,11 @@ bench:
 
 lint: build
 	cargo fmt --all --check
+	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
+	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
+		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -14,7 +14,8 @@ fuzz_target!(|data: &[u8]| {
     let operations: Vec<Operation> = events.iter().copied().map(Operation::from_bytes).collect();
     for controller in CONTROLLERS.iter() {
         let settings = settings_from_number(controller, u32::from_le_bytes([a, b, c, d]));
-        if let Err(violation) = check(controller, &settings, &start_from_bytes(start), &operations) {
+        if let Err(violation) = check(controller, &settings, &start_from_bytes(start), &operations)
+        {
             panic!("{}: {violation}", controller.name);
         }
     }

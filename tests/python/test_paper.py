@@ -209,6 +209,11 @@ def test_full_results_are_shown_in_place_of_quick_ones(room: Path, longfat: Comm
         ("at_least = 0.5", "tolerance = 7", "tolerance = 7", "`tolerance` belongs to `equals`"),
         ("tolerance = 0.1\n", "", "equals = 0.9", "needs either `tolerance` or"),
         ("tolerance = 0.1", "tolerance = -1", "tolerance = -1", "`tolerance` is negative"),
+        ("tolerance = 0.1", "tolerance = inf", "tolerance = inf", "`tolerance` is inf, which"),
+        ("at_least = 0.5", "at_least = nan", "at_least", "`at_least` is nan, which is no number"),
+        ("paper_value = 0.9", "paper_value = nan", "paper_value", "`paper_value` is nan"),
+        ("[-0.5, 0.5]", "[-inf, 0.5]", "between", "`between` is -inf"),
+        ("relative_tolerance = 1e-9", "tolerance = 1.7e308", "equals", "larger than any number"),
         (
             "[-0.5, 0.5]",
             "[0.5, -0.5]",

@@ -118,3 +118,21 @@ def test_what_is_measured_must_not_hide_a_label() -> None:
     points = [Computation({"n": 1}, int)]
     with pytest.raises(MeasureError, match="`n` is measured, but it is already a label"):
         run_points(points, lambda _: {"n": 2})
+
+
+@pytest.mark.parametrize(
+    ("labels", "measured", "named"),
+    [
+        ([[], 1.0], [0, 0], r"points: \[\] and 1.0, values of `x`, make no column of a table"),
+        ([1, 2], ["many", {}], "values of `y`, make no column of a table"),
+    ],
+)
+def test_rows_that_make_no_table_are_refused_with_their_column(
+    labels: list[Any], measured: list[Any], named: str
+) -> None:
+    points = [
+        Computation({"x": label}, lambda value: value, {"value": value})
+        for label, value in zip(labels, measured, strict=True)
+    ]
+    with pytest.raises(MeasureError, match=named):
+        run_points(points, lambda run: {"y": run.value})

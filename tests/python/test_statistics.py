@@ -33,6 +33,24 @@ def test_little_is_known_from_little() -> None:
     assert estimate([None, 2.0]) == Estimate(2.0, None, 1)
 
 
+def test_the_largest_numbers_have_a_mean() -> None:
+    """Squares of 1e300 and sums of 1.7e308 are beyond all numbers;
+    with one degree of freedom half the interval is 12.706 · s/√2, and s is 1e300/√2."""
+    found = estimate([1e300, 2e300])
+    assert found.mean == 1.5e300
+    assert found.half_width == pytest.approx(12.706 * 0.5e300, rel=1e-4)
+    assert estimate([1.7e308, 1.7e308]) == Estimate(1.7e308, 0.0, 2)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_no_number_has_no_mean(value: float) -> None:
+    for values in ([value], [1.0, value], [math.inf, -math.inf, value]):
+        found = estimate(values)
+        assert found.mean is not None
+        assert math.isnan(found.mean)
+        assert found.n == len(values)
+
+
 def test_no_freedom_is_refused() -> None:
     with pytest.raises(ValueError, match="degree of freedom"):
         t_quantile(0)

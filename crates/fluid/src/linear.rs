@@ -42,7 +42,7 @@ pub(crate) struct LinearFlow {
 }
 
 impl LinearLink {
-    fn integrates(&self) -> bool {
+    pub(crate) fn integrates(&self) -> bool {
         self.adapting != 0.0 || self.queueing != 0.0
     }
 
@@ -79,6 +79,24 @@ impl LinearFlow {
     /// The fastest of its own rates, per second.
     pub(crate) fn corner(&self) -> f64 {
         self.window.abs() + self.memory + math::sqrt((self.epoch * self.coupling).abs())
+    }
+
+    /// Where the flow swings by itself if little damps it, in radians per second.
+    pub(crate) fn natural_frequency(&self) -> f64 {
+        math::sqrt((self.window * self.memory + self.epoch * self.coupling).abs())
+    }
+
+    /// Adds to each link of the route how much of a disturbance of every link these flows return, whenever they do. The
+    /// links do not integrate.
+    pub(crate) fn add_strength(&self, s: Number, links: &[LinearLink], rows: &mut [f64]) {
+        let window = (s + self.memory) / (self.own(s) * self.round_trip);
+        let answers =
+            self.hops.iter().map(|&(link, _, answer)| (links[link].direct * answer).abs());
+        let returned =
+            math::sqrt(window.norm_sqr()) * answers.sum::<f64>() * self.count * self.bits;
+        for &(row, _, _) in &self.hops {
+            rows[row] += returned;
+        }
     }
 
     /// How many zeros of χ lie to the right: s² + (memory - window) s - (window · memory + epoch · coupling).

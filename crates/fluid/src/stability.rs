@@ -71,6 +71,9 @@ const FARTHEST: f64 = 16384.0;
 const PRECISE: f64 = 1e-3;
 /// A disturbance that comes back as less than this fraction of itself is dying out.
 const FAINT: f64 = 0.3;
+/// A disturbance that comes back as less than this fraction of itself, wherever the grid of frequencies meets it, comes
+/// back as less than the whole in between too.
+const WEAK: f64 = 0.998;
 /// How far angles may differ from what their rates predict: far less than a turn.
 const SMALL_ANGLE: f64 = 0.5;
 
@@ -139,6 +142,9 @@ impl Linear {
         if !stable && self.unstable_modes(0.0, go_on)? > 0 {
             return Ok(Some(0.0));
         }
+        if stable && self.all_loops_are_weak() {
+            return Ok(None);
+        }
         let mut here = delay;
         let mut beyond = delay;
         while (self.unstable_modes(beyond, go_on)? == 0) == stable {
@@ -160,6 +166,32 @@ impl Linear {
             }
         }
         Ok(Some(math::sqrt(here * beyond)))
+    }
+
+    /// Does every disturbance come back as less than itself, at any frequency? Then delays do not matter (the small-gain
+    /// theorem), and there is no need to try them all. Where a link integrates, slow disturbances come back as more.
+    fn all_loops_are_weak(&self) -> bool {
+        const PER_DECADE: f64 = 256.0;
+        if self.links.iter().any(LinearLink::integrates) {
+            return false;
+        }
+        let (slowest, fastest) = (self.slowest(), self.fastest());
+        let steps = (math::ln(fastest / slowest) / math::ln(10.0) * PER_DECADE).ceil() as u32;
+        let even = (0..=steps)
+            .map(|step| slowest * math::exp(f64::from(step) / PER_DECADE * math::ln(10.0)));
+        // A flow that swings by itself may do so in a narrow band.
+        let own = self.flows.iter().map(LinearFlow::natural_frequency);
+        [0.0].into_iter().chain(even).chain(own).all(|frequency| self.strongest(frequency) < WEAK)
+    }
+
+    /// The largest row sum of |G| if all flows answered at the same time.
+    fn strongest(&self, frequency: f64) -> f64 {
+        let s = Number::new(0.0, frequency);
+        let mut rows = vec![0.0; self.links.len()];
+        for flow in &self.flows {
+            flow.add_strength(s, &self.links, &mut rows);
+        }
+        rows.into_iter().fold(0.0, f64::max)
     }
 
     /// How many solutions of the linear equations grow, with delays times `delay`.

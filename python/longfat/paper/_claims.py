@@ -123,6 +123,7 @@ class Claim(Strict, frozen=True):
     def _one_criterion(self) -> str | None:
         """The name of the criterion, if there is one; checks that there is at most one, and its tolerance."""
         criteria = ("at_least", "at_most", "between", "equals")
+        self._check_numbers()
         given = [name for name in criteria if getattr(self, name) is not None]
         if len(given) > 1:
             _refuse(given[1], f"two criteria, `{given[0]}` and `{given[1]}`: a claim has only one")
@@ -139,6 +140,18 @@ class Claim(Strict, frozen=True):
         if self.between is not None and self.between[0] > self.between[1]:
             _refuse("between", "the first number of `between` is larger than the second")
         return given[0] if given else None
+
+    def _check_numbers(self) -> None:
+        """Refuses `inf` and `nan`, which TOML has, and a tolerance beyond all numbers."""
+        names = ("paper_value", "at_least", "at_most", "equals", "tolerance", "relative_tolerance")
+        given = [(name, getattr(self, name)) for name in names]
+        given += [("between", bound) for bound in self.between or ()]
+        for name, value in given:
+            if value is not None and not math.isfinite(value):
+                _refuse(name, f"`{name}` is {value}, which is no number to compare with")
+        low, high = self.bounds
+        if self.equals is not None and not math.isfinite(high - low):
+            _refuse("equals", "its tolerance is larger than any number")
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -110,7 +110,7 @@ def judge(claim: Claim, answer: Answer, scale: Scale) -> ClaimVerdict:
     reasons = [] if holds else [claim.cause or "no cause is given in claims.toml"]
     interval = None
     decided: bool | None = None if by_seed else True
-    if known.half_width is not None:
+    if known.half_width is not None and math.isfinite(abs(known.mean) + known.half_width):
         interval = (known.mean - known.half_width, known.mean + known.half_width)
         crossed = [bound for bound in (low, high) if interval[0] < bound < interval[1]]
         decided = not crossed

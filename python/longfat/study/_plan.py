@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.errors import LabelError, MeasureError
+from longfat.foreign import shown
 from longfat.scenario import quantities, read
 from longfat.study._cache import Cache
 from longfat.study._points import Computation, Measured, Point, Row, Sweep, seeds_of
@@ -191,7 +192,8 @@ class Plan:
             The rows of each sweep, in order.
 
         Raises:
-            MeasureError: A run failed or could not be measured. Finished runs are in the cache.
+            MeasureError: A run failed or could not be measured, or the rows make no table. Finished runs are in
+                the cache.
             KeyboardInterrupt: Ctrl-C.
         """
         keys = list(self._jobs)
@@ -338,11 +340,26 @@ def _rows(sweep: Sweep, parts: list[tuple[_Use, list[Row], Spent]]) -> Rows:
     parts.sort(key=lambda part: (part[0].point, part[0].seed or 0))
     rows = [row for _, made, _ in parts for row in made]
     labels = tuple(sweep.points[0].labels) if sweep.points else ()
+    try:
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError) as error:
+        message = f"{sweep.name}: {_unlike(rows)}make no column of a table: {error}"
+        raise MeasureError(message) from error
     return Rows(
-        frame=pl.DataFrame(rows, infer_schema_length=None),
+        frame=frame,
         labels=labels,
         spent=sum((spent for _, _, spent in parts), Spent()),
     )
+
+
+def _unlike(rows: Sequence[Row]) -> str:
+    """The first column with values of different kinds, and two of them."""
+    for name in dict.fromkeys(name for row in rows for name in row):
+        kinds = {type(row[name]): row[name] for row in rows if row.get(name) is not None}
+        if len(kinds) > 1 and not set(kinds) <= {int, float, bool}:
+            one, other, *_ = (shown(repr(value)[:40]) for value in kinds.values())
+            return f"{one} and {other}, values of `{shown(name)}`, "
+    return "the values "
 
 
 def _check_labels(sweep: Sweep) -> None:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CONFIDENCE = 0.95
+_SQUARABLE = 1e100
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Estimate:
 def estimate(values: Iterable[float | None]) -> Estimate:
     """The mean and its 95 % confidence interval by Student's t; absent values are left out.
 
+    Both are NaN if a value is infinite or NaN.
+
     >>> estimate([1.0, 2.0, 3.0])
     Estimate(mean=2.0, half_width=2.484137711..., n=3)
     """
@@ -38,11 +41,16 @@ def estimate(values: Iterable[float | None]) -> Estimate:
     n = len(known)
     if n == 0:
         return Estimate(None, None, 0)
+    if not all(map(math.isfinite, known)):
+        return Estimate(math.nan, None if n == 1 else math.nan, n)
+    # Squares of larger numbers would overflow; a power of two changes no digit.
+    scale = 2.0**600 if max(map(abs, known)) > _SQUARABLE else 1.0
+    known = [value / scale for value in known]
     mean = math.fsum(known) / n
     if n == 1:
-        return Estimate(mean, None, 1)
+        return Estimate(mean * scale, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in known) / (n - 1)
-    return Estimate(mean, t_quantile(n - 1) * math.sqrt(variance / n), n)
+    return Estimate(mean * scale, t_quantile(n - 1) * math.sqrt(variance / n) * scale, n)
 
 
 def t_quantile(freedom: int, confidence: float = _CONFIDENCE) -> float:

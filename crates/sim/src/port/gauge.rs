@@ -214,7 +214,7 @@ impl Gauge {
         let PortCounts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
         let mean = self.area as f64 / span.0 as f64;
         GaugeReport {
-            utilisation: bytes_left as f64 * 8.0 / (self.rate.0 as f64 * span.seconds()),
+            utilisation: share_of_capacity(bytes_left, self.rate, span).min(1.0),
             queue_mean: mean / units(self.capacity),
             queue_p99: self.percentile(0.99),
             arrived,
@@ -249,15 +249,36 @@ impl Gauge {
 impl Series {
     fn read(&mut self, counts: &PortCounts, queue: f64, packets: u64, rate: Rate) {
         let interval = counts.since(&self.last);
-        let bits = interval.bytes_left as f64 * 8.0;
         self.queue.push(queue);
         self.queue_packets.push(packets);
-        self.utilisation.push(bits / (rate.0 as f64 * self.step.seconds()));
+        self.carried(share_of_capacity(interval.bytes_left, rate, self.step));
         self.dropped.push(interval.dropped);
         self.marked.push(interval.marked);
         self.last = *counts;
         self.next = self.next.saturating_add(self.step);
     }
+
+    /// Adds a row of utilisation. What is more than a full interval left in those before, the latest first.
+    fn carried(&mut self, share: f64) {
+        // Rounding, far below a bit.
+        const NOTHING: f64 = 1e-12;
+        let mut excess = share - 1.0;
+        for earlier in self.utilisation.iter_mut().rev() {
+            if excess < NOTHING {
+                break;
+            }
+            let part = excess.min(1.0 - *earlier);
+            *earlier += part;
+            excess -= part;
+        }
+        self.utilisation.push(share.min(1.0));
+    }
+}
+
+/// `bytes` as a share of what `rate` carries in `span`. A packet counts in the interval in which its last bit leaves,
+/// so the share may be above one: whatever exceeds the capacity left before the interval began.
+fn share_of_capacity(bytes: u64, rate: Rate, span: Span) -> f64 {
+    bytes as f64 * 8.0 / (rate.0 as f64 * span.seconds())
 }
 
 /// The capacity in its own unit; NaN for an unbounded queue, of which no fraction makes sense.
@@ -271,4 +292,43 @@ fn units(capacity: Capacity) -> f64 {
 
 fn fraction(level: u64, capacity: Capacity) -> f64 {
     level as f64 / units(capacity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link of 10 Mbit/s that is busy from the start: packets of 1500 bytes leave every 1.2 ms.
+    fn saturated(measured_from: u64, end: u64, step: Option<u64>) -> Gauge {
+        let micros = |count| Span(count * 1_000_000);
+        let measured = (Time::ZERO + micros(measured_from), Time::ZERO + micros(end));
+        let rate = Rate(10_000_000);
+        let mut gauge = Gauge::new(rate, Capacity::Packets(100), measured, step.map(micros));
+        for packet in 1..=end / 1200 {
+            gauge.departed(Time::ZERO + micros(1200 * packet), 1500);
+        }
+        gauge
+    }
+
+    #[test]
+    fn a_packet_that_began_before_the_interval_carries_no_more_than_the_link() {
+        // From 1 ms to 4 ms packets leave at 1.2, 2.4 and 3.6 ms: 3.6 ms of sending in 3 ms.
+        assert_eq!(saturated(1000, 4000, None).report().utilisation, 1.0);
+        // From 1.2 ms to 4.8 ms it is busy with three whole packets: the one that leaves at 1.2 ms counts too.
+        assert_eq!(saturated(1200, 4800, None).report().utilisation, 1.0);
+        // From 0 to 4 ms three packets have left, and most of a fourth.
+        assert_eq!(saturated(0, 4000, None).report().utilisation, 0.9);
+    }
+
+    #[test]
+    fn a_packet_longer_than_an_interval_of_the_series_was_sent_in_those_before() {
+        // A packet fills 2.4 intervals of 0.5 ms. Up to 5.9 ms four have left, the last at 4.8 ms, in the tenth.
+        let mut gauge = saturated(0, 5900, Some(500));
+        gauge.advance(Time(5_900_000_000));
+        let rows = &gauge.series().expect("it was asked for").utilisation;
+        assert_eq!(rows.len(), 11);
+        assert!(rows[1..10].iter().all(|row| (row - 1.0).abs() < 0.21 && *row <= 1.0), "{rows:?}");
+        let sum: f64 = rows.iter().sum();
+        assert!((sum - 4.0 * 2.4).abs() < 1e-9, "every bit counts once: {rows:?}");
+    }
 }

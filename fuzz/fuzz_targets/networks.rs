@@ -1,0 +1,162 @@
+//! Any network keeps its packets: each byte chooses a setting, the extreme ones among them, and what the reader accepts
+//! is simulated both ways.
+
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+use longfat_sim::{Estimate, Keep, Options, Recording, Scenario, Simulation};
+
+/// The most packets of a run: a few milliseconds.
+const MOST_PACKETS: f64 = 3000.0;
+
+fuzz_target!(|data: &[u8]| -> Corpus {
+    let text = Choices(data.iter()).scenario();
+    let Ok(scenario) = Scenario::read(&text, "drawn.toml", &[], None) else {
+        return Corpus::Reject;
+    };
+    let needed = Estimate::of(&scenario, Keep { rows: true, transfers: true });
+    if needed.packets > MOST_PACKETS || needed.memory > 20e6 {
+        return Corpus::Reject;
+    }
+    let (ahead, stepwise) = (run(&scenario, false, &text), run(&scenario, true, &text));
+    assert_eq!(format!("{:?}", ahead), format!("{:?}", stepwise), "{text}");
+    Corpus::Keep
+});
+
+/// A run in which no packet is lost without a trace, without what depends on how it is carried out.
+fn run(scenario: &Scenario, stepwise: bool, text: &str) -> Recording {
+    let mut simulation = Simulation::with_options(scenario, Options { record: true, stepwise });
+    loop {
+        let more = simulation.advance(97);
+        let fates = simulation.fates();
+        let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
+        assert_eq!(fates.sent, known, "{fates:?}\n{text}");
+        if !more {
+            break;
+        }
+    }
+    let mut recording = simulation.finish();
+    recording.summary.engine.events = 0;
+    for (name, link) in &recording.summary.links {
+        for direction in ["forward", "reverse"] {
+            let used = link[direction]["utilisation"].as_f64();
+            assert!(
+                used.is_some_and(|used| (0.0..=1.0).contains(&used)),
+                "{name}: {used:?}\n{text}"
+            );
+        }
+    }
+    recording
+}
+
+/// Bytes that choose; once they are used up, the first of everything.
+struct Choices<'a>(std::slice::Iter<'a, u8>);
+
+impl Choices<'_> {
+    fn number(&mut self, below: usize) -> usize {
+        self.0.next().map_or(0, |&byte| usize::from(byte) % below)
+    }
+
+    fn of<'b>(&mut self, words: &[&'b str]) -> &'b str {
+        words[self.number(words.len())]
+    }
+
+    fn scenario(mut self) -> String {
+        let mut text = format!(
+            "duration = \"{}\"\nwarmup = \"{}\"\nsample = \"{}\"\nseed = {}\n",
+            self.of(&["100 ms", "1 s", "10 ms", "31.7 ms"]),
+            self.of(&["0 s", "9 ms", "1.234 ms"]),
+            self.of(&["10 ms", "1 ms", "7.7 ms"]),
+            self.number(256),
+        );
+        let links = 1 + self.number(3);
+        for link in 0..links {
+            text += &format!("[link.l{link}]\n");
+            let rates = ["10 Mbit/s", "1 Mbit/s", "64 kbit/s", "1 Gbit/s", "7 Tbit/s"];
+            text += &format!("rate = \"{}\"\n", self.of(&rates));
+            text += &format!("delay = \"{}\"\n", self.of(&["1 ms", "0 s", "1 ps", "3 ms"]));
+            text += &format!("loss = {}\n", self.of(&["0", "0.01", "0.5", "0.99"]));
+            text += self.of(&[
+                "",
+                "buffer = \"1 packet\"\n",
+                "buffer = \"3 kB\"\n",
+                "buffer = \"5 packets\"\n",
+                "buffer = \"unlimited\"\n",
+            ]);
+            text += self.of(&[
+                "",
+                "anti_ecn = { threshold = 0.5 }\n",
+                "anti_ecn = { threshold = 1, buffer = \"1 packet\" }\n",
+            ]);
+            text += self.of(&[
+                "",
+                "queue = \"red\"\n",
+                "queue = { kind = \"red\", min = \"1 packet\", max = \"2 packets\", weight = 1, max_p = 1 }\n",
+                "queue = { kind = \"red\", mode = \"bytes\", wait = true }\n",
+                "queue = \"pi\"\n",
+                "queue = \"rem\"\n",
+                "queue = \"avq\"\n",
+                "queue = { kind = \"avq\", utilisation = 0.001, alpha = 1e6, ecn = false }\n",
+                "queue = \"pushout\"\n",
+                "queue = \"codel\"\n",
+                "queue = { kind = \"codel\", target = \"1 ps\", interval = \"1 ns\" }\n",
+            ]);
+        }
+        for flow in 0..1 + self.number(4) {
+            let path: Vec<String> =
+                (0..=self.number(links)).map(|link| format!("\"l{link}\"")).collect();
+            let traffic = flow > 0 && self.number(4) == 1;
+            text += if traffic { "[[traffic]]\n" } else { "[[flow]]\n" };
+            text += &format!("name = \"f{flow}\"\npath = [{}]\n", path.join(", "));
+            text += &format!(
+                "control = \"{}\"\nrtt = \"{}\"\n",
+                self.of(&[
+                    "reno",
+                    "cubic",
+                    "hstcp",
+                    "stcp",
+                    "exp",
+                    "anti-ecn",
+                    "fiber",
+                    "cw-hstcp",
+                    "constant-rate",
+                    "blitz",
+                    "sized-start",
+                ]),
+                self.of(&["20 ms", "8 ms", "100 ms"]),
+            );
+            if traffic {
+                text += self.of(&[
+                    "arrivals = { poisson = \"100 /s\" }\n",
+                    "arrivals = { load = \"50 %\" }\n",
+                ]);
+                text += self.of(&[
+                    "size = \"3 kB\"\n",
+                    "size = { pareto = { mean = \"9 packets\", shape = 1.1 } }\n",
+                ]);
+            } else {
+                text += self.of(&["", "count = 3\n", "count = 17\n"]);
+                text += self.of(&["", "size = \"1 B\"\n", "size = \"20 kB\"\n"]);
+                text += self.of(&[
+                    "",
+                    "start = \"3 ms\"\n",
+                    "start = { uniform = [\"0 s\", \"30 ms\"] }\n",
+                ]);
+                text += self.of(&["", "stop = \"50 ms\"\n"]);
+            }
+            text += self.of(&["", "reverse = true\n"]);
+            text += self.of(&["", "packet = \"64 B\"\n", "packet = \"9 kB\"\n"]);
+            text += self.of(&["", "ecn = false\n"]);
+            text += self.of(&["", "delayed_ack = true\n"]);
+            text += self.of(&["", "recovery = \"newreno\"\n", "recovery = \"reno\"\n"]);
+            text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart++\"\n"]);
+            text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);
+            text += self.of(&["", "initial_threshold = 2\n"]);
+            text += self.of(&["", "max_window = 1\n", "max_window = 20\n"]);
+            text += self.of(&["", "pacing = \"spread\"\n", "pacing = \"none\"\n"]);
+            text += self.of(&["", "rto_min = \"1 ms\"\n"]);
+            text += self.of(&["", "access = \"2 Mbit/s\"\n", "access = \"1 Gbit/s\"\n"]);
+        }
+        text
+    }
+}

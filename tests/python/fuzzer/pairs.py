@@ -1,0 +1,187 @@
+"""Every pair of extreme settings of each controller and each queue, in as few scenarios as come to mind.
+
+A fault that needs more than two settings at once is rare (D. R. Kuhn, D. R. Wallace, A. M. Gallo, "Software
+Fault Interactions and Implications for Software Testing", IEEE Transactions on Software Engineering 30(6),
+2004), and all pairs of twenty parameters fit into a few dozen rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import TYPE_CHECKING, Any
+
+import longfat
+from fuzzer.trees import Tree, write
+from longfat.errors import ScenarioError
+from longfat.scenario import read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+Level = Any
+Row = dict[str, Level]
+
+_TRIES = 2
+"""Rows that are drawn for each that is kept: the one that covers most."""
+
+_MORE_TRIES = 8
+"""Rows that are drawn if none of these is accepted, nor the one of first levels."""
+
+ABSENT = object()
+"""The key is left out."""
+
+FLOW: dict[str, Sequence[Level]] = {
+    "count": [1, 3],
+    "rtt": ["1 ms", "40 ms"],
+    "packet": ["1500 B", "64 B"],
+    "size": [ABSENT, "30 kB"],
+    "ecn": [True, False],
+    "initial_window": [ABSENT, 1, 1000],
+    "slow_start": [ABSENT, "limited", "hystart++"],
+    "recovery": [ABSENT, "newreno", "reno"],
+    "delayed_ack": [ABSENT, True],
+    "pacing": [ABSENT, "spread", "none"],
+    "max_window": [ABSENT, 1, 50],
+    "access": [ABSENT, "5 Mbit/s"],
+}
+LINK: dict[str, Sequence[Level]] = {
+    "rate": ["10 Mbit/s", "100 kbit/s", "100 Gbit/s"],
+    "buffer": ["20 packets", "1 packet", "1 bdp", "3 kB", "unlimited"],
+    "loss": [0.0, 0.01, 0.5],
+    "anti_ecn": [ABSENT, {"threshold": 0.5, "buffer": "5 packets"}],
+}
+RUN: dict[str, Sequence[Level]] = {"warmup": ["0 s", "37.3 ms"], "sample": ["10 ms", "100 us"]}
+
+
+def covering(
+    factors: Mapping[str, Sequence[Level]],
+    accepts: Callable[[Row], bool] = lambda _: True,
+    seed: int = 1,
+) -> list[Row]:
+    """Rows in which any two levels of any two factors meet, unless nothing with them is accepted."""
+    chance = random.Random(seed)  # noqa: S311 - rows, not secrets
+    names = sorted(factors)
+    # The levels of all factors in one list; a pair is two of their numbers, the smaller one first.
+    values = [(name, level) for name in names for level in factors[name]]
+    numbers: dict[str, list[int]] = {name: [] for name in names}
+    for number, (name, _) in enumerate(values):
+        numbers[name].append(number)
+    missing = {
+        (one, other)
+        for one, other in itertools.combinations(range(len(values)), 2)
+        if values[one][0] != values[other][0]
+    }
+    found: list[Row] = []
+    for pair in sorted(missing):
+        if pair not in missing:
+            continue
+        given = {values[number][0]: number for number in pair}
+        drawn = [_row(numbers, given, missing, chance) for _ in range(_TRIES)]
+        drawn.sort(key=lambda row: -len(missing & _pairs(row)))
+        plain = {name: levels[0] for name, levels in numbers.items()}
+        drawn.append(list((plain | given).values()))
+        drawn += [_row(numbers, given, set(), chance) for _ in range(_MORE_TRIES)]
+        for chosen in drawn:
+            row = dict(values[number] for number in chosen)
+            if accepts(row):
+                missing -= _pairs(chosen)
+                found.append(row)
+                break
+    return found
+
+
+def _row(
+    numbers: Mapping[str, list[int]],
+    given: Mapping[str, int],
+    missing: set[tuple[int, int]],
+    chance: random.Random,
+) -> list[int]:
+    """A level of each factor: those given, and of the rest, in any order, what covers most."""
+    row = list(given.values())
+    rest = [name for name in numbers if name not in given]
+    chance.shuffle(rest)
+    for name in rest:
+        levels = list(numbers[name])
+        chance.shuffle(levels)
+        best, most = levels[0], -1
+        for level in levels:
+            covers = (
+                sum((min(level, at), max(level, at)) in missing for at in row) if missing else 0
+            )
+            if covers > most:
+                best, most = level, covers
+        row.append(best)
+    return row
+
+
+def _pairs(row: list[int]) -> set[tuple[int, int]]:
+    return set(itertools.combinations(sorted(row), 2))
+
+
+def levels(parameter: Mapping[str, Any]) -> list[Level]:
+    """The default of a parameter, its extremes, and all its words."""
+    kind, least, most = parameter["kind"], parameter["minimum"], parameter["maximum"]
+    found: list[Level] = [ABSENT]
+    if kind in ("number", "number or word"):
+        found += [least, most]
+    elif kind == "count":
+        found += [int(least), int(min(most, 2.0**53))]
+    elif kind == "frequency":
+        found += [f"{least!r} /s", f"{most!r} /s"]
+    elif kind == "time":
+        found += ["1 us", "1 ms", "100 s"]
+    elif kind == "length":
+        found += ["0 packets", "1 packet", "15 packets"]
+    elif kind == "flag":
+        found += [True, False]
+    elif kind == "controller":
+        found += [entry["name"] for entry in longfat.controllers()]
+    return found + list(parameter["words"] or [])
+
+
+def extremes() -> Iterator[Tree]:
+    """Every controller over three queues, and every queue under Reno, at all pairs of extremes."""
+    for entry in longfat.controllers():
+        own = {f"control.{each['name']}": levels(each) for each in entry["parameters"]}
+        yield from _scenarios(own, control=entry["name"], queues=["drop-tail", "red", "pushout"])
+    for entry in longfat.queues():
+        own = {f"queue.{each['name']}": levels(each) for each in entry["parameters"]}
+        yield from _scenarios(own, control="reno", queues=[entry["name"]])
+
+
+def _scenarios(own: Row, control: str, queues: list[str]) -> Iterator[Tree]:
+    factors = (
+        {f"flow.{key}": levels for key, levels in FLOW.items()}
+        | {f"link.{key}": levels for key, levels in LINK.items()}
+        | {f"run.{key}": levels for key, levels in RUN.items()}
+        | {"queue.kind": queues}
+        | own
+    )
+
+    def accepts(row: Row) -> bool:
+        try:
+            read(write(_scenario(row, control)))
+        except ScenarioError:
+            return False
+        return True
+
+    for row in covering(factors, accepts):
+        yield _scenario(row, control)
+
+
+def _scenario(row: Row, control: str) -> Tree:
+    parts: dict[str, Tree] = {part: {} for part in ("flow", "link", "run", "queue", "control")}
+    for name, level in row.items():
+        if level is not ABSENT:
+            part, _, key = name.partition(".")
+            parts[part][key] = level
+    control_ = {"kind": control, **parts["control"]}
+    forward = {"name": "data", "control": control_, "path": ["link"], **parts["flow"]}
+    back = {"name": "back", "control": "reno", "path": ["link"], "rtt": "20 ms", "reverse": True}
+    return {
+        "duration": "200 ms",
+        **parts["run"],
+        "link": {"link": {"delay": "500 us", "queue": parts["queue"], **parts["link"]}},
+        "flow": [forward, back],
+    }
