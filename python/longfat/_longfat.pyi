@@ -103,7 +103,7 @@ class Scenario:
         """What a run will ask for, roughly: `packets` of data, `seconds` on one core, bytes of `memory`.
 
         Links count as full where the flows could fill them. `largest` is what takes most of the memory:
-        `packets`, `flows`, `transfers` or `rows`.
+        `packets`, `links`, `flows`, `transfers` or `rows`.
 
         Args:
             record: Count the time series.

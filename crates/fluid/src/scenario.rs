@@ -109,10 +109,11 @@ impl Setup {
             setup.add_traffic(group);
         }
         let mean_rtts = setup.mean_round_trips();
+        let packets = scenario.largest_packets();
         for (at, &(index, reverse)) in setup.directions.iter().enumerate() {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
-            let packet = scenario.largest_packet(index);
+            let packet = packets[index];
             setup.network.links.push(Link {
                 name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
                 rate: direction.rate,

@@ -69,6 +69,7 @@ impl From<longfat_sim::Estimate> for Estimate {
     fn from(of: longfat_sim::Estimate) -> Self {
         let largest = match of.largest {
             Share::Packets => "packets",
+            Share::Links => "links",
             Share::Flows => "flows",
             Share::Transfers => "transfers",
             Share::Rows => "rows",

@@ -86,6 +86,11 @@ fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
     }
 }
 
+/// The name that an entry of a list gives itself.
+fn name_of(node: &Node) -> Option<&str> {
+    node.table().and_then(|table| table.node("name")).and_then(Node::text)
+}
+
 /// The path through the tree so far, for messages.
 struct Walk {
     path: String,
@@ -155,24 +160,21 @@ impl Walk {
 
     /// The index in `list` of the table called `step`, or at that number.
     fn position(&mut self, list: &[Node], step: &Step<'_>) -> Result<usize, Problem> {
-        let name = |node: &Node| {
-            node.table().and_then(|table| table.node("name")).and_then(Node::text).map(String::from)
-        };
-        let names: Vec<String> = list.iter().filter_map(name).collect();
         let found = list
             .iter()
-            .position(|node| name(node).as_deref() == Some(step.name))
+            .position(|node| name_of(node) == Some(step.name))
             .or_else(|| step.name.parse().ok().filter(|&index| index < list.len()));
         if let Some(index) = found {
             self.pass(step);
             return Ok(index);
         }
-        let reason = if names.is_empty() {
+        let mut names = list.iter().filter_map(name_of).peekable();
+        let reason = if names.peek().is_none() {
             format!("`{}` has {} entries, numbered from 0", self.path, list.len())
         } else {
             format!("there is no {} called `{}`", self.path, quoted(step.name))
         };
-        let help = did_you_mean(step.name, names.iter().map(String::as_str));
+        let help = did_you_mean(step.name, names);
         Err(Problem::new(step.place, reason).maybe_help(help))
     }
 }

@@ -27,6 +27,7 @@ _WORTH_TELLING_S = 60.0
 _REMEDIES = {
     "packets": "most of it for packets under way: smaller buffers, a smaller `initial_window` or a "
     "`max_window` make it fewer",
+    "links": "most of it for links: fewer of them make it less",
     "flows": "most of it for long flows: a smaller `count` makes it fewer",
     "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` make it less",
     "rows": "most of it for the time series: a longer `sample` makes it shorter",
