@@ -19,6 +19,7 @@ mod dormand_prince;
 mod equilibrium;
 mod history;
 mod linear;
+mod memory;
 mod model;
 mod network;
 mod plan;
@@ -29,6 +30,7 @@ mod synchronised;
 mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
+pub use memory::{Memory, memory};
 pub use model::Reading;
 pub use network::{Flow, FluidError, Link, Load, Network, Price, Red, Spare};
 pub use plan::averaging;

@@ -3,6 +3,8 @@
 //! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
 //! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
+use std::collections::BTreeMap;
+
 use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
@@ -64,6 +66,8 @@ pub struct Setup {
     pub links: Vec<String>,
     /// For each link of the network, the index of the link in the scenario, and whether this is its reverse direction.
     pub directions: Vec<(usize, bool)>,
+    /// The place of each in `directions`.
+    places: BTreeMap<(usize, bool), usize>,
 }
 
 /// A group of long flows.
@@ -98,6 +102,7 @@ impl Setup {
             group: Vec::new(),
             links: scenario.links.iter().map(|link| link.name.clone()).collect(),
             directions: Vec::new(),
+            places: BTreeMap::new(),
         };
         if scenario.flows.is_empty() {
             return Err(FluidError::NoLongFlows);
@@ -179,10 +184,10 @@ impl Setup {
         path.iter()
             .map(|&link| {
                 let wanted = (link, reverse);
-                let known = self.directions.iter().position(|&direction| direction == wanted);
-                known.unwrap_or_else(|| {
+                let next = self.directions.len();
+                *self.places.entry(wanted).or_insert_with(|| {
                     self.directions.push(wanted);
-                    self.directions.len() - 1
+                    next
                 })
             })
             .collect()
