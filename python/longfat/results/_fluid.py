@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from longfat import _longfat
 from longfat._longfat import FluidError
 from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
+from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
 from longfat.results._simulate import refuse_excess
 from longfat.results._table import Table
@@ -131,7 +132,7 @@ def solve(
             judge=stability,
             progress=None if progress is None else progress.examined,
         )
-        rest = json.loads(found)
+        rest = decoded(found)
     if integrate:
         path = _longfat.fluid_solve(
             scenario,
@@ -269,7 +270,7 @@ class Fluid(Resolved):
         """The object that `longfat fluid --json` prints."""
         path: dict[str, Any] = {"t": [], "flows": [], "links": {}}
         if self._path is not None:
-            path = json.loads(self._path.to_json())
+            path = decoded(self._path.to_json())
         return {
             "seed": self._scenario.seed,
             **self.options,

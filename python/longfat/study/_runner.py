@@ -13,7 +13,6 @@ in the thread that ran it, so no table outlives its run.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import warnings
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
 from longfat.errors import MemoryWarning
+from longfat.results._json import decoded
 from longfat.results._simulate import free_memory, in_bytes, simulate
 from longfat.results._table import Table
 from longfat.study._cache import Cache
@@ -320,7 +320,7 @@ class _Batch:
             recording = simulate(
                 scenario, record=record, progress=advanced, cancellation=self.cancellation
             )
-        summary = json.loads(recording.summary_json())
+        summary = decoded(recording.summary_json())
         tables = {name: Table(recording.table(name)) for name in job.tables}
         self.cache.store(scenario, summary, tables)
         return Result(job, summary, tables)
