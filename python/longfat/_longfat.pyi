@@ -16,6 +16,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "controllers",
+    "fluid_memory",
     "fluid_rest",
     "fluid_solve",
     "profiles",
@@ -103,7 +104,7 @@ class Scenario:
         """What a run will ask for, roughly: `packets` of data, `seconds` on one core, bytes of `memory`.
 
         Links count as full where the flows could fill them. `largest` is what takes most of the memory:
-        `packets`, `flows`, `transfers` or `rows`.
+        `packets`, `links`, `flows`, `transfers` or `rows`.
 
         Args:
             record: Count the time series.
@@ -185,7 +186,17 @@ class FluidPath:
             ValueError: There is no such table.
         """
 
-def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> FluidPath:
+def fluid_memory(scenario: Scenario) -> tuple[float, float]:
+    """Roughly the memory of the fluid model in bytes: to be solved in time, and for its equilibrium."""
+
+def fluid_solve(
+    scenario: Scenario,
+    *,
+    model: str,
+    price: str,
+    delay: bool,
+    progress: Callable[[float], object] | None = None,
+) -> FluidPath:
     """Solves the equations of a scenario in time, without the interpreter's lock.
 
     Args:
@@ -193,6 +204,7 @@ def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> F
         model: `"mean-field"`, `"hybrid"` or `"synchronised"`.
         price: `"avq"`, `"overflow"`, `"red"` or `"loss"`.
         delay: With feedback delay.
+        progress: Called every few hundredths of a second with the share of the time that has been solved for.
 
     Raises:
         FluidError: It cannot be solved as asked.
@@ -200,12 +212,28 @@ def fluid_solve(scenario: Scenario, *, model: str, price: str, delay: bool) -> F
         KeyboardInterrupt: Ctrl-C, on the main thread.
     """
 
-def fluid_rest(scenario: Scenario, *, price: str, delay: bool, judge: bool) -> str:
+def fluid_rest(
+    scenario: Scenario,
+    *,
+    price: str,
+    delay: bool,
+    judge: bool,
+    progress: Callable[[float], object] | None = None,
+) -> str:
     """Finds where a scenario settles, and on request judges its stability; returns JSON text.
+
+    Args:
+        scenario: What to solve.
+        price: As for `fluid_solve`.
+        delay: With feedback delay.
+        judge: Judge the stability.
+        progress: Called every few hundredths of a second with how many steps of Newton's method have been tried
+            and frequencies examined. How many there will be is not known.
 
     Raises:
         FluidError: There is no equilibrium, or it was not found.
         EngineError: A bug of longfat.
+        KeyboardInterrupt: Ctrl-C, on the main thread.
     """
 
 def quantity(kind: Literal["time", "rate", "size"], text: str, /) -> int:

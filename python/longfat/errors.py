@@ -12,6 +12,7 @@ __all__ = [
     "FluidError",
     "LabelError",
     "MeasureError",
+    "MemoryWarning",
     "RoomError",
     "ScenarioError",
 ]
@@ -27,6 +28,10 @@ class LabelError(ValueError):
 
 class RoomError(ValueError):
     """A paper's room is wrong: the message names the file, the line and the reason."""
+
+
+class MemoryWarning(UserWarning):
+    """Not as many runs as asked for fit into memory at a time, so some wait for others."""
 
 
 class CacheWarning(UserWarning):

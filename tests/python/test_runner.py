@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from longfat import _longfat
+from longfat.errors import MemoryWarning
+from longfat.results._simulate import simulate
 from longfat.scenario import read
+from longfat.study import _runner
 from longfat.study._runner import Job, Result, run_many
 from support import ENDLESS, SMALL
 
@@ -119,3 +122,37 @@ def test_cancelled_before_it_begins(scenario: _longfat.Scenario) -> None:
     assert cancellation.cancelled
     with pytest.raises(_longfat.Cancelled):
         _longfat.simulate(scenario, cancellation=cancellation)
+
+
+def test_runs_that_do_not_fit_together_wait_for_each_other(
+    scenario: _longfat.Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [Job(scenario, seed) for seed in range(1, 7)]
+    each = jobs[0].scenario.estimate(record=False)["memory"]
+    lock = threading.Lock()
+    at_once, most = 0, 0
+
+    def counted(*arguments: Any, **options: Any) -> _longfat.Recording:
+        nonlocal at_once, most
+        with lock:
+            at_once += 1
+            most = max(most, at_once)
+        try:
+            time.sleep(0.05)  # long enough for whoever does not wait to come in between
+            return simulate(*arguments, **options)
+        finally:
+            with lock:
+                at_once -= 1
+
+    monkeypatch.setattr(_runner, "simulate", counted)
+    monkeypatch.setattr(_runner, "free_memory", lambda: 2.5 * each)
+    with pytest.warns(MemoryWarning, match="fewer runs at a time, for want of memory"):
+        results = list(run_many(jobs, workers=4, fresh=True))
+    assert [result.error for result in results] == [None] * 6
+    assert most == 2
+
+    most = 0
+    monkeypatch.setattr(_runner, "free_memory", lambda: 0.5 * each)
+    with pytest.warns(MemoryWarning):
+        results = list(run_many(jobs, workers=4, fresh=True))
+    assert most == 1, "what does not even fit alone is for the estimate of a single run to refuse"

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -156,3 +156,40 @@ def test_progress_comes_by_the_clock_however_dear_an_event_is(small: Path) -> No
     with pytest.raises(EnoughError):
         package.run(small, progress=progress)
     assert len(calls) == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"set": {"flow.forward.count": 1_000_000, "sample": "4 us"}}, "a longer `sample`"),
+        ({"stability": True, "integrate": False}, "for each pair of links"),
+    ],
+)
+def test_a_fluid_that_the_machine_cannot_hold_is_refused(
+    options: dict[str, Any], told: str
+) -> None:
+    links = range(60_000 if "stability" in options else 1)
+    scenario = SMALL + "".join(
+        f'[link.l{index}]\nrate = "1 Gbit/s"\ndelay = "0 s"\nbuffer = "1 packet"\n'
+        for index in links
+    )
+    path = ", ".join(f'"l{index}"' for index in links)
+    scenario = scenario.replace('"bottleneck"]', f'"bottleneck", {path}]')
+    with pytest.raises(package.ScenarioError, match="this run needs about") as refused:
+        package.fluid(scenario, **options)
+    assert told in str(refused.value)
+
+
+LARGE = 'duration = "1 s"\n' + "x = [" + "[]," * 5_000_000 + "]\n"
+"""Reading it takes most of a second on any machine."""
+
+
+def test_ctrl_c_is_answered_while_a_scenario_is_read() -> None:
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            read(LARGE)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -18,10 +18,10 @@
 use longfat_units::Span;
 use nalgebra::{DMatrix, DVector};
 
+use crate::GoOn;
 use crate::demand::{Chances, Demand};
 use crate::network::{FluidError, FluidNetwork, Price};
 use crate::plan::{FlowPlan, LinkPlan, NetworkPlan};
-use crate::stability::GoOn;
 
 /// Where a network settles.
 #[derive(Clone, Debug, PartialEq)]

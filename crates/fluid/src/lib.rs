@@ -19,6 +19,7 @@ mod dormand_prince;
 mod equilibrium;
 mod history;
 mod linear;
+mod memory;
 mod model;
 mod network;
 mod plan;
@@ -30,14 +31,18 @@ mod synchronised;
 mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
+pub use memory::{Memory, memory};
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
-pub use stability::{GoOn, Stability, stability, stability_while};
+pub use stability::{Stability, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
+
+/// Called now and then to ask whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -284,13 +284,13 @@ pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
 impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
-        for (index, link) in self.links.iter().enumerate() {
-            let load: f64 = self
-                .loads
-                .iter()
-                .filter(|load| load.route.contains(&index))
-                .map(|load| load.rate)
-                .sum();
+        let mut loads = vec![0.0; self.links.len()];
+        for load in &self.loads {
+            for &link in &load.route {
+                loads[link] += load.rate;
+            }
+        }
+        for (link, load) in self.links.iter().zip(loads) {
             if load >= link.rate.0 as f64 && link.price != Price::Loss {
                 return Err(FluidError::Overload {
                     link: link.name.clone(),

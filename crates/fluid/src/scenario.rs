@@ -3,6 +3,8 @@
 //! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
 //! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
+use std::collections::BTreeMap;
+
 use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
@@ -68,6 +70,8 @@ pub struct FluidSetup {
     pub links: Vec<String>,
     /// For each link of the network, the index of the link in the scenario, and whether this is its reverse direction.
     pub directions: Vec<(usize, bool)>,
+    /// The place of each in `directions`.
+    places: BTreeMap<(usize, bool), usize>,
 }
 
 /// A group of long flows.
@@ -103,6 +107,7 @@ impl FluidSetup {
             group: Vec::new(),
             links: scenario.links.iter().map(|link| link.name.clone()).collect(),
             directions: Vec::new(),
+            places: BTreeMap::new(),
         };
         if scenario.flows.is_empty() {
             return Err(FluidError::NoLongFlows);
@@ -114,10 +119,11 @@ impl FluidSetup {
             setup.add_traffic(group);
         }
         let mean_rtts = setup.mean_round_trips();
+        let packets = scenario.largest_packets();
         for (at, &(index, reverse)) in setup.directions.iter().enumerate() {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
-            let packet = scenario.largest_packet(index);
+            let packet = packets[index];
             setup.network.links.push(FluidLink {
                 name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
                 rate: direction.rate,
@@ -183,10 +189,10 @@ impl FluidSetup {
         path.iter()
             .map(|&link| {
                 let wanted = (link, reverse);
-                let known = self.directions.iter().position(|&direction| direction == wanted);
-                known.unwrap_or_else(|| {
+                let next = self.directions.len();
+                *self.places.entry(wanted).or_insert_with(|| {
                     self.directions.push(wanted);
-                    self.directions.len() - 1
+                    next
                 })
             })
             .collect()

@@ -26,6 +26,7 @@
 use longfat_units::math;
 use nalgebra::DMatrix;
 
+use crate::GoOn;
 use crate::equilibrium::Equilibrium;
 use crate::linear::{LinearFlow, LinearLink, Number, linear_flow, linear_link};
 use crate::network::FluidNetwork;
@@ -58,9 +59,6 @@ pub fn stability_while(
     let plan = NetworkPlan::new(network);
     Linear::new(&plan, rest).judge(delay, go_on).ok()
 }
-
-/// Called now and then to ask whether to go on.
-pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;
 
 /// `go_on` returned false.
 struct Stopped;

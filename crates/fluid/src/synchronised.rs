@@ -58,6 +58,11 @@ impl<'a> Synchronised<'a> {
         self.0.portion(steps)
     }
 
+    /// The share of the time that has been solved for, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        self.0.t / self.0.end
+    }
+
     /// The results so far.
     pub fn finish(self) -> Trajectory {
         self.0.finish()

@@ -5,6 +5,7 @@
 //!
 //! - a simulation runs without the interpreter's lock, so that threads run simulations in parallel;
 //! - between chunks of events it checks for Ctrl-C and for cancellation, and reports progress;
+//! - what has no chunks is done on a thread of its own, so that Ctrl-C is answered meanwhile;
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
 mod arrow_table;
@@ -16,6 +17,7 @@ mod quantity;
 mod registry;
 mod scenario;
 mod simulate;
+mod watched;
 
 use pyo3::prelude::*;
 
@@ -27,7 +29,7 @@ mod _longfat {
     #[pymodule_export]
     use super::{
         arrow_table::ArrowTable,
-        fluid::{FluidError, FluidPath, fluid_rest, fluid_solve},
+        fluid::{FluidError, FluidPath, fluid_memory, fluid_rest, fluid_solve},
         guard::EngineError,
         quantity::quantity,
         registry::{controllers, profiles, queues},

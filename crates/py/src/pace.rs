@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// Time between two checks: short enough for Ctrl-C and a progress bar, long enough to cost nothing.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// The most by which a portion may outgrow the one before, because steps vary in cost.
 const MOST_GROWTH: u64 = 2;
 

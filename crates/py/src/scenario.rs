@@ -1,14 +1,17 @@
 //! Scenarios: text in, text out.
 
+use std::sync::Arc;
+
 use longfat_sim::Keep;
 use pyo3::exceptions::PyValueError;
 use pyo3::types::PyTuple;
 use pyo3::{create_exception, prelude::*};
 
-use longfat_scenario::Diagnostic;
+use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
 use crate::quantities::Quantities;
+use crate::watched::watched;
 
 create_exception!(
     longfat._longfat,
@@ -76,38 +79,58 @@ impl From<longfat_sim::WorkEstimate> for WorkEstimate {
 #[pyclass(frozen, eq, module = "longfat._longfat")]
 #[derive(Debug, PartialEq)]
 pub(crate) struct Scenario {
-    pub(crate) inner: longfat_scenario::Scenario,
+    pub(crate) inner: Arc<longfat_scenario::Scenario>,
+}
+
+impl Scenario {
+    /// Does something with the scenario that may take longer than anybody wants to wait.
+    fn watched<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: fn(&longfat_scenario::Scenario) -> T,
+    ) -> PyResult<T> {
+        let inner = Arc::clone(&self.inner);
+        watched(py, |_| Ok(()), move |_| work(&inner))
+    }
 }
 
 #[pymethods]
 impl Scenario {
     /// Reads a scenario from TOML text; `origin` stands for its file in messages.
     #[staticmethod]
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "a sequence is copied out of the interpreter"
-    )]
-    #[pyo3(signature = (text, origin = "scenario", *, overrides = Vec::new(), seed = None))]
+    #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None))]
     #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None)")]
     fn parse(
         py: Python<'_>,
-        text: &str,
-        origin: &str,
+        text: String,
+        origin: String,
         overrides: Vec<String>,
         seed: Option<u64>,
     ) -> PyResult<Self> {
-        let read = || longfat_scenario::Scenario::read(text, origin, &overrides, seed);
-        let read = py.detach(|| guarded(read))?;
-        py.check_signals()?;
-        read.map(|inner| Self { inner }).map_err(|error| refused(py, &error))
+        let read = watched(
+            py,
+            |_| Ok(()),
+            move |waiting| {
+                let mut go_on = || waiting.goes_on();
+                let catalogue = Catalogue::built_in();
+                let read = longfat_scenario::Scenario::read_while(
+                    &catalogue, &text, &origin, &overrides, seed, &mut go_on,
+                );
+                // Dropped here: what is left of a large file takes its time as well.
+                drop((text, overrides));
+                read
+            },
+        )?;
+        let read = read.expect("nobody has given up");
+        read.map(|inner| Self { inner: Arc::new(inner) }).map_err(|error| refused(py, &error))
     }
 
     /// The same scenario with another seed.
     #[pyo3(signature = (seed, /))]
     fn with_seed(&self, seed: u64) -> Self {
-        let mut inner = self.inner.clone();
+        let mut inner = (*self.inner).clone();
         inner.seed = seed;
-        Self { inner }
+        Self { inner: Arc::new(inner) }
     }
 
     /// What every stream of random numbers is derived from.
@@ -129,13 +152,13 @@ impl Scenario {
     }
 
     /// The scenario as a TOML file that reads back to the same scenario.
-    fn to_toml(&self) -> PyResult<String> {
-        guarded(|| self.inner.to_toml())
+    fn to_toml(&self, py: Python<'_>) -> PyResult<String> {
+        self.watched(py, longfat_scenario::Scenario::to_toml)
     }
 
     /// Its quantities as plain numbers: times in picoseconds, rates in bit/s, sizes in bytes.
-    fn quantities(&self) -> PyResult<Quantities> {
-        guarded(|| Quantities::of(&self.inner))
+    fn quantities(&self, py: Python<'_>) -> PyResult<Quantities> {
+        self.watched(py, Quantities::of)
     }
 
     /// Roughly what a run will need: data packets, seconds on one core, bytes of memory, and what takes most of these.
@@ -146,7 +169,7 @@ impl Scenario {
     }
 
     /// The scenario as JSON text.
-    fn to_json(&self) -> PyResult<String> {
-        guarded(|| self.inner.to_json().to_string())
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.watched(py, |scenario| scenario.to_json().to_string())
     }
 }

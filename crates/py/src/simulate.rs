@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use longfat_sim::Simulation;
+use longfat_sim::summary::{Summary, Work};
 use pyo3::exceptions::{PyException, PyKeyError};
 use pyo3::{create_exception, prelude::*};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::arrow_table::ArrowTable;
 use crate::guard::guarded;
 use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
+use crate::watched::watched;
 
 /// How many events the first portion has: a fraction of a millisecond, or a second at the very worst.
 const FIRST: u64 = 5_000;
@@ -78,7 +80,7 @@ impl Recording {
     }
 }
 
-/// Simulates a scenario to its end.
+/// Simulates a scenario to its end. The network is built, and the report made, on a thread that watches no signals.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, record = true, progress = None, transfers = None, cancellation = None))]
 pub(crate) fn simulate(
@@ -89,17 +91,21 @@ pub(crate) fn simulate(
     transfers: Option<&Bound<'_, PyAny>>,
     cancellation: Option<&Bound<'_, Cancellation>>,
 ) -> PyResult<Recording> {
-    let scenario = &scenario.get().inner;
+    let scenario = Arc::clone(&scenario.get().inner);
     let cancelled = cancellation.map(|flag| Arc::clone(&flag.get().flag));
-    let cancelled = || cancelled.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed));
+    let refuse_cancelled = || match &cancelled {
+        Some(flag) if flag.load(Ordering::Relaxed) => {
+            Err(Cancelled::new_err("the simulation was cancelled"))
+        }
+        _ => Ok(()),
+    };
     let start = now();
-    let mut simulation = py.detach(|| guarded(|| Simulation::new(scenario, record)))?;
+    let build = move |_: &_| Simulation::new(&scenario, record);
+    let mut simulation = watched(py, |_| refuse_cancelled(), build)?;
     let mut pace = Pace::new(FIRST);
     loop {
         py.check_signals()?;
-        if cancelled() {
-            return Err(Cancelled::new_err("the simulation was cancelled"));
-        }
+        refuse_cancelled()?;
         let more = py.detach(|| guarded(|| simulation.advance(pace.next())))?;
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
@@ -113,27 +119,33 @@ pub(crate) fn simulate(
             break;
         }
     }
-    let recording = py.detach(|| guarded(|| simulation.finish()))?;
-    py.check_signals()?;
-    let wall = now().duration_since(start).as_secs_f64();
-    let tables = recording.tables.into_iter();
-    Ok(Recording {
-        summary: summary(&recording.summary, wall)?,
-        tables: tables
-            .map(|table| Ok((table.name, ArrowTable::new(table)?)))
-            .collect::<PyResult<_>>()?,
-    })
+    let report = move |_: &_| {
+        let recording = simulation.finish();
+        let wall = now().duration_since(start).as_secs_f64();
+        let tables = recording.tables.into_iter();
+        Ok(Recording {
+            summary: timed(recording.summary, wall),
+            tables: tables
+                .map(|table| Ok((table.name, ArrowTable::new(table)?)))
+                .collect::<PyResult<_>>()?,
+        })
+    };
+    watched(py, |_| refuse_cancelled(), report)?
 }
 
 /// The averages as JSON text, with the measurements of the wall clock.
-fn summary(summary: &longfat_sim::summary::Summary, wall: f64) -> PyResult<String> {
-    guarded(|| {
-        let mut value = serde_json::to_value(summary).expect("a summary is plain data");
-        if let Some(engine) = value.get_mut("engine").and_then(Value::as_object_mut) {
-            engine.insert("wall_s".to_owned(), json!(wall));
-            let packets = summary.engine.data_packets as f64;
-            engine.insert("packets_per_s".to_owned(), json!(packets / wall.max(1e-9)));
-        }
-        value.to_string()
-    })
+fn timed(summary: Summary, wall: f64) -> String {
+    let work = summary.engine;
+    let packets_per_s = work.data_packets as f64 / wall.max(1e-9);
+    let timed = summary.with_engine(Engine { work, wall_s: wall, packets_per_s });
+    serde_json::to_string(&timed).expect("a summary is plain data")
+}
+
+/// What the simulator did, and how long it took.
+#[derive(Serialize)]
+struct Engine {
+    #[serde(flatten)]
+    work: Work,
+    wall_s: f64,
+    packets_per_s: f64,
 }

@@ -13,6 +13,9 @@ const KEPT: usize = 100;
 const QUOTED: usize = 40;
 /// Longer names, in bytes, are not compared with others.
 const LONGEST_NAME: usize = 200;
+/// A name is compared with no more than this many others, and a list in a message names no more than [`LISTED`].
+const COMPARED: usize = 1_000;
+const LISTED: usize = 20;
 
 /// Why a scenario cannot be simulated: every independent problem and its place, ready to be shown.
 ///
@@ -124,7 +127,7 @@ pub(crate) struct Problems(Vec<Problem>);
 impl Problems {
     /// Notes a problem. An identical one comes from reading the same value twice, and is not repeated.
     pub(crate) fn add(&mut self, problem: Problem) {
-        if self.0.len() < KEPT && !self.0.contains(&problem) {
+        if !self.is_full() && !self.0.contains(&problem) {
             self.0.push(problem);
         }
     }
@@ -132,6 +135,11 @@ impl Problems {
     /// The value of `result`, or `None` after noting its problem.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(problem)).ok()
+    }
+
+    /// Are there so many that no more are kept? Whatever is read after that says nothing new.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= KEPT
     }
 
     /// Is everything right so far?
@@ -286,6 +294,7 @@ pub(crate) fn nearest<'a>(
     let name = plain(name);
     candidates
         .into_iter()
+        .take(COMPARED)
         .filter(|candidate| candidate.len() <= LONGEST_NAME)
         .map(|candidate| (strsim::damerau_levenshtein(&name, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| {
@@ -293,6 +302,16 @@ pub(crate) fn nearest<'a>(
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// Some names for a message: all of them, or the first ones and how many more there are.
+pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names = names.map(quoted);
+    let shown: Vec<String> = names.by_ref().take(LISTED).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }
 
 /// "did you mean", if there is something to suggest.

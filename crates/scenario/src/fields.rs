@@ -127,7 +127,7 @@ impl<'a> Fields<'a> {
         problems: &mut Problems,
     ) -> Option<Field<'a>> {
         let found = self.find(name);
-        if found.is_none() && !self.misspelt(name) {
+        if found.is_none() && !problems.is_full() && !self.misspelt(name) {
             let reason = format!("{} has no `{name}`", self.owner);
             problems.add(Problem::new(self.home, reason).help(format!("add `{example}`")));
         }
@@ -170,6 +170,9 @@ impl<'a> Fields<'a> {
     pub(crate) fn refuse_strangers(&self, problems: &mut Problems) {
         let known = |name: &str| self.keys.contains(&name);
         for entry in self.table.0.iter().filter(|entry| !known(&entry.name)) {
+            if problems.is_full() {
+                return;
+            }
             problems.add(self.stranger(entry));
         }
     }

@@ -1,14 +1,15 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longfat_control::Controller;
 use longfat_units::Span;
 
 use crate::choice::{self, Chosen, chosen, settings};
-use crate::error::{Problem, Problems, did_you_mean, quoted};
+use crate::error::{Problem, Problems, did_you_mean, listed, quoted};
 use crate::fields::{Field, Fields};
-use crate::link::LinkDraft;
+use crate::link::{LinkDraft, Links};
 use crate::profile;
 use crate::spans::extent_problem;
 use crate::transport::transport;
@@ -16,12 +17,13 @@ use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
 use crate::{Catalogue, Choice, Spans, Transport};
 
+/// A packet counts the links that it has crossed, in 16 bits.
+const MOST_LINKS: usize = u16::MAX as usize;
+
 /// The context in which a group is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupContext<'a> {
-    pub(crate) links: &'a [LinkDraft],
-    /// Every link of the file, including those that could not be read.
-    pub(crate) link_names: &'a [&'a str],
+    pub(crate) links: &'a Links<'a>,
     pub(crate) duration: Option<Span>,
     pub(crate) catalogue: &'a Catalogue,
 }
@@ -103,8 +105,8 @@ impl Common {
         // With no links at all there is one problem, not one more for each group.
         let path = fields
             .need("path", &example_path(context), problems)
-            .filter(|_| !context.link_names.is_empty())
-            .and_then(|field| problems.keep(path(field, context.link_names)));
+            .filter(|_| !context.links.is_empty())
+            .and_then(|field| problems.keep(path(field, context.links)));
         let transport = transport(fields, problems);
         if let (Some(control), Some(transport)) = (&control, &transport) {
             problems.keep(provides(fields, transport, control));
@@ -202,11 +204,11 @@ fn provides(
 }
 
 fn example_path(context: GroupContext<'_>) -> String {
-    format!("path = [\"{}\"]", context.link_names.first().unwrap_or(&"bottleneck"))
+    format!("path = [\"{}\"]", context.links.names().next().unwrap_or("bottleneck"))
 }
 
 /// Indices of the links of a path, in the order written.
-fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
+fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
     let Some(items) = field.node.list() else {
         let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
         return Err(field.wrong("a list of link names").maybe_help(help));
@@ -214,7 +216,14 @@ fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
     if items.is_empty() {
         return Err(field.problem("a path crosses at least one link, but this one is empty"));
     }
+    if items.len() > MOST_LINKS {
+        return Err(field.problem(format!(
+            "this path crosses {} links, and {MOST_LINKS} are the most",
+            items.len()
+        )));
+    }
     let mut path = Vec::with_capacity(items.len());
+    let mut crossed = BTreeSet::new();
     for item in items {
         let item_field = Field { name: field.name, node: item };
         let Some(text) = item.text() else {
@@ -223,13 +232,13 @@ fn path(field: Field<'_>, link_names: &[&str]) -> Result<Vec<usize>, Problem> {
                 item.describe()
             )));
         };
-        let Some(index) = link_names.iter().position(|name| *name == text) else {
+        let Some(index) = links.index(text) else {
             let reason = format!("there is no link called `{}`", quoted(text));
-            let help = did_you_mean(text, link_names.iter().copied())
-                .unwrap_or_else(|| format!("the links are: {}", link_names.join(", ")));
+            let help = did_you_mean(text, links.names())
+                .unwrap_or_else(|| format!("the links are: {}", listed(links.names())));
             return Err(item_field.problem(reason).help(help));
         };
-        if path.contains(&index) {
+        if !crossed.insert(index) {
             return Err(item_field.problem(format!("this path crosses link `{text}` twice")));
         }
         path.push(index);
@@ -246,9 +255,8 @@ fn reaches(
 ) -> Result<(), Problem> {
     let mut least = Span::ZERO;
     for &index in path {
-        let name = context.link_names[index];
-        let link = context.links.iter().find(|link| link.name == name);
         // A link with a problem of its own has already reported it.
+        let link = context.links.draft(index);
         let Some(delay) = link.and_then(LinkDraft::there_and_back) else { return Ok(()) };
         least = Span(least.0.saturating_add(delay.0));
     }

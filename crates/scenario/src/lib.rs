@@ -298,9 +298,9 @@ impl PartialEq for Scenario {
 }
 
 impl Scenario {
-    /// The size of the largest packet that crosses link `index`, in either direction.
-    pub fn largest_packet(&self, index: usize) -> Bytes {
-        largest_packet(&self.flows, &self.traffic, index)
+    /// For each link, the size of the largest packet that crosses it in either direction.
+    pub fn largest_packets(&self) -> Vec<Bytes> {
+        largest_packets(&self.flows, &self.traffic, self.links.len())
     }
 
     /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.
@@ -315,12 +315,17 @@ impl Scenario {
     }
 }
 
-/// The size of the largest packet on link `index`, or the usual size where nothing crosses it.
-fn largest_packet(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Bytes {
+/// The size of the largest packet on each of `links` links, or the usual size where nothing crosses it.
+fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec<Bytes> {
+    let mut largest = vec![None; links];
     let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
     let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
-    let crossing = flows.chain(traffic).filter(|(path, _)| path.contains(&index));
-    crossing.map(|(_, transport)| transport.packet).max().unwrap_or(Bytes(1500))
+    for (path, transport) in flows.chain(traffic) {
+        for &index in path {
+            largest[index] = largest[index].max(Some(transport.packet));
+        }
+    }
+    largest.into_iter().map(|packet| packet.unwrap_or(Bytes(1500))).collect()
 }
 
 impl Spans {

@@ -1,5 +1,6 @@
 //! Links: what the file says about them and, once the flows are known, how long their queues are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longfat_queue::{Capacity, Discipline, LengthUnit};
@@ -45,6 +46,44 @@ struct DirectionDraft {
     bdp_wrong: bool,
     /// The keys of this direction; those of the reverse direction override those of the forward one.
     table: TomlTable,
+}
+
+/// The links of a file by name, in its order. Those that could not be read have no draft.
+#[derive(Debug)]
+pub(crate) struct Links<'a> {
+    drafts: Vec<(&'a str, Option<LinkDraft>)>,
+    indices: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Links<'a> {
+    /// The links of `entries`, with what could be read of each.
+    pub(crate) fn new(drafts: Vec<(&'a str, Option<LinkDraft>)>) -> Self {
+        let indices = drafts.iter().enumerate().map(|(index, (name, _))| (*name, index)).collect();
+        Self { drafts, indices }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.drafts.is_empty()
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.drafts.iter().map(|(name, _)| *name)
+    }
+
+    /// The place in the file of the link called `name`.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.indices.get(name).copied()
+    }
+
+    /// What could be read of a link.
+    pub(crate) fn draft(&self, index: usize) -> Option<&LinkDraft> {
+        self.drafts[index].1.as_ref()
+    }
+
+    /// What could be read of each link, in the order of the file.
+    pub(crate) fn into_drafts(self) -> impl Iterator<Item = Option<LinkDraft>> {
+        self.drafts.into_iter().map(|(_, draft)| draft)
+    }
 }
 
 /// What the flows that cross a link, in either direction, say about it.

@@ -86,6 +86,11 @@ fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
     }
 }
 
+/// The name that an entry of a list gives itself.
+fn name_of(node: &Node) -> Option<&str> {
+    node.table().and_then(|table| table.node("name")).and_then(Node::text)
+}
+
 /// The path through the tree so far, for messages.
 struct Walk {
     path: String,
@@ -159,24 +164,21 @@ impl Walk {
 
     /// The index in `list` of the table called `part`, or at that number.
     fn position(&mut self, list: &[Node], part: &KeyPart<'_>) -> Result<usize, Problem> {
-        let name = |node: &Node| {
-            node.table().and_then(|table| table.node("name")).and_then(Node::text).map(String::from)
-        };
-        let names: Vec<String> = list.iter().filter_map(name).collect();
         let found = list
             .iter()
-            .position(|node| name(node).as_deref() == Some(part.name))
+            .position(|node| name_of(node) == Some(part.name))
             .or_else(|| part.name.parse().ok().filter(|&index| index < list.len()));
         if let Some(index) = found {
             self.pass(part);
             return Ok(index);
         }
-        let reason = if names.is_empty() {
+        let mut names = list.iter().filter_map(name_of).peekable();
+        let reason = if names.peek().is_none() {
             format!("`{}` has {} entries, numbered from 0", self.path, list.len())
         } else {
             format!("there is no {} called `{}`", self.path, quoted(part.name))
         };
-        let help = did_you_mean(part.name, names.iter().map(String::as_str));
+        let help = did_you_mean(part.name, names);
         Err(Problem::new(part.place, reason).maybe_help(help))
     }
 }

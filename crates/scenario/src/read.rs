@@ -9,12 +9,12 @@ use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
 use crate::fields::{Field, Fields};
 use crate::flow::{FLOW, flow};
 use crate::group::{GroupContext, Sort};
-use crate::link::{Crossing, LinkDraft, draft};
+use crate::link::{Crossing, Links, draft};
 use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
 use crate::value::{count, quantity};
 use crate::{
-    Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packet, overrides,
+    Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packets, overrides,
 };
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
@@ -60,6 +60,35 @@ impl Scenario {
         overrides: &[String],
         seed: Option<u64>,
     ) -> Result<Self, ScenarioError> {
+        let read = Self::read_while(catalogue, text, origin, overrides, seed, &mut || true);
+        read.expect("nobody stops it")
+    }
+
+    /// The same, asking `go_on` before each link, group and override. `None` once that has said no.
+    ///
+    /// # Errors
+    /// As for [`Scenario::read`].
+    pub fn read_while(
+        catalogue: &Catalogue,
+        text: &str,
+        origin: &str,
+        overrides: &[String],
+        seed: Option<u64>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Result<Self, ScenarioError>> {
+        let mut watch = Watch { go_on, stopped: false };
+        let read = Self::read_watched(catalogue, text, origin, overrides, seed, &mut watch);
+        (!watch.stopped).then_some(read)
+    }
+
+    fn read_watched(
+        catalogue: &Catalogue,
+        text: &str,
+        origin: &str,
+        overrides: &[String],
+        seed: Option<u64>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Self, ScenarioError> {
         let mut sources = vec![(origin, text)];
         sources.extend(overrides.iter().map(|text| (SET, text.as_str())));
         let sources = Sources(sources);
@@ -79,13 +108,16 @@ impl Scenario {
             return Err(problems.into_error(&sources));
         };
         for (index, text) in overrides.iter().enumerate() {
+            if problems.is_full() || !watch.goes_on() {
+                break;
+            }
             problems.keep(overrides::apply(&mut root, text, index + 1));
         }
         // If an override failed, this is not the scenario that was asked for, and reading on is pointless.
         if !problems.is_empty() {
             return Err(problems.into_error(&sources));
         }
-        match scenario(&root, catalogue, &mut problems) {
+        match scenario(&root, catalogue, &mut problems, watch) {
             Some(scenario) if problems.is_empty() => {
                 Ok(Self { seed: seed.unwrap_or(scenario.seed), ..scenario })
             }
@@ -94,7 +126,25 @@ impl Scenario {
     }
 }
 
-fn scenario(root: &TomlTable, catalogue: &Catalogue, problems: &mut Problems) -> Option<Scenario> {
+/// Asks whether to go on, until the answer is no.
+struct Watch<'a> {
+    go_on: &'a mut dyn FnMut() -> bool,
+    stopped: bool,
+}
+
+impl Watch<'_> {
+    fn goes_on(&mut self) -> bool {
+        self.stopped = self.stopped || !(self.go_on)();
+        !self.stopped
+    }
+}
+
+fn scenario(
+    root: &TomlTable,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+    watch: &mut Watch<'_>,
+) -> Option<Scenario> {
     let fields = Fields {
         owner: "the scenario".into(),
         class: "a scenario",
@@ -111,35 +161,37 @@ fn scenario(root: &TomlTable, catalogue: &Catalogue, problems: &mut Problems) ->
     let sample = fields.or("sample", usual, problems, |field| sample(field, duration));
 
     let link_entries = links(&fields, problems);
-    let link_names: Vec<&str> =
-        link_entries.map(|table| table.names().collect()).unwrap_or_default();
     let entries = link_entries.map(|table| table.0.as_slice()).unwrap_or_default();
-    let drafts: Vec<LinkDraft> =
-        entries.iter().filter_map(|entry| draft(entry, problems)).collect();
-    let every_link_is_known = drafts.len() == link_names.len();
+    let mut drafts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if !watch.goes_on() {
+            return None;
+        }
+        drafts.push((entry.name.as_str(), draft(entry, problems)));
+    }
+    let links = Links::new(drafts);
 
     let flow_nodes = groups(&fields, FLOW, problems);
     let traffic_nodes = groups(&fields, TRAFFIC, problems);
     if let (Some([]), Some([])) = (flow_nodes, traffic_nodes) {
         refuse_silence(&fields, problems);
     }
-    let context = GroupContext { links: &drafts, link_names: &link_names, duration, catalogue };
-    let flows = flow_nodes.and_then(|nodes| every(nodes, |node| flow(node, context, problems)));
-    let traffic =
-        traffic_nodes.and_then(|nodes| every(nodes, |node| traffic(node, context, problems)));
+    let context = GroupContext { links: &links, duration, catalogue };
+    let flows = flow_nodes.and_then(|nodes| every(nodes, flow, context, problems, watch));
+    let traffic = traffic_nodes.and_then(|nodes| every(nodes, traffic, context, problems, watch));
     refuse_repeated_names(&[(FLOW, flow_nodes), (TRAFFIC, traffic_nodes)], problems);
 
     // If any group has a problem, what it says about the links it crosses is unknown.
     let known = flows.as_ref().zip(traffic.as_ref());
     let known = known.filter(|(flows, traffic)| !flows.is_empty() || !traffic.is_empty());
-    // Drafts are in the order of the names, but some names have none.
-    let mut places = link_names.iter().enumerate();
-    let links: Vec<Option<Link>> = drafts
-        .into_iter()
-        .map(|draft| {
-            let (index, _) = places.find(|(_, name)| **name == draft.name)?;
-            let crossing = known.map(|(flows, traffic)| crossing(flows, traffic, index));
-            draft.resolve(crossing, catalogue, problems)
+    let crossings = known.map(|(flows, traffic)| crossings(flows, traffic, entries.len()));
+    let links: Vec<Option<Link>> = links
+        .into_drafts()
+        .enumerate()
+        .take_while(|_| watch.goes_on())
+        .map(|(index, draft)| {
+            let crossing = crossings.as_ref().map(|crossings| crossings[index]);
+            draft?.resolve(crossing, catalogue, problems)
         })
         .collect();
     let scenario = Scenario {
@@ -147,17 +199,16 @@ fn scenario(root: &TomlTable, catalogue: &Catalogue, problems: &mut Problems) ->
         warmup: warmup?,
         seed: seed?,
         sample: sample?,
-        // The paths of groups are indices into all the names.
-        links: links.into_iter().collect::<Option<_>>().filter(|_| every_link_is_known)?,
+        links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
         traffic: traffic?,
         catalogue: catalogue.clone(),
     };
-    let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
-    // If a link is missing, paths point past it.
-    if scenario.links.len() == link_names.len() {
-        refuse_missing_priorities(&scenario, nodes, problems);
+    if watch.stopped {
+        return None;
     }
+    let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
+    refuse_missing_priorities(&scenario, nodes, problems);
     Some(scenario)
 }
 
@@ -243,6 +294,7 @@ fn refuse_missing_priorities<'a>(
     nodes: impl Iterator<Item = &'a Node>,
     problems: &mut Problems,
 ) {
+    let packets = scenario.largest_packets();
     let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
     let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
     for ((control, path, reverse), node) in flows.chain(traffic).zip(nodes) {
@@ -252,7 +304,7 @@ fn refuse_missing_priorities<'a>(
         let heeds = |index: usize| {
             let link = &scenario.links[index];
             let direction = if reverse { &link.reverse } else { &link.forward };
-            heeds_priorities(direction, scenario.largest_packet(index))
+            heeds_priorities(direction, packets[index])
         };
         let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
@@ -282,17 +334,35 @@ fn groups<'a>(fields: &Fields<'a>, sort: Sort, problems: &mut Problems) -> Optio
     nodes
 }
 
-/// All values, if every one is right; each node is read in any case.
-fn every<T>(nodes: &[Node], read: impl FnMut(&Node) -> Option<T>) -> Option<Vec<T>> {
-    let values: Vec<Option<T>> = nodes.iter().map(read).collect();
-    values.into_iter().collect()
+/// Reads one group.
+type Read<T> = fn(&Node, GroupContext<'_>, &mut Problems) -> Option<T>;
+
+/// All groups, if every one is right. Each node is read in any case, for its problems, until there are enough of them.
+fn every<T>(
+    nodes: &[Node],
+    read: Read<T>,
+    context: GroupContext<'_>,
+    problems: &mut Problems,
+    watch: &mut Watch<'_>,
+) -> Option<Vec<T>> {
+    let mut values = Some(Vec::with_capacity(nodes.len()));
+    for node in nodes {
+        if problems.is_full() || !watch.goes_on() {
+            return None;
+        }
+        match (read(node, context, problems), &mut values) {
+            (Some(value), Some(values)) => values.push(value),
+            _ => values = None,
+        }
+    }
+    values
 }
 
 /// Refuses a scenario in which nobody sends anything.
 fn refuse_silence(fields: &Fields<'_>, problems: &mut Problems) {
     let place = fields.find(FLOW.key).or_else(|| fields.find(TRAFFIC.key));
     let place = place.map_or(fields.home, |field| field.node.place);
-    if !fields.misspelt(FLOW.key) && !fields.misspelt(TRAFFIC.key) {
+    if !problems.is_full() && !fields.misspelt(FLOW.key) && !fields.misspelt(TRAFFIC.key) {
         let reason = "the scenario has neither a flow nor traffic";
         problems.add(Problem::new(place, reason).help("add `[[flow]]`, or `[[traffic]]`"));
     }
@@ -313,22 +383,41 @@ fn refuse_repeated_names(groups: &[(Sort, Option<&[Node]>)], problems: &mut Prob
     }
 }
 
-/// What the flows that cross link `index` say about it.
-fn crossing(flows: &[FlowGroup], traffic: &[TrafficGroup], index: usize) -> Crossing {
-    let packet = largest_packet(flows, traffic, index);
-    let flows = flows.iter().filter(|flow| flow.path.contains(&index));
-    let traffic = traffic.iter().filter(|traffic| traffic.path.contains(&index));
-    let long = mean(flows.map(|flow| (flow.rtt.mean(), flow.count as f64)));
-    let rtt = long.or_else(|| mean(traffic.map(|group| (group.rtt.mean(), group.arrivals))));
-    Crossing { packet, rtt }
+/// What the flows that cross each link say about it.
+fn crossings(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec<Crossing> {
+    let (mut long, mut short) = (vec![Mean::default(); links], vec![Mean::default(); links]);
+    for flow in flows {
+        let rtt = flow.rtt.mean();
+        flow.path.iter().for_each(|&index| long[index].add(rtt, flow.count as f64));
+    }
+    for group in traffic {
+        let rtt = group.rtt.mean();
+        group.path.iter().for_each(|&index| short[index].add(rtt, group.arrivals));
+    }
+    let packets = largest_packets(flows, traffic, links);
+    let round_trips = long.iter().zip(&short).map(|(long, short)| long.span().or(short.span()));
+    packets.into_iter().zip(round_trips).map(|(packet, rtt)| Crossing { packet, rtt }).collect()
 }
 
 /// The weighted mean of round trips. The mean of equal ones is exact to the picosecond.
-fn mean(round_trips: impl Iterator<Item = (Span, f64)> + Clone) -> Option<Span> {
-    let (first, _) = round_trips.clone().next()?;
-    let beyond = |span: Span| (span.0.cast_signed() - first.0.cast_signed()) as f64;
-    let (sum, weight) = round_trips.fold((0.0, 0.0), |(sum, total), (span, weight)| {
-        (sum + beyond(span) * weight, total + weight)
-    });
-    Some(Span(first.0.saturating_add_signed((sum / weight).round() as i64)))
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    /// What the others are compared with; `None` as long as there are none.
+    first: Option<Span>,
+    /// Weighted differences from it, in picoseconds.
+    beyond: f64,
+    weight: f64,
+}
+
+impl Mean {
+    fn add(&mut self, span: Span, weight: f64) {
+        let first = *self.first.get_or_insert(span);
+        self.beyond += (span.0.cast_signed() - first.0.cast_signed()) as f64 * weight;
+        self.weight += weight;
+    }
+
+    fn span(&self) -> Option<Span> {
+        let beyond = (self.beyond / self.weight).round() as i64;
+        self.first.map(|first| Span(first.0.saturating_add_signed(beyond)))
+    }
 }

@@ -63,8 +63,7 @@ pub(crate) fn traffic(
     let field = fields.need("arrivals", "arrivals = { poisson = \"10 /s\" }", problems);
     let arrivals = field.and_then(|field| {
         let (field, arrivals) = problems.keep(arrivals(field))?;
-        let first = path.as_ref().and_then(|path| context.link_names.get(*path.first()?));
-        let link = context.links.iter().find(|link| Some(&link.name.as_str()) == first);
+        let link = path.as_ref().and_then(|path| context.links.draft(*path.first()?));
         let rate = link.zip(common.reverse).and_then(|(link, reverse)| link.rate(reverse));
         problems.keep(per_second(field, arrivals, rate, size.as_ref()))?
     });

@@ -19,6 +19,8 @@ const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
 
 /// Longer names are not worth suggesting.
 const NAME: usize = 40;
+/// Every flow of a group carries its name.
+const LONGEST_NAME: usize = 200;
 
 /// A quantity written with a unit.
 pub(crate) trait Quantity: FromStr<Err = UnitError> + Display {
@@ -266,6 +268,14 @@ pub(crate) fn name<'a>(text: &'a str, place: Place, what: &str) -> Result<&'a st
         let better = better.trim_matches('-');
         let help = (1..=NAME).contains(&better.len()).then(|| format!("write \"{better}\""));
         return Err(Problem::new(place, reason).maybe_help(help));
+    }
+    if text.len() > LONGEST_NAME {
+        let reason = format!(
+            "`{}` cannot be the name of {what}: it has {} letters, and {LONGEST_NAME} are the most",
+            quoted(text),
+            text.len()
+        );
+        return Err(Problem::new(place, reason));
     }
     Ok(text)
 }

@@ -21,7 +21,21 @@ const WHOLE: f64 = 9_007_199_254_740_992.0;
 impl Scenario {
     /// The scenario as a file that states everything; reading it gives an equal scenario.
     pub fn to_toml(&self) -> String {
-        toml(&self.to_json())
+        let mut text = String::new();
+        for (key, value) in &self.top() {
+            line(&mut text, key, value);
+        }
+        // Each part on its own: all of them together would take many times the memory of the text.
+        for link in &self.links {
+            table(&mut text, &format!("link.{}", link.name), &link_json(link));
+        }
+        for flow in &self.flows {
+            group(&mut text, "flow", &flow_json(&self.links, flow));
+        }
+        for traffic in &self.traffic {
+            group(&mut text, "traffic", &traffic_json(&self.links, traffic));
+        }
+        text
     }
 
     /// The same as an object, with the keys of a scenario file.
@@ -29,15 +43,23 @@ impl Scenario {
         let links = self.links.iter().map(|link| (link.name.clone(), link_json(link)));
         let flows = self.flows.iter().map(|flow| flow_json(&self.links, flow));
         let traffic = self.traffic.iter().map(|group| traffic_json(&self.links, group));
-        Value::Object(object([
+        let mut whole = self.top();
+        whole.append(&mut object([
+            ("link", Value::Object(links.collect())),
+            ("flow", Value::Array(flows.collect())),
+            ("traffic", Value::Array(traffic.collect())),
+        ]));
+        Value::Object(whole)
+    }
+
+    /// What stands above the links.
+    fn top(&self) -> Map<String, Value> {
+        object([
             ("duration", span(self.duration)),
             ("warmup", span(self.warmup)),
             ("seed", self.seed.into()),
             ("sample", span(self.sample)),
-            ("link", Value::Object(links.collect())),
-            ("flow", Value::Array(flows.collect())),
-            ("traffic", Value::Array(traffic.collect())),
-        ]))
+        ])
     }
 }
 
@@ -237,28 +259,12 @@ fn one(key: &str, value: Value) -> Value {
     Value::Object(object([(key, value)]))
 }
 
-/// The text of a scenario file with these keys.
-fn toml(scenario: &Value) -> String {
-    let mut text = String::new();
-    for (key, value) in pairs(scenario) {
-        match (key, value) {
-            ("link", links) => {
-                for (name, link) in pairs(links) {
-                    table(&mut text, &format!("link.{name}"), link);
-                }
-            }
-            ("flow" | "traffic", Value::Array(groups)) => {
-                for group in groups {
-                    text.extend(["\n[[", key, "]]\n"]);
-                    for (key, value) in pairs(group) {
-                        line(&mut text, key, value);
-                    }
-                }
-            }
-            _ => line(&mut text, key, value),
-        }
+/// A group of flows.
+fn group(text: &mut String, heading: &str, group: &Value) {
+    text.extend(["\n[[", heading, "]]\n"]);
+    for (key, value) in pairs(group) {
+        line(text, key, value);
     }
-    text
 }
 
 /// A link: its own keys under a heading, then its reverse direction under another.

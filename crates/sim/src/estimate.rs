@@ -20,6 +20,8 @@ const TRANSFER: f64 = 100.0;
 const TRANSFER_TOLD: f64 = 16.0;
 /// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
+/// A link: both of its directions, with their wires and what is measured.
+const LINK: f64 = 3_000.0;
 /// A bin of the histogram of a queue's levels.
 const LEVEL: f64 = 8.0;
 /// What one core simulates per second, in data packets and in rows.
@@ -46,6 +48,8 @@ pub struct WorkEstimate {
 pub enum Share {
     /// Packets in transit: in queues, on wires, in first windows.
     Packets,
+    /// Links, whatever crosses them.
+    Links,
     /// Long flows.
     Flows,
     /// Short flows, live and finished.
@@ -59,6 +63,7 @@ impl Share {
     pub fn name(self) -> &'static str {
         match self {
             Self::Packets => "packets",
+            Self::Links => "links",
             Self::Flows => "flows",
             Self::Transfers => "transfers",
             Self::Rows => "rows",
@@ -93,8 +98,7 @@ impl WorkEstimate {
     pub fn of(scenario: &Scenario, keep: Keep) -> Self {
         let loads: Vec<FlowClass<'_>> = long(scenario).chain(short(scenario)).collect();
         // All loads that cross a link share what it can carry.
-        let shares: Vec<[f64; 2]> =
-            (0..scenario.links.len()).map(|index| share(scenario, &loads, index)).collect();
+        let shares = shares(scenario, &loads);
         let share = |load: &FlowClass<'_>| {
             let side = usize::from(load.reverse);
             load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
@@ -104,12 +108,9 @@ impl WorkEstimate {
 
         // First windows are sent at once, whatever becomes of them.
         let first: f64 = loads.iter().map(|load| load.flows * load.first).sum();
-        let links = scenario.links.iter().enumerate();
+        let links = scenario.links.iter().zip(scenario.largest_packets());
         let held: f64 = links
-            .map(|(index, link)| {
-                let packet = scenario.largest_packet(index);
-                held(&link.forward, packet) + held(&link.reverse, packet)
-            })
+            .map(|(link, packet)| held(&link.forward, packet) + held(&link.reverse, packet))
             .sum();
         let windows: f64 =
             loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
@@ -130,6 +131,7 @@ impl WorkEstimate {
 
         let parts = [
             (Share::Packets, under_way * (PACKET + LEVEL)),
+            (Share::Links, scenario.links.len() as f64 * LINK),
             (Share::Flows, flows * FLOW),
             (Share::Transfers, transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW),
             (Share::Rows, rows * ROW),
@@ -139,7 +141,7 @@ impl WorkEstimate {
             packets,
             seconds: (packets + first) / PACKETS_PER_S + rows / ROWS_PER_S,
             memory: parts.iter().map(|(_, bytes)| bytes).sum(),
-            largest: largest.expect("there are four").0,
+            largest: largest.expect("there are five").0,
         }
     }
 }
@@ -223,18 +225,22 @@ fn held(direction: &Direction, packet: Bytes) -> f64 {
     wire + queue
 }
 
-/// The share of what the flows across a link would send that each of its directions can carry.
-fn share(scenario: &Scenario, loads: &[FlowClass<'_>], index: usize) -> [f64; 2] {
-    [false, true].map(|reverse| {
-        let wanted: f64 = loads
-            .iter()
-            .filter(|load| load.reverse == reverse && load.path.contains(&index))
-            .map(|load| load.bytes)
-            .sum();
-        let rate = direction(scenario, index, reverse).rate;
-        let carries = rate.0 as f64 / 8.0 * scenario.duration.seconds();
-        if wanted > carries { carries / wanted } else { 1.0 }
-    })
+/// For both directions of each link, the share of what the flows across it would send that it can carry.
+fn shares(scenario: &Scenario, loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
+    let mut wanted = vec![[0.0; 2]; scenario.links.len()];
+    for load in loads {
+        for &index in load.path {
+            wanted[index][usize::from(load.reverse)] += load.bytes;
+        }
+    }
+    let carries = |link: &Direction| link.rate.0 as f64 / 8.0 * scenario.duration.seconds();
+    let share = |wanted: f64, carries: f64| if wanted > carries { carries / wanted } else { 1.0 };
+    let links = scenario.links.iter().zip(wanted);
+    links
+        .map(|(link, [forward, reverse])| {
+            [share(forward, carries(&link.forward)), share(reverse, carries(&link.reverse))]
+        })
+        .collect()
 }
 
 #[cfg(test)]

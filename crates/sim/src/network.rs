@@ -155,8 +155,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
     };
-    for (index, link) in scenario.links.iter().enumerate() {
-        let packet = scenario.largest_packet(index);
+    for (link, packet) in scenario.links.iter().zip(scenario.largest_packets()) {
         for (direction, name) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
             network.ports.push(build_port(scenario, direction, &link.name, name, packet, options));
         }
@@ -175,8 +174,9 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
+        let route = network.route(&group.path, group.reverse);
         for index in 0..group.count {
-            add_flow(&mut network, scenario, group, (group_index, index), options);
+            add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
     }
     network.long = network.flows.len();
@@ -189,8 +189,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
 
 /// Each packet that crosses a link makes one event.
 fn gap(scenario: &Scenario) -> Span {
-    let directions = scenario.links.iter().enumerate().flat_map(|(index, link)| {
-        let packet = scenario.largest_packet(index);
+    let packets = scenario.largest_packets();
+    let directions = scenario.links.iter().zip(packets).flat_map(|(link, packet)| {
         [&link.forward, &link.reverse]
             .map(|direction| 1.0 / direction.rate.time_for(packet).seconds())
     });
@@ -228,6 +228,7 @@ fn add_flow(
     network: &mut Network,
     scenario: &Scenario,
     group: &FlowGroup,
+    route: &Route,
     (group_index, index): (usize, u64),
     options: Options,
 ) {
@@ -235,14 +236,13 @@ fn add_flow(
     let start = Time::ZERO + start;
     let stop = group.stop.map(|stop| Time::ZERO + stop);
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
-    let route = network.route(&group.path, group.reverse);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(&route, flow, group.transport.packet);
+    let slots = network.add_flow_slots(route, flow, group.transport.packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Long(group_index, index),
         slots,
-        route: &route,
+        route,
         control: &group.control,
         transport: &group.transport,
         negotiation: Negotiation::new(&group.control, route.unaware),

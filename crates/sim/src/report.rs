@@ -165,15 +165,12 @@ fn active_until(run: &ReportSource<'_>, flow: &Flow) -> Time {
 /// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
 /// interval.
 fn jain(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Map<String, Value> {
+    // The flows of a group stand together, in the order of the groups.
+    let mut rest = run.network.long_flows().iter().zip(flows).peekable();
     let groups = run.scenario.flows.iter().enumerate();
     groups
         .map(|(group, description)| {
-            let members = run
-                .network
-                .long_flows()
-                .iter()
-                .zip(flows)
-                .filter(|(flow, _)| long(flow).0 == group)
+            let members = std::iter::from_fn(|| rest.next_if(|(flow, _)| long(flow).0 == group))
                 .filter(|(flow, _)| active_until(run, flow) > active_from(run, flow));
             let goodputs: Vec<f64> = members.map(|(_, summary)| summary.goodput_bit_s).collect();
             let sum: f64 = goodputs.iter().sum();

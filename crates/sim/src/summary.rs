@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The averages of the measured interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct Summary<Engine = Work> {
     /// The seed of the run.
     pub seed: u64,
     /// The scenario as resolved, every default filled in.
@@ -22,8 +22,16 @@ pub struct Summary {
     pub traffic: Map<String, Value>,
     /// Jain's index of each group of flows by name.
     pub jain: Map<String, Value>,
-    /// What the simulator did, without the wall clock.
-    pub engine: Work,
+    /// What the simulator did; without the wall clock, unless a host adds it.
+    pub engine: Engine,
+}
+
+impl Summary {
+    /// The same averages with what a host says about the simulator, such as how long it took.
+    pub fn with_engine<Engine>(self, engine: Engine) -> Summary<Engine> {
+        let Self { seed, scenario, links, flows, traffic, jain, engine: _ } = self;
+        Summary { seed, scenario, links, flows, traffic, jain, engine }
+    }
 }
 
 /// One direction of a link.

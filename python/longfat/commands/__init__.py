@@ -19,7 +19,7 @@ from longfat.commands._list import list_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
 from longfat.commands._try import try_command
-from longfat.errors import CacheWarning, MeasureError, RoomError
+from longfat.errors import CacheWarning, MeasureError, MemoryWarning, RoomError
 from longfat.foreign import shown
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _warnings_told() -> Iterator[None]:
         other = warnings.showwarning
 
         def tell(message: Warning | str, category: type[Warning], *place: Any) -> None:  # noqa: ANN401
-            if issubclass(category, CacheWarning):
+            if issubclass(category, (CacheWarning, MemoryWarning)):
                 _complain(f"warning: {message}")
             else:
                 other(message, category, *place)

@@ -73,9 +73,9 @@ def show(screen: Console, made: Table, *, markdown: bool) -> None:
 
 
 class Advance(Protocol):
-    """Moves a progress bar to a share, 0 to 1, and may tell what is being done."""
+    """Moves a progress bar to a share, 0 to 1 or `None` if unknown, and may tell what is being done."""
 
-    def __call__(self, share: float, what: str | None = None) -> None: ...
+    def __call__(self, share: float | None, what: str | None = None) -> None: ...
 
 
 @contextmanager
@@ -121,8 +121,12 @@ def progress(what: str, *, quiet: bool, speed: Callable[[float], str]) -> Iterat
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=1.0)
 
-        def advance(share: float, what: str | None = None) -> None:
-            bar.update(task, completed=share, description=what)
+        def advance(share: float | None, what: str | None = None) -> None:
+            if share is None:  # a bar without an end only moves
+                bar.tasks[0].total = None
+                bar.update(task, description=what)
+            else:
+                bar.update(task, total=1.0, completed=share, description=what)
 
         yield advance
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ from longfat.commands._console import console, refuse_missing, table
 from longfat.commands._options import of_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rich.table import Table
 
     from longfat._longfat import Scenario
+    from longfat.commands._console import Advance
     from longfat.results._fluid import Fluid, Model, Price
     from longfat.results._run import Run
 
@@ -88,16 +90,18 @@ def fluid_command(
         # An unwritable place is noticed before any work is done.
         with ResultFolder(target, FLUID):
             pass
-    solved = solve(
-        scenario,
-        name,
-        model=model,
-        price=price,
-        delay=not no_delay,
-        integrate=integrate,
-        equilibrium=equilibrium or stability,
-        stability=stability,
-    )
+    with _progress(name, quiet=quiet) as told:
+        solved = solve(
+            scenario,
+            name,
+            model=model,
+            price=price,
+            delay=not no_delay,
+            integrate=integrate,
+            equilibrium=equilibrium or stability,
+            stability=stability,
+            progress=told,
+        )
     packets = _simulated(scenario, name, quiet=quiet) if with_packets else None
     if integrate:
         solved.save(target, pictures=pictures, packets=packets)
@@ -107,6 +111,28 @@ def fluid_command(
         click.echo(json_text(solved.summary))
     elif not quiet:
         _report(solved, packets, target if integrate else None)
+
+
+class _Told:
+    """Shows how far a solution has come."""
+
+    def __init__(self, name: str, advance: Advance) -> None:
+        self._name = name
+        self._advance = advance
+
+    def examined(self, count: float) -> None:
+        self._advance(None, f"{self._name}: {count:,.0f} steps and frequencies")
+
+    def solved(self, share: float) -> None:
+        self._advance(share, self._name)
+
+
+@contextmanager
+def _progress(name: str, *, quiet: bool) -> Iterator[_Told | None]:
+    from longfat.commands._console import progress
+
+    with progress(name, quiet=quiet, speed=lambda _: "") as advanced:
+        yield None if advanced is None else _Told(name, advanced)
 
 
 def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:

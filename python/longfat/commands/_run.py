@@ -44,7 +44,7 @@ def run_command(
     refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes)
     target = default_folder(name, scenario.seed) if out is None else out
-    if not quiet and (told := warning(scenario)):
+    if not quiet and (told := warning([scenario])):
         click.echo(told, err=True)
     with ResultFolder(target, RUN) as folder:
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:

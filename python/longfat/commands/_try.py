@@ -89,6 +89,7 @@ def try_command(
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno --plot
     """  # noqa: D301 - the command line reads the backspace: keep this line as it is
+    from longfat.results._simulate import warning
     from longfat.study._comparison import Setup, split_controls
 
     wanted = split_controls(controls)
@@ -98,12 +99,14 @@ def try_command(
     setup = Setup(
         rate, rtt, flows, duration, warmup or _quarter(duration), buffer, queue, packet, loss
     )
-    scenarios = [setup.scenario(control).to_toml() for control in wanted]
-    if len(set(scenarios)) < len(scenarios):
+    scenarios = [setup.scenario(control) for control in wanted]
+    if len({scenario.to_toml() for scenario in scenarios}) < len(scenarios):
         message = "--control names the same controller twice."
         raise click.UsageError(message)
     if plot and out is None:
         out = Path("runs") / f"try-{_word(rate)}-{_word(rtt)}"
+    if not quiet and (told := warning(scenarios, runs=seeds)):
+        click.echo(told, err=True)
     found = _compare(setup, wanted, seeds, out, plot=plot, quiet=quiet)
     if as_json:
         from longfat.foreign import json_text

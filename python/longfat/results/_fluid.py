@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from longfat import _longfat
 from longfat._longfat import FluidError
 from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
+from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
+from longfat.results._simulate import refuse_excess
 from longfat.results._table import Table
 from longfat.scenario import Changes, Source, read
 
@@ -31,6 +33,16 @@ Price = Literal["avq", "overflow", "red", "loss"]
 
 MODELS: tuple[Model, ...] = get_args(Model)
 PRICES: tuple[Price, ...] = get_args(Price)
+
+
+class FluidProgress(Protocol):
+    """Is told how far a solution has come, about twenty times a second."""
+
+    def examined(self, count: float, /) -> object:
+        """So many steps and frequencies have been examined on the way to an equilibrium and its stability."""
+
+    def solved(self, share: float, /) -> object:
+        """This share of the time, 0 to 1, has been solved for."""
 
 
 def fluid(
@@ -95,18 +107,42 @@ def solve(
     integrate: bool,
     equilibrium: bool,
     stability: bool,
+    progress: FluidProgress | None = None,
 ) -> Fluid:
-    """Does what `fluid` does, for a scenario already read."""
+    """Does what `fluid` does, for a scenario already read.
+
+    Raises:
+        FluidError: It cannot be solved as asked.
+        ScenarioError: It would need more memory than is free.
+    """
     path = rest = None
+    in_time, at_rest = _longfat.fluid_memory(scenario)
+    if integrate:
+        refuse_excess(in_time, "a longer `sample` or fewer flows make it less")
+    if equilibrium or stability:
+        refuse_excess(at_rest, "an equilibrium takes memory for each pair of links")
     if model == "synchronised" and (equilibrium or stability):
         message = (
             "flows that lose together never settle: use the mean-field model for an equilibrium"
         )
         raise FluidError(message)
     if equilibrium or stability:
-        rest = json.loads(_longfat.fluid_rest(scenario, price=price, delay=delay, judge=stability))
+        found = _longfat.fluid_rest(
+            scenario,
+            price=price,
+            delay=delay,
+            judge=stability,
+            progress=None if progress is None else progress.examined,
+        )
+        rest = decoded(found)
     if integrate:
-        path = _longfat.fluid_solve(scenario, model=model, price=price, delay=delay)
+        path = _longfat.fluid_solve(
+            scenario,
+            model=model,
+            price=price,
+            delay=delay,
+            progress=None if progress is None else progress.solved,
+        )
     return Fluid(scenario, name, path, rest, {"model": model, "price": price, "delay": delay})
 
 
@@ -236,7 +272,7 @@ class Fluid(Resolved):
         """The object that `longfat fluid --json` prints."""
         path: dict[str, Any] = {"t": [], "flows": [], "links": {}}
         if self._path is not None:
-            path = json.loads(self._path.to_json())
+            path = decoded(self._path.to_json())
         return {
             "seed": self._scenario.seed,
             **self.options,

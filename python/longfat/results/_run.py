@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.results._folder import RUN, TABLES, ResultFolder
+from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
 from longfat.results._simulate import simulate
 from longfat.results._table import Table
@@ -80,7 +81,7 @@ class Run(Resolved):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The averages of the measured interval: the object that `longfat run --json` prints."""
-        summary: dict[str, Any] = json.loads(self._recording.summary_json())
+        summary: dict[str, Any] = decoded(self._recording.summary_json())
         return summary
 
     @cached_property

@@ -15,7 +15,7 @@ if sys.platform != "win32":
     import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from longfat.results._table import ArrowStream
 
@@ -27,6 +27,7 @@ _WORTH_TELLING_S = 60.0
 _REMEDIES = {
     "packets": "most of it for packets in flight: smaller buffers, a smaller `initial_window` or a "
     "`max_window` would help",
+    "links": "most of it for links: fewer links would help",
     "flows": "most of it for long flows: a smaller `count` would help",
     "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` would help",
     "rows": "most of it for the time series: a longer `sample` would help",
@@ -54,13 +55,7 @@ def simulate(
         ScenarioError: It would need more memory than is free; the message says what to change.
     """
     needed = scenario.estimate(record=record, transfers=transfers is None)
-    free = free_memory()
-    if needed["memory"] > free:
-        message = (
-            f"this run needs about {amount(needed['memory'], _BYTES)} of memory, but only "
-            f"{amount(free, _BYTES)} is free: {_REMEDIES[needed['largest']]}"
-        )
-        raise ScenarioError(message)
+    refuse_excess(needed["memory"], _REMEDIES[needed["largest"]])
     return _longfat.simulate(
         scenario,
         record=record,
@@ -70,14 +65,42 @@ def simulate(
     )
 
 
-def warning(scenario: _longfat.Scenario) -> str | None:
-    """What a long simulation asks for, in a sentence; `None` if it is soon done."""
-    needed = scenario.estimate()
-    if needed["seconds"] < _WORTH_TELLING_S:
+def refuse_excess(memory: float, remedy: str) -> None:
+    """Refuses work that takes more memory than is free.
+
+    Args:
+        memory: What it takes, in bytes.
+        remedy: What would make it less.
+
+    Raises:
+        ScenarioError: It takes more; the message says what to change.
+    """
+    free = free_memory()
+    if memory > free:
+        message = f"this run needs about {in_bytes(memory)} of memory, and {in_bytes(free)} are free: {remedy}"
+        raise ScenarioError(message)
+
+
+def in_bytes(memory: float) -> str:
+    """An amount of memory as people read it."""
+    return amount(memory, _BYTES)
+
+
+def warning(scenarios: Sequence[_longfat.Scenario], *, runs: int = 1) -> str | None:
+    """What long simulations ask for, in a sentence; `None` if they are soon done.
+
+    Args:
+        scenarios: What is simulated.
+        runs: How often each of them.
+    """
+    needed = [scenario.estimate() for scenario in scenarios]
+    seconds = runs * sum(each["seconds"] for each in needed)
+    packets = runs * sum(each["packets"] for each in needed)
+    if seconds < _WORTH_TELLING_S:
         return None
-    size, unit = next(each for each in _LONG if needed["seconds"] >= each[0])
-    lasts = f"{needed['seconds'] / size:,.0f} {unit}"
-    return f"at most about {amount(needed['packets'], COUNT)} packets, {lasts} of one core; Ctrl-C ends it"
+    size, unit = next(each for each in _LONG if seconds >= each[0])
+    lasts = f"{seconds / size:,.0f} {unit}"
+    return f"at most about {amount(packets, COUNT)} packets, {lasts} of one core; Ctrl-C ends it"
 
 
 def free_memory() -> float:

@@ -18,7 +18,7 @@ A `Plan` does the same for several `Sweep`s at once, so that what they share is 
 Nothing here knows of papers, claims or pictures of them; `longfat.paper` is built on top.
 """
 
-from longfat.errors import CacheWarning, LabelError, MeasureError
+from longfat.errors import CacheWarning, LabelError, MeasureError, MemoryWarning
 from longfat.study._cache import Cache
 from longfat.study._plan import Plan, Rows, Spent, run_points
 from longfat.study._points import Computation, Measured, Point, Row, Sweep
@@ -44,6 +44,7 @@ __all__ = [
     "LabelError",
     "MeasureError",
     "Measured",
+    "MemoryWarning",
     "Plan",
     "Point",
     "ProgressCallback",

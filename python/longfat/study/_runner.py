@@ -13,17 +13,21 @@ in the thread that ran it, so no table outlives its run.
 
 from __future__ import annotations
 
-import json
 import os
+import threading
+import warnings
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from longfat import _longfat
-from longfat.results._simulate import simulate
+from longfat.errors import MemoryWarning
+from longfat.results._json import decoded
+from longfat.results._simulate import free_memory, in_bytes, simulate
 from longfat.results._table import Table
 from longfat.study._cache import Cache
+from longfat.units import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -210,6 +214,51 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
+class _Memory:
+    """The memory that runs share: as many at a time as fit into what is free."""
+
+    def __init__(self, cancellation: _longfat.Cancellation) -> None:
+        self._cancellation = cancellation
+        self._changed = threading.Condition()
+        self._free = free_memory()
+        self._taken: list[float] = []
+        self._warned = False
+
+    @contextmanager
+    def share(self, needed: float) -> Iterator[None]:
+        """Waits until a run that needs so much fits beside the others, and keeps it for the block.
+
+        One that would not even fit alone does not wait: it is for `simulate` to refuse.
+
+        Raises:
+            Cancelled: The batch was cancelled.
+        """
+        with self._changed:
+            while self._taken and needed > min(self._free - sum(self._taken), free_memory()):
+                if self._cancellation.cancelled:
+                    message = "the simulation was cancelled"
+                    raise _longfat.Cancelled(message)
+                self._warn(needed)
+                self._changed.wait(_LOOK_S)
+            self._taken.append(needed)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken.remove(needed)
+                self._changed.notify_all()
+
+    def _warn(self, needed: float) -> None:
+        warned, self._warned = self._warned, True
+        if not warned:
+            message = (
+                f"fewer runs at a time, for want of memory: one needs about {in_bytes(needed)}, "
+                f"{plural(len(self._taken), 'other')} {in_bytes(sum(self._taken))}, and "
+                f"{in_bytes(self._free)} were free"
+            )
+            warnings.warn(message, MemoryWarning, stacklevel=2)
+
+
 class _Batch:
     """What the workers of one call share."""
 
@@ -219,6 +268,7 @@ class _Batch:
         self.shares = [0.0] * len(costs)
         self.fresh = fresh
         self.cancellation = _longfat.Cancellation()
+        self.memory = _Memory(self.cancellation)
 
     @contextmanager
     def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
@@ -265,13 +315,12 @@ class _Batch:
             # A run is finished once its tables exist, not when its simulated time is over.
             self.shares[index] = min(share, 0.999)
 
-        recording = simulate(
-            scenario,
-            record=any(name.endswith("_series") for name in job.tables),
-            progress=advanced,
-            cancellation=self.cancellation,
-        )
-        summary = json.loads(recording.summary_json())
+        record = any(name.endswith("_series") for name in job.tables)
+        with self.memory.share(scenario.estimate(record=record)["memory"]):
+            recording = simulate(
+                scenario, record=record, progress=advanced, cancellation=self.cancellation
+            )
+        summary = decoded(recording.summary_json())
         tables = {name: Table(recording.table(name)) for name in job.tables}
         self.cache.store(scenario, summary, tables)
         return Result(job, summary, tables)

@@ -3,6 +3,7 @@
 mod anti_ecn;
 mod catalogue;
 mod harm;
+mod large;
 mod profiles;
 mod queues;
 mod random;
@@ -333,7 +334,7 @@ fn the_round_trip_of_a_link_is_the_mean_over_its_flows() {
                   reverse = true\nrtt = \"160 ms\"\ncount = 16\n";
     let scenario = read(&format!("{BASE}{second}"), &[]).expect("it is right");
     assert_eq!(scenario.links[0].reverse.bdp, Some(Span::from_millis(120)));
-    assert_eq!(scenario.largest_packet(0), Bytes(1500));
+    assert_eq!(scenario.largest_packets()[0], Bytes(1500));
 }
 
 #[test]

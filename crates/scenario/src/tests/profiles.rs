@@ -40,7 +40,7 @@ fn a_profile_sets_the_packet_in_which_sizes_and_bdp_are_measured() {
     let text = BASE.replace("packet = \"1000 B\"", "profile = \"1995\"\nsize = \"3 packets\"");
     let scenario = read(&text, &[]).expect("it is right");
     assert_eq!(scenario.flows[0].size, Some(Bytes(1500)));
-    assert_eq!(scenario.largest_packet(0), Bytes(500));
+    assert_eq!(scenario.largest_packets()[0], Bytes(500));
     assert_eq!(scenario.flows[0].transport.initial_threshold, Some(131.0));
 }
 

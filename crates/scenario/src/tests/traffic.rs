@@ -128,7 +128,7 @@ fn the_round_trip_of_a_link_is_that_of_its_traffic_where_no_long_flow_crosses() 
     let millis = |millis| Some(Span::from_millis(millis));
     let alone = read(&without, &[]).expect("it is right");
     assert_eq!(bdp(&alone), [millis(80), millis(80)]);
-    assert_eq!(alone.largest_packet(0), Bytes(1000));
+    assert_eq!(alone.largest_packets(), [Bytes(1000), Bytes(1000)]);
 
     // Three times as many arrive with twice the round trip: (80 + 3 · 160)/4.
     let more = without.split_once("[[traffic]]").expect("there is one").1;
@@ -141,7 +141,7 @@ fn the_round_trip_of_a_link_is_that_of_its_traffic_where_no_long_flow_crosses() 
         "[[flow]]\nname = \"long\"\ncontrol = \"reno\"\npath = [\"bottleneck\"]\nrtt = \"50 ms\"\n";
     let all = read(&format!("{two}{long}"), &[]).expect("it is right");
     assert_eq!(bdp(&all), [millis(50), millis(140)]);
-    assert_eq!([all.largest_packet(0), all.largest_packet(1)], [Bytes(1500), Bytes(1000)]);
+    assert_eq!(all.largest_packets(), [Bytes(1500), Bytes(1000)]);
 }
 
 #[test]

@@ -24,8 +24,10 @@ pub(crate) struct Gauge {
     packets: u64,
     /// Integral of the level over the measured time, in unit-picoseconds.
     area: u128,
-    /// Picoseconds spent at each level, 2^shift levels to a bin.
+    /// Picoseconds spent at each level, 2^shift levels to a bin; no further than the queue has ever reached, since most
+    /// queues of a large network stay empty.
     histogram: Vec<u64>,
+    bins: usize,
     shift: u32,
     /// Counts of the whole run, and what they were when the measured interval began.
     counts: PortCounts,
@@ -107,7 +109,8 @@ impl Gauge {
             since: Time::ZERO,
             packets: 0,
             area: 0,
-            histogram: vec![0; (levels >> shift) as usize + 1],
+            histogram: vec![0],
+            bins: (levels >> shift) as usize + 1,
             shift,
             counts: PortCounts::default(),
             before: PortCounts::default(),
@@ -163,6 +166,18 @@ impl Gauge {
         let bin = (self.level >> self.shift) as usize;
         if let Some(time) = self.histogram.get_mut(bin) {
             *time += span;
+        } else {
+            self.hold_higher(bin, span);
+        }
+    }
+
+    /// The same at a level that the queue had not reached before.
+    #[cold]
+    fn hold_higher(&mut self, bin: usize, span: u64) {
+        // An unbounded queue has a single bin.
+        if bin < self.bins {
+            self.histogram.resize((2 * bin).min(self.bins), 0);
+            self.histogram[bin] += span;
         }
     }
 
