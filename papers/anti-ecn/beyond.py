@@ -1,4 +1,4 @@
-"""What the experiments beyond the paper share: the link of `beyond.toml`, and what is read from a run."""
+"""Shared by the experiments beyond the paper: the link of `beyond.toml`, and what is read from a run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from longfat.paper import Scale, per_seed
 from longfat.study import Measured, Point
 
 FULL_LENGTH = 5
-"""How many times longer the runs of the full scale are."""
+"""How many times longer runs are at the full scale."""
 
 COLOURS = {
     0.0: "#6b6b6b",
@@ -23,7 +23,7 @@ COLOURS = {
 
 
 def marker(threshold: float, buffer: str = "1 bdp") -> Mapping[str, Any] | bool:
-    """What the link says of room; a threshold of 0 stands for no AntiECN."""
+    """The link's `anti_ecn` setting; a threshold of 0 stands for no AntiECN."""
     return {"threshold": threshold, "buffer": buffer} if threshold else False
 
 
@@ -37,14 +37,14 @@ def beyond(
     scenario: str = "beyond.toml",
     **labels: object,
 ) -> Point:
-    """A point of `scenario`: `seconds` at the quick scale, a sixth of them left out as warm-up."""
+    """A point of `scenario`: `seconds` at the quick scale; a sixth of that is the warm-up at both scales."""
     length = seconds * (FULL_LENGTH if scale == "full" else 1)
     lengths = {"duration": f"{length:g} s", "warmup": f"{seconds / 6:g} s"}
     return Point(scenario, set=lengths | dict(changes), labels=labels, seeds=seeds, tables=tables)
 
 
 def room(run: Measured) -> float:
-    """Acknowledgments that told of room, a mean over the flows; 0 where no flow listens."""
+    """Share of acknowledgments that reported room, averaged over the flows; 0 where no flow listens."""
     told = [flow["room_rate"] for flow in run.flows() if flow["room_rate"] is not None]
     return sum(told) / len(told) if told else 0.0
 
@@ -52,14 +52,14 @@ def room(run: Measured) -> float:
 def ratio(
     rows: pl.DataFrame, column: str, one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> list[float | None]:
-    """Seed by seed, the column of one point over that of another."""
+    """One point's column over another's, seed by seed."""
     return [_over(a, b) for a, b in _pairs(rows, column, one, other)]
 
 
 def difference(
     rows: pl.DataFrame, column: str, one: Mapping[str, Any], other: Mapping[str, Any]
 ) -> list[float | None]:
-    """Seed by seed, the column of one point minus that of another."""
+    """One point's column minus another's, seed by seed."""
     return [None if a is None or b is None else a - b for a, b in _pairs(rows, column, one, other)]
 
 
@@ -74,10 +74,10 @@ def _over(a: float | None, b: float | None) -> float | None:
 
 
 def head(panel: Axes, title: str) -> None:
-    """The title of a panel."""
+    """Gives a panel its title."""
     panel.set_title(title, loc="left", fontsize=12, fontweight="bold")
 
 
 def named(threshold: float) -> str:
-    """A threshold as a label."""
+    """The label of a threshold."""
     return f"{100 * threshold:.0f} %" if threshold else "TCP"

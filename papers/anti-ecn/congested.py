@@ -1,4 +1,4 @@
-"""Beyond the paper: whether AntiECN is what it promises to be where a link is congested, TCP."""
+"""Beyond the paper: whether AntiECN is the same as TCP where a link is congested, as it promises."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ THRESHOLDS = (0.5, 0.75, 0.95)
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Twenty flows on 100 Mbit/s: all TCP, all AntiECN, half of each."""
+    """Twenty flows on 100 Mbit/s: all TCP, all AntiECN, half and half."""
     for sending, thresholds in (("TCP", (0.0,)), ("AntiECN", THRESHOLDS), ("both", THRESHOLDS)):
         for threshold in thresholds:
             changes = {
@@ -38,7 +38,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Utilisation, marks per packet, room; goodput of AntiECN over that of TCP."""
+    """Utilisation, marks per packet, room; goodput of AntiECN over TCP's."""
     link = run.link()
     flows = run.flows()
     ours = sum(float(flow["goodput_bit_s"]) for flow in flows if flow["name"].startswith("ours"))
@@ -52,7 +52,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Seed by seed against TCP."""
+    """Compared with TCP, seed by seed."""
     tcp = {"sending": "TCP", "threshold": 0.0}
     half, high = ({"sending": "AntiECN", "threshold": t} for t in (0.5, 0.95))
     return {
@@ -65,7 +65,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Marks, room and shares over the threshold."""
+    """Marks, room and shares against the threshold."""
     figure, axes = plots.grid(1, 3, width=14, height=5.0)
     panels = (
         ("AntiECN", "marks", 100, "marked (%)", "20 AntiECN flows: marks"),

@@ -1,4 +1,4 @@
-"""Beyond the paper: thresholds times numbers of flows.
+"""Beyond the paper: each threshold with each number of flows.
 
 The paper warns that a high threshold may lead to instability when many flows share the link.
 """
@@ -24,7 +24,7 @@ THRESHOLDS = (0.0, 0.4, 0.75, 0.95)
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """In trains for all; paced for the highest threshold and for none."""
+    """In trains for all; paced only for the highest threshold and without AntiECN."""
     for flows in FLOWS:
         for threshold in THRESHOLDS:
             for sending in ("trains", "paced"):
@@ -48,7 +48,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Utilisation, and its coefficient of variation over half seconds."""
+    """Utilisation, and its coefficient of variation over half-second intervals."""
     series = run.table("link_series").filter(pl.col("direction").cast(pl.String) == "forward")
     late = series.filter(pl.col("time_s") > 4.5)["utilisation"].to_numpy()
     link = run.link()
@@ -61,7 +61,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Seed by seed against TCP."""
+    """Compared with TCP, seed by seed."""
     few, many = ({"flows": flows, "sending": "trains"} for flows in (1, MOST))
     tcp, middle, high = (many | {"threshold": threshold} for threshold in (0.0, 0.75, 0.95))
     alone = few | {"threshold": 0.75}, few | {"threshold": 0.4}
@@ -78,7 +78,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Variation and utilisation over the number of flows."""
+    """Variation and utilisation against the number of flows."""
     figure, axes = plots.grid(1, 2, width=13, height=5.4)
     panels = (
         ("variation", "coefficient of variation of half seconds (%)", "How much the load varies"),

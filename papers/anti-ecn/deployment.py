@@ -1,7 +1,7 @@
-"""Beyond the paper: two links of which one does not know AntiECN, and the bit as the paper words it.
+"""Beyond the paper: two links, one of which does not know AntiECN, and the bit as the paper words it.
 
-The paper says that routers AND their decisions, and that they "set" the bit; to the letter the second
-lets the last router speak for all.
+The paper says that routers AND their decisions, and that they "set" the bit; taken literally, the
+second lets the last router speak for all.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ COLOURS = {"and": "#2E86AB", "overwrite": "#C0392B", "narrow unaware": plots.FAI
 PRODUCT = 250
 THRESHOLD = 0.5
 SHOWN_S = 20
-"""The beginning, which the picture shows: of what comes later every fifth row is enough."""
+"""The beginning, which the picture shows; after that, every fifth row is enough."""
 
 
 def link(rate: str, kind: str, unaware: bool) -> dict[str, Any]:  # noqa: FBT001 - private
@@ -42,7 +42,7 @@ def link(rate: str, kind: str, unaware: bool) -> dict[str, Any]:  # noqa: FBT001
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Both orders; a lone flow whose slow start ends at 20 packets has no chance in it."""
+    """Both orders; one seed, as a lone flow whose slow start ends at 20 packets is deterministic."""
     seconds = 60 * (FULL_LENGTH if scale == "full" else 1)
     for order in ORDERS:
         for kind in KINDS:
@@ -67,7 +67,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """The series, and with each row what the summary says of the whole run."""
+    """The series, and in each row what the summary says about the whole run."""
     flow = run.flows()[0]
     whole = {
         "says": flow["anti_ecn"],
@@ -86,7 +86,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def last_room(rows: pl.DataFrame, order: str) -> float:
-    """The window at the last row with room before it first shrinks, over η P."""
+    """The window at the last row with room before the window first shrinks, over η P."""
     line = at(rows, order=order, kind="and").sort("time_s")
     windows = line["window"].to_list()
     end = next(i for i in range(1, len(windows)) if windows[i] < windows[i - 1])
@@ -95,7 +95,7 @@ def last_room(rows: pl.DataFrame, order: str) -> float:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """A lone flow has no chance in it."""
+    """Runs of a lone flow are deterministic."""
     apart, says = [], []
     for order in ORDERS:
         plain = at(rows, order=order, kind="TCP").sort("time_s")["window"].to_numpy()

@@ -1,6 +1,6 @@
-"""What Figures 3 to 7 share: the window of a lone flow over time, and the utilisation that it makes.
+"""Shared by Figures 3 to 7: the window of a lone flow over time, and the utilisation that results.
 
-A lone flow on a link without losses uses what it delivers. Windows are in products of rate and round trip.
+Without losses, the utilisation is what the flow delivers. Windows are in products of rate and round trip.
 """
 
 from itertools import pairwise
@@ -23,11 +23,11 @@ PRODUCT_S = 125_000
 """Packets per second of the link: a packet has 1000 bytes, the link 1 Gbit/s."""
 
 SMOOTH = 6
-"""Rows that a utilisation in a picture is a mean of: whole round trips, 25 at 200 ms and 75 at 40 ms."""
+"""Rows averaged for a utilisation in a picture: whole round trips, 25 at 200 ms and 75 at 40 ms."""
 
 
 def evolution(run: Measured) -> list[Row]:
-    """Rows over time in products of rate and round trip squared: window, share of room, utilisation."""
+    """Window, share of room and utilisation; time is in products of rate and round trip squared."""
     series = run.table("flow_series").sort("time_s")
     rtt = float(run.summary["flows"][0]["rtt_s"])
     chosen = series.select("time_s", "window", "room_rate", "throughput_bit_s")
@@ -43,14 +43,14 @@ def evolution(run: Measured) -> list[Row]:
 
 
 def cuts(window: Values) -> list[int]:
-    """The rows before which a mark cut the window, after slow start."""
+    """The rows right after a mark cut the window; slow start is left out."""
     return [
         i for i in range(1, len(window)) if window[i - 1] > 0.5 and window[i] < 0.7 * window[i - 1]
     ]
 
 
 def slope(line: pl.DataFrame, above: float) -> float:
-    """Growth from this window to the first mark, in packets per round trip: products per product of time."""
+    """Growth from `above` to the first mark, in packets per round trip (products per product of time)."""
     window, time = line["window"].to_numpy(), line["time"].to_numpy()
     first = cuts(window)[0]
     since = int(np.argmax(window[:first] > above))
@@ -58,14 +58,14 @@ def slope(line: pl.DataFrame, above: float) -> float:
 
 
 def room_above(line: pl.DataFrame, threshold: float) -> float:
-    """The largest share of acknowledgments that told of room between two windows above the threshold."""
+    """The largest share of acknowledgments that reported room between two windows above the threshold."""
     window, room = line["window"].to_numpy(), line["room"].to_numpy()
     limit = 1.02 * threshold
     return max(float(room[i]) for i in range(1, len(window)) if min(window[i - 1 : i + 1]) > limit)
 
 
 def answers(rows: pl.DataFrame, figure: str) -> dict[str, Answer]:
-    """The sentences of Experiment 1 on one round trip. A lone flow has no chance in it."""
+    """The sentences of Experiment 1 about one round trip. Runs of a lone flow are deterministic."""
     lines = {eta: at(rows, threshold=eta).sort("time") for eta in (0.0, *THRESHOLDS)}
     used = {eta: float(line["used"].to_numpy().mean()) for eta, line in lines.items()}
     told = [float((lines[eta]["room"] > 0).to_numpy().mean()) for eta in THRESHOLDS]

@@ -1,6 +1,6 @@
-"""Figures 3 and 4: the window and the utilisation of a lone flow over time, 40 ms, four thresholds and none.
+"""Figures 3 and 4: a lone flow's window and utilisation over time at 40 ms, four thresholds and none.
 
-The paper sees windows that rise more steeply up to the threshold and as TCP's above, and are halved by a mark.
+The paper sees windows that rise more steeply up to the threshold, like TCP's above it, and that a mark halves.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame, rtt_ms: int = RTT_MS, names: tuple[str, str] = ("3", "4")) -> Figure:
-    """Windows at the left, utilisation at the right; TCP grey; thresholds as thin lines across."""
+    """Windows on the left, utilisation on the right; TCP grey; thresholds as thin lines across."""
     figure, axes = plots.grid(1, 2, width=13, height=5.8)
     figure.subplots_adjust(top=0.72)
     pipe = evolution.PRODUCT_S * rtt_ms / 1000

@@ -1,4 +1,4 @@
-"""Figures 5 and 6: as Figures 3 and 4 at 200 ms, of which the paper says that similar conclusions hold."""
+"""Figures 5 and 6: Figures 3 and 4 at 200 ms, where the paper says that similar conclusions hold."""
 
 from collections.abc import Iterator
 
@@ -35,5 +35,5 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Windows at the left, utilisation at the right."""
+    """Windows on the left, utilisation on the right."""
     return figure_3.draw(rows, RTT_MS, ("5", "6"))

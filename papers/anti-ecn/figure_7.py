@@ -1,8 +1,8 @@
 """Figure 7: virtual buffers of 5000, 2500, 1000 and 100 packets; 40 ms, threshold 50 %.
 
-The paper: smaller ones let the window grow aggressively for longer and lead to a higher utilisation. So it
-is on the first ramp, except that 5000 and 2500 are the same. Over whole sawteeth the order is another one:
-the mean of a ramp that is steep and then flat is above that of one which is steep throughout.
+The paper: smaller ones let the window grow aggressively for longer and lead to a higher utilisation. That
+holds on the first ramp, except that 5000 and 2500 are the same. Over whole sawteeth the order is different:
+the mean of a ramp that is steep and then flat is above that of one that is steep throughout.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def told(line: pl.DataFrame) -> float:
-    """For how long packets find room before the first mark."""
+    """How long packets find room before the first mark, in rows."""
     first = evolution.cuts(line["window"].to_numpy())[0]
     return float((line["room"][:first] > 0).to_numpy().sum())
 
@@ -54,7 +54,7 @@ def sawteeth(line: pl.DataFrame) -> float:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Each buffer against the next larger one. A lone flow has no chance in it."""
+    """Each buffer against the next larger one. Runs of a lone flow are deterministic."""
     lines = {buffer: at(rows, buffer=buffer).sort("time") for buffer in BUFFERS}
     answers: dict[str, Answer] = {}
     for big, small in pairwise(BUFFERS):
@@ -70,7 +70,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Windows at the left; at the right what was used until each time."""
+    """Windows on the left; on the right the utilisation up to each time."""
     figure, axes = plots.grid(1, 2, width=13, height=5.8)
     figure.subplots_adjust(top=0.72)
     for buffer, colour in zip(BUFFERS, COLOURS, strict=True):

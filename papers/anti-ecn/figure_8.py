@@ -19,7 +19,7 @@ START = 100.0
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """300 s, starts in the first 10 s; at the quick scale as much smaller as elsewhere."""
+    """300 s, starts in the first 10 s; scaled down at the quick scale as the other figures are."""
     latest = 10.0 / (25 if scale == "quick" else 1)
     for threshold in (None, 0.5):
         point = lone(scale, 40, threshold)
@@ -34,7 +34,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Utilisation over the first third, the last and all; fairness of windows; the first seed's series."""
+    """Utilisation over the first third, the last and the whole; fairness of windows; first seed's series."""
     link = run.table("link_series").filter(pl.col("direction").cast(pl.String) == "forward")
     windows = run.table("flow_series").with_columns(pl.col("flow").cast(pl.String))
     end = float(str(link["time_s"].max()))
@@ -85,7 +85,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Total utilisation of both; the windows of each, first seed."""
+    """Total utilisation of both; the windows of each in the first seed."""
     figure, axes = plots.grid(1, 3, width=14, height=5.4)
     for sending, colour in (("AntiECN", plots.colour("anti-ecn")), ("TCP", plots.colour("reno"))):
         used = at(rows, kind="used", sending=sending).sort("time")

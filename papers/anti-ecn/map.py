@@ -44,12 +44,12 @@ def measure(run: Measured) -> Row:
 
 
 def ranks(values: list[float]) -> list[float]:
-    """The place of each value among all."""
+    """The rank of each value."""
     return pl.Series(values).rank().to_list()
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Seed by seed; the correlation over the cells of one seed."""
+    """Seed by seed; the correlation is over the cells of one seed."""
     small, whole, huge = ({"threshold": 0.5, "buffer": buffer} for buffer in (0.02, 1.0, 4.0))
     low, high = ({"threshold": threshold, "buffer": 1.0} for threshold in (0.4, 0.9))
     worth: list[float | None] = []
@@ -67,7 +67,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Two maps, and the cells of both against each other."""
+    """Two maps, and their cells plotted against each other."""
     figure, axes = plots.grid(1, 3, width=15, height=5.4)
     figure.subplots_adjust(wspace=0.3)
 

@@ -1,7 +1,7 @@
-"""What a train is: the start of a window in trains, behind access links and paced.
+"""What counts as a train: the start of a window in trains, behind access links and paced.
 
 The virtual queue drains at η C. Packets that come faster, at C or at 0.8 C, find it empty once per round trip;
-those that come slower always do, and the window doubles. Threshold 50 %, 1 Gbit/s, 40 ms, from 100 packets.
+slower ones always do, and the window doubles. Threshold 50 %, 1 Gbit/s, 40 ms, from 100 packets.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ COLOURS = ("#0B3C5D", "#4FB286", "#C2185B", "#E08E1B")
 
 
 def points(_: Scale) -> Iterator[Point]:
-    """The ramp of the slopes at 50 %; long enough to get there."""
+    """The ramp of `slope` at 50 %, long enough to reach `GOAL`."""
     for way, (_name, change, seconds) in WAYS.items():
         sample = "200 ms" if seconds > 10 else "10 ms"
         point = ramp("anti-ecn", 0.5, PIPE, start=100, seconds=seconds, sample=sample, **change)
@@ -45,7 +45,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """From the end of slow start."""
+    """Times to `GOAL` from the end of slow start."""
     answers: dict[str, Answer] = {}
     for way in WAYS:
         line = at(rows, way=way).sort("time_s")
@@ -56,7 +56,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Windows over a logarithmic time."""
+    """Windows on a logarithmic time axis."""
     figure, axes = plots.grid(1, 1, width=10, height=5.6)
     panel = axes[0, 0]
     for (way, (name, _, _)), colour in zip(WAYS.items(), COLOURS, strict=True):

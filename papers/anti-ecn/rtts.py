@@ -1,4 +1,4 @@
-"""Beyond the paper: flows of different round trips, which the paper leaves open."""
+"""Beyond the paper: flows with different round trips, a question that the paper leaves open."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ THRESHOLDS = (0.0, 0.5, 0.9)
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two flows and eight, without AntiECN and with two thresholds."""
+    """Two and eight flows, without AntiECN and with two thresholds."""
     for flows, rtts in ROUND_TRIPS.items():
         for threshold in THRESHOLDS:
             changes = {
@@ -47,7 +47,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Seed by seed against TCP."""
+    """Compared with TCP, seed by seed."""
     answers: dict[str, Answer] = {}
     gains = []
     for flows in ROUND_TRIPS:
@@ -62,7 +62,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Shares of the link over the round trip."""
+    """Shares of the link against the round trip."""
     figure, axes = plots.grid(1, 2, width=13, height=5.2)
     for panel, (flows, rtts) in zip(axes[0], ROUND_TRIPS.items(), strict=True):
         for place, threshold in enumerate(THRESHOLDS):

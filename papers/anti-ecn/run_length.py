@@ -1,7 +1,7 @@
 """How Table I depends on the length of the run, with trains and with pacing.
 
-In trains one packet per round trip finds the virtual queue empty and the slope is 2 below the threshold.
-Paced, every packet does, the window doubles each round trip, and no length of the run gives the table.
+In trains, one packet per round trip finds the virtual queue empty, and the slope is 2 below the threshold.
+Paced, every packet does: the window doubles each round trip, and no run length gives the table.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ SENDING = ("trains", "paced")
 def points(scale: Scale) -> Iterator[Point]:
     """40 ms up to three products, 200 ms to one.
 
-    Paced slow start would run to the end of the path: it ends at 100 packets.
+    Paced slow start would run until it fills the path, so it is ended at 100 packets.
     """
     small = 5 if scale == "quick" else 1
     for threshold in (None, *THRESHOLDS):
@@ -37,12 +37,12 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """What was delivered until each time."""
+    """What was delivered up to each time."""
     return delivered(run)
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """A lone flow has no chance in it."""
+    """Runs of a lone flow are deterministic."""
     answers: dict[str, Answer] = {}
     for rtt in TABLE:
         length, found = improvements(rows, rtt_ms=rtt, sending="trains")
@@ -63,7 +63,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Improvement over length for 40 ms in trains and paced, and for 200 ms."""
+    """Improvement against run length for 40 ms in trains and paced, and for 200 ms."""
     figure, axes = plots.grid(1, 3, width=14, height=5.8, sharey=True)
     figure.subplots_adjust(top=0.72)
     panels = (

@@ -1,4 +1,4 @@
-"""What the experiments share: the lone flow of Experiment 1, and its smaller equivalents."""
+"""Shared by the experiments: the lone flow of Experiment 1, and its smaller equivalents."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,24 +11,24 @@ from longfat.study import Measured, Point, Row
 
 THRESHOLDS = (0.40, 0.50, 0.60, 0.75)
 TABLE: dict[int, tuple[float, ...]] = {40: (0.10, 0.12, 0.17, 0.19), 200: (0.17, 0.20, 0.26, 0.29)}
-"""Table I: the row of each round trip in milliseconds."""
+"""Table I: the row for each round trip in milliseconds."""
 
 LENGTH_S = {40: 300.0, 200: 5000.0}
-"""Fitted: the paper does not tell how long its runs were."""
+"""Fitted: the paper does not say how long its runs were."""
 
 QUICK = {40: 5, 200: 10}
 """How many times smaller the round trip is at the quick scale."""
 
 ALPHA = {40: 3.75, 200: 1.5}
-"""AVQ's adaptation at the quick scale, per second: 0.03 per round trip, the most of the full
-scale. With more the virtual capacity would follow each train."""
+"""AVQ's adaptation at the quick scale, per second: 0.03 per round trip, the largest at the full
+scale. With more, the virtual capacity would follow each train."""
 
 ROWS = 600
 Values = np.ndarray[Any, Any]
 
 
 def product_s(rtt_ms: int) -> float:
-    """Rate times round trip squared in packets: a window grows from nothing to a product in so long."""
+    """Packet rate times round trip squared: the time in which a window grows from nothing to a product."""
     return 125_000 * (rtt_ms / 1000) ** 2
 
 
@@ -41,9 +41,9 @@ def lone(
     set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere
     **labels: object,
 ) -> Point:
-    """The flow at this round trip; quick: with a smaller one, everything else in proportion.
+    """The flow at this round trip; at the quick scale a smaller one, with everything else in proportion.
 
-    A round trip s times smaller holds s times fewer packets and takes s² times less time to fill.
+    A path with an s times smaller round trip holds 1/s of the packets and fills in 1/s² of the time.
     """
     small = QUICK[rtt_ms] if scale == "quick" else 1
     length = (length_s or LENGTH_S[rtt_ms]) / small**2
@@ -68,7 +68,7 @@ def lone(
 
 
 def delivered(run: Measured) -> list[Row]:
-    """Rows over time, in products: what was delivered until then, as a share of the capacity; the window."""
+    """Rows over time, in products: the share of the capacity delivered so far, and the window."""
     series = run.table("flow_series")
     times = series["time_s"].to_numpy()
     rtt = float(run.summary["flows"][0]["rtt_s"])
@@ -82,7 +82,7 @@ def delivered(run: Measured) -> list[Row]:
 
 
 def improvements(rows: pl.DataFrame, **labels: object) -> tuple[Values, Values]:
-    """Lengths in products, and for each what the thresholds bring: a column per threshold."""
+    """Run lengths in products, and the improvement at each: a column per threshold."""
     plain = at(rows, threshold=0.0, **labels).sort("products")
     columns = [
         at(rows, threshold=threshold, **labels).sort("products")["used"].to_numpy()
@@ -94,5 +94,5 @@ def improvements(rows: pl.DataFrame, **labels: object) -> tuple[Values, Values]:
 
 
 def misses(found: Values, rtt_ms: int) -> Values:
-    """By how much a row misses that of the table, root mean square over the cells, for each length."""
+    """How far our row is from the table's at each length: root mean square over the cells."""
     return np.asarray(np.sqrt(((found - np.array(TABLE[rtt_ms])) ** 2).mean(axis=1)))

@@ -23,7 +23,7 @@ BUFFERS = {"none": "", "250": "1 bdp", "25": "25 packets", "10": "10 packets", "
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two long flows with a threshold of 50 %; short flows of standard TCP load the link by 30 %."""
+    """Two long flows with a threshold of 50 %; short flows of standard TCP add a load of 30 %."""
     for name, buffer in BUFFERS.items():
         changes: dict[str, Any] = {
             "link.bottleneck.anti_ecn": marker(0.5 if buffer else 0.0, buffer),
@@ -33,7 +33,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Utilisation, marks, room of the long flows, completion of the short ones."""
+    """Utilisation, marks, room of the long flows, completion times of the short ones."""
     link, short = run.link(), run.summary["traffic"]["web"]
     return {
         "used": link["utilisation"],
@@ -58,7 +58,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Four numbers over the virtual buffer."""
+    """Four numbers against the virtual buffer."""
     figure, axes = plots.grid(1, 4, width=15, height=5.0)
     figure.subplots_adjust(wspace=0.32)
     panels = (

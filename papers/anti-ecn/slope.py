@@ -1,8 +1,8 @@
 """What explains Table I: in trains the window grows by 2 per round trip up to W*, and by 1 above.
 
 The ramps of Figures 3 and 7: thresholds, and virtual buffers at a threshold of 50 %; the paper's link at
-40 ms, P = 5000 packets. Also what the rest stands on: AVQ keeps the utilisation that it is asked for, and
-without a marker AntiECN is TCP.
+40 ms, P = 5000 packets. Also what the rest relies on: AVQ keeps the utilisation that it is asked for, and
+AntiECN without a marker is TCP.
 """
 
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def knee(threshold: float, buffer: int) -> float:
 
 
 def flow(control: str, **more: object) -> dict[str, Any]:
-    """A flow of the paper."""
+    """A flow as in the paper."""
     return {"name": "it", "control": control, "path": ["bottleneck"], "rtt": "40 ms"} | more
 
 
@@ -88,7 +88,7 @@ def points(_: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Rows of the time series; of AVQ the utilisation."""
+    """Rows of the time series; for AVQ, the utilisation."""
     if run.labels["control"] == "avq":
         used = run.link()["utilisation"]
         return [{"time_s": 0.0, "window": None, "room": None, "used": used}]
@@ -100,12 +100,12 @@ def measure(run: Measured) -> list[Row]:
 
 
 def worst(values: list[float], wanted: float) -> float:
-    """The value that is furthest from what is wanted."""
+    """The value furthest from `wanted`."""
     return max(values, key=lambda value: abs(value - wanted))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Slopes without the rows in which slow start or W* lies; a row is five round trips."""
+    """Slopes, leaving out the rows that contain slow start or W*; a row is five round trips."""
     answers: dict[str, Answer] = {}
     below: list[float] = []
     above: list[float] = []
@@ -137,7 +137,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Windows over time: thresholds at the left, virtual buffers at the right."""
+    """Windows over time: thresholds on the left, virtual buffers on the right."""
     figure, axes = plots.grid(1, 2, sharey=True, width=13, height=5.4)
     sides = (
         ([(eta, PIPE) for eta in THRESHOLDS], "thresholds, B = 5000 packets"),

@@ -1,4 +1,4 @@
-"""Table I: what AntiECN brings a lone flow. The length of the runs is not in the paper; see run-length."""
+"""Table I: what a lone flow gains from AntiECN. The paper does not give the run length; see run-length."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -45,7 +45,7 @@ def row(rows: pl.DataFrame, rtt: int) -> list[float]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """A lone flow has no chance in it."""
+    """Runs of a lone flow are deterministic."""
     ours = {rtt: row(rows, rtt) for rtt in TABLE}
     answers: dict[str, Answer] = {
         f"table-1/{rtt}ms/{threshold:.2f}": cell
@@ -62,7 +62,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Ours as bars, the paper's as lines across."""
+    """Our values as bars, the paper's as lines across."""
     figure, axes = plots.grid(1, 2, sharey=True, height=5.0)
     for panel, rtt in zip(axes[0], TABLE, strict=True):
         ours = row(rows, rtt)

@@ -1,4 +1,4 @@
-"""Why the networks with small products differ: the buffer, and how a loss is noticed."""
+"""Why networks with a small bandwidth-delay product differ: the buffer, and how a loss is noticed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,14 +17,14 @@ FIGURE = Experiment(
     question="Is it the buffer that takes Blitz's advantage from networks of short delay?",
 )
 TIMES = (1, 2, 4, 16)
-"""Buffers, in what the network sends in a round trip."""
+"""Buffers, as multiples of what the network sends in a round trip."""
 
 SHARES = (0.2, 1.0)
 LOADS = (0.02, 0.3, 0.6, 0.8, 0.9)
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """The network of 1.8 ms with larger buffers; and a lone burst that notices a loss by the timer alone."""
+    """The network of 1.8 ms with larger buffers; and a lone burst that notices losses only by the timer."""
     net = NETWORKS["aurora"]
     seeds, least = shared.TRANSFERS[scale]
     for times in TIMES:
@@ -74,7 +74,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The largest power over the buffer."""
+    """The largest power against the buffer."""
     figure, axes = plots.grid(1, 2, sharey=True, width=12, height=5.6)
     figure.subplots_adjust(top=0.74)
     tops = at(rows, network="aurora").group_by("share", "control", "times", "seed").agg(

@@ -1,4 +1,4 @@
-"""What the pictures share: power against the rate of arrivals, with the yardstick."""
+"""Shared by the pictures: power against the rate of arrivals, with the yardstick."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
 
 
 def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
-    """Power against arrivals: a line for each bottleneck and controller, dotted the yardstick."""
+    """Power against arrivals: a line for each bottleneck and controller; the yardstick is dotted."""
     net = NETWORKS[network]
     here = at(rows, network=network).filter(pl.col("load") > 0)
     for control in ("reno", "blitz"):
@@ -45,13 +45,13 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
 
 
 def ideal(panel: Axes, sharing: ProcessorSharing, looks: Mapping[str, Any]) -> None:
-    """The power of processor sharing over the load."""
+    """The power of processor sharing against the load."""
     loads = np.linspace(0.02, 0.98, 49)
     panel.plot(loads, [sharing.power_bit_s2(load) / 1e6 for load in loads], **looks)
 
 
 def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labels: object) -> None:
-    """Means over the load, a line for each controller, and from the least seed to the largest."""
+    """Means against the load, a line for each controller, shaded from the smallest seed to the largest."""
     for control in ("reno", "blitz"):
         line = at(rows, control=control, **labels).group_by("load").agg(
             pl.col(y).mean(), pl.col(y).min().alias("least"), pl.col(y).max().alias("most")
@@ -66,7 +66,7 @@ def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labe
 
 
 def key(figure: Figure) -> None:
-    """What colours, lines and markers mean, below the title."""
+    """A legend of colours, lines and markers below the title."""
     handles = [
         Line2D([], [], color=plots.colour(c), linewidth=2.4, label=plots.name(c))
         for c in ("blitz", "reno")
@@ -100,7 +100,7 @@ def keyed(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 
 def pair(rows: pl.DataFrame, networks: Sequence[str]) -> Figure:
-    """Two networks side by side, with one scale."""
+    """Two networks side by side, on one scale."""
     figure, axes = plots.grid(1, len(networks), sharey=True, width=13, height=6.6)
     figure.subplots_adjust(top=0.76)
     for panel, network in zip(axes[0], networks, strict=True):

@@ -25,7 +25,7 @@ SLOW_ALONE_S = 0.015 + 200 * 4000 / 3e6 + 2 * 4000 / 15e6
 
 
 def points(_scale: Scale) -> Iterator[Point]:
-    """A file alone in the reference network, and where its burst overflows."""
+    """A file alone in the reference network, and in one where its burst overflows."""
     for rate, changes in ((150, {}), (15, SLOW)):
         for control in ("reno", "blitz"):
             queue = "pushout" if control == "blitz" else "drop-tail"
@@ -41,7 +41,7 @@ def points(_scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """How many packets had arrived, and how many went again, by each millisecond until the file is complete."""
+    """Packets arrived and packets sent again by each millisecond, until the file is complete."""
     (flow,) = run.flows("lone")
     series = run.table("flow_series").sort("time_s")
     series = series.with_columns(
@@ -66,7 +66,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Packets that have arrived over time, and those sent again."""
+    """Packets arrived and packets sent again, over time."""
     figure, axes = plots.grid(1, 2, sharey=True, width=13, height=5.8)
     figure.subplots_adjust(top=0.74)
     texts = {150: "150 Mbit/s: nothing is lost", 15: "15 into 3 Mbit/s: the burst overflows 112"}

@@ -1,4 +1,4 @@
-"""Figure 3: knee and cliff, in the paper a sketch after Jain and Ramakrishnan, here measured."""
+"""Figure 3: knee and cliff, a sketch after Jain and Ramakrishnan in the paper, measured here."""
 
 from collections.abc import Iterator
 
@@ -43,7 +43,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Three panels over the load, with the yardstick dotted."""
+    """Three panels against the load, with the yardstick dotted."""
     figure, axes = plots.grid(1, 3, width=14, height=5.4)
     loaded = rows.filter(pl.col("load") > 0)
     fine = np.linspace(0.01, 0.985, 200)

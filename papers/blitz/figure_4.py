@@ -58,7 +58,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def steps(rows: pl.DataFrame, column: str) -> Answer:
-    """The smallest step from a bottleneck to the next."""
+    """The smallest step from one bottleneck to the next."""
     return per_seed(rows.sort("share"), pl.col(column).diff().min())
 
 

@@ -20,12 +20,12 @@ measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Both networks, and the reference to compare with."""
+    """Both networks, and the reference for comparison."""
     return shared.sweep(scale, ("reference", "aurora", "slower"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Largest powers, and those at the fewest arrivals."""
+    """Largest powers, and those at the lowest arrival rate."""
     gap, top = gaps(rows), best(rows)
     wide = across(gap, "network", "gap", keep=["share"])
     near, slow = at(gap, network="aurora").sort("share"), at(gap, network="slower")

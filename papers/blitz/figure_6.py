@@ -20,12 +20,12 @@ measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Both networks, and files of 100 kB to compare with."""
+    """Both networks, and files of 100 kB for comparison."""
     return shared.sweep(scale, ("reference", "large", "large-faster"))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Largest powers, and those at the fewest arrivals."""
+    """Largest powers, and those at the lowest arrival rate."""
     gap, top = gaps(rows), best(rows)
     wide = across(gap, "network", "gap", keep=["share"])
     each = at_each_load(at(rows, network="large"))

@@ -25,7 +25,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The gap of both."""
+    """The gap for both sizes."""
     gap = gaps(rows)
     wide = across(gap, "network", "gap", keep=["share"])
     wider = pl.col("small") - pl.col("reference")

@@ -1,4 +1,4 @@
-"""Section 2.1: short transfers that come while a long burst persists, with priorities and without."""
+"""Section 2.1: short transfers that arrive during a long burst, with priorities and without."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """What the short ones lost and whether they completed; what the long one got."""
+    """Loss and completion of the short transfers; goodput of the long one."""
     late = run.summary["traffic"]["late"]
     (long,) = run.flows("long")
     took = run.table("transfers").filter(pl.col("group").cast(pl.String) == "late")["completion_s"]
@@ -48,7 +48,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Loss with either; completion with pushout."""
+    """Loss with either queue; completion with pushout."""
     return {
         "late/protected": per_seed(rows, "drop_rate", queue="pushout"),
         "late/exposed": per_seed(rows, "drop_rate", queue="drop-tail"),

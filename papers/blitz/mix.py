@@ -1,4 +1,4 @@
-"""Section 2.2: sizes as on real networks, which the paper leaves for later."""
+"""Section 2.2: sizes as in real networks, which the paper leaves to future work."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ SIZES = {"traffic.files.size": {"lognormal": {"mean": "100 kB", "sigma": 1.5}}}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """The reference network without a bottleneck; sizes with a long tail, 100 kB on average."""
+    """The reference network without a bottleneck; long-tailed sizes, 100 kB on average."""
     loads = tuple(load for load in shared.LOADS[scale] if load <= 1.0)
     controls = {control: (control, SIZES) for control in CONTROLS}
     for each in shared.sweep(scale, ("reference",), controls, (1.0,), loads):
@@ -30,7 +30,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Power, and the slowdown: the time over what Blitz would take alone."""
+    """Power, and the slowdown: completion time over what Blitz would take alone."""
     net = shared.NETWORKS["reference"]
     bit = 8.0 * pl.col("bytes")
     fixed = net.blitz_alone_s(1.0) - net.service_s(1.0)
@@ -54,7 +54,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Power over the load, and slowdown by size."""
+    """Power against the load, and slowdown by size."""
     figure, axes = plots.grid(1, 2, width=12.5, height=5.6)
     drawn.over(axes[0, 0], rows, "power")
     looks = {"color": plots.colour("blitz"), "linewidth": 1.0, "linestyle": (0, (1, 1.2)),

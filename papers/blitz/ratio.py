@@ -1,4 +1,4 @@
-"""Section 3: the gain against the ratio of a file to what the path holds."""
+"""Section 3: the gain against the ratio of the file to what the path holds."""
 
 import math
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The gap of each network and bottleneck, and that of processor sharing."""
+    """The gap for each network and bottleneck, and that of processor sharing."""
     figure, axes = plots.grid(1, 1, width=11, height=6.6)
     panel = axes[0, 0]
     gap = gaps(rows)

@@ -30,7 +30,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The worst bottleneck at the highest load that the network can carry."""
+    """The worst bottleneck, at the highest load that the network can carry."""
     high = at(rows, load=0.9)
     blitz = at(high, control="blitz")
     jain = across(high, "control", "jain", keep=["share"])
@@ -46,7 +46,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Each over the load: means over the seeds, a column for each bottleneck."""
+    """Each against the load: means over the seeds, a column for each bottleneck."""
     figure, axes = plots.grid(4, 3, sharex=True, sharey="row", width=12, height=11)
     figure.subplots_adjust(top=0.86)
     loaded = rows.filter(pl.col("load") > 0)

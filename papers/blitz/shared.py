@@ -1,4 +1,4 @@
-"""What the experiments share: the paper's networks, the loads, and what is measured at each."""
+"""Shared by the experiments: the paper's networks, the loads, and what is measured at each."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,24 +23,24 @@ LOADS: dict[Scale, tuple[float, ...]] = {
         *(0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 1.1, 1.3, 1.6),
     ),
 }
-"""What arrives, over what the bottleneck carries: the arrival rates."""
+"""Arrivals over what the bottleneck can carry; they set the arrival rates."""
 
 TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (2, 150), "full": (5, 400)}
-"""Seeds, and the least number of arrivals for each of them."""
+"""Seeds, and the least number of arrivals in each."""
 
 LASTING: dict[Scale, int] = {"quick": 6, "full": 12}
-"""How many times what TCP takes for a transfer alone arrivals go on at least."""
+"""How long arrivals go on at least, in multiples of what TCP takes for a lone transfer."""
 
 TIMED_OUT_S: dict[Scale, float] = {"quick": 5.0, "full": 10.0}
-"""How long arrivals go on where a file is larger than half a buffer: several time-outs, of a second and more.
+"""How long arrivals go on at least if a file is larger than half a buffer: several time-outs, each 1 s or more.
 
-In a shorter run those that wait for one would not be over, and the mean would be that of the lucky."""
+In a shorter run transfers that wait for one would not finish, and the mean would be that of the lucky ones."""
 
 ALONE = 0.0
-"""The load of transfers that are so rare that none meets another."""
+"""Stands for transfers so rare that none meets another."""
 
 ROUNDS = {10: 8, 100: 11, 1000: 22}
-"""About how many round trips TCP takes for so many kilobytes alone: for nothing but the length of runs."""
+"""Roughly how many round trips TCP takes for a lone file, by its size in kB; sets only the length of runs."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Network:
 
     @property
     def buffer(self) -> int:
-        """Packets that a switch holds."""
+        """The packets that a switch holds."""
         return math.ceil(self.rate * self.delay_ms * 1000 / PACKET_BIT)
 
     @property
@@ -68,7 +68,7 @@ class Network:
         return self.size_kb * 8e-3 / (share * self.rate)
 
     def blitz_alone_s(self, share: float) -> float:
-        """Half a round trip, the file through the bottleneck, and a packet on the two other links."""
+        """Half a round trip, the file through the bottleneck, and a packet on the other two links."""
         return self.delay_ms / 2e3 + self.service_s(share) + 2 * PACKET_BIT / (self.rate * 1e6)
 
 
@@ -96,7 +96,7 @@ def point(
     set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere
     tables: tuple[str, ...] = ("transfers",),
 ) -> Point:
-    """So many transfers at one load, of one controller."""
+    """`count` transfers at one load, all with one controller."""
     net = NETWORKS[network]
     kind = control if isinstance(control, str) else control["kind"]
     queue = "pushout" if kind == "blitz" else "drop-tail"
@@ -130,7 +130,7 @@ def sweep(
     shares: Sequence[float] = SHARES,
     loads: Sequence[float] = (),
 ) -> Iterator[Point]:
-    """All loads of some networks, and a few transfers alone; by default with TCP Reno and Blitz."""
+    """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz."""
     seeds, least = TRANSFERS[scale]
     for network in networks:
         net = NETWORKS[network]
@@ -149,7 +149,7 @@ def sweep(
 
 
 def measure(run: Measured) -> Row:
-    """Power in Mbit/s per second and what it is made of, over the middle half of the arrivals."""
+    """Power in Mbit/s per second and its components, over the middle half of the arrivals."""
     found = power.of_run(run, "files")
     table = run.table("transfers")
     took = found.response_s
@@ -174,7 +174,7 @@ def measure(run: Measured) -> Row:
 
 
 def best(rows: pl.DataFrame) -> pl.DataFrame:
-    """The decadic logarithm of the largest power over the loads, seed by seed."""
+    """The base-10 logarithm of the largest power over the loads, seed by seed."""
     return (
         rows.group_by("network", "share", "control", "seed", maintain_order=True)
         .agg(pl.col("power").max().log10().alias("best"))
@@ -183,13 +183,13 @@ def best(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def gaps(rows: pl.DataFrame, first: str = "blitz", second: str = "reno") -> pl.DataFrame:
-    """By how many decades the largest power of one controller is above that of another."""
+    """By how many decades one controller's largest power exceeds another's."""
     wide = across(best(rows), "control", "best", keep=["network", "share"])
     return wide.with_columns((pl.col(first) - pl.col(second)).alias("gap"))
 
 
 def at_each_load(rows: pl.DataFrame) -> pl.DataFrame:
-    """By how many decades Blitz's power is above TCP's at the same arrivals."""
+    """By how many decades Blitz's power exceeds TCP's at the same arrival rate."""
     loaded = rows.filter(pl.col("load") > 0)
     wide = across(loaded, "control", "power", keep=["network", "share", "load"])
     return wide.with_columns((pl.col("blitz") / pl.col("reno")).log10().alias("gap"))
@@ -198,14 +198,14 @@ def at_each_load(rows: pl.DataFrame) -> pl.DataFrame:
 def yardstick(
     rows: pl.DataFrame, network: str, share: float, control: str
 ) -> power.ProcessorSharing:
-    """Processor sharing with what a transfer of this controller was found to take alone."""
+    """Processor sharing, given what a lone transfer of this controller was found to take."""
     alone = at(rows, network=network, share=share, control=control, load=ALONE)["response_s"]
     net = NETWORKS[network]
     return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, float(alone[0]))
 
 
 def lone_burst(network: str, share: float) -> power.ProcessorSharing:
-    """Processor sharing of transfers that take alone what a burst without loss takes by theory."""
+    """Processor sharing, given what theory says a lone burst without loss takes."""
     net = NETWORKS[network]
     alone = net.blitz_alone_s(share)
     return power.ProcessorSharing(share * net.rate * 1e6, net.size_kb * 1000, alone)

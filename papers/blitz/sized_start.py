@@ -1,4 +1,4 @@
-"""Section 3 taken further: a first window made from size over bandwidth-delay product, and its price."""
+"""Section 3 taken further: a first window set by size over bandwidth-delay product, and its price."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -70,7 +70,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Power; or what the standard transfers took and lost."""
+    """Power; or completion time and loss of the standard transfers."""
     if run.labels["network"] != "shared":
         return {"kind": "power", "others_s": None, "others_lost": None} | shared.measure(run)
     others = run.summary["traffic"]["others"]
@@ -84,7 +84,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Powers against each other; loss; and what others took."""
+    """Powers compared; loss; and how long others took."""
     powers = at(rows, kind="power")
     wide = across(best(powers), "control", "best", keep=["network", "share"])
     full = at(wide, share=1.0)
@@ -106,7 +106,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Power over the load in five networks, and what others take."""
+    """Power against the load in five networks; how long others take, and what is lost."""
     figure, axes = plots.grid(3, 4, width=15, height=11.5)
     powers = at(rows, kind="power")
     cells = [(network, share) for network in NETS for share in SHARES]

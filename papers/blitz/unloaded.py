@@ -1,4 +1,4 @@
-"""What theory promises of transfers that meet no other."""
+"""What theory promises for transfers that meet no others."""
 
 from collections.abc import Iterator
 
@@ -16,13 +16,13 @@ FIGURE = Experiment(
     question="Are completion and power of lone transfers exactly what the path makes them?",
 )
 WHOLE = {f"link.{link}.buffer": "112 packets" for link in ("bottleneck", "exit")}
-"""What a round trip holds at 15 Mbit/s and 30 ms: the whole packets of 112.5, where other figures round up."""
+"""What a round trip holds at 15 Mbit/s and 30 ms: 112.5 packets, rounded down; other figures round up."""
 
 CASES = [(network, share) for network in NETWORKS for share in SHARES]
 
 
 def points(_scale: Scale) -> Iterator[Point]:
-    """Twelve transfers in 600 s, of either controller, in every network."""
+    """Twelve transfers in 600 s with either controller, in every network."""
     for network, share in CASES:
         for control in CONTROLS:
             yield point(
@@ -74,7 +74,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def one(values: list[float | None]) -> float:
-    """The value of the one seed: chance has no part in it."""
+    """The value of the only seed: chance plays no part."""
     (value,) = values
     if value is None:
         message = "nothing was measured"
@@ -83,7 +83,7 @@ def one(values: list[float | None]) -> float:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Completion of both in every network, with theory for Blitz."""
+    """Completion times of both in every network, with theory for Blitz."""
     figure, axes = plots.grid(1, 1, width=12, height=7.4)
     panel = axes[0, 0]
     names = [

@@ -1,7 +1,7 @@
 """Beyond the paper: does the rate of the senders' own links decide whether flows lose together?
 
-It is part of it: with links hardly faster than the bottleneck CW-HSTCP is as fair as in the model of losses
-that always come together. The paper has more than that.
+In part: with links hardly faster than the bottleneck, CW-HSTCP is as fair as in the model in which losses
+always come together. The paper's index is higher than that.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ FIGURE = Experiment(
 )
 FACTORS = (1.25, 2.0, 5.0, 10.0)
 SPREAD = 20.0
-"""Stands for packets spread over the round trip, at the access rate of 10."""
+"""Stands for packets spread over the round trip, at an access rate of 10."""
 SLOW = FACTORS[0]
 COMPARED = (SLOW, 10.0, SPREAD)
 BASE = cw(10) | {"rtt": "base"}
@@ -31,7 +31,7 @@ BASE = cw(10) | {"rtt": "base"}
 
 
 def together(rate: int) -> float | None:
-    """Jain's index where all flows lose at once: the model of Chiu and Jain, with queue, over 100 to 600 s."""
+    """Jain's index if all flows lose at once: the model of Chiu and Jain, with a queue, over 100 to 600 s."""
     solved = longfat.synchronised(
         cw(10),
         rate=f"{rate} Mbit/s",
@@ -100,7 +100,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The index, and how often the longest round trip loses over how often the shortest does."""
+    """The index, and how often the longest round trip loses relative to the shortest."""
     figure, axes = plots.grid(1, 2, width=13, height=5.6)
     model = float(at(rows, control="model")["jain"][0])
     rows = rows.filter(pl.col("control") != "model")

@@ -1,4 +1,4 @@
-"""What the pictures of several experiments share."""
+"""Shared by the pictures of several experiments."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,12 +14,12 @@ TRIPS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B", "#B23A48")
 
 
 def colours(count: int) -> list[str]:
-    """Of so many flows: the ends of the scale stay the same."""
+    """Colours for `count` flows; the ends of the scale stay the same."""
     return {3: [TRIPS[0], TRIPS[2], TRIPS[4]], 5: list(TRIPS)}[count]
 
 
 def lines(panel: Axes, rows: pl.DataFrame, rtts_ms: Sequence[int]) -> None:
-    """The window of each flow over time, in one colour from the shortest round trip to the longest."""
+    """The window of each flow over time, coloured from the shortest round trip to the longest."""
     for index, (rtt, colour) in enumerate(zip(rtts_ms, colours(len(rtts_ms)), strict=True)):
         flow = at(rows, flow=index).sort("time_s")
         plots.series(
@@ -32,7 +32,7 @@ def windows_beside(
 ) -> Figure:
     """The windows of the first seed, a panel for each value of a label, with the mean of a column above.
 
-    `rows` are those of `shared.shares_and_windows`; in each title `{}` stands for the mean.
+    `rows` are those of `shared.shares_and_windows`; `{}` in a title stands for the mean.
     """
     figure, axes = plots.grid(1, len(titles), sharey=True, width=13, height=5.6)
     figure.subplots_adjust(top=0.74)
@@ -58,7 +58,7 @@ def bars(
     paper: Sequence[float | None] = (),
     label: str | None = None,
 ) -> None:
-    """Bars of means in percent with intervals, and the paper's value of each as a line across."""
+    """Bars of means in percent with intervals; lines across them mark the paper's values."""
     means = [plots.mean_and_half(values) for values in groups]
     panel.bar(
         places,

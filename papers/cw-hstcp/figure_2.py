@@ -1,7 +1,7 @@
-"""Figure 2 and section III: five HSTCP flows of different round trips, with DropTail and with RED.
+"""Figure 2 and section III: five HSTCP flows with different round trips, with DropTail and with RED.
 
-The shortest takes the link, as in the paper. With RED it takes less, though rates stay 18 times apart: the
-longest meets more congestion per packet, whatever the buffer.
+The shortest takes the link, as in the paper. With RED it takes less, but rates remain a factor of 18 apart:
+the longest meets more congestion per packet, whatever the buffer.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Shares; of the first seed the windows, too."""
+    """Shares; for the first seed also the windows."""
     return shares_and_windows(run)
 
 

@@ -1,7 +1,7 @@
 """Figure 3: two flows that always lose together, in the plane of their windows (Chiu and Jain 1989).
 
-Standard windows end on their line, CW-HSTCP's meet, HSTCP's drift apart; always to the advantage of the
-shorter round trip, not as the arrow from A has it.
+Standard windows end on their line, CW-HSTCP's meet, HSTCP's drift apart; always in favour of the shorter
+round trip, unlike the arrow from A.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,19 +24,19 @@ FIGURE = Experiment(
     by=("step",),
 )
 RTTS_MS = (160, 80)
-"""Round trips of flow 1 and flow 2: as in the figure, the first is the longer."""
+"""Round trips of flow 1 and flow 2: as in the figure, the first is the longer one."""
 RATE_MBIT_S = 500
 STARTS = {"A": 0.75, "G": 0.15}
-"""Share of the rate that flow 1 has at first."""
+"""Flow 1's share of the rate at the start."""
 FILLED = 0.8
-"""How full the link is then."""
+"""How full the link is at the start."""
 EPOCHS = 60
 LAWS: dict[str, tuple[str | Mapping[str, Any], int]] = {
     "reno": ("reno", 10_000),
     "hstcp": ("hstcp", 360),
     "cw-hstcp": (cw(10), 390),
 }
-"""The laws, and how many seconds they need for so many losses."""
+"""The laws, and how many seconds each needs for `EPOCHS` losses."""
 
 
 @cache
@@ -59,7 +59,7 @@ def synchronised(control: str, start: str, seconds: int) -> longfat.Fluid:
 
 
 def losses(control: str, start: str) -> list[Row]:
-    """Windows at each loss: when the link is full, and after."""
+    """Windows at each loss: when the link is full, and just after."""
     solved = synchronised(control, start, LAWS[control][1]).summary
     time = solved["t"]
     one, two = (flow["window"] for flow in solved["flows"])
@@ -86,13 +86,13 @@ def measure(run: Measured) -> list[Row]:
 
 
 def final(rows: pl.DataFrame, control: str, start: str) -> float:
-    """w2 over w1 when the link was full for the last time."""
+    """w2 over w1 when the link was last full."""
     last = at(rows, control=control, start=start, step=2 * EPOCHS - 2)
     return float(last["w2"][0] / last["w1"][0])
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Where the windows are at last; for HSTCP the longer path drifts from the line."""
+    """Where the windows end up; for HSTCP, how far from the line, and how the longer path's grows."""
     fair = RTTS_MS[0] / RTTS_MS[1]
     answers: dict[str, Answer] = {}
     for name in STARTS:

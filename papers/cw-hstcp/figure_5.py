@@ -19,7 +19,7 @@ WINDOW, RTT_S, RATE = 1000, 0.140, 200e6
 
 
 def points(_: Scale) -> Iterator[Point]:
-    """A lone flow of 140 ms, c = 10: two blocks. The window fits in the path five times over."""
+    """A lone flow of 140 ms, c = 10: two blocks. The path would hold five such windows."""
     for pacing in ("none", "controller"):
         yield Point(
             {
@@ -48,7 +48,7 @@ def points(_: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """What arrives in each millisecond, over the rate of the link: three round trips late in the run."""
+    """Arrivals in each millisecond over the rate of the link, for the last three round trips of the run."""
     series = run.table("flow_series").filter(pl.col("time_s") > 1.4 - 3 * RTT_S)
     return [
         {"time_s": time - (1.4 - 3 * RTT_S), "load": rate / RATE}
@@ -57,7 +57,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def trains(load: list[float]) -> tuple[int, int]:
-    """How many trains of packets there are, and the milliseconds of the longest."""
+    """The number of trains of packets, and the length of the longest in milliseconds."""
     count = longest = length = 0
     for value in [*load, 0.0]:
         if value > 0:

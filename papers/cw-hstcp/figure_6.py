@@ -1,7 +1,7 @@
-"""Figure 6: three CW-HSTCP flows, which have the same window in the paper, and HSTCP to compare.
+"""Figure 6: three CW-HSTCP flows, which have the same window in the paper, and HSTCP for comparison.
 
-Within 200 s they do not: the largest is two and a half times the smallest. HSTCP's are seven times further
-apart.
+Here they do not within 200 s: the largest is two and a half times the smallest. HSTCP's are seven times
+further apart.
 """
 
 from collections.abc import Iterator
@@ -23,18 +23,18 @@ FIGURE = Experiment(
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """CW-HSTCP with c = 10, and HSTCP to compare."""
+    """CW-HSTCP with c = 10, and HSTCP for comparison."""
     for control, law in (("cw-hstcp", cw(10)), ("hstcp", "hstcp")):
         yield dumbbell(scale, law, seeds=5 if scale == "quick" else 10, control=control)
 
 
 def measure(run: Measured) -> list[Row]:
-    """Shares; of the first seed the windows, too."""
+    """Shares; for the first seed also the windows."""
     return shares_and_windows(run)
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """How far windows are apart, and how often each flow loses."""
+    """How far apart the windows are, and how often each flow loses."""
     found = at(rows, kind="shares")
     ratio = found.pivot(on="control", index="seed", values="window_ratio")
     return {

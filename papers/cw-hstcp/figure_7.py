@@ -1,6 +1,6 @@
 """Figure 7 and the five flows of section V: the index of four controllers at several time scales.
 
-CW-HSTCP is fairer than HSTCP and STCP at each, as in the paper, but below what equal windows would have.
+CW-HSTCP is fairer than HSTCP and STCP at each, as in the paper, but less fair than equal windows would be.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ FIGURE = Experiment(
     by=("scale_s",),
 )
 SLOW = 1.25
-"""Rate of slower links over that of the bottleneck."""
+"""Rate of the slower sender links over that of the bottleneck."""
 CONTROLS = ("cw-hstcp", "hstcp", "stcp", "reno")
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Three flows of each controller; and five of CW-HSTCP, also with slower links of the senders."""
+    """Three flows of each controller; and five of CW-HSTCP, also with slower sender links."""
     seeds = 5 if scale == "quick" else 10
     for control in CONTROLS:
         law = cw(10) if control == "cw-hstcp" else control
@@ -46,14 +46,14 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """A row for each time scale; the index of the whole steady part is that of scale 0."""
+    """A row for each time scale; scale 0 stands for the whole steady part."""
     table = fairness.by_time_scale(run, "fast", scales=SCALES)
     rows = [{"scale_s": row["scale_s"], "jain": row["jain"]} for row in table.iter_rows(named=True)]
     return [*rows, {"scale_s": 0.0, "jain": fairness.index(run, "fast")}]
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """CW-HSTCP against each other at every scale; five flows."""
+    """CW-HSTCP against each of the others at every scale; five flows."""
     three = at(rows, flows=3)
     wide = across(three.filter(pl.col("scale_s") > 0), "control", "jain", keep=["scale_s"])
     five = across(rows, "links", "jain", keep=[], flows=5, scale_s=0.0)

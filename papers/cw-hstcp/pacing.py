@@ -1,7 +1,7 @@
 """Block pacing on and off, which the paper did not test: bursts, losses, fairness.
 
-Blocks make bursts larger. On a full link acknowledgments come at its rate and space what they let go; blocks
-hold that back, and then send it all at once.
+Blocks make bursts larger. On a full link, acknowledgments come at its rate and space the packets that they
+release; blocks hold those back and then send them all at once.
 """
 
 from collections.abc import Iterator
@@ -28,13 +28,13 @@ SHOWN = {
     "long_loss": ("lost of 140 and\n200 ms (%)", 100),
     "jain": ("Jain's index\nof the three flows", 1),
 }
-"""What is drawn, its name, and the factor to its unit."""
+"""What is drawn: its name, and the factor that converts it to its unit."""
 QUIET = max(THREE) // SAMPLE_MS
-"""Intervals without a drop that part two episodes of loss: the longest round trip."""
+"""Intervals without a drop that separate two episodes of loss: the longest round trip."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Blocks as the paper has them, none, and an even spread to compare."""
+    """Blocks as in the paper, none, and an even spread for comparison."""
     for kind in KINDS:
         pacing = {} if kind == "blocks" else {"flow.fast.pacing": kind}
         point = dumbbell(
@@ -66,7 +66,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Blocks against none, run by run."""
+    """Blocks compared with none, run by run."""
     beside = {
         column: across(rows, "pacing", column, keep=[])
         for column in ("long_loss", "jain", "rise", "at_a_time")

@@ -1,6 +1,6 @@
-"""Beyond the paper: CW-HSTCP with RED, AVQ and PI, its future work, and η from another round trip.
+"""Beyond the paper: CW-HSTCP with RED, AVQ and PI, its future work, and η from other round trips.
 
-RED and PI make it as fair as can be, and leave much of the link unused.
+RED and PI make it as fair as it can be, but leave much of the link unused.
 """
 
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ LAWS: dict[str, tuple[str, str | dict[str, Any]]] = {
 }
 
 COMPARED = (("smoothed", "DropTail"), ("mean", "DropTail"), ("smoothed", "AVQ"))
-"""What five seeds do not decide at 1 Gbit/s."""
+"""What five seeds leave undecided at 1 Gbit/s."""
 KINDS: dict[str, object] = {"DropTail": "drop-tail", "RED": RED, "AVQ": "avq", "PI": PI}
 QUEUES = {"DropTail": (-0.24, "o"), "RED": (-0.08, "s"), "AVQ": (0.08, "^"), "PI": (0.24, "D")}
-"""Where each stands beside the others, and its marker."""
+"""Where each is placed beside the others, and its marker."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Each law with DropTail and RED, at the full scale with the base round trip, too; two with AVQ and PI."""
+    """Each law with DropTail and RED, at the full scale also the base round trip; two with AVQ and PI."""
     laws = [law for law in LAWS if scale == "full" or law != "base"]
     for queue, kind in KINDS.items():
         for law in laws if queue in ("DropTail", "RED") else ("hstcp", "smoothed"):
@@ -49,7 +49,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Each queue against DropTail and RED against HSTCP; the mean round trip against c = 10."""
+    """Each queue against DropTail; with RED, c = 10 against HSTCP; the mean round trip against c = 10."""
     queue = across(rows, "queue", "jain", keep=["law"])
     law = across(rows, "law", "jain", keep=["queue"])
     used = across(rows, "queue", "utilisation", keep=["law"])

@@ -1,4 +1,4 @@
-"""Beyond the paper: every controller at ratios of round trips from 1 to 8, and what theory expects.
+"""Beyond the paper: every controller at ratios of round trips from 1 to 8, and what theory predicts.
 
 Most are near the exponents of losses that come together; HSTCP stays far below its limit, as in the model
 with a queue.
@@ -39,11 +39,11 @@ EXPECTED: dict[str, float | str] = {
     "stcp": "without bound",
     "exp": "no power law",
 }
-"""Exponents of controllers whose flows lose together, without a queue; of the others theory says nothing."""
+"""Exponents of controllers whose flows lose together, without a queue; theory says nothing about the others."""
 
 
 def model(control: str, rate: int, ratio: int) -> Row | None:
-    """The rates where both flows always lose together, 300 to 600 s; nothing without a window law."""
+    """The ratio of rates if both flows always lose together, 300 to 600 s; `None` without a window law."""
     rtts = (SHORT_MS, SHORT_MS * ratio)
     try:
         solved = longfat.synchronised(
@@ -67,7 +67,7 @@ def model(control: str, rate: int, ratio: int) -> Row | None:
 
 
 def points(scale: Scale) -> Iterator[Point | Computation]:
-    """Every controller that there is, at each ratio; and the model in which nobody loses alone."""
+    """Every controller there is, at each ratio; and the model in which nobody loses alone."""
     rate, seconds, warmup, seeds = (40, 110, 30, 3) if scale == "quick" else (200, 200, 50, 5)
     for control in CONTROLLERS:
         for ratio in RATIOS:
@@ -91,7 +91,7 @@ def points(scale: Scale) -> Iterator[Point | Computation]:
 
 
 def measure(run: Measured) -> Row | list[Row]:
-    """Rate of the shorter round trip over that of the longer; the round trips with the queue."""
+    """Rate of the shorter round trip over that of the longer; ratio of the round trips, queue included."""
     if run.labels["kind"] == "model":
         return run.value or []
     short, long = run.flows("fast")
@@ -104,7 +104,7 @@ def measure(run: Measured) -> Row | list[Row]:
 
 
 def exponents(rows: pl.DataFrame, control: str, kind: str = "packets") -> list[float]:
-    """Per seed the exponent of the rates over the round trips, queue included."""
+    """The exponent of the rates over the round trips, queue included, for each seed."""
     chosen = at(rows, control=control, kind=kind).sort("seed")
     return [
         fairness.fit_exponent(part["real_ratio"], 1 / part["rates"]).value
@@ -127,7 +127,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """A panel for each controller: measured on the predictions."""
+    """A panel for each controller: measurements drawn over predictions."""
     count = -(-(len(CONTROLLERS) + 1) // COLUMNS)
     figure, axes = plots.grid(
         count, COLUMNS, width=15, height=1 + 3.3 * count, sharex=True, sharey=True

@@ -1,7 +1,7 @@
-"""What the missing Figure 1 leaves open: rate of the bottleneck and delay, which sets the buffer.
+"""What the missing Figure 1 leaves open: the bottleneck's rate, and its delay, which sets the buffer.
 
-CW-HSTCP is fairer than HSTCP on all nine. With 10 ms of buffer it has the paper's index, and not its use of
-the link.
+CW-HSTCP is fairer than HSTCP on all nine bottlenecks. With 10 ms of buffer it has the paper's index, but not
+its use of the link.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ MATRIX = [(rate, delay) for rate in RATES for delay in DELAYS]
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """CW-HSTCP and HSTCP on nine bottlenecks; at the quick scale its corners, for a minute."""
+    """CW-HSTCP and HSTCP on nine bottlenecks; at the quick scale only the corners, for a minute."""
     short = {"duration": "60 s", "warmup": "30 s"} if scale == "quick" else {}
     for rate, delay in CORNERS if scale == "quick" else MATRIX:
         for control, law in (("cw-hstcp", cw(10)), ("hstcp", "hstcp")):

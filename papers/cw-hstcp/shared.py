@@ -1,4 +1,4 @@
-"""What the experiments of the CW-HSTCP paper share: the dumbbell with its background, and what is measured."""
+"""Shared by the experiments of the CW-HSTCP paper: the dumbbell, its background, and what is measured."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ QUICK_RATE, FULL_RATE = 100, 1000
 """Rate of the bottleneck in Mbit/s."""
 
 STANDARD = {"quick": (3, 4), "full": (5, 8)}
-"""Long standard flows and load of the web in percent: with c = 10 their share is about that of Table 3."""
+"""Long standard flows, and web load in percent: with c = 10 their share is about that of Table 3."""
 
 ACCESS = 10.0
 """Rate of a sender's own link over that of the bottleneck."""
@@ -25,13 +25,13 @@ STCP = (120, 160, 240)
 """Round trips in milliseconds."""
 
 RED: dict[str, Any] = {"kind": "red", "min": "0.1667 buffer", "max": "0.5 buffer"}
-"""RED within the buffer of the paper: gentle ends at the buffer, and max is three times min."""
+"""RED within the paper's buffer: the gentle range ends at its limit, and max is three times min."""
 
 PI: dict[str, Any] = {"kind": "pi", "target": "0.3333 buffer"}
-"""PI that holds the queue in the middle between the thresholds of RED."""
+"""PI that holds the queue midway between RED's thresholds."""
 
 MANY = {"quick": 10, "full": 20}
-"""Seeds where five leave the question open."""
+"""Number of seeds where five leave the question open."""
 
 BACKGROUND = ("background", "web")
 SCALES = (1, 2, 5, 10, 20, 50)
@@ -39,7 +39,7 @@ PACKET_BIT = 8000
 
 
 def cw(c: float) -> dict[str, Any]:
-    """CW-HSTCP with this c, in 1/s."""
+    """CW-HSTCP with this c in 1/s."""
     return {"kind": "cw-hstcp", "c": f"{c:g} /s"}
 
 
@@ -97,7 +97,7 @@ def shares(run: Measured) -> Row:
 
 
 def windows(run: Measured, every_s: float = 2.0) -> list[Row]:
-    """The window of each fast flow once in a while."""
+    """The window of each fast flow every `every_s` seconds."""
     series = run.table("flow_series").filter(pl.col("group").cast(pl.String) == "fast")
     step = (pl.col("time_s") / every_s - (pl.col("time_s") / every_s).round()).abs() < 1e-6
     return [
@@ -109,6 +109,6 @@ def windows(run: Measured, every_s: float = 2.0) -> list[Row]:
 
 
 def shares_and_windows(run: Measured) -> list[Row]:
-    """A row of shares; and of the first seed rows of windows over time, for the picture."""
+    """A row of shares; for the first seed also rows of windows over time, for the picture."""
     drawn = windows(run) if run.seed == 1 else []
     return [{"kind": "shares"} | shares(run), *({"kind": "window"} | one for one in drawn)]

@@ -1,7 +1,7 @@
-"""Section III: three STCP flows, of which the paper's first has 91 %.
+"""Section III: three STCP flows, the first of which has 91 % in the paper.
 
-What it has in the first 200 s depends on what slow start left: the ratio of two windows that lose together
-only drifts, as exp(0.01 t (1/R₁ - 1/R₂)). After ten minutes the first flow has nearly all in every run.
+Its share in the first 200 s depends on what slow start left: the ratio of two windows that lose together
+only drifts, as exp(0.01 t (1/R₁ - 1/R₂)). After ten minutes the first flow has nearly everything in every run.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ KINDS = {
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """The paper's round trips, with STCP and, to compare, with HSTCP; and with one thing changed."""
+    """The paper's round trips with STCP, and HSTCP for comparison; and STCP with one thing changed."""
     yield dumbbell(scale, "stcp", STCP, seeds=MANY[scale], control="stcp", kind="drawn")
     yield dumbbell(scale, "hstcp", STCP, seeds=MANY[scale] // 2, control="hstcp", kind="drawn")
     start = {"flow.fast.start": "0 s"}
@@ -45,7 +45,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Shares and the index; when each flow began, and its window after 50 s."""
+    """Shares and the index; when each flow started, and its window after 50 s."""
     flows = run.flows("fast")
     found = [row["window"] for row in windows(run, 50.0) if row["time_s"] == EARLY_S]
     return (
@@ -56,7 +56,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The paper's three numbers, the comparison, run by run, and what decides who wins."""
+    """The paper's three numbers; the comparison, run by run; and what decides who wins."""
     drawn = at(rows, kind="drawn")
     index = drawn.pivot(on="control", index="seed", values="jain")
     lead = pl.col("early0") / pl.max_horizontal("early1", "early2")
@@ -76,7 +76,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Shares, with the paper's; and the share of the first flow over how far it is ahead at 50 s."""
+    """Shares beside the paper's; and the first flow's share against its lead at 50 s."""
     figure, axes = plots.grid(1, 2, height=5.6, width=14)
     left, right = axes[0]
     shown = [

@@ -52,7 +52,7 @@ def points(_: Scale) -> Iterator[Point]:
 
 
 def flow(control: object, rtt: int) -> Row:
-    """A lone flow of the paper's packets."""
+    """A lone flow with the paper's packet size."""
     return {
         "name": "fast",
         "control": control,
@@ -63,7 +63,7 @@ def flow(control: object, rtt: int) -> Row:
 
 
 def growing(name: str, window: int, rtt: int, control: object) -> Point:
-    """A flow in congestion avoidance from its first packet, on a path that is wide enough."""
+    """A flow in congestion avoidance from its first packet, on a path wide enough not to fill."""
     return Point(
         {
             "duration": f"{rtt * 1.9:.0f} ms",
@@ -91,7 +91,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """One flow and no chance."""
+    """Runs of a lone flow are deterministic."""
     answers: dict[str, Answer] = {}
     for window in TABLE:
         for name, kind in (("a", "growth"), ("b", "decrease")):

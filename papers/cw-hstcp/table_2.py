@@ -1,6 +1,6 @@
-"""Table 2: what each of five HSTCP flows takes of the link, in slices of 50 s.
+"""Table 2: the share of the link that each of five HSTCP flows takes, in slices of 50 s.
 
-The order and the growth of the first are the paper's; the first has more, 77 and not 53 %.
+The order and the growth of the first are as in the paper; the first has more, 77 % instead of 53 %.
 """
 
 import itertools
@@ -48,7 +48,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The paper's table, and what it says of it."""
+    """The paper's table, and what it says about it."""
     last = across(rows, "flow", "share", keep=[], slice=2)
     first = across(rows, "slice", "share", keep=[], flow=0)
     final = across(rows, "slice", "share", keep=[], flow=4)
@@ -71,7 +71,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Bars for each slice, the paper's numbers as lines across them."""
+    """Bars for each slice, with the paper's numbers as lines across them."""
     figure, axes = plots.grid(1, 1, height=5.6)
     panel = axes[0, 0]
     for flow, colour in enumerate(colours(5)):

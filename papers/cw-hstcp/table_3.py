@@ -1,6 +1,6 @@
 """Table 3: CW-HSTCP with c = 5, 10 and 20, beside standard traffic.
 
-The column that is called an index is the sum of the shares. c = 10 is the fairest in the paper;
+The column called an index is the sum of the shares. c = 10 is the fairest in the paper;
 here c = 20 is fairer.
 """
 
@@ -28,7 +28,7 @@ PAPER = {
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Three values of c; and at the full scale c = 10 for twice as long, of which the last 150 s count."""
+    """Three values of c; at the full scale also c = 10 for twice as long, with the last 150 s counted."""
     for c in PAPER:
         yield dumbbell(scale, cw(c), seeds=MANY[scale], c=c, from_s=50)
     if scale == "full":
@@ -86,7 +86,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Shares with the paper's, and the index, which the paper's own column is not."""
+    """Shares beside the paper's, and the index, which the paper's own column is not."""
     rows = at(rows, from_s=50)
     figure, axes = plots.grid(1, 2, width=13, height=5.6)
     left, right = axes[0]

@@ -24,7 +24,7 @@ TRIPS = 10
 
 
 def points(scale: Scale) -> Iterator[Point | Computation]:
-    """Random loss of six strengths; a few flows on a small link; the first steps; what needs no simulation."""
+    """Random loss at six rates; a few flows on a small link; the first steps; what needs no simulation."""
     long = 1 if scale == "quick" else 10
     for loss in (*SMALL, *LARGE):
         duration = 200 if loss == min(LARGE) else 400
@@ -41,7 +41,7 @@ def points(scale: Scale) -> Iterator[Point | Computation]:
 
 
 def unmodified() -> float:
-    """What √cwnd₀ alone adds to a window of 4 in five round trips of 1, 2, … acknowledgments each."""
+    """What √cwnd₀ alone adds to a window of 4 in five round trips, with one acknowledgment per segment."""
     window = START
     for _ in range(5):
         for _ in range(int(window)):
@@ -50,7 +50,7 @@ def unmodified() -> float:
 
 
 def measure(run: Measured) -> list[Row]:
-    """A row for each flow under loss; one for each of the rest."""
+    """A row for each flow under loss, and one for each of the other kinds."""
     kind = run.labels["kind"]
     if kind == "loss":
         return [

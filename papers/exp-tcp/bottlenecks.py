@@ -19,7 +19,7 @@ FIGURE = Experiment(
 )
 HOPS = (1, 2, 3, 5)
 EXPONENT = {"reno": 0.5, "hstcp": 0.835, "stcp": 1.0, "exp": 0.78}
-"""d of window ∝ p^-d: square root; RFC 3649; MIMD; EXP-TCP's packets per epoch from windows of 100 to 1000."""
+"""d in window ∝ p^-d: square root; RFC 3649; MIMD; EXP-TCP's packets per epoch at windows of 100 to 1000."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -35,7 +35,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def parking_lot(rate: float, duration: float, hops: int, control: str) -> dict[str, Any]:
-    """Two flows over all links, two over each; round trips of 80 ms, RED with the paper's numbers."""
+    """Two flows over all links, two over each one; round trips of 80 ms, RED with the paper's numbers."""
     names = [f"hop{index}" for index in range(1, hops + 1)]
     red = {
         "kind": "red",
@@ -72,7 +72,7 @@ def parking_lot(rate: float, duration: float, hops: int, control: str) -> dict[s
 
 
 def measure(run: Measured) -> Row:
-    """Flows over all links, over those through a single one: rate, and losses and marks per packet."""
+    """Flows over all links, relative to those over a single one: rate, and losses and marks per packet."""
     whole = [flow for flow in run.flows() if flow["name"].startswith("all[")]
     single = [flow for flow in run.flows() if not flow["name"].startswith("all[")]
     links = [ways["forward"] for ways in run.summary["links"].values()]
@@ -85,17 +85,17 @@ def measure(run: Measured) -> Row:
 
 
 def mean(flows: list[dict[str, Any]], column: str) -> float:
-    """The mean over some flows."""
+    """The mean of a column over some flows."""
     return float(np.mean([flow[column] for flow in flows]))
 
 
 def events_per_bit(flows: list[dict[str, Any]]) -> float:
-    """Decreases of the window over what was delivered."""
+    """Window decreases per bit delivered."""
     return mean(flows, "congestion_events") / mean(flows, "goodput_bit_s")
 
 
 def exponents(rows: pl.DataFrame, control: str, column: str = "share") -> list[float]:
-    """Per seed the slope of a log ratio against log links. At one link, where all are alike, it is 1."""
+    """The slope of log ratio against log links for each seed. At one link, all flows are alike: ratio 1."""
     found = []
     chosen = rows.filter(pl.col("control") == control, pl.col("hops") > 1)
     for _, part in chosen.sort("seed", "hops").group_by("seed", maintain_order=True):
@@ -105,7 +105,7 @@ def exponents(rows: pl.DataFrame, control: str, column: str = "share") -> list[f
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Exponents fitted per seed; utilisation of the worst used link."""
+    """Exponents fitted per seed; utilisation of the least used link."""
     answers: dict[str, Answer] = {
         f"bottlenecks/{control}/share": exponents(rows, control) for control in CONTROLS
     }

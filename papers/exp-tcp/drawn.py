@@ -1,4 +1,4 @@
-"""What the pictures of several experiments share: means with intervals, also on logarithmic axes."""
+"""Shared by the pictures of several experiments: means with intervals, also on logarithmic axes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ def ratios(
 ) -> None:
     """A line for each controller: geometric means over the seeds, with the interval of the logarithm.
 
-    `looks` gives colour and marker of lines that are no controllers.
+    `looks` gives the colour and marker of lines that are not controllers.
     """
     for (key,), line in rows.sort(x).group_by(by, maintain_order=True):
         at, middle, low, high = [], [], [], []
@@ -52,6 +52,6 @@ def ratios(
 
 
 def ticks(axis: object, values: Sequence[float]) -> None:
-    """Plain numbers at these places of a logarithmic axis, and none between."""
+    """Plain numbers at these places of a logarithmic axis, and none in between."""
     axis.set_ticks(list(values), [f"{value:g}" for value in values])  # type: ignore[attr-defined]
     axis.set_ticks([], minor=True)  # type: ignore[attr-defined]

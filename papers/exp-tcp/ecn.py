@@ -25,7 +25,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """The bottleneck, the mean of its two directions."""
+    """The bottleneck: the mean of its two directions."""
     return both_directions(run)
 
 

@@ -25,14 +25,14 @@ SHOWN_EPOCHS, SHOWN_WINDOW = 4, 1000
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """A path for each window, and one on which the window of 100 grows a hundredfold without a loss."""
+    """A path for each window, and one on which a window of 100 grows a hundredfold without a loss."""
     for window in (*WINDOWS, 100_000) if scale == "full" else WINDOWS:
         yield point(window, window, "40 s" if window <= max(WINDOWS) else "80 s")
     yield point(0, 20_000, "12.5 s", threshold=100)
 
 
 def point(window: int, path: int, duration: str, threshold: int | None = None) -> Point:
-    """One flow on a path that holds so many packets. A label of 0 stands for growth without a loss."""
+    """One flow on a path that holds `path` packets. A label of 0 stands for growth without a loss."""
     changes = {
         "duration": duration,
         "link.bottleneck.rate": f"{path * 100} kbit/s",
@@ -47,7 +47,7 @@ def measure(run: Measured) -> list[Row]:
     """A row for each whole epoch, and the window once per half round trip for the picture."""
     flow = run.table("flow_series")
     time, window = flow["time_s"].to_numpy(), flow["window"].to_numpy()
-    # Round trips since the start: each sample lasts a share of the round trip of its time.
+    # Round trips since the start: each sample lasts a fraction of the round trip at its time.
     trip = np.concatenate(
         ([0.0], np.cumsum(np.diff(time) / flow["rtt_s"].fill_null(0.08).to_numpy()[1:]))
     )
@@ -75,7 +75,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def epoch(window: Series, trip: Series, fall: int, end: int) -> Row:
-    """From the decrease at `fall` to the next at `end`. In recovery, at first, the window stands still."""
+    """From the decrease at `fall` to the next at `end`. At first, in recovery, the window stands still."""
     cwnd0, largest = float(window[fall]), float(window[end - 1])
     begin = fall + int(np.argmax(window[fall:end] > cwnd0)) - 1
     grown = np.interp(trip[begin] + np.arange(0.0, trip[end] - trip[begin]), trip, window)
@@ -99,7 +99,7 @@ def epoch(window: Series, trip: Series, fall: int, end: int) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Means over the epochs; nothing is left to chance in a run of one flow."""
+    """Means over the epochs. Runs of a lone flow are deterministic."""
     epochs = at(rows, kind="epoch")
 
     def mean(column: str, path: int) -> float:

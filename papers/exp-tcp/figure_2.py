@@ -26,7 +26,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """The bottleneck, the mean of its two directions; and whether anything was lost or marked at all."""
+    """The bottleneck: the mean of its two directions, and whether anything was lost or marked at all."""
     signals = sum(
         run.link(direction=way)[what]
         for way in ("forward", "reverse")
@@ -36,7 +36,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The sentences of section III.B. What compares controllers is compared run by run."""
+    """The sentences of section III.B. Controllers are compared run by run."""
     rates = sorted(rows["rate_bit_s"].unique())
     used = across(rows, "control", "utilisation", keep=["rate_bit_s"])
     queue = pl.col("queue_mean")
@@ -95,7 +95,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The paper's three panels, and the marks, which stand for its losses when ECN is on."""
+    """The paper's three panels, and the marks, which take the place of its losses when ECN is on."""
     figure, axes = plots.grid(2, 2, sharex=True)
     panels = (
         ("utilisation", "utilisation (%)"),

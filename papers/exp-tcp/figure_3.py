@@ -18,7 +18,7 @@ LARGE_WINDOW = 100
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller with every number of flows. A quarter of the capacity has a quarter of the flows."""
+    """Every controller with every number of flows. At a quarter of the capacity, a quarter of the flows."""
     quick = scale == "quick"
     for flows in [2 * 4**k for k in range(4)] if quick else [2**k for k in range(1, 10)]:
         for control in CONTROLS:
@@ -32,13 +32,13 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """The bottleneck, the mean of its two directions; how many packets of the path there are for a flow."""
+    """The bottleneck: the mean of its two directions; each flow's share of the path, in packets."""
     share = run.labels["rate_bit_s"] * BDP_S / PACKET_BIT / run.labels["number"]
     return both_directions(run) | {"share": share}
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The sentences of section III.C. What compares controllers is compared run by run."""
+    """The sentences of section III.C. Controllers are compared run by run."""
     fewest, most = rows["number"].min(), rows["number"].max()
     used = across(rows, "control", "utilisation", keep=["number"])
     large = rows.filter(pl.col("share") >= LARGE_WINDOW)
@@ -63,7 +63,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The paper's three panels, and the marks, which stand for its losses when ECN is on."""
+    """The paper's three panels, and the marks, which take the place of its losses when ECN is on."""
     figure, axes = plots.grid(2, 2, sharex=True)
     panels = (
         ("utilisation", "utilisation (%)"),

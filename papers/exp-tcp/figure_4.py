@@ -18,13 +18,13 @@ FIGURE = Experiment(
 )
 LIGHT = 0.032
 UNLIMITED, NS2_WINDOW = 0, 20
-"""The largest window of a short flow, in packets: none, and what ns-2 allows unless it is told otherwise."""
+"""The largest window of a short flow in packets: no limit, and ns-2's default."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller under every load; EXP-TCP also with short flows whose windows are limited.
 
-    A quarter of the capacity has a quarter of the long flows.
+    At a quarter of the capacity there are a quarter of the long flows.
     """
     quick = scale == "quick"
     runs = [(control, UNLIMITED) for control in CONTROLS] + [("exp", NS2_WINDOW)]
@@ -47,14 +47,14 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """The bottleneck, the mean of its two directions; how long a short flow takes."""
+    """The bottleneck: the mean of its two directions; how long a short flow takes."""
     times = [group["completion_s"]["mean"] for group in run.summary["traffic"].values()]
     known = [time for time in times if time is not None]
     return both_directions(run) | {"completion_s": sum(known) / len(known) if known else None}
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The sentence of section III.D, for each of the three panels. Compared run by run."""
+    """The sentence of section III.D for each of the three panels, compared run by run."""
     others = ("reno", "hstcp", "stcp")
     limited = at(rows, web_window=NS2_WINDOW)
     rows = at(rows, web_window=UNLIMITED)

@@ -42,7 +42,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Shares and fairness; for EXP-TCP the epochs, too."""
+    """Shares and fairness; for EXP-TCP also the epochs."""
     rows = shares_and_fairness(run)
     if run.labels["control"] == "exp":
         rows[0] |= epochs(run)
@@ -50,11 +50,11 @@ def measure(run: Measured) -> list[Row]:
 
 
 def epochs(run: Measured) -> Row:
-    """The epochs of EXP-TCP against ln(1 + βW/s)/γ: of the first flow alone; of each flow of three.
+    """The epochs of EXP-TCP over ln(1 + βW/s)/γ: for the first flow alone, and for each of three flows.
 
     Neither counts the recovery, in which the window stands still. Alone, an epoch is counted in round trips,
-    queue included. With three flows it is counted in windows of acknowledgments, and instead of βW there is
-    what the window did grow by, W - cwnd₀: while shares change that is more or less.
+    queue included. With three flows it is counted in windows of acknowledgments, and βW is replaced by what
+    the window actually grew by, W - cwnd₀, which differs from it while shares change.
     """
     phase = float(run.labels["phase_s"])
     time, windows = series(run, "window")
@@ -91,13 +91,13 @@ def epochs(run: Measured) -> Row:
 
 
 def decreases(window: Numbers) -> list[int]:
-    """The samples that show a window after a decrease. In recovery it may fall over two samples."""
+    """The samples that show the window after a decrease. In recovery it may fall over two samples."""
     lower = np.flatnonzero(window[1:] < 0.95 * window[:-1]) + 1
     return [int(i) for i in lower if i + 1 < len(window) and window[i + 1] >= 0.95 * window[i]]
 
 
 def bursts(time: Numbers, falls: list[list[int]], since: float) -> list[list[tuple[float, int]]]:
-    """The losses after a time, as times and flows: those within `TOGETHER_S` of the first of them are one."""
+    """Losses after `since`, as times and flows: those within `TOGETHER_S` of the first of them count as one."""
     every = sorted(
         (float(time[i]), flow) for flow, fall in enumerate(falls) for i in fall if time[i] > since
     )
@@ -113,9 +113,9 @@ def bursts(time: Numbers, falls: list[list[int]], since: float) -> list[list[tup
 def contraction(
     windows: Numbers, first: list[int], second: list[int], time: Numbers, phase: float
 ) -> float:
-    """By what the logarithmic ratio of the first two windows shrinks per epoch, while there are two.
+    """The factor by which the log ratio of the first two windows shrinks per epoch, while there are two.
 
-    The slope of its logarithm against the number of the epoch, over the losses at which both gave way.
+    From the slope of its logarithm against the epoch number, over the losses at which both backed off.
     """
     near = np.array(second)
     common = [
@@ -134,7 +134,7 @@ def contraction(
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The sentences of section III.E on drop-tail, and what theory expects of EXP-TCP."""
+    """The sentences of section III.E on drop-tail, and what theory predicts for EXP-TCP."""
     exp, hstcp = pl.col("exp"), pl.col("hstcp")
     capacity = float(rows["rate_bit_s"][0])
     return {
@@ -159,10 +159,10 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def period_s(rate_bit_s: float) -> float:
-    """Theory: the time from loss to loss of three equal flows that lose together.
+    """Theory: the time between losses of three equal flows that lose together.
 
-    A round trip is what is under way over the rate; each flow has (1 - β)W - s + s e^(γi) under way after i.
-    The loss is known a round trip later, of a full queue.
+    A round trip is what is in flight over the rate; each flow has (1 - β)W - s + s e^(γi) in flight after i.
+    The loss is noticed a round trip later, with a full queue.
     """
     packets_s = rate_bit_s / PACKET_BIT
     full = 2 * packets_s * PROPAGATION_S

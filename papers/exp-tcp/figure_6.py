@@ -31,7 +31,7 @@ ROUND_TRIPS_S = {"first": 0.042, "second": 0.040, "third": 0.038}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller. The first flow has the longest round trip: more in the end is not from the start."""
+    """Every controller. The first flow has the longest round trip, so the shortest has no head start."""
     changes = {f"flow.{name}.rtt": f"{1000 * rtt:.0f} ms" for name, rtt in ROUND_TRIPS_S.items()}
     return joining(scale, changes | {"link.bottleneck.queue": RED})
 
@@ -60,7 +60,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def together(rate_bit_s: float) -> float:
-    """Theory: the ratio of the rates at 38 ms and 42 ms if all flows gave way at once, at a load of 1.1 bdp."""
+    """Theory: the ratio of rates at 38 ms and 42 ms if all flows backed off at once, at a load of 1.1 bdp."""
     largest = 1.1 * rate_bit_s / PACKET_BIT * MEAN_S / len(ROUND_TRIPS_S)
     trips = math.log(1 + BETA * largest / math.sqrt((1 - BETA) * largest)) / GAMMA
     short, long = (ROUND_TRIPS_S[name] + 0.1 * MEAN_S for name in ("third", "first"))
@@ -71,7 +71,7 @@ def together(rate_bit_s: float) -> float:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """The paper's four panels; Jain's index over time, and the shares in the end."""
+    """The paper's four panels; Jain's index over time, and the shares at the end."""
     figure, more = draw_sharing(rows)
     parts = [
         runs(rows).select(

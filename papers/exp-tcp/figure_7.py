@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller. Quick runs keep what decides: how much of the time TCP needs to take its share back."""
+    """Every controller. Quick runs keep what matters: the part of the time TCP needs to win its share back."""
     rate, originals, phase = (1e9, 10, 100) if scale == "full" else (200e6, 5, 40)
     for control in CONTROLS:
         changes: dict[str, Any] = {
@@ -49,11 +49,11 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """One row with what the claims need; for the picture the link, and five flows of the first seed.
+    """One row with what the claims need; for the picture, the link and five flows of the first seed.
 
-    The response lasts from the leaving until the link has been used to `FULL` for a whole second; all the
-    time there is, if it never is. Growth is what a window gains in a round trip, as a share of it: the mean
-    over the original flows and all intervals of 200 ms in which it does not fall.
+    The response lasts from the departure until the utilisation over a whole second is at least `FULL`, or to
+    the end if it never is. Growth is what a window gains in a round trip, as a share of the window: the mean
+    over the original flows and all intervals of 200 ms in which it grows.
     """
     phase = float(run.labels["phase_s"])
     link = run.table("link_series").filter(direction="forward").sort("time_s")
@@ -117,7 +117,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def growths(flows: pl.DataFrame, step: float) -> pl.DataFrame:
-    """What each window gains per round trip, as a share, in each interval in which it does not fall."""
+    """What each window gains per round trip, as a share of it, in each interval in which it grows."""
     before = pl.col("window").shift(1).over("flow", order_by="time_s")
     gain = (pl.col("window") / before - 1) * pl.col("rtt_s") / step
     return (
@@ -128,7 +128,7 @@ def growths(flows: pl.DataFrame, step: float) -> pl.DataFrame:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The sentences of section III.F. What compares controllers is compared run by run."""
+    """The sentences of section III.F. Controllers are compared run by run."""
     run = rows.filter(kind="run")
     exp, reno = pl.col("exp"), pl.col("reno")
     rivals = ("hstcp", "stcp")

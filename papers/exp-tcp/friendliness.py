@@ -25,7 +25,7 @@ HSTCP_BEGINS = 1e-3
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two flows of TCP and two others share a link that holds so many packets for each flow."""
+    """Two TCP flows and two others share a link that holds `window` packets for each flow."""
     quick = scale == "quick"
     for window in (8, 32, 128, 512) if quick else (8, 16, 32, 64, 128, 512, 2048):
         for other in ("reno", *OTHERS):
@@ -40,7 +40,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """What a flow of TCP gets, and what a flow of the other controller gets."""
+    """What a TCP flow gets, and what a flow of the other controller gets."""
     tcp, other = (
         float(np.mean([flow["goodput_bit_s"] for flow in run.flows(group)]))
         for group in ("tcp", "other")
@@ -49,7 +49,7 @@ def measure(run: Measured) -> Row:
 
 
 def relative(rows: pl.DataFrame) -> pl.DataFrame:
-    """What TCP gets beside another, over what it gets beside TCP, run by run."""
+    """What TCP gets beside another controller, over what it gets beside TCP, run by run."""
     alone = rows.filter(pl.col("control") == "reno").select(
         "window", "seed", ((pl.col("tcp") + pl.col("other")) / 2).alias("alone")
     )
@@ -58,7 +58,7 @@ def relative(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def end_of_friendliness(window: np.ndarray, share: np.ndarray) -> float:
-    """The window at which the share of TCP falls below `FRIENDLY`, between points on a logarithmic scale."""
+    """The window at which TCP's share falls below `FRIENDLY`, interpolated on a logarithmic scale."""
     below = np.flatnonzero(share < FRIENDLY)
     if not len(below):
         return float(window[-1])
@@ -127,7 +127,7 @@ LAWS: dict[str, Callable[..., Any]] = {
 
 
 def predicted(control: str) -> tuple[np.ndarray, np.ndarray]:
-    """A fair share in packets, and what of it TCP gets where all see the same p."""
+    """The fair share in packets, and how much of it TCP gets if all see the same p."""
     p = np.geomspace(0.03, 1e-9, 4000)
     tcp, other = reno_window(p), LAWS[control](p)
     fair = (tcp + other) / 2

@@ -41,7 +41,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def changed(duration: float, queue: str, traffic: str, *, paced: bool) -> dict[str, Any]:
-    """The dumbbell of Figure 2, changed. One way: those of the other direction send one packet each."""
+    """The dumbbell of Figure 2, changed. One way: flows in the other direction send one packet each."""
     changes: dict[str, Any] = {"duration": f"{duration} s", "sample": STEP}
     for group in ("forward", "backward"):
         changes[f"flow.{group}.pacing"] = "spread" if paced else "none"
@@ -53,7 +53,7 @@ def changed(duration: float, queue: str, traffic: str, *, paced: bool) -> dict[s
 
 
 def measure(run: Measured) -> Row:
-    """Each direction that carries data: their mean. How far the queue moves within 5 ms tells bursts."""
+    """The mean over the directions that carry data. How far the queue moves in 5 ms shows bursts."""
     ways = ("forward",) if run.labels["traffic"] == ONE_WAY else ("forward", "reverse")
     series = run.table("link_series").filter(pl.col("time_s") > WARMUP_S)
     rows = []
@@ -72,7 +72,7 @@ def measure(run: Measured) -> Row:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Paced against not, one way against both ways, run by run."""
+    """Paced against unpaced, one way against both ways, run by run."""
     answers: dict[str, Answer] = {}
     used = at(sides(rows, "utilisation"), traffic=BOTH_WAYS)
     gain = pl.col("paced") - pl.col("unpaced")
@@ -163,7 +163,7 @@ def draw(rows: pl.DataFrame) -> Figure:
 
 
 def pair(panel: Axes, rows: pl.DataFrame, column: str, control: str, y: float) -> None:
-    """One controller: the two means with their intervals, and a line between them."""
+    """One controller: its two means with intervals, and a line between them."""
     ends = []
     for paced, shift in ((False, 0.13), (True, -0.13)):
         middle, half = plots.mean_and_half((100 * at(rows, paced=paced)[column]).to_list())

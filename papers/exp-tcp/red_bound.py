@@ -1,4 +1,4 @@
-"""Sections II.B and III.A: how much of the link RED leaves to EXP-TCP, and what acknowledgments take of it."""
+"""Sections II.B and III.A: how much of the link RED leaves to EXP-TCP, and how much acknowledgments cost."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,12 +21,12 @@ TRAFFIC: Mapping[str, Mapping[str, Any]] = {
     "both ways, packets": {},
 }
 ALONE, MIXED = 0.9625, 0.9205
-"""What is left of 1 + 0.1 times a load of 1 bdp after a decrease by 1/8; and where half of the packets that the
-threshold counts are acknowledgments, so that it holds (1000 + 40) / 2000 as many bytes."""
+"""What a decrease by 1/8 leaves of a load of 1.1 bdp; and the same if half of the packets that the threshold
+counts are acknowledgments, so that it holds only (1000 + 40) / 2000 as many bytes."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """EXP-TCP on links where windows are large: data one way, or both ways with both ways of counting."""
+    """EXP-TCP on links where windows are large: data one way, or both ways counted in bytes or packets."""
     for rate in (160e6,) if scale == "quick" else (160e6, 640e6, 2.56e9):
         for traffic, changes in TRAFFIC.items():
             yield dumbbell(rate, "exp", set=changes, traffic=traffic)

@@ -1,4 +1,4 @@
-"""Section IV: EXP-TCP that is fair to round trips, the option `rtt_fair`, against EXP-TCP as it is."""
+"""Section IV: EXP-TCP made fair across round trips, with the option `rtt_fair`, against plain EXP-TCP."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ LOOKS = {PLAIN: (plots.colour("exp"), "D"), FAIR: ("#0B6E8A", "o")}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two flows of a short and two of a long round trip; 40 ms in the middle, which is the reference."""
+    """Two flows with a short and two with a long round trip, around 40 ms, which is the reference."""
     rate, duration, seeds = ("40 Mbit/s", 90, 3) if scale == "quick" else ("120 Mbit/s", 200, 6)
     for queue in QUEUES:
         for ratio in (1, 2, 4, 8):
@@ -51,7 +51,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Rate of the short round trip over that of the long, and what happens at the bottleneck."""
+    """Rate of the short round trip over that of the long one, and what happens at the bottleneck."""
     short, long = run.flows("short"), run.flows("long")
     link = run.link()
     return {
@@ -64,12 +64,12 @@ def measure(run: Measured) -> Row:
 
 
 def mean(flows: list[dict[str, Any]], column: str) -> float:
-    """The mean over some flows."""
+    """The mean of a column over some flows."""
     return float(np.mean([flow[column] for flow in flows]))
 
 
 def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str, Any]]) -> float:
-    """What plain flows would get that lose together as often as these lose: (R₂/R₁) (…)², queue included."""
+    """What plain flows would get if they lost together as often as these: (R₂/R₁) (…)², queue included."""
     epoch_s = run.quantities.measured_s / max(1.0, mean([*short, *long], "congestion_events"))
     first, second = (
         mean(flows, "rtt_s") + mean(flows, "queueing_delay_mean_s") for flows in (short, long)
@@ -79,7 +79,7 @@ def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """The largest ratio of round trips for fairness; fair against plain, run by run, for what it costs."""
+    """Fairness at the largest ratio of round trips; fair against plain, run by run, for what it costs."""
     answers: dict[str, Answer] = {}
     for queue in QUEUES:
         for name, kind in (("plain", PLAIN), ("fair", FAIR)):
@@ -124,7 +124,7 @@ def draw(rows: pl.DataFrame) -> Figure:
 
 
 def predict(panel: Axes, rows: pl.DataFrame, queue: str) -> None:
-    """What theory says for plain flows: losing together with DropTail, equal windows with RED."""
+    """What theory predicts for plain flows: losing together with DropTail, equal windows with RED."""
     plain = (
         at(rows, kind=PLAIN)
         .group_by("ratio")

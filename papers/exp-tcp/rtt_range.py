@@ -62,7 +62,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def exponents(rows: pl.DataFrame, control: str, queue: str) -> list[float]:
-    """Per seed the slope of log share against log round trip."""
+    """The slope of log share against log round trip, for each seed."""
     chosen = at(rows, control=control, queue=queue).sort("seed", "rtt_s")
     return [
         float(
@@ -83,7 +83,7 @@ def synchronised(rtt_s: np.ndarray, epoch_s: float) -> np.ndarray:
 
 
 def bound(rows: pl.DataFrame) -> list[float]:
-    """EXP-TCP, DropTail: decades between shortest and longest round trip, measured over predicted."""
+    """EXP-TCP, DropTail: decades between the shares of the shortest and longest round trip, over predicted."""
     found = []
     chosen = at(rows, control="exp", queue="DropTail").sort("seed", "rtt_s")
     for _, part in chosen.group_by("seed", maintain_order=True):

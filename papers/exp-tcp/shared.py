@@ -1,4 +1,4 @@
-"""What the experiments of sections III.B to III.D share: the dumbbell, the controllers, what is measured."""
+"""Shared by the experiments of sections III.B to III.D: the dumbbell, the controllers, what is measured."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def dumbbell(
     set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere
     **labels: object,
 ) -> Point:
-    """A point of Figures 2 to 4: so many flows each way, all with one controller, on a link of this rate."""
+    """A point of Figures 2 to 4: `flows` flows each way, all with one controller, on a link of this rate."""
     packets = rate_bit_s * BDP_S / PACKET_BIT
     least = 2 * flows
     changes: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What Figures 5 and 6 share: three flows that join one after another, and how equal their shares are."""
+"""Shared by Figures 5 and 6: three flows that join one after another, and how equal their shares are."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ Numbers = NDArray[np.float64]
 
 NAMES = ("first", "second", "third")
 FAIR = 0.9
-"""Jain's index from which shares count as equal: 0.9 still lets one of three flows have half of the link."""
+"""Shares count as equal from this Jain's index: 0.9 still lets one of three flows have half of the link."""
 BIN_S = 0.2
 """The paper's interval: throughputs are means over 200 ms."""
 SHADES = {"first": "#4D4D4D", "second": "#E69F00", "third": "#56B4E9"}
@@ -25,9 +25,9 @@ MOST_POINTS = 200
 
 
 def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -> Iterator[Point]:
-    """Every controller. A fifth of the capacity in 70 % of the time has as many epochs of EXP-TCP.
+    """Every controller. A fifth of the capacity for 70 % of the time has as many epochs of EXP-TCP.
 
-    With `epochs` EXP-TCP is recorded finely enough to measure them.
+    With `epochs`, EXP-TCP is sampled finely enough to measure them.
     """
     rate, phase = (1e9, 100) if scale == "full" else (200e6, 70)
     for control in CONTROLS:
@@ -51,9 +51,9 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
 
 
 def series(run: Measured, column: str) -> tuple[Numbers, Numbers]:
-    """The times, and the values of each flow in a line of its own; NaN before it has started.
+    """The times, and the values of each flow in a row of its own; NaN before it has started.
 
-    The first time is one interval after 0, also if no flow has started by then.
+    The first time is one interval after 0, even if no flow has started by then.
     """
     wide = run.table("flow_series").pivot(on="group", index="time_s", values=column).sort("time_s")
     time = wide["time_s"].to_numpy()
@@ -64,7 +64,7 @@ def series(run: Measured, column: str) -> tuple[Numbers, Numbers]:
 
 
 def throughputs(run: Measured) -> tuple[Numbers, Numbers]:
-    """The ends of the intervals of 200 ms, and throughputs in them as shares of the link, at first 0."""
+    """The ends of the 200 ms intervals, and throughputs in them as shares of the link, 0 before a start."""
     time, values = series(run, "throughput_bit_s")
     step = round(BIN_S / (time[1] - time[0]))
     whole = len(time) // step * step
@@ -80,7 +80,7 @@ def jain(shares: Numbers) -> Numbers:
 
 
 def smooth(values: Numbers, width: int) -> Numbers:
-    """Means over the last `width` columns, fewer at the beginning."""
+    """Means over the last `width` columns, fewer at the start."""
     total = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)
     last = np.arange(1, values.shape[1] + 1)
     before = np.maximum(last - width, 0)
@@ -89,10 +89,10 @@ def smooth(values: Numbers, width: int) -> Numbers:
 
 
 def shares_and_fairness(run: Measured) -> list[Row]:
-    """One row with what the claims need; throughputs of the first seed, and Jain's index, for the picture.
+    """One row with what the claims need; for the picture, throughputs of the first seed and Jain's index.
 
-    Jain's index is that of throughputs over the last tenth of the time between two starts. `converged_s` is
-    the time from the third start until it is at least `FAIR` for good; all the time there is, if it never is.
+    Jain's index is that of mean throughputs over the last tenth of the time between two starts. `converged_s`
+    is the time from the third start until the index is at least `FAIR` for good, or to the end if it never is.
     """
     phase = float(run.labels["phase_s"])
     time, shares = throughputs(run)
@@ -157,7 +157,7 @@ def compared(rows: pl.DataFrame, column: str, what: pl.Expr) -> list[float | Non
 
 
 def draw_sharing(rows: pl.DataFrame) -> tuple[Figure, Axes]:
-    """Throughputs above, one panel for each controller; below Jain's index, and an empty panel for more."""
+    """Throughputs above, a panel for each controller; below, Jain's index and an empty panel for more."""
     figure, axes = plots.grid(2, 4, width=13.0, height=8.6)
     figure.subplots_adjust(top=0.815, wspace=0.1, hspace=0.36)
     for panel in axes[1]:
@@ -231,7 +231,7 @@ def draw_sharing(rows: pl.DataFrame) -> tuple[Figure, Axes]:
 
 
 def plots_of_one_seed(figure: Figure) -> None:
-    """Says at the upper right that curves over time are those of one run."""
+    """Notes at the upper right that curves over time are those of one run."""
     where = (1 - 0.25 / figure.get_figwidth(), 1 - 1.03 / figure.get_figheight())
     figure.text(
         *where,

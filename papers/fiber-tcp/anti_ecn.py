@@ -1,4 +1,4 @@
-"""Section I calls AntiECN, which cares for the increase, complementary: both together, and each alone."""
+"""Section I calls AntiECN, which improves the increase, complementary: both together, and each alone."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -51,7 +51,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Both together against the better one."""
+    """Both together against the better of the two."""
     used = across(at(rows, time_s=-1.0), "control", "utilisation", keep=[])
     better = pl.max_horizontal("fiber", "AntiECN")
     return {"anti-ecn/fills": per_seed(used, pl.col("AntiECN on fiber") - better)}

@@ -19,7 +19,7 @@ JUDGED = 1e-3
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Values of alpha; a reaction to every mark, and one per window. Enough buffer that nothing is dropped."""
+    """Values of alpha; a reaction to every mark, and one per window. The buffer is too large for drops."""
     for alpha in (3e-4, 1e-3, 3e-3):
         for reaction in ("every mark", "per window"):
             scenario = single(
@@ -60,7 +60,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Over alpha, which is the line at 1."""
+    """Reductions over alpha; the line at 1 is alpha itself."""
     figure, axes = plots.grid(1, 1, height=5.2)
     panel = axes[0, 0]
     plots.over(panel, rows, x="alpha", y="over_alpha", by="reaction", log=True)

@@ -1,6 +1,6 @@
-"""What alpha may be: losses, marks and utilisation while alpha w goes from 0.05 to 10. Not in the paper.
+"""How large alpha may be: losses, marks and utilisation as alpha w goes from 0.05 to 10. Not in the paper.
 
-One reaction per window takes 1/(alpha w) segments, a round trip adds one. w is what the path
+One reaction per window takes away 1/(alpha w) segments, a round trip adds one. w is what the path
 holds for each flow.
 """
 
@@ -51,7 +51,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Signals in units of one per window; the load; time-outs."""
+    """Signals, also per window; the load; time-outs."""
     link = run.link()
     signals = link["drop_rate"] + link["mark_rate"]
     return {

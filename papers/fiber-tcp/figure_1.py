@@ -1,6 +1,6 @@
-"""Figure 1: the fibre holds TCP below 50, the modified flow takes the link. Fluid, and the same in packets.
+"""Figure 1: the fibre keeps TCP below 50, the modified flow takes the link. Fluid, and the same in packets.
 
-A sender that reacts once per window gains nothing while it repairs: in packets the flow
+A sender that reacts once per window gains nothing while it repairs a loss: in packets the flow
 grows half as fast, and a lost retransmission costs it the window.
 """
 
@@ -36,7 +36,7 @@ def points(_: Scale) -> Iterator[Point | Computation]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """Window and price at each unit of time."""
+    """Window and price in each unit of time."""
     if run.labels["model"] == "fluid":
         return [{key: row[key] for key in ("time_s", "window", "price")} for row in run.value]
     series = run.table("flow_series")
@@ -48,7 +48,7 @@ def measure(run: Measured) -> list[Row]:
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """Limits, slope and time of the fluid."""
+    """The fluid's limits, its slope, and its time to fill the link."""
     tcp, modified = (at(rows, model="fluid", control=control).sort("time_s") for control in LAWS)
     full = modified.filter(pl.col("window") >= 999.0)["time_s"][0]
     window = modified["window"]

@@ -1,4 +1,4 @@
-"""Figure 2: on a link of capacity 5 the modified flow, there first, takes hardly more than TCP. Fluid."""
+"""Figure 2: on a link of capacity 5 the modified flow, which is first, takes little more than TCP. Fluid."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Figure 4: utilisation in intervals of 10 s, of the runs of Figure 3."""
+"""Figure 4: utilisation in intervals of 10 s in the runs of Figure 3."""
 
 from collections.abc import Iterator
 
@@ -53,7 +53,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Means over the seeds with the range of the seeds."""
+    """Means over the seeds, with their range."""
     figure, axes = plots.grid(1, 2, sharey=True, height=5.2)
     for panel, queue in zip(axes[0], QUEUES, strict=True):
         for control in ("fiber", "reno"):

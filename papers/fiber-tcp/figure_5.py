@@ -35,7 +35,7 @@ measure = windows
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """How far apart the utilisations are, seed by seed."""
+    """How much the utilisations differ, seed by seed."""
     used = across(at(rows, time_s=-1.0), "control", "utilisation", keep=["queue"])
     answers: dict[str, Answer] = {
         f"figure-5/{queue}": per_seed(used, (pl.col("fiber") - pl.col("reno")).abs(), queue=queue)

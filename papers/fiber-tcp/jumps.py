@@ -20,7 +20,7 @@ CONTROLS = ("reno", "fiber", "hstcp", "stcp", "exp")
 LOSSES = {"quick": (1e-3,), "full": (1e-3, 1e-4)}
 MODELS = ("packets", "hybrid", "mean-field")
 SEEDS = {"stcp": 40, "exp": 30}
-"""Of these the windows vary most; 10 of the others, 4 where losses are rare."""
+"""The controllers whose windows vary most; others have 10 seeds, and all have 4 where losses are rare."""
 
 
 def scenario(control: str, loss: float) -> dict[str, object]:
@@ -39,7 +39,7 @@ def scenario(control: str, loss: float) -> dict[str, object]:
 
 
 def points(scale: Scale) -> Iterator[Point | Computation]:
-    """Packets, and both readings of the laws; the mean field has no chance in it."""
+    """Packets, and both readings of the laws; the mean field is deterministic."""
     for loss in LOSSES[scale]:
         for control in CONTROLS:
             source = scenario(control, loss)
@@ -81,7 +81,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """A group for each controller, at the loss that all scales have."""
+    """A group for each controller, with a place for each loss."""
     figure, axes = plots.grid(1, 1, height=5.2)
     panel = axes[0, 0]
     losses = sorted(rows["loss"].unique(), reverse=True)

@@ -1,4 +1,4 @@
-"""Section I: what the square-root formula says, on the sawtooth that it describes.
+"""Section I: what the square-root formula says, checked on the sawtooth that it describes.
 
 The synchronised fluid of one flow on a link without a buffer is that sawtooth: it loses once per epoch.
 """
@@ -62,7 +62,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     def of(case: str, column: str) -> float:
         return float(at(rows, case=case)[column][0])
 
-    # The loss goes with 1/w²; a small sawtooth would show the one packet of its buffer.
+    # Scaled, as the loss goes with 1/w²: in a small sawtooth the one packet of its buffer would show.
     p = of("no-loss", "loss") * (of("no-loss", "rate_bit_s") / FRIENDLY) ** 2
     return {
         "section-1/eq-1": of("eq-1", "rate_bit_s"),
@@ -75,7 +75,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def draw(rows: pl.DataFrame) -> Figure:
-    """Rates against the loss by the formulas, 100 ms and 1500 bytes; the sawtooth that was measured."""
+    """Rates against loss by the formulas, at 100 ms and 1500 bytes; and the measured sawtooth."""
     figure, axes = plots.grid(1, 1, height=5.4)
     panel = axes[0, 0]
     p = np.geomspace(1e-12, 1e-3, 400)

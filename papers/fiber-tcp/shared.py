@@ -1,4 +1,4 @@
-"""What the experiments share: one link with fibre losses, in packets and as a fluid."""
+"""Shared by the experiments: one link with fibre losses, in packets and as a fluid."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,7 +57,7 @@ def single(
 def unit(
     controls: Mapping[str, Any], capacity: float, duration: int, joins: int = 0
 ) -> dict[str, Any]:
-    """The fluid's own units: a round trip of 1 s and packets of 12 000 bit make one of rate one per second."""
+    """In the fluid's own units: with a round trip of 1 s, a window of w packets is a rate of w per second."""
     return {
         "duration": f"{duration} s",
         "sample": "1 s",

@@ -1,4 +1,4 @@
-"""What Figures 3 and 5 share: the window of one flow over time, beside the averages of every seed."""
+"""Shared by Figures 3 and 5: the window of one flow over time, and the averages of every seed."""
 
 import polars as pl
 from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """The simulators that longfat is compared with: `longfat bench --against`, and `bench/validate`.
 
-They need a checkout, as they drive the programs beside this folder, and are in no installed package.
+They need a checkout, because they drive the programs beside this folder, and are in no installed package.
 `longfat bench` finds them through `longfat.bench._peer`.
 """
 
@@ -17,4 +17,4 @@ if TYPE_CHECKING:
     from longfat_peers._program import Program
 
 PEERS: dict[str, Callable[[], Program]] = {"ns2": Ns2, "ns3": Ns3}
-"""By the name on the command line."""
+"""The peers, by their name on the command line."""

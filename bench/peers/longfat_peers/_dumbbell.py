@@ -1,4 +1,4 @@
-"""The scenarios that other simulators can run as well: dumbbells, one link with long flows."""
+"""The scenarios that other simulators can run too: dumbbells, one link with long flows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PICO = 1e-12
 
 CONTROLS = ("reno", "hstcp", "stcp")
-"""The controllers that ns-2 and ns-3 have as well."""
+"""The controllers that ns-2 and ns-3 have too."""
 
 _PLAIN: dict[str, Any] = {
     "stop": "none",
@@ -30,7 +30,7 @@ _PLAIN: dict[str, Any] = {
     "rto_tick": "none",
     "pacing": "controller",
 }
-"""What flows must leave at its default, because the peers are not told about it."""
+"""Settings that flows must leave at their defaults, because they are not passed to the peers."""
 
 _QUEUES = ("drop-tail", "red")
 
@@ -41,7 +41,7 @@ Lines = list[str]
 
 @dataclass(frozen=True)
 class Way:
-    """One direction of the link; its queue is in the unit in which it counts.
+    """One direction of the link, with lengths in the unit in which its queue counts.
 
     Attributes:
         rate_bit_s: Rate.
@@ -82,7 +82,7 @@ class Sender:
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """A scenario in the form that the peers get."""
+    """A scenario in the form that the peers receive."""
 
     duration_s: float
     warmup_s: float
@@ -165,7 +165,7 @@ def dumbbell(scenario: Scenario, summary: Mapping[str, Any]) -> Dumbbell:
 
 
 def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Lines:
-    """The scenario as the programs for the peers read it: one thing to a line, `NAME KEY VALUE KEY VALUE …`.
+    """The scenario as the programs for the peers read it: one item per line, `NAME KEY VALUE KEY VALUE …`.
 
     Args:
         scene: The scenario.
@@ -194,7 +194,7 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
     for flow in scene.flows:
         on_link = scene.ways["forward"].delay_s + scene.ways["reverse"].delay_s
         elsewhere = max(0.0, (flow.rtt_s - on_link) / 2)
-        # Where the hosts are matters only if acknowledgments share their queue with data. Then they are where
+        # The position of the hosts matters only if acknowledgments share a queue with data. Then they are where
         # longfat has them, at equal distances from the link; otherwise where the peer has the least to do.
         shared = len(scene.busy) > 1
         values = {
@@ -265,5 +265,5 @@ def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -
 
 
 def _choice(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:
-    """A choice as a table, even if it was written as a name alone."""
+    """A choice as a table, even if it was written as a bare name."""
     return {"kind": choice} if isinstance(choice, str) else choice

@@ -1,4 +1,4 @@
-"""The scenarios in which simulators are compared, and running them."""
+"""The scenarios in which simulators are compared, and how they are run."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ CAP_S = 600.0
 
 @dataclass(frozen=True)
 class Cell:
-    """One scenario of the comparison: what is set in the file.
+    """One scenario of the comparison: what it changes in the file.
 
     Attributes:
         control: The controller of all flows.
-        rate: That of the link.
+        rate: Rate of the link.
         queue: One of `QUEUES`.
         newcomer: Whether a second flow joins one that has the link to itself, and its first 20 s are measured.
     """
@@ -61,7 +61,7 @@ class Cell:
         return f"{self.control}, {self.rate}, {self.queue}" + ", newcomer" * self.newcomer
 
     def changes(self) -> dict[str, str]:
-        """What is set in the file, as TOML."""
+        """What it changes in the file, as TOML."""
         return {
             _RATE: json.dumps(self.rate),
             _QUEUE: QUEUES[self.queue],
@@ -86,9 +86,9 @@ class Change:
         name: What is changed, in a few words.
         cell: The scenario.
         peer: The simulator that is compared with longfat.
-        ours: What is set in the scenario of longfat, as TOML.
-        theirs: What the peer is told.
-        both: What is set in the scenario of both, before and after.
+        ours: What is changed in longfat's scenario, as TOML.
+        theirs: Options that are given to the peer.
+        both: What is set for both, before the change and after.
     """
 
     name: str
@@ -283,11 +283,11 @@ CHANGES = (
 
 
 _FEW = 3
-"""Seeds at 1 Gbit/s, and for ns-3 at 100 Mbit/s, unless everything is wanted."""
+"""Number of seeds at 1 Gbit/s, and for ns-3 at 100 Mbit/s, unless the full grid is wanted."""
 
 
 def wanted(cell: Cell, simulator: str, seed: int, *, full: bool) -> bool:
-    """Whether a simulator runs a scenario with a seed: ns-3 takes a minute for 100 Mbit/s, ten for 1 Gbit/s."""
+    """Whether a simulator runs a scenario with a seed: ns-3 takes a minute at 100 Mbit/s, ten at 1 Gbit/s."""
     if full or cell.rate == RATES[0]:
         return True
     if simulator == "ns3":
@@ -306,7 +306,7 @@ class Task:
 
 
 def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator[Task]:
-    """Everything that is run, the cheap first."""
+    """Everything that is run, cheapest first."""
     cells = sorted([*GRID, *NEWCOMERS], key=lambda cell: RATES.index(cell.rate))
     for rate in RATES:
         for cell, seed in product((each for each in cells if each.rate == rate), seeds):

@@ -35,7 +35,7 @@ class Ns2(Program):
         return [_program(), str(checkout() / "bench/peers/dumbbell.tcl")]
 
     def version(self) -> str:
-        """What it calls itself."""
+        """The version that it reports."""
         told = subprocess.run(  # noqa: S603 - found above
             [_program()],
             input="puts [ns-version]; exit\n",

@@ -30,7 +30,7 @@ class Ns3(Program):
     packet); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the granularity of its
     time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937); `counted`, whether windows grow by whole
     segments (1) or with every acknowledgment (0); `credit`, whether the acknowledgment that ends a recovery
-    lets the window grow by all that it covers (1) or only by what it reports first (0); `table`, whether
+    lets the window grow by all that it covers (1) or only by what it newly reports (0); `table`, whether
     HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0).
     """
 

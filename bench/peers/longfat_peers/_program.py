@@ -26,7 +26,7 @@ _SPARE_S = 600.0
 
 
 class Program(ABC):
-    """A simulator that one of the programs in this folder's parent drives.
+    """A simulator that is driven by one of the programs in the parent folder.
 
     Attributes:
         name: Its name on the command line: `ns2`.
@@ -129,7 +129,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Written:
-    """What a peer wrote: readings during the warm-up and at its end, as far as it got, and a last one."""
+    """What a peer wrote: readings during the warm-up and at its end, as far as it got, and a final one."""
 
     engine_s: float
     reached_s: float
@@ -169,7 +169,7 @@ def _pairs(words: Sequence[str]) -> dict[str, float]:
 
 
 def first_reading(scene: Dumbbell, result: Written) -> Reading | None:
-    """The reading at the end of the warm-up; if the run ended before, the last before its middle, if any."""
+    """The reading at the end of the warm-up; if the run ended earlier, the last before its middle, if any."""
     nearly = 1 - 1e-9
     reached = result.readings[-1].time_s
     if reached * nearly > scene.warmup_s:
@@ -179,7 +179,7 @@ def first_reading(scene: Dumbbell, result: Written) -> Reading | None:
 
 
 def network_of(scene: Dumbbell, first: Reading, last: Reading) -> NetworkOutcome:
-    """The difference between two readings, in the terms of longfat."""
+    """The difference between two readings, in longfat's terms."""
     goodputs: dict[str, list[float]] = {}
     pairs = zip(scene.flows, first.flows, last.flows, strict=True)
     for flow, before, after in pairs:

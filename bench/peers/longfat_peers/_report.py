@@ -60,7 +60,7 @@ def found(rows: Sequence[Row], key: str, simulator: str, name: str) -> Estimate:
 
 
 def differs(name: str, ours: Estimate, theirs: Estimate) -> bool:
-    """Whether two results differ by more than their intervals, and by more than a little."""
+    """Whether two results differ by more than their intervals, and by enough to matter."""
     if None in (ours.mean, theirs.mean, ours.half_width, theirs.half_width):
         return False
     gap = abs((theirs.mean or 0.0) - (ours.mean or 0.0))
@@ -80,7 +80,7 @@ def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
 
 
 def changes(rows: Sequence[Row]) -> str:
-    """What each change does: the scenario before it, then longfat and the peer with it."""
+    """The effect of each change: the scenario before it, then longfat and the peer with it."""
     lines = ["| what is changed | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     shown = None
     for change in CHANGES:
@@ -182,5 +182,5 @@ def picture(rows: Sequence[Row]) -> Any:  # noqa: ANN401 - matplotlib is importe
 
 
 def _signal(queue: str) -> str:
-    """What signals congestion to the senders there."""
+    """What signals congestion to the senders in this queue."""
     return "drop_rate" if queue == "drop tail" else "mark_rate"
