@@ -120,7 +120,7 @@ def test_what_no_run_can_be_is_noticed(where: str, key: str, value: float) -> No
     ("where", "key", "value"),
     [
         ("flow", "rate_mean_bit_s", 1e126),
-        ("flow", "rate_mean_bit_s", 2e9),
+        ("flow", "rate_mean_bit_s", 2e8),
         ("flow", "window", [0.5]),
         ("flow", "window", [1e13]),
         ("flow", "rate_bit_s", [float("inf")]),
