@@ -53,20 +53,22 @@ class Finding:
 
 @dataclass
 class Hunted:
-    """How many inputs there were, by what became of them, and what was found."""
+    """How many inputs there were by what became of them, what was found, and the most that a worker kept."""
 
     done: Counter[str] = field(default_factory=Counter)
     found: dict[str, Finding] = field(default_factory=dict)
+    kept: float = 0.0
 
     @property
     def examined(self) -> int:
         """How many inputs there were."""
-        return sum(number for what, number in self.done.items() if ": " in what)
+        return self.done.total()
 
     def add(self, other: Hunted) -> None:
         """Counts the others too."""
         self.done.update(other.done)
         self.found = other.found | self.found
+        self.kept = max(self.kept, other.kept)
 
 
 def hunt(
@@ -180,7 +182,7 @@ def _work(seed: str, count: float, seconds: float, now: Path, pipe: Connection) 
     if memory.left > MOST_LEFT:
         how = f"after {count:.0f} inputs {memory.left / 1e6:.0f} MB are left"
         rest.found[how] = Finding(Case("run"), how)
-    rest.done["memory kept, MB"] = max(0, round(memory.left / 1e6))
+    rest.kept = memory.left
     pipe.send(rest)
     pipe.close()
 
