@@ -149,13 +149,18 @@ class Worker:
             self._blame(hunted, f"the process ends with code {self.process.exitcode}")
         return True
 
+    @property
+    def at_work(self) -> bool:
+        """Whether it has begun with an input."""
+        return self.now.exists() and self.now.stat().st_size > 0
+
     def _stuck(self) -> bool:
-        try:
-            return time.time() - self.now.stat().st_mtime > DEAD_S
-        except OSError:
-            return False
+        return self.at_work and time.time() - self.now.stat().st_mtime > DEAD_S
 
     def _blame(self, hunted: Hunted, how: str) -> None:
+        if not self.at_work:
+            message = f"a worker has not begun: {how}"
+            raise RuntimeError(message)
         case = pickle.loads(self.now.read_bytes())  # noqa: S301 - our own
         hunted.done[f"{case.kind}: failed"] += 1
         hunted.found.setdefault(how, Finding(case, how))
@@ -166,8 +171,6 @@ def _work(seed: str, count: float, seconds: float, now: Path, pipe: Connection) 
     limit_addresses()
     os.environ["LONGFAT_CACHE"] = tempfile.mkdtemp(dir=now.parent)
     sys.setrecursionlimit(1000)
-    warm = hunt(drawn(f"{seed}/warm"), WARM)
-    memory = Memory()
     first = extremes() if seed.endswith("/1") else ()
     cases = itertools.chain(first, drawn(seed))
 
@@ -177,6 +180,8 @@ def _work(seed: str, count: float, seconds: float, now: Path, pipe: Connection) 
             file.seek(0)
             file.write(pickle.dumps(case))
 
+        warm = hunt(drawn(f"{seed}/warm"), WARM, begin=begin)
+        memory = Memory()
         rest = hunt(cases, count - WARM, seconds, memory=memory, begin=begin, tell=pipe.send)
     rest.add(warm)
     if memory.left > MOST_LEFT:
