@@ -45,9 +45,8 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
         ScenarioError: The scenario is wrong.
         OSError: The file cannot be read.
     """
-    if seed is not None and not 0 <= seed <= LARGEST_SEED:
-        message = f"the seed is {seed}, not a whole number from 0 to {LARGEST_SEED}"
-        raise ScenarioError(message)
+    if seed is not None:
+        check_seed(seed)
     text, origin, name = _load(source)
     assignments = _assignments(changes)
     for given in (text, *assignments):
@@ -56,6 +55,17 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
             raise ScenarioError(message)
     number = None if seed is None else operator.index(seed)
     return Scenario.parse(text, shown(origin), overrides=assignments, seed=number), name
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what a scenario file could not say.
+
+    Raises:
+        ScenarioError: The seed is negative, or too large.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        message = f"the seed is {seed}, not a whole number from 0 to {LARGEST_SEED}"
+        raise ScenarioError(message)
 
 
 def _load(source: Source) -> tuple[str, str, str]:

@@ -47,6 +47,7 @@ def main() -> None:
 
     hunted = hunt_together(given.seed, given.count, 60 * given.minutes, given.workers, tell)
     print(f"seed {given.seed}: {json.dumps(dict(sorted(hunted.done.items())), indent=1)}")
+    print(f"{hunted.examined:,} inputs; a worker kept {hunted.kept / 1e6:.0f} MB at most")
     sys.exit(bool(hunted.found))
 
 

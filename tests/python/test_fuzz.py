@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
+import sys
 import time
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,11 +17,14 @@ from fuzzer import pairs
 from fuzzer.absurd import AbsurdError, check_fluid, check_rest
 from fuzzer.cases import KINDS, Case, Drawer, drawn, extremes
 from fuzzer.examine import check, examine, failing
-from fuzzer.hunt import Hunted, hunt
+from fuzzer.hunt import Hunted, Worker, hunt
 from fuzzer.limits import StoppedError, TooLongError, in_time
 from fuzzer.smallest import smallest
 from longfat.scenario import quantities, read
 from support import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def assert_nothing(hunted: Hunted) -> None:
@@ -120,7 +126,7 @@ def test_what_no_run_can_be_is_noticed(where: str, key: str, value: float) -> No
     ("where", "key", "value"),
     [
         ("flow", "rate_mean_bit_s", 1e126),
-        ("flow", "rate_mean_bit_s", 2e9),
+        ("flow", "rate_mean_bit_s", 2e8),
         ("flow", "window", [0.5]),
         ("flow", "window", [1e13]),
         ("flow", "rate_bit_s", [float("inf")]),
@@ -186,6 +192,34 @@ def test_a_fault_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch) -> Non
     assert hunted.done == {"run: failed": 2, "run: run": 1}
     (finding,) = hunted.found.values()
     assert finding.case.text.split() == ["[link.bottleneck]", "delay", "=", '"5', 'ms"']
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers limit their memory by /proc")
+@pytest.mark.parametrize(
+    ("number", "how"),
+    [
+        (signal.SIGABRT, "the process ends with code -6"),
+        (signal.SIGSTOP, "it hears no signal for 0 s"),
+    ],
+)
+def test_an_input_that_ends_or_hangs_its_worker_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, how: str
+) -> None:
+    worker = Worker("7/2", 1e6, 60.0, tmp_path)
+    hunted = Hunted()
+    while not worker.at_work:
+        assert not worker.ended(hunted)
+    pid = worker.process.pid
+    assert pid is not None
+    os.kill(pid, number)
+    if number == signal.SIGSTOP:
+        monkeypatch.setattr("fuzzer.hunt.DEAD_S", 0.2)
+    while not worker.ended(hunted):
+        pass
+    (finding,) = hunted.found.values()
+    assert finding.how == how
+    assert finding.case.kind in KINDS
+    assert sum(n for what, n in hunted.done.items() if what.endswith("failed")) == 1
 
 
 FOUND = {

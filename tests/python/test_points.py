@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longfat.errors import MeasureError
+from longfat.errors import MeasureError, ScenarioError
 from longfat.scenario import read
 from longfat.study import Computation, Measured, Plan, Point, Sweep, run_points
 from longfat.study._plan import estimate_s
@@ -136,3 +136,10 @@ def test_rows_that_make_no_table_are_refused_with_their_column(
     ]
     with pytest.raises(MeasureError, match=named):
         run_points(points, lambda run: {"y": run.value})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**64])
+def test_a_seed_that_no_scenario_could_have_is_refused(seed: int) -> None:
+    Path("link.toml").write_text(SMALL, "utf-8")
+    with pytest.raises(ScenarioError, match=f"the seed is {seed}, not a whole number from 0 to"):
+        run_points([Point("link.toml", seeds=[1, seed])], lambda run: run.link())

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from longfat.scenario import quantities
+from longfat.scenario import check_seed, quantities
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -139,5 +139,14 @@ class Sweep:
 
 
 def seeds_of(seeds: int | Iterable[int]) -> list[int]:
-    """The seeds themselves: 3 stands for 1, 2, 3."""
-    return list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
+    """The seeds themselves: 3 stands for 1, 2, 3.
+
+    Raises:
+        ScenarioError: One of them is negative, or larger than a scenario file could say.
+    """
+    if isinstance(seeds, int):
+        return list(range(1, seeds + 1))
+    found = list(seeds)
+    for seed in found:
+        check_seed(seed)
+    return found

@@ -53,20 +53,22 @@ class Finding:
 
 @dataclass
 class Hunted:
-    """How many inputs there were, by what became of them, and what was found."""
+    """How many inputs there were by what became of them, what was found, and the most that a worker kept."""
 
     done: Counter[str] = field(default_factory=Counter)
     found: dict[str, Finding] = field(default_factory=dict)
+    kept: float = 0.0
 
     @property
     def examined(self) -> int:
         """How many inputs there were."""
-        return sum(number for what, number in self.done.items() if ": " in what)
+        return self.done.total()
 
     def add(self, other: Hunted) -> None:
         """Counts the others too."""
         self.done.update(other.done)
         self.found = other.found | self.found
+        self.kept = max(self.kept, other.kept)
 
 
 def hunt(
@@ -147,13 +149,18 @@ class Worker:
             self._blame(hunted, f"the process ends with code {self.process.exitcode}")
         return True
 
+    @property
+    def at_work(self) -> bool:
+        """Whether it has begun with an input."""
+        return self.now.exists() and self.now.stat().st_size > 0
+
     def _stuck(self) -> bool:
-        try:
-            return time.time() - self.now.stat().st_mtime > DEAD_S
-        except OSError:
-            return False
+        return self.at_work and time.time() - self.now.stat().st_mtime > DEAD_S
 
     def _blame(self, hunted: Hunted, how: str) -> None:
+        if not self.at_work:
+            message = f"a worker has not begun: {how}"
+            raise RuntimeError(message)
         case = pickle.loads(self.now.read_bytes())  # noqa: S301 - our own
         hunted.done[f"{case.kind}: failed"] += 1
         hunted.found.setdefault(how, Finding(case, how))
@@ -164,8 +171,6 @@ def _work(seed: str, count: float, seconds: float, now: Path, pipe: Connection) 
     limit_addresses()
     os.environ["LONGFAT_CACHE"] = tempfile.mkdtemp(dir=now.parent)
     sys.setrecursionlimit(1000)
-    warm = hunt(drawn(f"{seed}/warm"), WARM)
-    memory = Memory()
     first = extremes() if seed.endswith("/1") else ()
     cases = itertools.chain(first, drawn(seed))
 
@@ -175,12 +180,14 @@ def _work(seed: str, count: float, seconds: float, now: Path, pipe: Connection) 
             file.seek(0)
             file.write(pickle.dumps(case))
 
+        warm = hunt(drawn(f"{seed}/warm"), WARM, begin=begin)
+        memory = Memory()
         rest = hunt(cases, count - WARM, seconds, memory=memory, begin=begin, tell=pipe.send)
     rest.add(warm)
     if memory.left > MOST_LEFT:
         how = f"after {count:.0f} inputs {memory.left / 1e6:.0f} MB are left"
         rest.found[how] = Finding(Case("run"), how)
-    rest.done["memory kept, MB"] = max(0, round(memory.left / 1e6))
+    rest.kept = memory.left
     pipe.send(rest)
     pipe.close()
 

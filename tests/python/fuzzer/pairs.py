@@ -25,8 +25,8 @@ Row = dict[str, Level]
 _TRIES = 2
 """Rows that are drawn for each that is kept: the one that covers most."""
 
-_MORE_TRIES = 8
-"""Rows that are drawn if none of these is accepted, nor the one of first levels."""
+_MORE_TRIES = 4
+"""Rows that are drawn if none of these is accepted; after that comes the one of first levels."""
 
 ABSENT = object()
 """The key is left out."""
@@ -80,14 +80,16 @@ def covering(
         drawn = [_row(numbers, given, missing, chance) for _ in range(_TRIES)]
         drawn.sort(key=lambda row: -len(missing & _pairs(row)))
         plain = {name: levels[0] for name, levels in numbers.items()}
-        drawn.append(list((plain | given).values()))
         drawn += [_row(numbers, given, set(), chance) for _ in range(_MORE_TRIES)]
+        drawn.append(list((plain | given).values()))
         for chosen in drawn:
             row = dict(values[number] for number in chosen)
             if accepts(row):
                 missing -= _pairs(chosen)
                 found.append(row)
                 break
+        # If nothing accepts it, no other row need try to cover it.
+        missing.discard(pair)
     return found
 
 
