@@ -2,7 +2,8 @@
 #
 #   make demo    remake a paper: its figures, and a table of what it claims
 #   make test    all tests, Rust and Python
-#   make lint    format, lints, types
+#   make lint    format, lints, types, licences
+#   make audit   what we depend on: licences, sources, known weaknesses
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
 #   make clean   remove what was built
@@ -14,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint bench build clean
+.PHONY: demo test test-rust test-python test-long lint audit bench build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -53,6 +54,10 @@ lint: build
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	@for room in papers/*/; do $(BIN)/mypy $$room || exit 1; done
+	$(BIN)/python -m pytest --quiet tests/python/test_dependencies.py
+
+audit: build
+	.ci/audit
 
 build: .venv/built
 

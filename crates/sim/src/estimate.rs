@@ -1,13 +1,15 @@
 //! How much work and memory a scenario needs, estimated before either is spent.
 //!
 //! Orders of magnitude from the file alone, without a simulation: links are taken as full wherever the flows could fill
-//! them. A test checks that packets and memory are within a factor of three where flows do fill their links; flows that
-//! losses keep small cost less than estimated here.
+//! them, unless random losses keep the windows smaller than that. A test checks that packets and memory are within a
+//! factor of three. Where queues are too small for their flows, less is sent than estimated here.
 
+use longfat_control::{Cause, Operating, Phase};
 use longfat_queue::Capacity;
-use longfat_units::{Bytes, Span};
+use longfat_units::math;
+use longfat_units::{Bytes, Segments, Span};
 
-use longfat_scenario::{Direction, Scenario, TrafficGroup, Transport};
+use longfat_scenario::{Direction, FlowGroup, Scenario, TrafficGroup, Transport};
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
@@ -152,10 +154,10 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
         let links = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).rate);
         let narrowest = links.chain(flow.transport.access).map(|rate| rate.0).min();
-        let window = flow.transport.max_window.map_or(f64::INFINITY, |most| {
-            let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
-            most as f64 * round_trips * flow.transport.packet.0 as f64
-        });
+        let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+        let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
+        let packet = flow.transport.packet.0 as f64;
+        let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
         let each = window.min(narrowest.map_or(0.0, |rate| rate as f64 / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         FlowClass {
@@ -170,6 +172,39 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
             ),
         }
     })
+}
+
+/// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where
+/// there are none, or where the controller is no law.
+fn lossy_window(scenario: &Scenario, flow: &FlowGroup) -> f64 {
+    let losses = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).loss);
+    let loss: f64 = losses.sum();
+    let Some(law) = flow.control.entry.law.as_ref().filter(|_| loss > 0.0) else {
+        return f64::INFINITY;
+    };
+    let law = law(&flow.control.settings);
+    let rtt = flow.rtt.mean();
+    let grows = |window: f64| {
+        let at = Operating {
+            window: Segments(window),
+            epoch_window: Some(Segments(window)),
+            rtt,
+            base_rtt: rtt,
+            since_event: None,
+            phase: Phase::CongestionAvoidance,
+            spare: 0.0,
+        };
+        law.gain(&at) > loss * law.give_up(&at, Cause::Loss) * window
+    };
+    let (mut low, mut high) = (2.0, 1e9);
+    if grows(high) {
+        return f64::INFINITY;
+    }
+    while high > 1.1 * low {
+        let middle = math::sqrt(low * high);
+        if grows(middle) { low = middle } else { high = middle }
+    }
+    high
 }
 
 fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
@@ -262,6 +297,17 @@ mod tests {
     fn a_lone_flow_fills_its_link() {
         // 1 Gbit/s for 60 s in packets of 1500 bytes.
         assert!((estimate("").packets - 5e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn losses_keep_windows_small() {
+        // √(2/p) segments per round trip of 20 ms, for 60 s.
+        let text =
+            "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nloss = 2e-4\n
+            [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n";
+        let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
+        let packets = WorkEstimate::of(&scenario, KEEP).packets;
+        assert!((packets / (100.0 * 3000.0) - 1.0).abs() < 0.1, "{packets}");
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn levels(parameter: &Parameter) -> Vec<String> {
 
 /// Runs a network to its end. At any moment every data packet is somewhere.
 fn run(scenario: &Scenario, stepwise: bool, text: &str) -> String {
-    let mut simulation = Simulation::with_options(scenario, Options { record: true, stepwise });
+    let mut simulation =
+        Simulation::with_options(scenario, Options::default().record(true).stepwise(stepwise));
     loop {
         let more = simulation.advance(499);
         let fates = simulation.fates();
