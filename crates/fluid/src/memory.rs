@@ -1,4 +1,4 @@
-//! How much memory the fluid model of a scenario takes, estimated before it is spent.
+//! How much memory the fluid model of a scenario needs, estimated beforehand.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ const CELL: f64 = 250.0;
 /// A pair of links in the matrices of an equilibrium and of stability, complex numbers in several copies.
 const PAIR: f64 = 100.0;
 
-/// Bytes, roughly.
+/// Roughly how much memory the fluid model needs, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Memory {
     /// To solve the equations in time.
     pub in_time: f64,
-    /// To find where they settle, and whether they stay there.
+    /// To find the equilibrium and judge its stability.
     pub at_rest: f64,
 }
 
-/// The memory that the fluid model of `scenario` takes. The rows that flows which lose together add at each loss are not
-/// known beforehand and not counted.
+/// The memory that the fluid model of `scenario` needs. Synchronised flows add a row at each loss; how many is not known
+/// beforehand, so these are not counted.
 pub fn memory(scenario: &Scenario) -> Memory {
     let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
     let hops: f64 =

@@ -1,4 +1,4 @@
-//! Work that may take longer than anybody wants to wait.
+//! Long work on a thread of its own, so that the caller can still be interrupted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,29 +10,29 @@ use pyo3::prelude::*;
 use crate::guard::guarded;
 use crate::pace::LOOK;
 
-/// What the work knows of whoever waits for it: whether they still do, and how to tell how far it is.
+/// The link between the work and whoever waits for it: are they still waiting, and how far has it got?
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     given_up: Arc<AtomicBool>,
-    told: Arc<AtomicU64>,
+    progress: Arc<AtomicU64>,
 }
 
 impl Waiting {
-    /// Does anybody still wait? Work that cannot ask often goes on unheard, and ends with the process at the latest.
+    /// Is anybody still waiting? Work that never asks continues unheeded, and ends with the process at the latest.
     pub(crate) fn goes_on(&self) -> bool {
         !self.given_up.load(Ordering::Relaxed)
     }
 
-    /// Tells a number; those who wait see the last one.
-    pub(crate) fn tell(&self, number: f64) {
-        self.told.store(number.to_bits(), Ordering::Relaxed);
+    /// Reports how far the work has got; whoever waits sees the latest number.
+    pub(crate) fn report(&self, number: f64) {
+        self.progress.store(number.to_bits(), Ordering::Relaxed);
     }
 }
 
-/// Does `work` on a thread of its own while this one waits, without the interpreter's lock.
+/// Does `work` on a thread of its own while this one waits without the interpreter's lock.
 ///
-/// About twenty times a second `look` is called with what the work has told last, zero at first. A signal, or an error
-/// from `look`, ends the waiting at once, wherever the work is.
+/// About twenty times a second `look` is called with the last number that the work reported, zero at first. A signal, or
+/// an error from `look`, ends the waiting at once, however far the work has got.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     mut look: impl FnMut(f64) -> PyResult<()>,
@@ -40,10 +40,10 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let waiting = Waiting::default();
     let (sender, mut receiver) = channel();
-    let of_work = waiting.clone();
+    let shared = waiting.clone();
     thread::Builder::new().name("longfat-work".into()).spawn(move || {
-        // Nobody listens after a signal.
-        let _ = sender.send(guarded(|| work(&of_work)));
+        // After a signal nobody listens any more.
+        let _ = sender.send(guarded(|| work(&shared)));
     })?;
     loop {
         // Borrowed mutably, because a receiver belongs to one thread at a time.
@@ -54,10 +54,10 @@ pub(crate) fn watched<T: Send + 'static>(
                 return done;
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => unreachable!("the work is guarded, and answers"),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("guarded work always answers"),
         }
-        let told = f64::from_bits(waiting.told.load(Ordering::Relaxed));
-        if let Err(stop) = py.check_signals().and_then(|()| look(told)) {
+        let progress = f64::from_bits(waiting.progress.load(Ordering::Relaxed));
+        if let Err(stop) = py.check_signals().and_then(|()| look(progress)) {
             waiting.given_up.store(true, Ordering::Relaxed);
             return Err(stop);
         }

@@ -83,7 +83,7 @@ fn path(setup: &FluidSetup, model: &str, delay: bool, waiting: &Waiting) -> PyRe
         "synchronised" => {
             let mut run = Synchronised::new(&setup.network, setup.sample).map_err(refused)?;
             while waiting.goes_on() && run.advance(PORTION).map_err(refused)? {
-                waiting.tell(run.progress());
+                waiting.report(run.progress());
             }
             return Ok(run.finish());
         }
@@ -92,7 +92,7 @@ fn path(setup: &FluidSetup, model: &str, delay: bool, waiting: &Waiting) -> PyRe
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
     let mut integration = Integration::new(&setup.network, &how).map_err(refused)?;
     while waiting.goes_on() && integration.advance(PORTION).map_err(refused)? {
-        waiting.tell(integration.progress());
+        waiting.report(integration.progress());
     }
     Ok(integration.finish())
 }
@@ -115,7 +115,7 @@ pub(crate) fn fluid_rest(
         let mut done = 0.0;
         let mut go_on = || {
             done += 1.0;
-            waiting.tell(done);
+            waiting.report(done);
             waiting.goes_on()
         };
         let setup = setup(&scenario, &price)?;
