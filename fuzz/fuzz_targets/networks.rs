@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use longfat_sim::{Estimate, Keep, Options, Recording, Scenario, Simulation};
+use longfat_sim::{Keep, Options, Recording, Scenario, Simulation, WorkEstimate};
 
 /// The most packets of a run: a few milliseconds.
 const MOST_PACKETS: f64 = 3000.0;
@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
     let Ok(scenario) = Scenario::read(&text, "drawn.toml", &[], None) else {
         return Corpus::Reject;
     };
-    let needed = Estimate::of(&scenario, Keep { rows: true, transfers: true });
+    let needed = WorkEstimate::of(&scenario, Keep { rows: true, transfers: true });
     if needed.packets > MOST_PACKETS || needed.memory > 20e6 {
         return Corpus::Reject;
     }
@@ -25,7 +25,8 @@ fuzz_target!(|data: &[u8]| -> Corpus {
 
 /// A run in which no packet is lost without a trace, without what depends on how it is carried out.
 fn run(scenario: &Scenario, stepwise: bool, text: &str) -> Recording {
-    let mut simulation = Simulation::with_options(scenario, Options { record: true, stepwise });
+    let mut simulation =
+        Simulation::with_options(scenario, Options::default().record(true).stepwise(stepwise));
     loop {
         let more = simulation.advance(97);
         let fates = simulation.fates();

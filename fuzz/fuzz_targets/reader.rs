@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use longfat_sim::{Estimate, Keep, Scenario};
+use longfat_sim::{Keep, Scenario, WorkEstimate};
 
 fuzz_target!(|data: &[u8]| -> Corpus {
     let Ok(given) = std::str::from_utf8(data) else { return Corpus::Reject };
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
             let again = Scenario::read(&written, "written.toml", &[], None)
                 .unwrap_or_else(|error| panic!("what is written is refused: {error}\n{written}"));
             assert!(again == scenario, "what is written reads back to another scenario\n{written}");
-            let needed = Estimate::of(&scenario, Keep { rows: true, transfers: true });
+            let needed = WorkEstimate::of(&scenario, Keep { rows: true, transfers: true });
             for amount in [needed.packets, needed.seconds, needed.memory] {
                 assert!(amount >= 0.0, "the estimate is {needed:?}");
             }
