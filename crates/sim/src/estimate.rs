@@ -4,10 +4,11 @@
 //! them. A test checks that packets and memory are within a factor of three where flows do fill their links; flows that
 //! losses keep small cost less than estimated here.
 
+use longfat_control::{Controller, Sending, Start};
 use longfat_queue::Capacity;
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Rate, Span};
 
-use longfat_scenario::{Direction, Scenario, TrafficGroup, Transport};
+use longfat_scenario::{Choice, Direction, Scenario, TrafficGroup, Transport};
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
@@ -72,6 +73,8 @@ struct Load<'a> {
     bytes: f64,
     /// Packets in the first window of each.
     first: f64,
+    /// They send in bursts, whatever links carry.
+    bursts: bool,
 }
 
 impl Estimate {
@@ -85,7 +88,10 @@ impl Estimate {
             let side = usize::from(load.reverse);
             load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
         };
-        let sent = |load: &Load<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
+        let sent = |load: &Load<'_>| {
+            let share = if load.bursts { 1.0 } else { share(load) };
+            load.bytes * share / load.transport.packet.0 as f64
+        };
         let packets: f64 = loads.iter().map(sent).sum();
 
         // First windows are sent at once, whatever becomes of them.
@@ -136,11 +142,13 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
         let links = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).rate);
         let narrowest = links.chain(flow.transport.access).map(|rate| rate.0).min();
+        let burst = burst_rate(&flow.control, &flow.transport);
+        let rate = burst.map(|rate| rate.0).or(narrowest);
         let window = flow.transport.max_window.map_or(f64::INFINITY, |most| {
             let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
             most as f64 * round_trips * flow.transport.packet.0 as f64
         });
-        let each = window.min(narrowest.map_or(0.0, |rate| rate as f64 / 8.0 * active));
+        let each = window.min(rate.map_or(0.0, |rate| rate as f64 / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         Load {
             path: &flow.path,
@@ -151,7 +159,9 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
             first: first_window(
                 &flow.transport,
                 flow.size.map_or(f64::INFINITY, |size| size.0 as f64),
+                burst.map(|rate| rate.bytes_in(flow.rtt.mean())),
             ),
+            bursts: burst.is_some(),
         }
     })
 }
@@ -162,13 +172,19 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = Load<'_>> {
         // A short flow takes about three round trips: slow start, and the wait for the last acknowledgment.
         let lasts = 3.0 * group.rtt.mean().seconds();
         let seconds = scenario.duration.seconds();
+        let burst = burst_rate(&group.control, &group.transport);
         Load {
             path: &group.path,
             reverse: group.reverse,
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
-            first: first_window(&group.transport, group.size.mean()),
+            first: first_window(
+                &group.transport,
+                group.size.mean(),
+                burst.map(|rate| rate.bytes_in(group.rtt.mean())),
+            ),
+            bursts: burst.is_some(),
         }
     })
 }
@@ -180,9 +196,19 @@ fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
     group.count.map_or(expected, |count| expected.min(count as f64))
 }
 
-/// How many packets leave at once when a flow of `size` bytes begins.
-fn first_window(transport: &Transport, size: f64) -> f64 {
-    transport.initial_window.min((size / transport.packet.0 as f64).ceil())
+/// How many packets leave when a flow of `size` bytes begins, before anything comes back: a first window, or a burst.
+fn first_window(transport: &Transport, size: f64, burst: Option<Bytes>) -> f64 {
+    let packet = transport.packet.0 as f64;
+    let window = burst.map_or(transport.initial_window, |burst| burst.0 as f64 / packet);
+    window.min((size / packet).ceil())
+}
+
+/// The rate of the sender's own link, at which bursts leave; `None` where a window holds the flow.
+fn burst_rate(control: &Choice<Controller>, transport: &Transport) -> Option<Rate> {
+    match (control.entry.build)(&control.settings, &Start::default()) {
+        Sending::Windowed(_) => None,
+        Sending::Bursts(_) => transport.access,
+    }
 }
 
 /// The window beyond which a flow hardly grows, in packets.
@@ -242,6 +268,19 @@ mod tests {
     fn a_lone_flow_fills_its_link() {
         // 1 Gbit/s for 60 s in packets of 1500 bytes.
         assert!((estimate("").packets - 5e6).abs() < 1.0);
+    }
+
+    #[test]
+    fn bursts_are_held_by_no_link() {
+        // 10 Tbit/s for 1 s in packets of 1500 bytes into a link of 1 Gbit/s; those of 20 ms are under way at once.
+        let text = "duration = \"1 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nqueue = \"pushout\"\n
+            [[flow]]\nname = \"f\"\ncontrol = \"blitz\"\npath = [\"l\"]\nrtt = \"20 ms\"\naccess = \"10 Tbit/s\"\n";
+        let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
+        let needed = Estimate::of(&scenario, KEEP);
+        assert!((needed.packets / (1e13 / 12_000.0) - 1.0).abs() < 1e-6, "{needed:?}");
+        let under_way = 1e13 * 0.02 / 12_000.0;
+        assert!((needed.memory / (under_way * (PACKET + LEVEL)) - 1.0).abs() < 0.01, "{needed:?}");
+        assert_eq!(needed.largest, Share::Packets);
     }
 
     #[test]
