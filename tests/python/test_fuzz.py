@@ -262,6 +262,19 @@ control = "reno"
 path = ["bottleneck"]
 rtt = "1 ms"
 """,
+    "bursts that fill all memory before they reach a link": """\
+duration = "20 s"
+[link.bottleneck]
+rate = "30 Mbit/s"
+delay = "1 ms"
+queue = "pushout"
+[[flow]]
+name = "long"
+path = ["bottleneck"]
+rtt = "30 ms"
+access = "82.4 Tbit/s"
+control = "blitz"
+""",
 }
 """What has been found so far, in its smallest form."""
 

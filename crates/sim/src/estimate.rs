@@ -4,12 +4,12 @@
 //! them, unless random losses keep the windows smaller than that. A test checks that packets and memory are within a
 //! factor of three. Where queues are too small for their flows, less is sent than estimated here.
 
-use longfat_control::{Cause, Operating, Phase};
+use longfat_control::{Cause, Controller, Operating, Phase, Sending, Start};
 use longfat_queue::Capacity;
 use longfat_units::math;
-use longfat_units::{Bytes, Segments, Span};
+use longfat_units::{Bytes, Rate, Segments, Span};
 
-use longfat_scenario::{Direction, FlowGroup, Scenario, TrafficGroup, Transport};
+use longfat_scenario::{Choice, Direction, FlowGroup, Scenario, TrafficGroup, Transport};
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
@@ -93,6 +93,8 @@ struct FlowClass<'a> {
     bytes: f64,
     /// Packets in the first window of each.
     first: f64,
+    /// They send in bursts, whatever links carry.
+    bursts: bool,
 }
 
 impl WorkEstimate {
@@ -105,7 +107,10 @@ impl WorkEstimate {
             let side = usize::from(load.reverse);
             load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
         };
-        let sent = |load: &FlowClass<'_>| load.bytes * share(load) / load.transport.packet.0 as f64;
+        let sent = |load: &FlowClass<'_>| {
+            let share = if load.bursts { 1.0 } else { share(load) };
+            load.bytes * share / load.transport.packet.0 as f64
+        };
         let packets: f64 = loads.iter().map(sent).sum();
 
         // First windows are sent at once, whatever becomes of them.
@@ -158,7 +163,9 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
         let packet = flow.transport.packet.0 as f64;
         let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
-        let each = window.min(narrowest.map_or(0.0, |rate| rate as f64 / 8.0 * active));
+        let burst = burst_rate(&flow.control, &flow.transport);
+        let rate = burst.map(|rate| rate.0).or(narrowest);
+        let each = window.min(rate.map_or(0.0, |rate| rate as f64 / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         FlowClass {
             path: &flow.path,
@@ -169,7 +176,9 @@ fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
             first: first_window(
                 &flow.transport,
                 flow.size.map_or(f64::INFINITY, |size| size.0 as f64),
+                burst.map(|rate| rate.bytes_in(flow.rtt.mean())),
             ),
+            bursts: burst.is_some(),
         }
     })
 }
@@ -213,13 +222,19 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         // A short flow takes about three round trips: slow start, and the wait for the last acknowledgment.
         let lasts = 3.0 * group.rtt.mean().seconds();
         let seconds = scenario.duration.seconds();
+        let burst = burst_rate(&group.control, &group.transport);
         FlowClass {
             path: &group.path,
             reverse: group.reverse,
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
-            first: first_window(&group.transport, group.size.mean()),
+            first: first_window(
+                &group.transport,
+                group.size.mean(),
+                burst.map(|rate| rate.bytes_in(group.rtt.mean())),
+            ),
+            bursts: burst.is_some(),
         }
     })
 }
@@ -231,9 +246,19 @@ fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
     group.count.map_or(expected, |count| expected.min(count as f64))
 }
 
-/// How many packets leave at once when a flow of `size` bytes begins.
-fn first_window(transport: &Transport, size: f64) -> f64 {
-    transport.initial_window.min((size / transport.packet.0 as f64).ceil())
+/// How many packets leave when a flow of `size` bytes begins, before anything comes back: a first window, or a burst.
+fn first_window(transport: &Transport, size: f64, burst: Option<Bytes>) -> f64 {
+    let packet = transport.packet.0 as f64;
+    let window = burst.map_or(transport.initial_window, |burst| burst.0 as f64 / packet);
+    window.min((size / packet).ceil())
+}
+
+/// The rate of the sender's own link, at which bursts leave; `None` where a window holds the flow.
+fn burst_rate(control: &Choice<Controller>, transport: &Transport) -> Option<Rate> {
+    match (control.entry.build)(&control.settings, &Start::default()) {
+        Sending::Windowed(_) => None,
+        Sending::Bursts(_) => transport.access,
+    }
 }
 
 /// The window beyond which a flow hardly grows, in packets.
@@ -308,6 +333,19 @@ mod tests {
         let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
         let packets = WorkEstimate::of(&scenario, KEEP).packets;
         assert!((packets / (100.0 * 3000.0) - 1.0).abs() < 0.1, "{packets}");
+    }
+
+    #[test]
+    fn bursts_are_held_by_no_link() {
+        // 10 Tbit/s for 1 s in packets of 1500 bytes into a link of 1 Gbit/s; those of 20 ms are under way at once.
+        let text = "duration = \"1 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nqueue = \"pushout\"\n
+            [[flow]]\nname = \"f\"\ncontrol = \"blitz\"\npath = [\"l\"]\nrtt = \"20 ms\"\naccess = \"10 Tbit/s\"\n";
+        let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
+        let needed = WorkEstimate::of(&scenario, KEEP);
+        assert!((needed.packets / (1e13 / 12_000.0) - 1.0).abs() < 1e-6, "{needed:?}");
+        let under_way = 1e13 * 0.02 / 12_000.0;
+        assert!((needed.memory / (under_way * (PACKET + LEVEL)) - 1.0).abs() < 0.01, "{needed:?}");
+        assert_eq!(needed.largest, Share::Packets);
     }
 
     #[test]

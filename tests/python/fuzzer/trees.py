@@ -158,12 +158,12 @@ class Mutator:
         return self._copy(self.chance.choice(WORDS if kind < 0.65 else PLAIN))
 
     def scramble(self, text: str) -> str:
-        """The text with a few pieces in wrong places."""
+        """The text with a few pieces in wrong places. Of one line it would be the name of a file."""
         for _ in range(self.chance.randint(1, 3)):
             at = self.chance.randrange(len(text) + 1)
             until = min(len(text), at + self.chance.choice((0, 0, 1, 5, 40)))
             text = text[:at] + self.chance.choice(PIECES) + text[until:]
-        return text
+        return text if "\n" in text else f"{text}\n"
 
     def text(self) -> str:
         """The text of the next tree; of some, scrambled."""
