@@ -102,7 +102,10 @@ def test_a_killed_run_leaves_nothing_for_the_next(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_asked_to_end_it_cleans_up(own_folder: Path, number: signal.Signals) -> None:
     Path("endless.toml").write_text(ENDLESS, encoding="utf-8")
+    # The tests may run where it is ignored (nohup), which the command would inherit.
+    before = signal.signal(number, signal.SIG_DFL)
     process = start("-m", "longfat", "run", "endless.toml", "--out", "runs/endless")
+    signal.signal(number, before)
     wait_for(lambda: any(own_folder.glob("runs/.longfat-*/work")))
     process.send_signal(number)
     _, told = process.communicate(timeout=10)
