@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -318,3 +318,19 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_signal_right_after_a_folder_was_made_leaves_none(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.mkdir
+
+    def make_and_stop(path: Path, *arguments: Any, **options: Any) -> None:
+        make(path, *arguments, **options)
+        if path.name == "outer":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", make_and_stop)
+    with pytest.raises(KeyboardInterrupt), ResultFolder("outer/inner/result", RUN):
+        pass
+    assert not list(own_folder.iterdir())

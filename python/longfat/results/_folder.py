@@ -78,10 +78,10 @@ class ResultFolder:
         try:
             # Not before: another process might just be exchanging the folder.
             self._check()
+            self.path = self._workshop.work
         except BaseException:
             self.__exit__(None, None, None)
             raise
-        self.path = self._workshop.work
         return self
 
     def __exit__(
@@ -91,8 +91,10 @@ class ResultFolder:
         trace: TracebackType | None,
     ) -> None:
         """Removes what was not committed."""
-        self._workshop.__exit__(kind, error, trace)
-        self._remove_parents()
+        try:
+            self._workshop.__exit__(kind, error, trace)
+        finally:
+            self._remove_parents()
 
     def commit(self) -> None:
         """Puts the folder in its place. An earlier result there is removed.
@@ -137,12 +139,13 @@ class ResultFolder:
             missing.append(parent)
             parent = parent.parent
         for folder in reversed(missing):
-            folder.mkdir(exist_ok=True)
+            # Noted first: a signal may come as soon as the folder is there.
             self._made.append(folder)
+            folder.mkdir(exist_ok=True)
 
     def _remove_parents(self) -> None:
-        with contextlib.suppress(OSError):
-            for folder in reversed(self._made):
+        for folder in reversed(self._made):
+            with contextlib.suppress(OSError):
                 folder.rmdir()
 
 
