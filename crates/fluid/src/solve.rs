@@ -127,6 +127,35 @@ struct Cut {
     marked: bool,
 }
 
+/// Between which values a component of the state stays.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    component: usize,
+    least: f64,
+    most: f64,
+}
+
+/// The bounds of windows and queues, and of the share of a link's capacity that an adaptive virtual queue has.
+fn bounds(model: &NetworkEquations<'_>) -> impl Iterator<Item = Bounds> {
+    let active = model.stands.iter().enumerate().filter(|(_, stand)| stand.active);
+    let windows = active.map(|(flow, _)| {
+        let most = model.plan.flows[flow].max_window.max(LEAST_WINDOW);
+        Bounds { component: flow, least: LEAST_WINDOW, most }
+    });
+    let links = model.plan.links.iter().zip(&model.link_states);
+    let rest = links.filter_map(|(link, &component)| {
+        let most = if has_queue(link) {
+            link.buffer
+        } else if component < model.size && matches!(link.price, crate::Price::Avq { .. }) {
+            1.0
+        } else {
+            return None;
+        };
+        Some(Bounds { component, least: 0.0, most })
+    });
+    windows.chain(rest)
+}
+
 impl<'a> Solver<'a> {
     fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
         let model = NetworkEquations::new(network, how.reading, how.delay);
@@ -185,7 +214,7 @@ impl<'a> Solver<'a> {
             }
             if !self.lengths.accepts(stride, error) {
                 self.lengths.refused(stride, error);
-            } else if self.take(length, if whole { limit } else { self.t + length }) {
+            } else if self.take(length, if whole { limit } else { self.t + length }, error <= 1.0) {
                 self.lengths.taken(stride, error);
                 return self.model.network.refuse_outgrown(&self.y, self.t);
             } else {
@@ -194,10 +223,13 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Takes the step of this length, which ends at `end` unless an event comes first. False if it is too long to
-    /// remember what the links charged.
-    fn take(&mut self, length: f64, end: f64) -> bool {
+    /// Takes the step of this length, which ends at `end` unless an event comes first. `accurate`: its error is small
+    /// enough, not merely its length. False if it is too long to remember what the links charged.
+    fn take(&mut self, length: f64, end: f64, accurate: bool) -> bool {
         self.step.quartics(&self.y, length, &mut self.quartics);
+        if !accurate {
+            self.straighten();
+        }
         let first = self.first_event();
         let end = first.map_or(end, |(_, theta)| self.t + theta * length);
         // If two events are closer than the clock can resolve, there is no step between them to remember.
@@ -359,25 +391,28 @@ impl<'a> Solver<'a> {
     /// Brings back what rounding and the last step have carried out of bounds. True if anything was moved.
     fn keep_within_bounds(&mut self) -> bool {
         let mut moved = false;
-        let mut clamp = |value: &mut f64, least: f64, most: f64| {
+        for Bounds { component, least, most } in bounds(&self.model) {
+            let value = &mut self.y[component];
             let within = value.max(least).min(most);
             moved |= within != *value;
             *value = within;
-        };
-        for (flow, stand) in self.model.stands.iter().enumerate() {
-            if stand.active {
-                let most = self.model.plan.flows[flow].max_window.max(LEAST_WINDOW);
-                clamp(&mut self.y[flow], LEAST_WINDOW, most);
-            }
-        }
-        for (link, &at) in self.model.plan.links.iter().zip(&self.model.link_states) {
-            if has_queue(link) {
-                clamp(&mut self.y[at], 0.0, link.buffer);
-            } else if at < self.y.len() && matches!(link.price, crate::Price::Avq { .. }) {
-                clamp(&mut self.y[at], 0.0, 1.0);
-            }
         }
         moved
+    }
+
+    /// The step is as short as steps get, and still not accurate: something has fallen faster than that, a window of 10⁹
+    /// segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the step;
+    /// the quartic, which follows slopes that are gone before its end, does not say how. A straight line does.
+    fn straighten(&mut self) {
+        for Bounds { component, least, most } in bounds(&self.model) {
+            let end = &mut self.step.end[component];
+            let within = end.max(least).min(most);
+            if within != *end {
+                *end = within;
+                let start = self.y[component];
+                self.quartics[component] = [start, within - start, 0.0, 0.0, 0.0];
+            }
+        }
     }
 
     /// Keeps the step for later look-ups. False if it is too long for that: prices have kinks, where they begin and

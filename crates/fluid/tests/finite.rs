@@ -151,3 +151,22 @@ fn no_price_is_above_one() {
     let prices = &path.expect("it can be solved").links[0].price;
     assert_eq!(prices.iter().copied().fold(0.0, f64::max), 1.0);
 }
+
+/// Windows of 10⁹ segments on a buffer that overflows fall to the least one within nanoseconds, faster than the shortest
+/// step. What is in between, and with it the mean, stays within bounds.
+#[test]
+fn a_window_that_falls_faster_than_the_shortest_step_stays_within_bounds() {
+    let mut network =
+        twins("reno", Rate(124_000_000_000_000), Span::from_millis(40), Price::Overflow);
+    network.duration = Span::from_millis(1200);
+    network.warmup = Span::ZERO;
+    network.flows[1].start = Span::from_millis(200);
+    let path = mean_field(&network, 0.0);
+    // A buffer of one round trip holds as much again as the path.
+    let most = 1.01 * 2.0 * 124e12 * 0.04 / 12_000.0;
+    for flow in &path.flows {
+        assert!((1.0..most).contains(&flow.window_mean), "mean {}", flow.window_mean);
+    }
+    let used = used(&network, &path);
+    assert!((0.0..1.0).contains(&used), "{used}");
+}
