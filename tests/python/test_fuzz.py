@@ -292,3 +292,64 @@ ASKED = {
 def test_what_was_found_stays_mended(text: str) -> None:
     examine(Case("run", text))
     examine(Case("fluid", text, ASKED))
+
+
+FOUND_BY_PRICE = {
+    "windows that fall faster than steps are short": (
+        "overflow",
+        """\
+duration = "1200 ms"
+[link.bottleneck]
+rate = "124 Tbit/s"
+delay = "10 ms"
+[[flow]]
+name = "reno"
+control = "reno"
+count = 2
+path = ["bottleneck"]
+rtt = "40 ms"
+start = { spread = ["0 ms", "200 ms"] }
+""",
+    ),
+    "a window below one segment by the error of a step": (
+        "red",
+        """\
+duration = "2 s"
+sample = "20 ms"
+[link.a]
+rate = "50 Mbit/s"
+delay = "2 ms"
+anti_ecn = { threshold = 0.9 }
+queue = { kind = "red", max = "0.4 bdp" }
+[link.b]
+rate = "30 Mbit/s"
+delay = "9 ms"
+loss = 0.001
+queue = { kind = "red", max = "0.4 bdp" }
+[[flow]]
+name = "one"
+path = ["a"]
+rtt = "10 ms"
+control = "anti-ecn"
+[[flow]]
+name = "two"
+path = ["a", "b"]
+rtt = "30 ms"
+count = 3
+control = "exp"
+[[flow]]
+name = "back"
+control = "cw-hstcp"
+path = ["a", "b"]
+rtt = "30 ms"
+count = 3
+""",
+    ),
+}
+"""The same, of fluid solutions with a price of their own."""
+
+
+@pytest.mark.parametrize(("price", "text"), FOUND_BY_PRICE.values(), ids=FOUND_BY_PRICE)
+@pytest.mark.parametrize("delay", [False, True])
+def test_what_was_found_by_price_stays_mended(price: str, text: str, *, delay: bool) -> None:
+    examine(Case("fluid", text, {**ASKED, "equilibrium": False, "price": price, "delay": delay}))

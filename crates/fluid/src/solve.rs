@@ -528,7 +528,9 @@ impl<'a> Solver<'a> {
         let y = &self.scratch;
         self.trajectory.t.push(t);
         for (flow, path) in self.trajectory.flows.iter_mut().enumerate() {
-            path.window.push(y[flow]);
+            // At its least a window may be below it by the error of a step.
+            let least = if self.model.stands[flow].active { LEAST_WINDOW } else { 0.0 };
+            path.window.push(y[flow].max(least));
             path.rate.push(self.model.rate(flow, y) * self.model.plan.flows[flow].bits);
         }
         for (link, path) in self.trajectory.links.iter_mut().enumerate() {
