@@ -264,6 +264,10 @@ pub struct Transport {
     pub rto_min: Span,
     /// Tick of the clock that times retransmissions; `None`: exact.
     pub rto_tick: Option<Span>,
+    /// How round trips become a retransmission time-out.
+    pub rto_estimator: RtoEstimator,
+    /// Which retransmissions restart the timer.
+    pub rto_restart: RtoRestart,
     /// May routers mark this flow's data instead of dropping it?
     pub ecn: bool,
     /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
@@ -283,6 +287,46 @@ pub enum Recovery {
     NewReno,
     /// One fast retransmission per window (RFC 5681).
     Reno,
+}
+
+/// How round trips become a retransmission time-out (RTO).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoEstimator {
+    /// RFC 6298: one sample per round trip; the minimum is one of the whole time-out.
+    Rfc6298,
+    /// Linux (Sarolahti & Kuznetsov 2002): a sample per acknowledgment; the minimum is one of the margin above the
+    /// smoothed round trip.
+    Linux,
+}
+
+/// Which retransmissions restart the retransmission timer. New data being acknowledged always does (RFC 6298, section
+/// 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RtoRestart {
+    /// None: RFC 6298 to the letter.
+    Never,
+    /// Those of the first unacknowledged segment, as in the stacks in use: its acknowledgment is what the timer waits
+    /// for.
+    First,
+    /// All that leave during recovery: the variant that RFC 6675, section 6, calls the more careful one.
+    Each,
+}
+
+impl Recovery {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] =
+        &[("sack", Self::Sack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+}
+
+impl RtoEstimator {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[("rfc6298", Self::Rfc6298), ("linux", Self::Linux)];
+}
+
+impl RtoRestart {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] =
+        &[("first", Self::First), ("each", Self::Each), ("never", Self::Never)];
 }
 
 /// Scenarios are equal if they say the same, whatever else they could have chosen from.

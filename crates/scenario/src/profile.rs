@@ -57,6 +57,7 @@ pub static PROFILES: &[Profile] = &[
             ("initial_window", Given::Number(10.0)),
             ("delayed_ack", Given::Flag(true)),
             ("rto_min", Given::text("1 s")),
+            ("rto_restart", Given::text("never")),
         ],
     },
 ];

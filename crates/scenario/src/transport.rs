@@ -6,8 +6,10 @@ use longfat_units::{Bytes, Span, split};
 use crate::error::{Problem, Problems, did_you_mean};
 use crate::fields::{Field, Fields};
 use crate::tree::Value;
-use crate::value::{NONE, count, flag, frequency, number, quantity, rate, unless_none, wait, word};
-use crate::{ACK, Recovery, Transport};
+use crate::value::{
+    NONE, count, flag, frequency, named, number, quantity, rate, unless_none, wait, word,
+};
+use crate::{ACK, Recovery, RtoEstimator, RtoRestart, Transport};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
 /// The words that `pacing` accepts.
@@ -33,6 +35,8 @@ macro_rules! with_transport {
             "delayed_ack",
             "rto_min",
             "rto_tick",
+            "rto_estimator",
+            "rto_restart",
             "ecn",
             "pacing",
             "max_window",
@@ -51,17 +55,17 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         unless_none(field, |field| initial_threshold(field, packet))
     });
     let slow_start = fields.or("slow_start", SlowStart::Standard, problems, slow_start);
-    let recovery = fields.or("recovery", Recovery::Sack, problems, |field| {
-        word(field, &["sack", "newreno", "reno"]).map(|word| match word {
-            "newreno" => Recovery::NewReno,
-            "reno" => Recovery::Reno,
-            _ => Recovery::Sack,
-        })
-    });
+    let recovery =
+        fields.or("recovery", Recovery::Sack, problems, |field| named(field, Recovery::NAMES));
     let delayed_ack = fields.or("delayed_ack", false, problems, flag);
     let rto_min = fields.or("rto_min", Span::from_millis(200), problems, longer_than_zero);
     let rto_tick =
         fields.or("rto_tick", None, problems, |field| unless_none(field, longer_than_zero));
+    let rto_estimator = fields.or("rto_estimator", RtoEstimator::Rfc6298, problems, |field| {
+        named(field, RtoEstimator::NAMES)
+    });
+    let rto_restart = fields
+        .or("rto_restart", RtoRestart::First, problems, |field| named(field, RtoRestart::NAMES));
     let ecn = fields.or("ecn", true, problems, flag);
     let pacing = fields.or("pacing", None, problems, pacing);
     let max_window = fields.or("max_window", None, problems, |field| {
@@ -77,6 +81,8 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         delayed_ack: delayed_ack?,
         rto_min: rto_min?,
         rto_tick: rto_tick?,
+        rto_estimator: rto_estimator?,
+        rto_restart: rto_restart?,
         ecn: ecn?,
         pacing: pacing?,
         max_window: max_window?,

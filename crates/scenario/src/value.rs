@@ -247,6 +247,14 @@ pub(crate) fn word<'w>(field: Field<'_>, words: &'w [impl AsRef<str>]) -> Result
         .ok_or_else(|| field.wrong(&one_of(words)).maybe_help(did_you_mean(given, known)))
 }
 
+/// The value of one of these words.
+pub(crate) fn named<T: Copy>(field: Field<'_>, names: &[(&'static str, T)]) -> Result<T, Problem> {
+    let words: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let given = word(field, &words)?;
+    let (_, value) = names.iter().find(|(name, _)| *name == given).expect("it is one of them");
+    Ok(*value)
+}
+
 /// `"a", "b" or "c"`.
 pub(crate) fn one_of(words: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{}\"", word.as_ref())).collect();

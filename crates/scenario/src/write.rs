@@ -12,7 +12,8 @@ use crate::size::write_mean;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, Scenario, Size, Spans, TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
+    TrafficGroup, Transport,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -165,30 +166,35 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         delayed_ack,
         rto_min,
         rto_tick,
+        rto_estimator,
+        rto_restart,
         ecn,
         pacing,
         max_window,
         access,
     } = transport;
-    let recovery = match recovery {
-        Recovery::Sack => "sack",
-        Recovery::NewReno => "newreno",
-        Recovery::Reno => "reno",
-    };
     object([
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
         ("slow_start", slow_start.name().into()),
-        ("recovery", recovery.into()),
+        ("recovery", name_of(recovery, Recovery::NAMES)),
         ("delayed_ack", (*delayed_ack).into()),
         ("rto_min", span(*rto_min)),
         ("rto_tick", or_none(*rto_tick, span)),
+        ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
+        ("rto_restart", name_of(rto_restart, RtoRestart::NAMES)),
         ("ecn", (*ecn).into()),
         ("pacing", written_pacing(*pacing)),
         ("max_window", or_none(*max_window, Value::from)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
     ])
+}
+
+/// What a setting is called in scenario files.
+fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> Value {
+    let (name, _) = names.iter().find(|(_, named)| named == value).expect("every value has a name");
+    (*name).into()
 }
 
 fn written_pacing(pacing: Option<Pacing>) -> Value {

@@ -287,6 +287,8 @@ impl Flow {
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,
+            rto_estimator: transport.rto_estimator,
+            rto_restart: transport.rto_restart,
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
             per_mark,

@@ -6,7 +6,7 @@ use longfat_units::parameter::Given;
 use longfat_units::{Bytes, Span};
 
 use super::{BASE, base, read, refusal};
-use crate::{PROFILES, Recovery, Spans, Transport};
+use crate::{PROFILES, Recovery, RtoRestart, Spans, Transport};
 
 fn transport(overrides: &[&str]) -> Transport {
     base(overrides).flows.remove(0).transport
@@ -31,7 +31,8 @@ fn a_profile_sets_what_the_flow_does_not() {
     assert_eq!(simulated, Transport { initial_window, rto_min, ..usual.clone() });
 
     let standard = transport(&["flow.forward.profile=rfc"]);
-    assert_eq!(standard, Transport { delayed_ack: true, rto_min, ..usual.clone() });
+    let rto_restart = RtoRestart::Never;
+    assert_eq!(standard, Transport { delayed_ack: true, rto_min, rto_restart, ..usual.clone() });
     assert_eq!(transport(&["flow.forward.profile=none"]), usual);
 }
 

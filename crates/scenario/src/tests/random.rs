@@ -292,12 +292,14 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("rto_tick", span(1..10_000_000_000_000)),
+        maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
+        maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
         maybe("ecn", words(&["true", "false"])),
         maybe("access", access),
         maybe("pacing", pacing),
         maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
     )
-        .prop_map(|(recovery, delayed, rto, tick, ecn, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{tick}{ecn}{access}{pacing}{profile}")
+        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, access, pacing, profile)| {
+            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{access}{pacing}{profile}")
         })
 }

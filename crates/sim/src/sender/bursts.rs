@@ -71,12 +71,7 @@ impl BurstSender {
             first_left_by: Time::NEVER,
             pacer,
             is_held: false,
-            timer: RetransmissionTimer::new(
-                config.propagation,
-                config.rto_min,
-                config.rto_tick,
-                now,
-            ),
+            timer: RetransmissionTimer::new(&config, now),
             config,
             measured: SenderCounts::new(now, f64::NAN),
         }

@@ -18,7 +18,7 @@ mod timer;
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
-use longfat_scenario::Recovery;
+use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
 use longfat_units::{Ecn, RouterHeader, Span, Time};
 
 pub(crate) use bursts::BurstSender;
@@ -45,6 +45,8 @@ pub(crate) struct SenderConfig {
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
+    pub(crate) rto_estimator: RtoEstimator,
+    pub(crate) rto_restart: RtoRestart,
     pub(crate) ecn: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
@@ -248,12 +250,7 @@ impl Sender {
             counts_duplicates: config.recovery != Recovery::Sack,
             measured: SenderCounts::new(now, control.window().0),
             control,
-            timer: RetransmissionTimer::new(
-                config.propagation,
-                config.rto_min,
-                config.rto_tick,
-                now,
-            ),
+            timer: RetransmissionTimer::new(&config, now),
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,

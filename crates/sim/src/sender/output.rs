@@ -1,7 +1,7 @@
 //! Which packet leaves next, and when.
 
 use longfat_control::{Limited, Sent};
-use longfat_scenario::Recovery;
+use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::Time;
 
 use super::{Sender, SenderConfig, Sends, State};
@@ -20,7 +20,7 @@ impl Sender {
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
         let (number, flags) = match self.choose(now)? {
             Next::New => self.new_segment(),
-            Next::Again(segment) => (segment, self.again(now)),
+            Next::Again(segment) => (segment, self.again(now, segment)),
         };
         Some(self.leave(number, flags, now))
     }
@@ -119,8 +119,16 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn again(&mut self, now: Time) -> Flags {
+    fn again(&mut self, now: Time, segment: u64) -> Flags {
         self.measured.retransmitted();
+        let restarts = match self.config.rto_restart {
+            RtoRestart::Never => false,
+            RtoRestart::First => segment == self.unacknowledged,
+            RtoRestart::Each => matches!(self.state, State::Recovery { .. }),
+        };
+        if restarts {
+            self.timer.restart(now);
+        }
         if matches!(self.state, State::GoBack { .. }) {
             self.duplicates.copied(now);
         }

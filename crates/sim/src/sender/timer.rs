@@ -3,9 +3,18 @@
 //! The estimator takes one sample per round trip, the minimum that RFC 6298 (section 3) requires. The clock is exact,
 //! so its granularity G is zero unless a tick is given; a time-out then lasts whole ticks. Timestamps make samples from
 //! retransmissions unambiguous (RFC 7323).
+//!
+//! The estimator of Linux (Sarolahti & Kuznetsov 2002, section 4) samples at every acknowledgment instead. With so many
+//! samples the mean deviation would follow the last few packets, so the margin is four times the largest mean deviation
+//! of a round trip: it grows at once, and shrinks by a quarter of the difference at the end of a round trip. And since a
+//! round trip that falls would otherwise widen the margin, a deviation downwards beyond the mean one counts an eighth.
+//! The minimum is one of the margin, not of the whole time-out.
 
 use longfat_control::Path;
+use longfat_scenario::RtoEstimator;
 use longfat_units::{Span, Time};
+
+use super::SenderConfig;
 
 /// The time-out before the first sample (RFC 6298, section 2.1).
 const INITIAL: Span = Span::from_seconds(1);
@@ -27,14 +36,18 @@ pub(crate) struct RetransmissionTimer {
     idle_since: Time,
     /// The first segment in flight when the timer last expired.
     ran_out_at: Option<u64>,
+    /// Does each acknowledgment need a look, not only the first of a round?
+    attentive: bool,
 }
 
 impl RetransmissionTimer {
-    /// The timer does not start until the first segment leaves. `propagation` stands for the round trip until there is
-    /// a sample.
-    pub(super) fn new(propagation: Span, timeout_min: Span, tick: Option<Span>, now: Time) -> Self {
-        let round_trip = RoundTrip::new(propagation, timeout_min, tick);
+    /// The timer does not start until the first segment leaves. The propagation stands for the round trip until there
+    /// is a sample.
+    pub(super) fn new(config: &SenderConfig, now: Time) -> Self {
+        let SenderConfig { propagation, rto_min, rto_tick, rto_estimator, .. } = *config;
+        let round_trip = RoundTrip::new(propagation, rto_min, rto_tick, rto_estimator);
         Self {
+            attentive: round_trip.samples_always(),
             round_trip,
             round_end: 0,
             timeout: round_trip.timeout(),
@@ -56,14 +69,11 @@ impl RetransmissionTimer {
     ) -> (bool, Time) {
         self.round_trip.see(rtt);
         let round_starts = unacknowledged > self.round_end;
-        if round_starts {
-            self.round_end = next;
-            self.round_trip.sample(rtt);
-        }
-        if round_starts || self.ran_out_at.is_some() {
-            self.ran_out_at = None;
-            self.round_trip.acknowledged();
-            self.timeout = self.round_trip.timeout();
+        if round_starts || self.attentive {
+            if round_starts {
+                self.round_end = next;
+            }
+            self.attend(rtt, round_starts);
         }
         let restarted = if unacknowledged == next {
             self.idle_since = now;
@@ -72,6 +82,18 @@ impl RetransmissionTimer {
             now + self.timeout
         };
         (round_starts, restarted)
+    }
+
+    /// Takes a sample if one is wanted, and makes the time-out anew.
+    fn attend(&mut self, rtt: Span, round_starts: bool) {
+        let always = self.round_trip.samples_always();
+        if round_starts || always {
+            self.round_trip.sample(rtt, round_starts);
+        }
+        self.attentive = always;
+        self.ran_out_at = None;
+        self.round_trip.acknowledged();
+        self.timeout = self.round_trip.timeout();
     }
 
     /// A segment leaves: starts the timer if it is not running (section 5.1).
@@ -87,6 +109,7 @@ impl RetransmissionTimer {
     pub(super) fn run_out(&mut self, now: Time, unacknowledged: u64) -> bool {
         let again = self.ran_out_at == Some(unacknowledged);
         self.ran_out_at = Some(unacknowledged);
+        self.attentive = true;
         self.round_trip.back_off();
         self.timeout = self.round_trip.timeout();
         self.restart(now);
@@ -134,16 +157,36 @@ struct RoundTrip {
     /// In the form that controllers are given, so that nothing is built for each acknowledgment.
     path: Path,
     sampled: bool,
+    /// RTTVAR: the mean deviation, or for Linux what the margin is made from.
     variation: Span,
+    linux: Option<Deviations>,
     timeout_min: Span,
     /// G; zero for an exact clock.
     tick: Span,
     backoff: u32,
 }
 
+/// What the estimator of Linux keeps besides.
+#[derive(Clone, Copy, Debug, Default)]
+struct Deviations {
+    mean: Span,
+    /// The largest mean deviation of this round trip.
+    largest: Span,
+}
+
 impl RoundTrip {
-    fn new(propagation: Span, timeout_min: Span, tick: Option<Span>) -> Self {
+    fn new(
+        propagation: Span,
+        timeout_min: Span,
+        tick: Option<Span>,
+        estimator: RtoEstimator,
+    ) -> Self {
+        let linux = match estimator {
+            RtoEstimator::Rfc6298 => None,
+            RtoEstimator::Linux => Some(Deviations::default()),
+        };
         Self {
+            linux,
             path: Path { rtt: propagation, base_rtt: Span(u64::MAX) },
             sampled: false,
             variation: Span::ZERO,
@@ -165,20 +208,52 @@ impl RoundTrip {
         self.sampled.then_some(self.path.rtt)
     }
 
+    /// Does it take a sample at every acknowledgment?
+    fn samples_always(&self) -> bool {
+        self.linux.is_some()
+    }
+
     /// Sections 2.2 and 2.3.
-    fn sample(&mut self, sample: Span) {
+    fn sample(&mut self, sample: Span, round_starts: bool) {
         match self.smoothed() {
             None => {
                 self.path.rtt = sample;
                 self.sampled = true;
                 self.variation = sample / 2;
+                if self.linux.is_some() {
+                    self.variation = self.variation.max(self.least_variation());
+                    self.linux = Some(Deviations { mean: sample / 2, largest: self.variation });
+                }
             }
             Some(smoothed) => {
                 let deviation = Span(smoothed.0.abs_diff(sample.0));
-                self.variation = mean(self.variation, 3, deviation);
+                if self.linux.is_some() {
+                    self.deviate(deviation, sample < smoothed, round_starts);
+                } else {
+                    self.variation = mean(self.variation, 3, deviation);
+                }
                 self.path.rtt = mean(smoothed, 7, sample);
             }
         }
+    }
+
+    /// Linux: a sample deviates by this much from the smoothed round trip.
+    fn deviate(&mut self, deviation: Span, is_below: bool, round_ends: bool) {
+        let least = self.least_variation();
+        let Some(deviations) = &mut self.linux else { return };
+        let weight = if is_below && deviation > deviations.mean { 31 } else { 3 };
+        deviations.mean = mean(deviations.mean, weight, deviation);
+        deviations.largest = deviations.largest.max(deviations.mean);
+        self.variation = self.variation.max(deviations.largest);
+        if round_ends {
+            self.variation = mean(self.variation, 3, deviations.largest);
+            deviations.largest = least;
+        }
+    }
+
+    /// Linux: the variation at which the margin has its minimum.
+    fn least_variation(&self) -> Span {
+        self.timeout_min / 4
     }
 
     /// New data was acknowledged: section 5.3 with the back-off undone.
@@ -199,7 +274,9 @@ impl RoundTrip {
                 // Behind a queue months long these would be months too.
                 let smoothed = smoothed.min(LONGEST);
                 let variation = self.variation.min(LONGEST);
-                (smoothed + (variation * 4).max(self.tick)).max(self.timeout_min)
+                let margin = (variation * 4).max(self.tick);
+                let least = if self.linux.is_some() { smoothed } else { Span::ZERO };
+                (smoothed + margin).max(least + self.timeout_min)
             }
         };
         let base = self.whole_ticks(base);
@@ -222,16 +299,20 @@ fn mean(old: Span, weight: u64, new: Span) -> Span {
 mod tests {
     use super::*;
 
+    fn of_the_rfc(timeout_min: Span, tick: Option<Span>) -> RoundTrip {
+        RoundTrip::new(Span::ZERO, timeout_min, tick, RtoEstimator::Rfc6298)
+    }
+
     #[test]
     fn the_estimator_follows_the_rfc_by_hand() {
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(Span::ZERO, ms(1), None);
+        let mut round_trip = of_the_rfc(ms(1), None);
         assert_eq!(round_trip.timeout(), Span::from_seconds(1));
         // First sample 100 ms: SRTT 100, RTTVAR 50, RTO 100 + 4·50.
-        round_trip.sample(ms(100));
+        round_trip.sample(ms(100), true);
         assert_eq!(round_trip.timeout(), ms(300));
         // Then 140 ms: RTTVAR = ¾·50 + ¼·40 = 47.5, SRTT = ⅞·100 + ⅛·140 = 105, RTO 105 + 190.
-        round_trip.sample(ms(140));
+        round_trip.sample(ms(140), true);
         assert_eq!(round_trip.smoothed(), Some(ms(105)));
         assert_eq!(round_trip.timeout(), ms(295));
     }
@@ -240,15 +321,15 @@ mod tests {
     fn a_coarse_clock_counts_whole_ticks() {
         // Hosts of 1995: at least two ticks of 500 ms.
         let ms = Span::from_millis;
-        let mut round_trip = RoundTrip::new(Span::ZERO, ms(1000), Some(ms(500)));
+        let mut round_trip = of_the_rfc(ms(1000), Some(ms(500)));
         // RTT 30 ms: 30 + max(500, 4·15) = 530 ms, so two ticks.
-        round_trip.sample(ms(30));
+        round_trip.sample(ms(30), true);
         assert_eq!(round_trip.timeout(), ms(1000));
         // RTT 700 ms: SRTT ⅞·30 + ⅛·700 = 113.75, RTTVAR ¾·15 + ¼·670 = 178.75, RTO 828.75: two ticks. Once more: SRTT
         // 187.03, RTTVAR 280.625, RTO 1309.5: three ticks, and six after a time-out.
-        round_trip.sample(ms(700));
+        round_trip.sample(ms(700), true);
         assert_eq!(round_trip.timeout(), ms(1000));
-        round_trip.sample(ms(700));
+        round_trip.sample(ms(700), true);
         assert_eq!(round_trip.timeout(), ms(1500));
         round_trip.back_off();
         assert_eq!(round_trip.timeout(), ms(3000));
@@ -256,8 +337,8 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_a_minute() {
-        let mut round_trip = RoundTrip::new(Span::ZERO, Span::from_millis(200), None);
-        round_trip.sample(Span::from_millis(50));
+        let mut round_trip = of_the_rfc(Span::from_millis(200), None);
+        round_trip.sample(Span::from_millis(50), true);
         let mut timeouts = Vec::new();
         for _ in 0..10 {
             timeouts.push(round_trip.timeout().seconds());
@@ -266,5 +347,32 @@ mod tests {
         assert_eq!(timeouts, [0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60.0]);
         round_trip.acknowledged();
         assert_eq!(round_trip.timeout(), Span::from_millis(200));
+    }
+    #[test]
+    fn the_estimator_of_linux_by_hand() {
+        let ms = Span::from_millis;
+        let mut round_trip = RoundTrip::new(Span::ZERO, ms(200), None, RtoEstimator::Linux);
+        // First sample 100 ms: the mean deviation is 50, so the margin has just its minimum.
+        round_trip.sample(ms(100), true);
+        assert_eq!(round_trip.timeout(), ms(300));
+        // 260 ms, within the round: mean deviation ¾·50 + ¼·160 = 77.5, SRTT 120: the margin grows at once.
+        round_trip.sample(ms(260), false);
+        assert_eq!(round_trip.timeout(), ms(120 + 310));
+        // 40 ms, the round ends: a fall of 80 > 77.5 has weight 1/32: 77.578125; SRTT 110. The largest is that; it
+        // becomes the variation, and a round without more than the minimum of 50 begins.
+        round_trip.sample(ms(40), true);
+        assert_eq!(round_trip.timeout(), ms(110) + Span(310_312_500_000));
+        // 110 ms, twice, with the round ending at the second: no deviation, 58.18359375 and 43.6376953125 are means, the
+        // largest of this round is the first, and the variation falls by a quarter of the difference.
+        round_trip.sample(ms(110), false);
+        assert_eq!(round_trip.timeout(), ms(110) + Span(310_312_500_000));
+        round_trip.sample(ms(110), true);
+        let variation = Span((77_578_125_000 * 3 + 58_183_593_750) / 4);
+        assert_eq!(round_trip.timeout(), ms(110) + variation * 4);
+        // After many quiet rounds the margin is back at its minimum, whereas the RFC's time-out would be 200 ms.
+        for _ in 0..100 {
+            round_trip.sample(ms(110), true);
+        }
+        assert!(round_trip.timeout() - ms(310) < Span(1_000_000), "{:?}", round_trip.timeout());
     }
 }

@@ -160,11 +160,13 @@ fn flow() -> impl Strategy<Value = GroupText> {
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
         select(&PACINGS[..]),
+        select(&["rfc6298", "linux"][..]),
+        select(&["first", "each", "never"][..]),
     );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
     (sender, bounds, any::<bool>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop), reverse, count, span, extra)| {
-            let (control, packet, recovery, delayed, slow_start, pacing) = sender;
+            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
@@ -173,7 +175,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                  packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
-                 slow_start = \"{slow_start}\"\npacing = {pacing}\n"
+                 slow_start = \"{slow_start}\"\npacing = {pacing}\n\
+                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
