@@ -157,6 +157,7 @@ impl Choices<'_> {
             text += self.of(&["", "pacing = \"spread\"\n", "pacing = \"none\"\n"]);
             text += self.of(&["", "rto_min = \"1 ms\"\n"]);
             text += self.of(&["", "rto_estimator = \"linux\"\n"]);
+            text += self.of(&["", "host_jitter = \"100 ns\"\n"]);
             text += self.of(&["", "rto_restart = \"each\"\n", "rto_restart = \"never\"\n"]);
             text += self.of(&["", "access = \"2 Mbit/s\"\n", "access = \"1 Gbit/s\"\n"]);
         }

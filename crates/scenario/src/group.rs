@@ -111,6 +111,9 @@ impl Common {
         if let (Some(control), Some(transport)) = (&control, &transport) {
             problems.keep(provides(fields, transport, control));
         }
+        if let (Some(path), Some(transport), Some(reverse)) = (&path, &transport, reverse) {
+            problems.keep(jitter_is_small(fields, transport, (path, reverse), context));
+        }
         Self { name, control, path, reverse, transport }
     }
 
@@ -201,6 +204,32 @@ fn provides(
         return Err(Problem::new(place("access"), reason).help("add `access = \"10 Gbit/s\"`"));
     }
     Ok(())
+}
+
+/// Is the jitter of the host no longer than a packet takes on the slowest link of the path? More would not only blur
+/// where packets fall between those of others, but also how fast they are sent.
+fn jitter_is_small(
+    fields: &Fields<'_>,
+    transport: &Transport,
+    (path, reverse): (&[usize], bool),
+    context: GroupContext<'_>,
+) -> Result<(), Problem> {
+    let (Some(jitter), Some(field)) = (transport.host_jitter, fields.find("host_jitter")) else {
+        return Ok(());
+    };
+    // A link with a problem of its own has already reported it.
+    let drafts = path.iter().filter_map(|&index| context.links.draft(index));
+    let links = drafts.filter_map(|link| link.rate(reverse));
+    let Some(slowest) = links.chain(transport.access).min() else { return Ok(()) };
+    let most = slowest.time_for(transport.packet);
+    if jitter <= most {
+        return Ok(());
+    }
+    let reason = format!(
+        "a jitter of {jitter} is longer than the {most} that a packet of {} takes at {slowest}",
+        transport.packet
+    );
+    Err(field.problem(reason).help(format!("write at most \"{most}\"")))
 }
 
 fn example_path(context: GroupContext<'_>) -> String {

@@ -274,6 +274,9 @@ pub struct Transport {
     pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
+    /// The most that the sender's host takes for a packet before it leaves, each time a random part of it; `None`: no
+    /// time.
+    pub host_jitter: Option<Span>,
     /// Rate of the sender's own link, an unbounded queue; `None`: no serialisation before the first link.
     pub access: Option<Rate>,
 }

@@ -40,6 +40,7 @@ macro_rules! with_transport {
             "ecn",
             "pacing",
             "max_window",
+            "host_jitter",
             "access",
         ]
     };
@@ -71,6 +72,8 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     let max_window = fields.or("max_window", None, problems, |field| {
         unless_none(field, |field| count(field, 1, u64::MAX))
     });
+    let host_jitter =
+        fields.or("host_jitter", None, problems, |field| unless_none(field, longer_than_zero));
     let access = fields.or("access", None, problems, |field| unless_none(field, rate));
     Some(Transport {
         packet: packet?,
@@ -86,6 +89,7 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         ecn: ecn?,
         pacing: pacing?,
         max_window: max_window?,
+        host_jitter: host_jitter?,
         access: access?,
     })
 }

@@ -171,6 +171,7 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ecn,
         pacing,
         max_window,
+        host_jitter,
         access,
     } = transport;
     object([
@@ -187,6 +188,7 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("ecn", (*ecn).into()),
         ("pacing", written_pacing(*pacing)),
         ("max_window", or_none(*max_window, Value::from)),
+        ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
     ])
 }

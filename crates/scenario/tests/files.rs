@@ -98,6 +98,7 @@ rto_restart = "first"
 ecn = true
 pacing = "controller"
 max_window = "none"
+host_jitter = "none"
 access = "none"
 "#;
 
@@ -146,6 +147,7 @@ rto_restart = "first"
 ecn = false
 pacing = "controller"
 max_window = "none"
+host_jitter = "none"
 access = "none"
 "#;
 

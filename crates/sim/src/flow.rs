@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
+use longfat_scenario::chance::Stream;
 use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
+
+use rand_core::Rng;
 
 use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
@@ -174,12 +177,14 @@ pub(crate) struct FlowConfig<'a> {
     /// Segments to send in total.
     pub(crate) segments: Option<u64>,
     pub(crate) intervals: Intervals,
+    /// Where the jitter of its host comes from, if it has one.
+    pub(crate) chance: Option<Stream>,
 }
 
 /// Where a sender's packets leave, and the timers set for it.
 #[derive(Debug)]
 pub(crate) struct Outlet {
-    access: Option<Access>,
+    host: Option<Box<Host>>,
     /// Delay to the first link.
     before: Span,
     /// The slots of the pipe to the first link and of pacing.
@@ -208,17 +213,16 @@ impl Outlet {
         while let Some(packet) = sender.poll(now) {
             let header = sender.router_header().map(|header| hold.keep_header(&header));
             let packet = packet.with_cargo(header);
-            let left =
-                if self.access.is_some() { self.pass_access(now, packet.size()) } else { now };
+            let left = if self.host.is_some() { self.pass_host(now, packet.size()) } else { now };
             self.in_transit += 1;
             pipe.put(self.out, left + self.before, packet, heads);
         }
     }
 
-    /// When a packet that leaves the sender now will have left the access link too.
+    /// When a packet that leaves the sender now will have left its host too.
     #[inline(never)]
-    fn pass_access(&mut self, now: Time, size: Bytes) -> Time {
-        self.access.as_mut().map_or(now, |access| access.send(now, size))
+    fn pass_host(&mut self, now: Time, size: Bytes) -> Time {
+        self.host.as_mut().map_or(now, |host| host.send(now, size))
     }
 
     /// Schedules the retransmission timer and pacing.
@@ -241,19 +245,44 @@ impl Outlet {
     }
 }
 
-/// The sender's own link: an unbounded queue.
+/// What takes time in the sender's host: its processing, and its own link with an unbounded queue.
 #[derive(Debug)]
-pub(crate) struct Access {
-    rate: Rate,
+struct Host {
+    /// The longest processing, and where its random lengths come from.
+    jitter: Option<(Span, Stream)>,
+    /// When the last packet was processed: packets stay in order.
+    processed_at: Time,
+    access: Option<Rate>,
     free_at: Time,
 }
 
-impl Access {
+impl Host {
+    /// The host of a flow, if anything in it takes time.
+    fn new(transport: &Transport, chance: Option<Stream>) -> Option<Box<Self>> {
+        let jitter = transport.host_jitter.zip(chance);
+        let host = Self {
+            jitter,
+            processed_at: Time::ZERO,
+            access: transport.access,
+            free_at: Time::ZERO,
+        };
+        (host.jitter.is_some() || host.access.is_some()).then(|| Box::new(host))
+    }
+
     /// When a packet sent now will have left.
-    pub(crate) fn send(&mut self, now: Time, size: Bytes) -> Time {
-        let free_at = self.free_at.max(now) + self.rate.time_for(size);
-        self.free_at = free_at.min(LATEST);
-        self.free_at
+    fn send(&mut self, now: Time, size: Bytes) -> Time {
+        let mut at = now;
+        if let Some((most, chance)) = &mut self.jitter {
+            let share = u128::from(chance.next_u64());
+            let takes = Span(((share * u128::from(most.0 + 1)) >> 64) as u64);
+            self.processed_at = self.processed_at.max(now + takes);
+            at = self.processed_at;
+        }
+        if let Some(rate) = self.access {
+            at = (self.free_at.max(at) + rate.time_for(size)).min(LATEST);
+            self.free_at = at;
+        }
+        at
     }
 }
 
@@ -310,7 +339,7 @@ impl Flow {
             slots: config.slots,
             returns_early: false,
             outlet: Outlet {
-                access: transport.access.map(|rate| Access { rate, free_at: Time::ZERO }),
+                host: Host::new(transport, config.chance.clone()),
                 before: part,
                 out: config.slots.out,
                 pace: config.slots.pace,
@@ -365,5 +394,55 @@ impl Flow {
         self.outlet.in_transit == 0
             && !self.outlet.pace_set
             && self.source.sender().is_some_and(Sends::is_done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_scenario::{Scenario, chance::stream};
+
+    use super::*;
+
+    /// The host of a flow with these keys, on a link of 1 Gbit/s.
+    fn host(keys: &str) -> Option<Box<Host>> {
+        let text = format!(
+            "duration = \"1 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\nname = \"f\"\n\
+             control = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n{keys}"
+        );
+        let scenario = Scenario::read(&text, "host.toml", &[], None).expect("a good scenario");
+        Host::new(&scenario.flows[0].transport, Some(stream(1, "host")))
+    }
+
+    #[test]
+    fn a_host_takes_no_time_unless_told() {
+        assert!(host("").is_none());
+    }
+
+    #[test]
+    fn jitter_is_uniform_and_keeps_packets_in_order() {
+        let mut host = host("host_jitter = \"12 us\"\n").expect("a host");
+        let (most, apart) = (Span(12_000_000), Span(4_000_000));
+        let (mut last, mut sum) = (Time::ZERO, 0.0);
+        for number in 0..10_000 {
+            let now = Time::ZERO + apart * number;
+            let left = host.send(now, Bytes(1500));
+            assert!(now <= left && left <= now + most && last <= left);
+            last = left;
+        }
+        // Alone, each packet is delayed by half the most on average, and by 1/√12 of it more or less.
+        for number in 1..10_000 {
+            let now = Time::ZERO + Span::from_seconds(number);
+            sum += (host.send(now, Bytes(1500)) - now).seconds();
+        }
+        let mean = sum / 9_999.0;
+        assert!((mean - 6e-6).abs() < 4.0 * 12e-6 / (12.0 * 9_999.0_f64).sqrt(), "mean {mean}");
+    }
+
+    #[test]
+    fn the_access_link_comes_after_the_jitter() {
+        let mut host = host("host_jitter = \"12 us\"\naccess = \"1 Gbit/s\"\n").expect("a host");
+        let first = host.send(Time::ZERO, Bytes(1500));
+        assert!((12_000_000..=24_000_000).contains(&first.0), "{first:?}");
+        assert_eq!(host.send(Time::ZERO, Bytes(1500)) - first, Span(12_000_000), "back to back");
     }
 }

@@ -255,5 +255,9 @@ fn add_flow(
             measured_until: active_until,
             series: options.record.then(|| (Time::ZERO + scenario.sample, scenario.sample)),
         },
+        chance: group
+            .transport
+            .host_jitter
+            .map(|_| chance::stream(scenario.seed, &format!("flow/{}/{index}/host", group.name))),
     }));
 }

@@ -30,6 +30,8 @@ pub(crate) struct Traffic {
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
+    /// What the streams of its flows are derived from.
+    seed: u64,
     left: u64,
     arrived: u64,
     measured: (Time, Time),
@@ -174,6 +176,7 @@ impl Traffic {
             arrivals: stream("arrivals"),
             sizes: stream("sizes"),
             round_trips: stream("rtt"),
+            seed: scenario.seed,
             left: group.count.unwrap_or(u64::MAX),
             arrived: 0,
             measured: (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration),
@@ -235,6 +238,10 @@ impl Traffic {
                 measured_until,
                 series: None,
             },
+            chance: self.group.transport.host_jitter.map(|_| {
+                let name = &self.group.name;
+                chance::stream(self.seed, &format!("traffic/{name}/{index}/host"))
+            }),
         })
     }
 

@@ -48,6 +48,7 @@ impl Choices {
             self.of(&["", "recovery = \"newreno\"\n", "recovery = \"reno\"\n"]),
             self.of(&["", "initial_window = 1\n", "initial_window = 200\n"]),
             self.of(&["", "rto_estimator = \"linux\"\n"]),
+            self.of(&["", "host_jitter = \"100 ns\"\n"]),
             self.of(&["", "rto_restart = \"each\"\n", "rto_restart = \"never\"\n"]),
             self.of(&["", "packet = \"64 B\"\n"]),
         ];

@@ -295,11 +295,12 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
         maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
         maybe("ecn", words(&["true", "false"])),
+        maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),
         maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
     )
-        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{access}{pacing}{profile}")
+        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, jitter, access, pacing, profile)| {
+            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{jitter}{access}{pacing}{profile}")
         })
 }
