@@ -28,7 +28,13 @@ impl Sender {
     /// Which segment may leave now, if any.
     #[inline]
     fn choose(&mut self, now: Time) -> Option<Next> {
-        if std::mem::take(&mut self.fast_retransmit) {
+        if self.fast_retransmit {
+            // The window does not hold it back, but pacing does: two packets in the time of one meet a full queue.
+            if self.pacer.holds(now) && !self.pacer.spares_repairs() {
+                self.limited = Limited::Pacing;
+                return None;
+            }
+            self.fast_retransmit = false;
             let segment = match self.config.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),

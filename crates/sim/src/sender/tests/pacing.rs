@@ -87,6 +87,20 @@ fn a_repair_does_not_wait_for_its_block() {
 }
 
 #[test]
+fn the_first_retransmission_is_paced_like_any_other_packet() {
+    // A packet leaves every 6.9 ms, and 14.5 of these fit into a round trip: the third segment above the lost one is
+    // reported halfway between two packets. The retransmission has the turn of the second.
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::Rate(145.0), 10_000, &[150]);
+    dialogue.run(Span::from_millis(1500));
+    let [(at, 150)] = dialogue.retransmissions()[..] else { panic!("one is sent again") };
+    let times: Vec<u64> =
+        dialogue.log.iter().map(|sent| sent.0).filter(|&time| time > 100).collect();
+    assert!(times.contains(&at));
+    let closest = times.windows(2).map(|pair| pair[1] - pair[0]).min();
+    assert!(closest >= Some(6), "{closest:?} ms");
+}
+
+#[test]
 fn a_time_out_ends_the_waiting() {
     // Two packets per second. The first four are lost. 0 leaves again at 1 s; its acknowledgment releases 1, but not
     // before 1.5 s. The timer of 100 + 4·50 ms expires at 1.4 s, and a time-out does not wait for pacing.
