@@ -269,7 +269,8 @@ impl RoundTrip {
     /// How long to wait for an acknowledgment.
     fn timeout(&self) -> Span {
         let base = match self.smoothed() {
-            None => INITIAL.max(self.timeout_min),
+            // There is no handshake; what it would have measured is used (section 2.2: SRTT + 4 RTTVAR = R + 4 R/2).
+            None => INITIAL.max(self.timeout_min).max(self.path.rtt.min(LONGEST) * 3),
             Some(smoothed) => {
                 // Behind a queue months long these would be months too.
                 let smoothed = smoothed.min(LONGEST);
@@ -333,6 +334,17 @@ mod tests {
         assert_eq!(round_trip.timeout(), ms(1500));
         round_trip.back_off();
         assert_eq!(round_trip.timeout(), ms(3000));
+    }
+
+    #[test]
+    fn before_the_first_sample_a_long_path_is_known_to_be_long() {
+        // A second is less than the first round trip takes here: every flow would begin with a time-out for nothing.
+        let first = |propagation| {
+            let min = Span::from_millis(200);
+            RoundTrip::new(propagation, min, None, RtoEstimator::Rfc6298).timeout()
+        };
+        assert_eq!(first(Span::from_millis(300)), Span::from_seconds(1));
+        assert_eq!(first(Span::from_seconds(1)), Span::from_seconds(3));
     }
 
     #[test]
