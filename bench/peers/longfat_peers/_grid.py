@@ -354,7 +354,9 @@ def run_all(
                 scene = dumbbell(scenario, summary)
                 outcomes.append(timed_in(peers[name], scene, cap_s=CAP_S, options=dict(options)))
         for each in outcomes:
-            if (task.key, each.simulator, task.seed) not in known:
+            run = (task.key, each.simulator, task.seed)
+            if run not in known:
+                known.add(run)
                 keep(row_of(task, each))
 
 
