@@ -75,7 +75,12 @@ fn alone() -> impl Strategy<Value = Alone> {
                  delayed_ack = {delayed}\n"
             )
         });
-    (sender, select(vec![500_u32, 1000, 1500]), 0_u64..500_000_000_000, 10_000_000_000_u64..60_000_000_000)
+    (
+        sender,
+        select(vec![500_u32, 1000, 1500]),
+        0_u64..500_000_000_000,
+        10_000_000_000_u64..60_000_000_000,
+    )
         .prop_map(|(sender, packet, start, rtt)| Alone { sender, packet, start, rtt })
 }
 

@@ -60,7 +60,8 @@ impl Book {
     /// came in that time, cut at its end for those that still wait then; and at the other edge what those who were
     /// waiting when it began had still to wait.
     pub(crate) fn area(&self, from: Time, end: Time) -> (u128, u128) {
-        let still = |item: &Item| Stay { came: item.arrived, went: end, held: self.held(item.bytes) };
+        let still =
+            |item: &Item| Stay { came: item.arrived, went: end, held: self.held(item.bytes) };
         let stays = self.gone.iter().copied().chain(self.waiting.values().map(still));
         let (mut waits, mut edge) = (0, 0);
         for Stay { came, went, held } in stays.filter(|stay| stay.went > from) {
