@@ -6,6 +6,7 @@ theory must lie within, and the 95 % interval must be narrow enough to tell: 2 %
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from longfat.study import Estimate, t_quantile
 from longfat_forms import laws
 from longfat_forms.experiments import Experiment, Found, buffers, losses, queues, run, shares, small
+from longfat_forms.report import TABLES, filled
+from support import ROOT
 
 SURE = 0.999
 
@@ -37,7 +40,17 @@ def agrees(found: Found, *, within: float) -> None:
         assert abs(mean(value) - theory) <= half(value), told
 
 
-# Queues
+def test_the_page_has_the_tables_of_the_committed_rows() -> None:
+    rows = json.loads((ROOT / "bench/closed-forms.json").read_text("utf-8"))
+    page = (ROOT / "docs/closed-forms.md").read_text("utf-8")
+    assert filled(page, rows) == page
+    # Each law has a table, and each row is in one.
+    assert {row["law"] for row in rows} == set(TABLES)
+
+
+def test_a_page_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for `queues`"):
+        filled("# Closed forms\n", [])
 
 
 def test_laws_give_the_numbers_of_their_sources() -> None:
@@ -54,6 +67,9 @@ def test_laws_give_the_numbers_of_their_sources() -> None:
     assert laws.pftk(1e-7, 0.1, 0.1) * 0.1 * 1e-7**0.5 == pytest.approx(1.5**0.5, rel=2e-3)
     for p in (0.001, 0.003, 0.01, 0.02, 0.03):
         assert laws.pftk(p, 0.1, 1.0) == pytest.approx(laws.pftk_short(p, 0.1, 1.0), rel=0.015)
+
+
+# Queues
 
 
 def test_packets_that_arrive_at_random_wait_as_in_a_textbook() -> None:

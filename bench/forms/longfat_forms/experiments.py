@@ -272,7 +272,9 @@ def losses(seconds: int = 10_000) -> list[Experiment]:
 # Small buffers: n flows with different round trips, whose share is a window of some packets.
 
 
-def small(flows: int, buffers: float, window: int, seconds: int = 150) -> Experiment:
+def small(
+    flows: int, buffers: float, window: int, *, paced: bool = False, seconds: int = 150
+) -> Experiment:
     """Reno flows in drop tail, with a buffer of `buffers` bandwidth-delay products over √n."""
     product = flows * window
     scenario = {
@@ -294,6 +296,7 @@ def small(flows: int, buffers: float, window: int, seconds: int = 150) -> Experi
                 "path": ["wire"],
                 "rtt": {"uniform": ["60 ms", "140 ms"]},
                 "start": {"uniform": ["0 s", "20 s"]},
+                "pacing": "spread" if paced else "none",
             }
         ],
     }
@@ -312,9 +315,9 @@ def small(flows: int, buffers: float, window: int, seconds: int = 150) -> Experi
         }
 
     return Experiment(
-        "buffers", f"{flows} flows, share {window} packets", scenario, measure,
+        "buffers", f"{flows} flows, share {window} packets" + (", paced" if paced else ""), scenario, measure,
         {"utilisation": laws.small_buffer(flows, buffers), "in_step": 1.0},
-        {"flows": flows, "buffers": buffers, "window": window}, ("flow_series",),
+        {"flows": flows, "buffers": buffers, "window": window, "paced": float(paced)}, ("flow_series",),
     )  # fmt: skip
 
 
@@ -328,4 +331,5 @@ def _number(value: object) -> float:
 def buffers() -> list[Experiment]:
     """Small windows, which keep flows apart, and larger ones, which do not."""
     apart = [small(n, size, 12) for n in (16, 64, 256, 1024) for size in (0.5, 1.0, 2.0)]
-    return apart + [small(n, 1.0, 50) for n in (16, 64, 256)]
+    together = [small(n, 1.0, 50) for n in (16, 64, 256)]
+    return [*apart, *together, small(256, 1.0, 50, paced=True)]

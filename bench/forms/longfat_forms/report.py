@@ -234,7 +234,7 @@ def draw_buffers(rows: Sequence[Row]) -> Figure:
                 row for row in used if (row["at"]["buffers"], row["at"]["window"]) == (size, 12)
             ]
             _points(axes, points, "flows", colour, f"{size:g} D/√n, share 12 packets")
-        points = [row for row in used if row["at"]["window"] > 12]  # noqa: PLR2004 - the others
+        points = [row for row in used if (row["at"]["window"], row["at"]["paced"]) == (50, 0)]
         _points(axes, points, "flows", style.COLOURS[2], "1 D/√n, share 50 packets: in step")
         axes.set(xscale="log", xlabel="flows", ylabel="capacity used", ylim=(0.7, 1.005))
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))

@@ -121,24 +121,26 @@ impl Case {
     }
 }
 
-/// A table without the columns that count bits, each of which is to be `scale` times as much.
-fn without_bits(recording: &Recording, scale: f64) -> String {
-    let mut told = String::new();
-    for table in &recording.tables {
-        for (name, column) in &table.columns {
+/// Every table, column by column, in units of bits that are `scale` times as long.
+fn without_bits(recording: &Recording, scale: f64) -> Vec<(&str, &str, String)> {
+    let columns = recording.tables.iter().flat_map(|table| {
+        table.columns.iter().map(move |(name, column)| (table.name, *name, column))
+    });
+    columns
+        .map(|(table, name, column)| {
             let column = match column {
                 Column::Real(values) if name.ends_with("_bit_s") => {
                     Column::Real(values.iter().map(|value| value / scale).collect())
                 }
-                Column::Count(values) if *name == "bytes" => {
+                Column::Count(values) if name == "bytes" => {
                     Column::Count(values.iter().map(|value| value / scale as u64).collect())
                 }
                 other => other.clone(),
             };
-            told += &format!("{} {name} {column:?}\n", table.name);
-        }
-    }
-    told
+            // NaN is equal to itself as text.
+            (table, name, format!("{column:?}"))
+        })
+        .collect()
 }
 
 /// The flows by name, whatever their order: all that is told of each.
@@ -148,10 +150,10 @@ fn by_name(recording: &Recording) -> Vec<FlowSummary> {
     flows
 }
 
-/// Do packets of two flows ever reach a link at the same picosecond? The one whose flow comes first in the file is then
-/// first. That happens to flows whose starts and round trips have nothing in common: a packet that waits for another
-/// leaves in step with it, so of two flows that wait for each other in turn, one may be delayed by the round trip of the
-/// first and then of the second, the other by the second and then the first.
+/// Do packets of two flows ever reach a link at the same picosecond? The one whose flow comes first in the file is
+/// then first. That happens to flows whose starts and round trips have nothing in common: a packet that waits for
+/// another leaves in step with it, so of two flows that wait for each other in turn, one may be delayed by the round
+/// trip of the first and then of the second, the other by the second and then the first.
 fn meet(text: &str) -> bool {
     let (scenario, library) = watched(text);
     let mut simulation = Simulation::new(&scenario, false);
@@ -170,8 +172,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Rates and packets k times as large: a packet takes the time that it took, so the same happens at the same
-    /// instants. What is told in bits or bytes is k times as much, and all the rest is the same to the byte, time series
-    /// included. With a power of two not even rounding differs.
+    /// instants. What is told in bits or bytes is k times as much, and all the rest is the same to the byte, time
+    /// series included. With a power of two not even rounding differs.
     #[test]
     fn the_unit_of_bits_is_arbitrary(case in cases(), k in select(vec![2_u64, 4, 16])) {
         let (one, other) = (record(&case.text(1), true), record(&case.text(k), true));
@@ -194,8 +196,8 @@ proptest! {
         prop_assert_eq!(format!("{one:?}"), format!("{other:?}"), "{}", case.text(1));
     }
 
-    /// The groups in another order, unless packets meet: every flow, the links and the short flows do what they did. Their
-    /// luck is drawn from streams named after them, and no name has a place in the file.
+    /// The groups in another order, unless packets meet: every flow, the links and the short flows do what they did.
+    /// Their luck is drawn from streams named after them, and no name has a place in the file.
     #[test]
     fn the_order_of_groups_is_arbitrary(case in cases(), shuffle in any::<[Index; 8]>()) {
         prop_assume!(!meet(&case.text(1)));
@@ -210,8 +212,8 @@ proptest! {
         prop_assert_eq!(&one.summary.traffic, &other.summary.traffic, "{}", &text);
     }
 
-    /// A group of four is four groups of one, where starts and round trips are given. Drawn ones depend on the name of the
-    /// group and the place in it, so those of the four groups would be other ones.
+    /// A group of four is four groups of one, where starts and round trips are given. Drawn ones depend on the name of
+    /// the group and the place in it, so those of the four groups would be other ones.
     #[test]
     fn a_group_of_four_is_four_groups(case in cases(), first in alone()) {
         let mut case = case;

@@ -1,4 +1,5 @@
-//! Losses as Padhye, Firoiu, Towsley and Kurose have them: with the first packet lost, the rest of its round is lost too.
+//! Losses as Padhye, Firoiu, Towsley and Kurose have them: with the first packet lost, the rest of its round is lost
+//! too.
 
 use longfat_queue::{Arrival, Built, Discipline, Policy, Verdict};
 use longfat_scenario::Catalogue;
