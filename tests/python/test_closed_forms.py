@@ -102,7 +102,7 @@ def test_transfers_with_large_windows_share_the_processor() -> None:
 
 @pytest.mark.long
 def test_transfers_share_the_processor_whatever_their_sizes() -> None:
-    for found in run(shares(), 12):
+    for found in run(shares(), 8):
         agrees(found, within=0.03)
 
 
@@ -138,7 +138,7 @@ def test_the_rule_holds_as_far_as_flows_keep_apart() -> None:
     for found in run(apart, 5):
         used, in_step = found.values["utilisation"], found.values["in_step"]
         assert mean(used) - half(used, 0.95) >= found.experiment.theory["utilisation"], found
-        assert mean(in_step) - half(in_step) <= 1.25, found
+        assert mean(in_step) + half(in_step, 0.95) <= 1.25, found
     (together,) = run([small(256, 1.0, 50)], 5)
     used, in_step = together.values["utilisation"], together.values["in_step"]
     assert mean(in_step) - half(in_step, 0.95) > 1.5, together

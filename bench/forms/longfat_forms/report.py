@@ -238,7 +238,7 @@ def draw_buffers(rows: Sequence[Row]) -> Figure:
         _points(axes, points, "flows", style.COLOURS[2], "1 D/√n, share 50 packets: in step")
         axes.set(xscale="log", xlabel="flows", ylabel="capacity used", ylim=(0.7, 1.005))
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        axes.legend(loc="lower right")
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 0.35))
         style.title(
             drawn, "Buffers of many flows",
             "lines: the least by Appenzeller, Keslassy, McKeown; points: longfat, with 95 % intervals",
