@@ -14,7 +14,7 @@ import pytest
 from longfat.study import Estimate, t_quantile
 from longfat_forms import laws
 from longfat_forms.experiments import Experiment, Found, buffers, losses, queues, run, shares, small
-from longfat_forms.report import TABLES, filled
+from longfat_forms.report import COMMAND, TABLES, filled
 from support import ROOT
 
 SURE = 0.999
@@ -43,14 +43,15 @@ def agrees(found: Found, *, within: float) -> None:
 def test_the_page_has_the_tables_of_the_committed_rows() -> None:
     rows = json.loads((ROOT / "bench/closed-forms.json").read_text("utf-8"))
     page = (ROOT / "docs/closed-forms.md").read_text("utf-8")
-    assert filled(page, rows) == page
+    tables = {name: made(rows) for name, made in TABLES.items()}
+    assert filled(page, tables, COMMAND) == page
     # Each law has a table, and each row is in one.
     assert {row["law"] for row in rows} == set(TABLES)
 
 
 def test_a_page_without_a_place_for_a_table_is_refused() -> None:
     with pytest.raises(ValueError, match="no place for `queues`"):
-        filled("# Closed forms\n", [])
+        filled("# Closed forms\n", {"queues": ""}, COMMAND)
 
 
 def test_laws_give_the_numbers_of_their_sources() -> None:

@@ -8,7 +8,7 @@ from longfat.units import ABSENT
 from longfat_forms import laws
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 """A measured quantity: `law`, `name`, `at`, `what`, `theory`, `mean`, `half`, `n`."""
 
-OPENING, CLOSING = "<!-- {}: written by bench/closed-forms -->\n", "<!-- end of {} -->"
+OPENING, CLOSING = "<!-- {}: written by {} -->\n", "<!-- end of {} -->"
+
+COMMAND = "bench/closed-forms"
 
 
 def write(rows: Sequence[Row], docs: Path) -> None:
     """Puts the tables into `closed-forms.md`, and the pictures into the folder `images`."""
     page = docs / "closed-forms.md"
-    page.write_text(filled(page.read_text("utf-8"), rows), "utf-8")
+    tables = {name: made(rows) for name, made in TABLES.items()}
+    page.write_text(filled(page.read_text("utf-8"), tables, COMMAND), "utf-8")
     from longfat.plot import style
 
     drawings = {"queues": draw_queues, "losses": draw_losses, "buffers": draw_buffers}
@@ -32,20 +35,25 @@ def write(rows: Sequence[Row], docs: Path) -> None:
             style.save(drawn, docs / "images" / f"closed-forms-{name}.{ending}")
 
 
-def filled(text: str, rows: Sequence[Row]) -> str:
-    """The page with the tables of these rows.
+def filled(text: str, tables: Mapping[str, str], command: str) -> str:
+    """The page with these tables, each between its marks.
+
+    Args:
+        text: The page.
+        tables: The tables by name.
+        command: What writes them, as the marks say.
 
     Raises:
         ValueError: The page has no place for one of them.
     """
-    for name, table in TABLES.items():
-        opening, closing = OPENING.format(name), CLOSING.format(name)
+    for name, lines in tables.items():
+        opening, closing = OPENING.format(name, command), CLOSING.format(name)
         before, found, rest = text.partition(opening)
         _, ended, after = rest.partition(closing)
         if not (found and ended):
             message = f"the page has no place for `{name}`: put {opening!r} and {closing!r} there"
             raise ValueError(message)
-        text = f"{before}{opening}\n{table(rows)}\n{closing}{after}"
+        text = f"{before}{opening}\n{lines}\n{closing}{after}"
     return text
 
 
@@ -59,7 +67,8 @@ def _value(row: Row | None, digits: int, scale: float = 1.0) -> str:
     return f"{scale * row['mean']:.{digits}f} ± {scale * row['half']:.{digits}f}"
 
 
-def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
     rows = [head, ["---"] * len(head), *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
 
@@ -81,13 +90,13 @@ def queues(rows: Sequence[Row]) -> str:
         for row in _of(rows, "queues", "queue")
     ]
     head = ["queue", "waiting by theory", "in longfat", "off by"]
-    return _table([*head, "wait by theory, ms", "in longfat", "off by"], lines)
+    return table([*head, "wait by theory, ms", "in longfat", "off by"], lines)
 
 
 def sharing(rows: Sequence[Row]) -> str:
     """Mean response times beside theory."""
     lines = [[row["name"], *_compared(row, 2, 1e3)] for row in _of(rows, "sharing", "response_s")]
-    return _table(["transfers", "mean response by theory, ms", "in longfat", "off by"], lines)
+    return table(["transfers", "mean response by theory, ms", "in longfat", "off by"], lines)
 
 
 KINDS = ("independent", "rounds", "rounds, repairs arrive")
@@ -119,7 +128,7 @@ def _ratios(rows: Sequence[Row], law: str, names: Sequence[str]) -> str:
         row = measured[p, names[0]]
         cells = [_value(measured.get((p, name)), 3, 1 / row["theory"]) for name in names]
         lines.append([f"{100 * p:g} %", f"{row['theory']:.2f}", *cells])
-    return _table(["loss", "formula, packets/s", *(titles[name] for name in names)], lines)
+    return table(["loss", "formula, packets/s", *(titles[name] for name in names)], lines)
 
 
 def buffers(rows: Sequence[Row]) -> str:
@@ -141,7 +150,7 @@ def buffers(rows: Sequence[Row]) -> str:
                 _value(steps[_place(row)], 2),
             ]
         )
-    return _table(["flows", "buffer", "which is", "at least", "used in longfat", "in step"], lines)
+    return table(["flows", "buffer", "which is", "at least", "used in longfat", "in step"], lines)
 
 
 def _place(row: Row) -> tuple[float, ...]:
