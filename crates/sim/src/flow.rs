@@ -6,7 +6,6 @@ use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
 use longfat_scenario::{Choice, Recovery, Transport};
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
-
 use rand_core::Rng;
 
 use crate::cargo::Hold;
