@@ -141,6 +141,8 @@ pub(crate) struct Route {
     pub(crate) out: Arc<[usize]>,
     pub(crate) back: Arc<[usize]>,
     pub(crate) delay: Span,
+    /// How much shorter it may become at most.
+    pub(crate) shortening: Span,
     /// The first link on the way out that writes no explicit signals.
     pub(crate) unaware: Option<usize>,
 }
@@ -291,7 +293,8 @@ impl Flow {
             pacing: transport.pacing,
             per_mark,
             listener: Listener::new(negotiation),
-            propagation: rtt,
+            // Queueing delay is what exceeds the shortest propagation there ever is.
+            propagation: rtt - route.shortening,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
         Self {

@@ -106,7 +106,10 @@ def _group(flow: Row) -> str:
 def _check_goodput(flow: Row, given: Quantities) -> None:
     """No flow gets more than its narrowest link carries, and the packet that was under way when it began."""
     group = given.groups[_group(flow)]
-    narrowest = min(group.direction_of(given.links[name]).rate_bit_s for name in group.path)
+    crossed = [group.direction_of(given.links[name]) for name in group.path]
+    if any(link.varies for link in crossed):  # what was under way may arrive all at once
+        return
+    narrowest = min(link.rate_bit_s for link in crossed)
     end = given.duration_ps / 1e12
     if flow["completion_s"] is not None:
         end = min(end, flow["start_s"] + flow["completion_s"])
@@ -160,7 +163,7 @@ def _check_arrivals(summary: Row, given: Quantities) -> None:
         row = summary["links"][name][direction]
         refuse(row["arrived"] > most, where, f"{row['arrived']} arrived of {most}")
         link = getattr(given.links[name], direction)
-        left_bytes = row["utilisation"] * link.rate_bit_s * given.measured_s / 8
+        left_bytes = row["utilisation"] * link.capacity_bit_s * given.measured_s / 8
         carried = row["arrived"] - row["dropped"]
         largest, least = max([40, *packets]), min([40, *packets])
         refuse(
