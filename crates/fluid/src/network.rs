@@ -167,10 +167,10 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
-    /// A link that changes in time.
+    /// A link that is no constant.
     #[error(
-        "link `{link}` changes in time, and the fluid model covers constant links only: leave out its `change` and its \
-         `trace`"
+        "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, `trace`, \
+         `jitter`, `reorder`, `duplicate` and `burst_loss`"
     )]
     Varying {
         /// The link.

@@ -66,9 +66,10 @@ impl Link {
         if reverse { &self.reverse } else { &self.forward }
     }
 
-    /// Does this direction change in time, by its changes or because it follows a trace?
+    /// Is this direction no constant: does it change, follow a trace, or have impairments?
     pub fn is_varying(&self, reverse: bool) -> bool {
-        self.direction(reverse).trace.is_some() || self.changes_of(reverse).next().is_some()
+        let Direction { trace, impairments, .. } = self.direction(reverse);
+        trace.is_some() || !impairments.are_none() || self.changes_of(reverse).next().is_some()
     }
 
     fn changes_of(&self, reverse: bool) -> impl Iterator<Item = &Change> {

@@ -17,6 +17,7 @@ mod error;
 mod fields;
 mod flow;
 mod group;
+mod impairment;
 mod lengths;
 mod link;
 mod overrides;
@@ -44,6 +45,7 @@ pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
+pub use impairment::{GilbertElliott, Impairments, Jitter, Reorder};
 pub use profile::{PROFILES, Profile};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
@@ -98,6 +100,8 @@ pub struct Direction {
     pub loss: f64,
     /// When packets may leave, instead of at `rate`; `None`: at any time.
     pub trace: Option<Arc<Trace>>,
+    /// What else happens to packets on the wire.
+    pub impairments: Impairments,
     /// How much the queue can hold.
     pub buffer: Capacity,
     /// The round trip behind `"bdp"`; `None` where no flow crosses and none was given.

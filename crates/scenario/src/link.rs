@@ -12,16 +12,31 @@ use crate::change::{Change, changes, refuse_too_many};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
+use crate::impairment::impairments;
 use crate::lengths::{Length, Ruler, buffer};
 use crate::trace::{Followed, Trace, TraceFiles};
 use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
-const KEYS: &[&str] =
-    &["rate", "delay", "loss", "trace", "buffer", "bdp", "queue", "anti_ecn", "reverse", "change"];
-const REVERSE_KEYS: &[&str] =
-    &["rate", "delay", "loss", "trace", "buffer", "bdp", "queue", "anti_ecn"];
+const KEYS: &[&str] = &[
+    "rate",
+    "delay",
+    "loss",
+    "trace",
+    "jitter",
+    "reorder",
+    "duplicate",
+    "burst_loss",
+    "buffer",
+    "bdp",
+    "queue",
+    "anti_ecn",
+    "reverse",
+    "change",
+];
+/// All of them but `reverse` and `change`.
+const REVERSE_KEYS: &[&str] = KEYS.split_at(KEYS.len() - 2).0;
 
 const DEFAULT_BUFFER: &str = "1 bdp";
 const DEFAULT_QUEUE: &str = "drop-tail";
@@ -296,12 +311,14 @@ impl DirectionDraft {
             let site = anti_ecn::MarkerSite { ruler, capacity };
             anti_ecn(Field { name: "anti_ecn", node }, site, problems)
         });
+        let impairments = impairments(&self.table, ruler, problems);
         let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
         Some(Direction {
             rate: self.rate?,
             delay: self.delay?,
             loss: self.loss?,
             trace: self.trace,
+            impairments,
             buffer: capacity?,
             bdp,
             queue: queue?,

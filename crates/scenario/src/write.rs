@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
 use crate::change::write_change;
+use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::size::write_mean;
 use crate::trace::write_trace;
@@ -72,6 +73,9 @@ fn link_json(link: &Link) -> Value {
         forward.insert("trace".into(), write_trace(link.forward.trace.as_deref()));
         reverse.insert("trace".into(), write_trace(link.reverse.trace.as_deref()));
     }
+    let [there, back] = [&link.forward.impairments, &link.reverse.impairments];
+    write_impairments(there, back, &mut forward);
+    write_impairments(back, there, &mut reverse);
     reverse.retain(|key, value| forward.get(key) != Some(value));
     let mut pairs = forward;
     if !reverse.is_empty() {

@@ -9,7 +9,9 @@ use longfat_queue::Capacity;
 use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
-use longfat_scenario::{Choice, Direction, FlowGroup, Link, Scenario, TrafficGroup, Transport};
+use longfat_scenario::{
+    Choice, Direction, FlowGroup, Jitter, Link, Scenario, TrafficGroup, Transport,
+};
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
@@ -181,7 +183,7 @@ struct Line {
 
 impl Line {
     fn of(link: &Link, reverse: bool, duration: Span) -> Self {
-        let Direction { rate, delay, trace, .. } = link.direction(reverse);
+        let Direction { rate, delay, trace, impairments, .. } = link.direction(reverse);
         let constant =
             Self { mean: rate.0 as f64, highest: rate.0 as f64, longest: *delay, memory: 0.0 };
         if !link.is_varying(reverse) {
@@ -189,7 +191,13 @@ impl Line {
         }
         let course = link.course(reverse, duration);
         let pieces = course.rate.pieces() + course.delay.pieces() + course.loss.pieces();
-        let longest = Span(course.delay.greatest());
+        let jitter = match impairments.jitter {
+            Some(Jitter::Gaussian { most, .. }) => most,
+            Some(Jitter::Wifi { interval, .. }) => interval * 2,
+            _ => Span::ZERO,
+        };
+        let late = impairments.reorder.map_or(Span::ZERO, |late| late.distance);
+        let longest = Span(course.delay.greatest()) + jitter + late;
         let memory = pieces as f64 * PIECE;
         if let Some(trace) = trace {
             let mean = trace.mean_rate().0 as f64;

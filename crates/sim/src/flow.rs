@@ -143,6 +143,8 @@ pub(crate) struct Route {
     pub(crate) delay: Span,
     /// How much shorter it may become at most.
     pub(crate) shortening: Span,
+    /// May acknowledgments pass one another?
+    pub(crate) acks_pass: bool,
     /// The first link on the way out that writes no explicit signals.
     pub(crate) unaware: Option<usize>,
 }
@@ -295,6 +297,7 @@ impl Flow {
             listener: Listener::new(negotiation),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
+            acks_pass: route.acks_pass,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
         Self {

@@ -9,7 +9,7 @@ use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
-use crate::port::{self, Gauge, Port, Rare, Variation};
+use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
 use crate::traffic::Traffic;
@@ -96,7 +96,8 @@ impl Network {
         };
         let (delay, shortening) = (sum(Port::delay), sum(Port::shortening));
         let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
-        Route { out: out.into(), back: back.into(), delay, shortening, unaware }
+        let acks_pass = back.iter().any(|&port| self.ports[port].reorders());
+        Route { out: out.into(), back: back.into(), delay, shortening, acks_pass, unaware }
     }
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
@@ -209,9 +210,10 @@ fn build_port(
 ) -> Port {
     let direction = link.direction(reverse);
     let (name, direction_name) = (&link.name, if reverse { "reverse" } else { "forward" });
-    let variation = link
-        .is_varying(reverse)
-        .then(|| Variation::new(link.course(reverse, scenario.duration), direction.trace.clone()));
+    let variation = link.is_varying(reverse).then(|| {
+        let course = link.course(reverse, scenario.duration);
+        Variation::new(course, direction.trace.clone(), direction.impairments.clone())
+    });
     let capacity = direction.buffer;
     let site = Site { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
@@ -221,13 +223,15 @@ fn build_port(
     Port::new(port::PortConfig {
         rate: direction.rate,
         delay: direction.delay,
-        variation: variation.clone(),
+        varying: variation.clone().map(|variation| {
+            let corruption = Rare::new(direction.loss, component("corruption"));
+            VaryingLine::new(variation, corruption, component)
+        }),
         capacity,
         queue: (direction.queue.entry.build)(&direction.queue.settings, &site),
         marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
-        losses: component("corruption"),
         stepwise: options.stepwise,
         gauge: Gauge::new(direction.rate, capacity, measured, series).of_varying(variation),
     })

@@ -304,3 +304,72 @@ fn how_other_links_are_served_changes_nothing() {
     };
     assert_eq!(with(false), with(true));
 }
+
+/// Of ten packets in a row each is late by a little more than three of them, and the last three by as much: the last
+/// arrives at 20.000 000 003 ms and three more.
+#[test]
+fn late_packets_arrive_behind_those_that_pass_them() {
+    let text = burst(
+        10,
+        "reorder = { probability = 1, distance = \"3 packets\" }\n[link.narrow.reverse]\nreorder = false",
+    );
+    let done = completion(&text);
+    assert!((done - 23.000_000_003e-3).abs() < 1e-15, "{done}");
+}
+
+/// A flow whose packets arrive out of order, twice or late: whatever happens, all of it arrives, and nothing is lost.
+#[test]
+fn a_transfer_survives_what_wires_do() {
+    for keys in [
+        "jitter = \"8 ms\"",
+        "jitter = { most = \"8 ms\", ordered = false }",
+        "jitter = { kind = \"wifi\", interval = \"4 ms\" }",
+        "reorder = { probability = 0.05, distance = \"5 packets\" }",
+        "duplicate = 0.1",
+        "duplicate = 1",
+        "burst_loss = { p = 0.01, r = 0.3 }",
+    ] {
+        let text = burst(200, keys)
+            .replace("\"200 ms\"", "\"60 s\"")
+            .replace("\"1 ms\"", "\"1 s\"")
+            .replace("initial_window = 200", "initial_window = 10");
+        let recording = record(&text, true);
+        let flow = &recording.summary.flows[0];
+        assert!(flow.completion_s.is_some(), "{keys}");
+        assert_eq!(numbers(&recording, "flows", "delivered"), [200.0], "{keys}");
+        assert!(flow.queueing_delay_mean_s >= 0.0);
+        if keys.starts_with("jitter = \"8")
+            || keys.contains("wifi")
+            || keys.starts_with("duplicate")
+        {
+            assert_eq!(flow.retransmit_rate, 0.0, "order is kept: {keys}");
+        }
+    }
+}
+
+/// Data whose wire destroys packets in bursts: as many as the model says, of all that it has sent.
+#[test]
+fn bursts_are_counted_as_corruption() {
+    let text = r#"
+        duration = "100 s"
+        [link.path]
+        rate       = "80 Mbit/s"
+        delay      = "1 ms"
+        buffer     = "50 packets"
+        burst_loss = { p = 0.002, r = 0.5 }
+        [link.path.reverse]
+        burst_loss = false
+        [[flow]]
+        name    = "bulk"
+        control = "reno"
+        path    = ["path"]
+        rtt     = "2 ms"
+        packet  = "1000 B"
+        "#;
+    let summary = run(text);
+    let rate = of(&summary, "path", "forward", "corrupted") / summary.flows[0].data_sent as f64;
+    // 0.002/0.502; the number sent is above 100 000, and a standard deviation below 4e-4.
+    assert!(summary.flows[0].data_sent > 100_000);
+    assert!((rate - 0.003_984).abs() < 1e-3, "{rate}");
+    assert_eq!(of(&summary, "path", "reverse", "corrupted"), 0.0);
+}

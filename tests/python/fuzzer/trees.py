@@ -45,10 +45,20 @@ VARYING: Tree = {
             "trace": {"mahimahi": "1 1 2 5 9"},
             "reverse": {"rate": "5 Mbit/s", "trace": "none"},
         },
+        "c": {
+            "rate": "20 Mbit/s",
+            "delay": "1 ms",
+            "jitter": {"most": "5 ms", "ordered": False},
+            "reorder": {"probability": 0.05, "distance": "3 packets"},
+            "duplicate": 0.01,
+            "burst_loss": {"p": 0.01, "r": 0.3, "good": 0.001, "bad": 0.5},
+            "reverse": {"jitter": {"kind": "wifi", "interval": "4 ms", "packets": 16}},
+        },
     },
     "flow": [
         {"name": "one", "control": "cubic", "path": ["a", "b"], "rtt": "40 ms", "count": 2},
-        {"name": "two", "control": "reno", "path": ["b"], "rtt": "30 ms", "reverse": True},
+        {"name": "two", "control": "reno", "path": ["b", "c"], "rtt": "30 ms", "reverse": True},
+        {"name": "three", "control": "reno", "path": ["c"], "rtt": "30 ms"},
     ],
 }
 """Links that change, with what a scenario of this repository takes from a file."""

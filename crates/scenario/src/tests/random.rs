@@ -78,9 +78,10 @@ fn link() -> impl Strategy<Value = String> {
             maybe("bdp", span(0..1_000_000_000_000)),
             maybe("anti_ecn", anti_ecn()),
             buffer_and_queue(),
+            impairments(),
         )
-            .prop_map(|(rate, delay, loss, bdp, anti_ecn, rest)| {
-                format!("{rate}{delay}{loss}{bdp}{anti_ecn}{rest}")
+            .prop_map(|(rate, delay, loss, bdp, anti_ecn, rest, impairments)| {
+                format!("{rate}{delay}{loss}{bdp}{anti_ecn}{rest}{impairments}")
             })
     };
     (keys(true), prop::option::of(keys(false)), changes()).prop_map(
@@ -109,6 +110,41 @@ fn link() -> impl Strategy<Value = String> {
             )
         },
     )
+}
+
+/// What a wire does to packets.
+fn impairments() -> impl Strategy<Value = String> {
+    let second = 1_000_000_000_000;
+    let jitter = prop_oneof![
+        Just("false".to_string()),
+        span(0..second),
+        (0..second, any::<bool>()).prop_map(|(most, ordered)| {
+            format!("{{ most = \"{}\", ordered = {ordered} }}", Span(most))
+        }),
+        (1..second, 1..1000_u64).prop_map(|(interval, packets)| {
+            format!("{{ kind = \"wifi\", interval = \"{}\", packets = {packets} }}", Span(interval))
+        }),
+    ];
+    let distance = prop_oneof![
+        span(0..second),
+        (1..1000_u64).prop_map(|packets| format!("\"{packets} packets\"")),
+    ];
+    let reorder = (0.0..=1.0_f64, distance).prop_map(|(probability, distance)| {
+        format!("{{ probability = {probability:e}, distance = {distance} }}")
+    });
+    let share = || 1e-9..=1.0_f64;
+    let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
+        format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
+    });
+    (
+        maybe("jitter", jitter),
+        maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
+        maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
+        maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
+    )
+        .prop_map(|(jitter, reorder, duplicate, burst)| {
+            format!("{jitter}{reorder}{duplicate}{burst}")
+        })
 }
 
 /// How a link changes, or the trace that it follows.

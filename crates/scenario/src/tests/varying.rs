@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use longfat_units::{Rate, Span, Time};
 
 use super::{BASE, base, read};
-use crate::{Catalogue, Change, Scenario, ScenarioError};
+use crate::{Catalogue, Change, GilbertElliott, Jitter, Reorder, Scenario, ScenarioError};
 
 /// Reads the base with a trace in a file of this content, and `more` keys of the link.
 fn with_file(content: &str, more: &str) -> Result<Scenario, ScenarioError> {
@@ -185,4 +185,29 @@ fn what_is_constant_stays_as_it_was() {
     let link = &scenario.links[0];
     assert!(!link.is_varying(false) && !link.is_varying(true));
     assert!(!scenario.to_toml().contains("trace") && !scenario.to_toml().contains("change"));
+}
+
+#[test]
+fn impairments_are_those_of_each_direction() {
+    let keys = "jitter = \"30 ms\"\nreorder = { probability = 0.01, distance = \"3 packets\" }\nduplicate = 0.1\n\
+                burst_loss = { p = 0.01, r = 0.5 }\ndelay =";
+    let mut text = BASE.replacen("delay =", keys, 1);
+    text += "[link.bottleneck.reverse]\njitter = { kind = \"wifi\", interval = \"4 ms\" }\nreorder = false\n\
+             duplicate = 0\nburst_loss = false\n";
+    let scenario = read(&text, &[]).expect("it is right");
+    let link = &scenario.links[0];
+    let forward = &link.forward.impairments;
+    let most = Span::from_millis(30);
+    assert_eq!(forward.jitter, Some(Jitter::Gaussian { most, ordered: true }));
+    // Three packets of 1000 bytes at 500 Mbit/s.
+    let reorder = Reorder { probability: 0.01, distance: Span(48_000_003) };
+    assert_eq!((forward.reorder, forward.duplicate), (Some(reorder), 0.1));
+    let model = GilbertElliott { p: 0.01, r: 0.5, good: 0.0, bad: 1.0 };
+    assert_eq!(forward.burst_loss, Some(model));
+    let reverse = &link.reverse.impairments;
+    let interval = Span::from_millis(4);
+    assert_eq!(reverse.jitter, Some(Jitter::Wifi { interval, packets: 64 }));
+    assert_eq!((reverse.reorder, reverse.duplicate, reverse.burst_loss), (None, 0.0, None));
+    assert!(forward.reorder_packets() && !reverse.reorder_packets());
+    assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario));
 }

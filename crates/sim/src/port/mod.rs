@@ -10,6 +10,7 @@ mod gauge;
 mod rare;
 mod stepwise;
 mod varying;
+mod wire;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Clock, Policy, Verdict};
 use longfat_scenario::chance::Stream;
@@ -17,13 +18,13 @@ use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
 pub(crate) use rare::Rare;
-pub(crate) use varying::Variation;
+pub(crate) use varying::{Variation, VaryingLine};
 
 use crate::cargo::Hold;
 use crate::explicit::Marker;
 use crate::packet::Packet;
 use stepwise::{Constant, Hands, Stepwise};
-use varying::{Varying, VaryingLine};
+use varying::Varying;
 
 /// The latest time at which a transmitter becomes free. No run lasts this long, so anything it would send later is in
 /// flight at the end anyway; and the clock still has room for the largest packet at one bit per second (six days) and
@@ -35,15 +36,13 @@ pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
 pub(crate) struct PortConfig {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
-    /// How rate, delay and losses change; `None`: they do not.
-    pub(crate) variation: Option<Variation>,
+    /// The line of a link that is no constant.
+    pub(crate) varying: Option<VaryingLine>,
     pub(crate) capacity: Capacity,
     pub(crate) queue: Built,
     pub(crate) marker: Option<Marker>,
     pub(crate) corruption: Rare,
     pub(crate) chance: Stream,
-    /// For a link whose losses change, instead of `corruption`.
-    pub(crate) losses: Stream,
     /// Serve packet by packet even where departures are known on arrival.
     pub(crate) stepwise: bool,
     pub(crate) gauge: Gauge,
@@ -89,10 +88,27 @@ pub(crate) struct Departed {
     pub(crate) packet: Packet,
     /// When it will be at the far end.
     pub(crate) arrives: Time,
-    /// Is it destroyed on the wire?
-    pub(crate) corrupted: bool,
+    pub(crate) fate: Fate,
     /// When the next packet departs, if one is waiting.
     pub(crate) next: Option<Time>,
+}
+
+/// What becomes of a packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It arrives, after those before it.
+    Arrives,
+    /// It is destroyed.
+    Destroyed,
+    /// The wire has impairments.
+    Impaired {
+        /// Is it destroyed?
+        destroyed: bool,
+        /// Does it arrive twice?
+        twice: bool,
+        /// May packets pass one another?
+        unordered: bool,
+    },
 }
 
 impl Port {
@@ -100,20 +116,18 @@ impl Port {
         let PortConfig {
             rate,
             delay,
-            variation,
+            varying,
             capacity,
             queue,
             marker,
             corruption,
             chance,
-            losses,
             stepwise,
             gauge,
         } = config;
-        let (policy, server) = match (queue, variation) {
-            (queue, Some(variation)) => {
+        let (policy, server) = match (queue, varying) {
+            (queue, Some(line)) => {
                 let server = Stepwise::new(queue.into_queue(capacity));
-                let line = VaryingLine::new(variation, corruption.clone(), losses);
                 (None, Server::Varying(Box::new(Varying { server, line })))
             }
             (Built::Fifo(policy), None) if !stepwise => {
@@ -158,6 +172,14 @@ impl Port {
     /// Its propagation delay, before any change.
     pub(crate) fn delay(&self) -> Span {
         self.delay
+    }
+
+    /// May packets pass one another on its wire?
+    pub(crate) fn reorders(&self) -> bool {
+        match &self.server {
+            Server::Varying(varying) => varying.line.reorders(),
+            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => false,
+        }
     }
 
     /// How much shorter its delay becomes at some time.

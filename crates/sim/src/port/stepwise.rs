@@ -5,7 +5,7 @@ use longfat_units::{Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
 use slab::Slab;
 
-use super::{Arrived, Departed, Gate, Transmitter};
+use super::{Arrived, Departed, Fate, Gate, Transmitter};
 use crate::cargo::Hold;
 use crate::packet::Packet;
 
@@ -34,8 +34,8 @@ pub(super) trait Line {
     /// before this instant?
     fn send(&mut self, now: Time, bytes: u32, waited: bool) -> Time;
 
-    /// Is the packet that leaves at `now` destroyed on the wire?
-    fn corrupts(&mut self, now: Time) -> bool;
+    /// What becomes of the packet that leaves at `now`.
+    fn fate(&mut self, now: Time) -> Fate;
 
     /// When a packet that leaves at `now` is at the far end.
     fn arrival(&mut self, now: Time) -> Time;
@@ -53,8 +53,8 @@ impl<L: Line> Line for &mut L {
         (**self).send(now, bytes, waited)
     }
 
-    fn corrupts(&mut self, now: Time) -> bool {
-        (**self).corrupts(now)
+    fn fate(&mut self, now: Time) -> Fate {
+        (**self).fate(now)
     }
 
     fn arrival(&mut self, now: Time) -> Time {
@@ -67,8 +67,8 @@ impl Line for Constant<'_> {
         self.transmitter.send(now, bytes)
     }
 
-    fn corrupts(&mut self, _: Time) -> bool {
-        self.transmitter.corruption.happens()
+    fn fate(&mut self, _: Time) -> Fate {
+        if self.transmitter.corruption.happens() { Fate::Destroyed } else { Fate::Arrives }
     }
 
     fn arrival(&mut self, now: Time) -> Time {
@@ -109,11 +109,11 @@ impl Stepwise {
         hands.gate.gauge.departed(now, packet.bytes);
         self.queue.advance(now);
         let next = self.serve(now, true, &mut hands);
-        let corrupted = hands.line.corrupts(now);
-        if corrupted {
+        let fate = hands.line.fate(now);
+        if matches!(fate, Fate::Destroyed | Fate::Impaired { destroyed: true, .. }) {
             hands.gate.gauge.corrupted_at(now);
         }
-        Departed { packet, arrives: hands.line.arrival(now), corrupted, next }
+        Departed { packet, arrives: hands.line.arrival(now), fate, next }
     }
 
     /// The link is free: the next packet is sent, if there is one. Returns when it departs.

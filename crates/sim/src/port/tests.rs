@@ -24,13 +24,12 @@ fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> PortConf
     PortConfig {
         rate,
         delay: DELAY,
-        variation: None,
+        varying: None,
         capacity,
         queue: Built::Fifo(None),
         marker: None,
         corruption: Rare::new(0.0, stream(1, "corruption")),
         chance: stream(1, "queue"),
-        losses: stream(1, "losses"),
         stepwise,
         gauge: Gauge::new(rate, capacity, (Time::ZERO, end), None),
     }

@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use longfat_scenario::chance::{Stream, uniform};
-use longfat_scenario::{Course, LinkCourse, OPPORTUNITY, Trace};
+use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Trace};
 use longfat_units::{PICOSECONDS_PER_SECOND, Span, Time};
 
 use super::stepwise::{Line, Stepwise};
-use super::{LATEST, Rare};
+use super::wire::Wire;
+use super::{Fate, LATEST, Rare};
 
 /// How one direction of a link varies.
 #[derive(Clone, Debug)]
@@ -18,15 +19,21 @@ pub(crate) struct Variation {
     pub(crate) supply: Supply,
     pub(crate) delay: Arc<Course<u64>>,
     loss: Arc<Course<f64>>,
+    impairments: Impairments,
 }
 
 impl Variation {
-    /// What a link does over time; `trace`, if it follows one.
-    pub(crate) fn new(course: LinkCourse, trace: Option<Arc<Trace>>) -> Self {
+    /// What a link does over time; `trace`, if it follows one; and what its wire does to packets.
+    pub(crate) fn new(
+        course: LinkCourse,
+        trace: Option<Arc<Trace>>,
+        impairments: Impairments,
+    ) -> Self {
         Self {
             supply: trace.map_or_else(|| Supply::Rate(Arc::new(course.rate)), Supply::Trace),
             delay: Arc::new(course.delay),
             loss: Arc::new(course.loss),
+            impairments,
         }
     }
 }
@@ -62,10 +69,11 @@ pub(super) struct Varying {
 
 /// Transmitter and wire of a link that varies.
 #[derive(Debug)]
-pub(super) struct VaryingLine {
+pub(crate) struct VaryingLine {
     service: Service,
     delay: Arc<Course<u64>>,
     loss: Loss,
+    wire: Option<Wire>,
     /// When the packet before is at the far end: a shorter delay lets none pass another.
     last_arrival: Time,
 }
@@ -96,9 +104,13 @@ enum Loss {
 }
 
 impl VaryingLine {
-    /// `corruption` is for a link whose losses do not change, `chance` for one whose do.
-    pub(super) fn new(variation: Variation, corruption: Rare, chance: Stream) -> Self {
-        let Variation { supply, delay, loss } = variation;
+    /// `corruption` is for a link whose losses do not change. `stream` makes the random numbers of a component.
+    pub(crate) fn new(
+        variation: Variation,
+        corruption: Rare,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Self {
+        let Variation { supply, delay, loss, impairments } = variation;
         Self {
             service: match supply {
                 Supply::Rate(rate) => Service::Rate { rate, piece: 0, carry: 0 },
@@ -108,10 +120,16 @@ impl VaryingLine {
             loss: if loss.is_constant() {
                 Loss::Constant(corruption)
             } else {
-                Loss::Course(loss, chance)
+                Loss::Course(loss, stream("corruption"))
             },
+            wire: (!impairments.are_none()).then(|| Wire::new(&impairments, stream)),
             last_arrival: Time::ZERO,
         }
+    }
+
+    /// May packets pass one another?
+    pub(super) fn reorders(&self) -> bool {
+        self.wire.as_ref().is_some_and(Wire::reorders)
     }
 
     /// The shortest delay that it ever has.
@@ -160,15 +178,28 @@ impl Line for VaryingLine {
         }
     }
 
-    fn corrupts(&mut self, now: Time) -> bool {
-        match &mut self.loss {
+    fn fate(&mut self, now: Time) -> Fate {
+        let corrupted = match &mut self.loss {
             Loss::Constant(rare) => rare.happens(),
             Loss::Course(loss, chance) => uniform(chance) < loss.value(now),
+        };
+        match &mut self.wire {
+            None if corrupted => Fate::Destroyed,
+            None => Fate::Arrives,
+            Some(wire) => {
+                let destroyed = wire.destroys() || corrupted;
+                let (twice, unordered) = (wire.duplicates(), wire.reorders());
+                Fate::Impaired { destroyed, twice, unordered }
+            }
         }
     }
 
     fn arrival(&mut self, now: Time) -> Time {
-        self.last_arrival = self.last_arrival.max(now + Span(self.delay.value(now)));
+        let time = now + Span(self.delay.value(now));
+        if let Some(wire) = &mut self.wire {
+            return wire.arrival(time);
+        }
+        self.last_arrival = self.last_arrival.max(time);
         self.last_arrival
     }
 }
@@ -188,9 +219,10 @@ mod tests {
             supply: Supply::Rate(Arc::new(Course::new(rate, steps))),
             delay: Arc::new(constant(0)),
             loss: Arc::new(Course::new(0.0, Vec::new())),
+            impairments: Impairments::default(),
         };
-        let chance = || stream(1, "test");
-        VaryingLine::new(variation, Rare::new(0.0, chance()), chance())
+        let chance = |part: &str| stream(1, part);
+        VaryingLine::new(variation, Rare::new(0.0, chance("corruption")), chance)
     }
 
     #[test]

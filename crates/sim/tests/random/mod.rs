@@ -89,16 +89,24 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "{ threshold = 0.3, buffer = \"unlimited\", mode = \"overwrite\" }",
     ];
     let waiting = (select(buffers.to_vec()), select(DISCIPLINES.clone()), select(markers.to_vec()));
-    let changes = of(prop::collection::vec(change(), 1..4));
+    let changes =
+        (of(prop::collection::vec(change(), 1..4)), of(prop::collection::vec(impairment(), 1..5)));
     (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), changes)
         .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse, changes)| {
+            let (changes, mut impairments) = changes;
             let mut changes = changes.unwrap_or_default().concat();
+            let of_a_key = |text: &String| text.split(' ').next().map(str::to_string);
+            if let Some(impairments) = &mut impairments {
+                impairments.sort();
+                impairments.dedup_by_key(|text| of_a_key(text));
+            }
+            let impairments = impairments.unwrap_or_default().concat();
             let trace = changes.contains("trace");
             // A trace leaves no room for changes of the rate, and neither of them does for AntiECN.
             let marker = if trace || changes.contains("rate") { "false" } else { marker };
-            let mut follow = String::new();
+            let mut follow = impairments;
             if trace {
-                follow = "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n".into();
+                follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
                 changes.clear();
             }
             let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
@@ -111,6 +119,21 @@ fn link() -> impl Strategy<Value = (u32, String)> {
             );
             (delay, text)
         })
+}
+
+/// Something that a wire does to packets.
+fn impairment() -> impl Strategy<Value = String> {
+    let keys = [
+        "jitter = \"4 ms\"\n",
+        "jitter = { most = \"9 ms\", ordered = false }\n",
+        "jitter = { kind = \"wifi\", interval = \"3 ms\", packets = 5 }\n",
+        "reorder = { probability = 0.1, distance = \"3 packets\" }\n",
+        "reorder = { probability = 0.02, distance = \"20 ms\" }\n",
+        "duplicate = 0.05\n",
+        "burst_loss = { p = 0.01, r = 0.3 }\n",
+        "burst_loss = { p = 0.2, r = 0.4, good = 0.01, bad = 0.4 }\n",
+    ];
+    select(keys.to_vec()).prop_map(String::from)
 }
 
 /// A change of a link, or the word for a trace instead.
