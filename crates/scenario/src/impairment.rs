@@ -1,13 +1,13 @@
 //! What a wire does to packets beyond delaying and corrupting them: jitter, reordering, duplicates, bursts of losses.
 
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Rate, Span};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::{Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::lengths::Ruler;
 use crate::tree::{TomlTable, Value};
-use crate::value::{count, flag, number, wait, word};
+use crate::value::{count, flag, number, quantity, rate, wait, word};
 use crate::write::number as written;
 
 const JITTER_KEYS: &[&str] = &["kind", "most", "ordered", "interval", "packets"];
@@ -15,6 +15,10 @@ const GAUSSIAN: &str = "gaussian";
 const WIFI: &str = "wifi";
 const REORDER_KEYS: &[&str] = &["probability", "distance"];
 const BURST_KEYS: &[&str] = &["p", "r", "good", "bad"];
+const POLICER_KEYS: &[&str] = &["rate", "burst"];
+const KEPT: &str = "kept";
+const BLEACHED: &str = "bleached";
+const ECT0: &str = "ect0";
 
 /// The frames of a block acknowledgment of IEEE 802.11n.
 const AGGREGATED: u64 = 64;
@@ -31,6 +35,10 @@ pub struct Impairments {
     pub duplicate: f64,
     /// Losses that come in bursts.
     pub burst_loss: Option<GilbertElliott>,
+    /// What of the arrivals is let in.
+    pub policer: Option<TokenBucket>,
+    /// What becomes of the ECN field.
+    pub ecn: EcnField,
 }
 
 /// How the delay of a wire varies from packet to packet. It never becomes shorter than that of the link.
@@ -53,6 +61,28 @@ pub enum Jitter {
         /// How many packets fit into a frame.
         packets: u64,
     },
+}
+
+/// A token bucket: it fills at `rate`, holds `burst`, and a packet takes its size from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenBucket {
+    /// How fast it fills.
+    pub rate: Rate,
+    /// How much it holds; full at the start.
+    pub burst: Bytes,
+}
+
+/// What a link does to the ECN field of packets that leave it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnField {
+    /// Nothing.
+    #[default]
+    Kept,
+    /// It is cleared, marks included: routers and receivers behind this link see no ECN.
+    Bleached,
+    /// ECT(1) becomes ECT(0).
+    Ect0,
 }
 
 /// Some packets come late.
@@ -106,6 +136,8 @@ pub(crate) fn impairments(
             .and_then(|field| problems.keep(number(field, 0.0, 1.0)))
             .unwrap_or(0.0),
         burst_loss: field("burst_loss").and_then(|field| burst_loss(field, problems)),
+        policer: field("policer").and_then(|field| policer(field, ruler, problems)),
+        ecn: field("ecn").and_then(|field| problems.keep(ecn(field))).unwrap_or_default(),
     }
 }
 
@@ -212,6 +244,30 @@ fn burst_loss(field: Field<'_>, problems: &mut Problems) -> Option<GilbertElliot
     Some(GilbertElliott { p: p?, r: r?, good: good?, bad: bad? })
 }
 
+fn policer(field: Field<'_>, ruler: Option<Ruler>, problems: &mut Problems) -> Option<TokenBucket> {
+    let example = "{ rate = \"5 Mbit/s\", burst = \"30 kB\" }";
+    let fields = table(field, "a policer", POLICER_KEYS, example, problems)?;
+    let filling = fields.required("rate", "rate = \"5 Mbit/s\"", problems, rate);
+    let burst = fields.required("burst", "burst = \"30 kB\"", problems, |field| {
+        let burst: Bytes = quantity(field)?;
+        match ruler {
+            Some(Ruler { packet, .. }) if burst < packet => Err(field.problem(format!(
+                "no packet of {packet}, the largest that crosses this link, would ever find so many tokens"
+            ))),
+            _ => Ok(burst),
+        }
+    });
+    Some(TokenBucket { rate: filling?, burst: burst? })
+}
+
+fn ecn(field: Field<'_>) -> Result<EcnField, Problem> {
+    word(field, &[KEPT, BLEACHED, ECT0]).map(|word| match word {
+        BLEACHED => EcnField::Bleached,
+        ECT0 => EcnField::Ect0,
+        _ => EcnField::Kept,
+    })
+}
+
 /// Adds to `pairs` what differs from a wire without impairments. Where the `other` direction
 /// has an impairment that this one lacks, this one says so.
 pub(crate) fn write_impairments(
@@ -219,7 +275,7 @@ pub(crate) fn write_impairments(
     other: &Impairments,
     pairs: &mut Map<String, Json>,
 ) {
-    let Impairments { jitter, reorder, duplicate, burst_loss } = given;
+    let Impairments { jitter, reorder, duplicate, burst_loss, policer, ecn } = given;
     let off = || Json::Bool(false);
     if jitter.is_some() || other.jitter.is_some() {
         let value = jitter.map_or_else(off, |jitter| match jitter {
@@ -246,5 +302,19 @@ pub(crate) fn write_impairments(
             json!({ "p": written(p), "r": written(r), "good": written(good), "bad": written(bad) })
         });
         pairs.insert("burst_loss".into(), value);
+    }
+    if policer.is_some() || other.policer.is_some() {
+        let value = policer.map_or_else(off, |TokenBucket { rate, burst }| {
+            json!({ "rate": rate.to_string(), "burst": burst.to_string() })
+        });
+        pairs.insert("policer".into(), value);
+    }
+    if [*ecn, other.ecn] != [EcnField::Kept; 2] {
+        let word = match ecn {
+            EcnField::Kept => KEPT,
+            EcnField::Bleached => BLEACHED,
+            EcnField::Ect0 => ECT0,
+        };
+        pairs.insert("ecn".into(), word.into());
     }
 }

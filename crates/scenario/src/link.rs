@@ -28,6 +28,8 @@ const KEYS: &[&str] = &[
     "reorder",
     "duplicate",
     "burst_loss",
+    "policer",
+    "ecn",
     "buffer",
     "bdp",
     "queue",

@@ -373,3 +373,69 @@ fn bursts_are_counted_as_corruption() {
     assert!((rate - 0.003_984).abs() < 1e-3, "{rate}");
     assert_eq!(of(&summary, "path", "reverse", "corrupted"), 0.0);
 }
+
+/// A policer of 5 Mbit/s in front of a link of 50: what gets through in the long run is its rate, nothing waits, and
+/// the rest is dropped where it arrives.
+#[test]
+fn a_policer_holds_its_rate_in_the_long_run() {
+    let text = r#"
+        duration = "200 s"
+        warmup   = "20 s"
+        [link.path]
+        rate    = "50 Mbit/s"
+        delay   = "5 ms"
+        policer = { rate = "5 Mbit/s", burst = "30 kB" }
+        [link.path.reverse]
+        policer = false
+        [[flow]]
+        name       = "greedy"
+        control    = "reno"
+        count      = 20
+        path       = ["path"]
+        rtt        = "10 ms"
+        start      = { uniform = ["0 s", "1 s"] }
+        "#;
+    let summary = run(text);
+    let carried = of(&summary, "path", "forward", "utilisation") * 50e6;
+    assert!((carried / 5e6 - 1.0).abs() < 1e-3, "{carried}");
+    assert!(of(&summary, "path", "forward", "dropped") > 1000.0);
+    assert_eq!(of(&summary, "path", "reverse", "dropped"), 0.0);
+}
+
+/// Marks of a queue before a link that bleaches reach no receiver; the queue behind it must drop.
+#[test]
+fn what_is_bleached_is_neither_marked_nor_seen() {
+    let events = |ecn: &str| {
+        let text = format!(
+            r#"
+            duration = "20 s"
+            [link.narrow]
+            rate   = "8 Mbit/s"
+            delay  = "5 ms"
+            buffer = "100 packets"
+            queue  = {{ kind = "red", min = "5 packets", max = "30 packets" }}
+            [link.border]
+            rate   = "8 Mbit/s"
+            delay  = "1 ms"
+            ecn    = "{ecn}"
+            [[flow]]
+            name    = "bulk"
+            control = "reno"
+            path    = ["border", "narrow"]
+            rtt     = "20 ms"
+            packet  = "1000 B"
+            access  = "20 Mbit/s"
+            "#
+        )
+        .replace(
+            "rate   = \"8 Mbit/s\"\n            delay  = \"1 ms\"",
+            "rate = \"16 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1000 packets\"",
+        );
+        let summary = run(&text);
+        (of(&summary, "narrow", "forward", "marked"), of(&summary, "narrow", "forward", "dropped"))
+    };
+    let (marked, _) = events("kept");
+    assert!(marked > 10.0, "{marked}");
+    let (marked, dropped) = events("bleached");
+    assert!(marked == 0.0 && dropped > 10.0, "{marked} {dropped}");
+}

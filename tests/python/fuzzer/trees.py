@@ -51,6 +51,8 @@ VARYING: Tree = {
             "jitter": {"most": "5 ms", "ordered": False},
             "reorder": {"probability": 0.05, "distance": "3 packets"},
             "duplicate": 0.01,
+            "policer": {"rate": "9 Mbit/s", "burst": "20 kB"},
+            "ecn": "bleached",
             "burst_loss": {"p": 0.01, "r": 0.3, "good": 0.001, "bad": 0.5},
             "reverse": {"jitter": {"kind": "wifi", "interval": "4 ms", "packets": 16}},
         },

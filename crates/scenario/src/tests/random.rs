@@ -133,6 +133,9 @@ fn impairments() -> impl Strategy<Value = String> {
         format!("{{ probability = {probability:e}, distance = {distance} }}")
     });
     let share = || 1e-9..=1.0_f64;
+    let policer = (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
+        format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
+    });
     let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
         format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
     });
@@ -141,9 +144,11 @@ fn impairments() -> impl Strategy<Value = String> {
         maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
         maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
         maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
+        maybe("policer", policer),
+        maybe("ecn", words(&["\"kept\"", "\"bleached\"", "\"ect0\""])),
     )
-        .prop_map(|(jitter, reorder, duplicate, burst)| {
-            format!("{jitter}{reorder}{duplicate}{burst}")
+        .prop_map(|(jitter, reorder, duplicate, burst, policer, ecn)| {
+            format!("{jitter}{reorder}{duplicate}{burst}{policer}{ecn}")
         })
 }
 

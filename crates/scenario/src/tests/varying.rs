@@ -2,10 +2,13 @@
 
 use std::cell::RefCell;
 
-use longfat_units::{Rate, Span, Time};
+use longfat_units::{Bytes, Rate, Span, Time};
 
 use super::{BASE, base, read};
-use crate::{Catalogue, Change, GilbertElliott, Jitter, Reorder, Scenario, ScenarioError};
+use crate::{
+    Catalogue, Change, EcnField, GilbertElliott, Jitter, Reorder, Scenario, ScenarioError,
+    TokenBucket,
+};
 
 /// Reads the base with a trace in a file of this content, and `more` keys of the link.
 fn with_file(content: &str, more: &str) -> Result<Scenario, ScenarioError> {
@@ -190,10 +193,11 @@ fn what_is_constant_stays_as_it_was() {
 #[test]
 fn impairments_are_those_of_each_direction() {
     let keys = "jitter = \"30 ms\"\nreorder = { probability = 0.01, distance = \"3 packets\" }\nduplicate = 0.1\n\
-                burst_loss = { p = 0.01, r = 0.5 }\ndelay =";
+                burst_loss = { p = 0.01, r = 0.5 }\n\
+                policer = { rate = \"5 Mbit/s\", burst = \"30 kB\" }\necn = \"bleached\"\ndelay =";
     let mut text = BASE.replacen("delay =", keys, 1);
     text += "[link.bottleneck.reverse]\njitter = { kind = \"wifi\", interval = \"4 ms\" }\nreorder = false\n\
-             duplicate = 0\nburst_loss = false\n";
+             duplicate = 0\nburst_loss = false\npolicer = false\necn = \"ect0\"\n";
     let scenario = read(&text, &[]).expect("it is right");
     let link = &scenario.links[0];
     let forward = &link.forward.impairments;
@@ -208,6 +212,9 @@ fn impairments_are_those_of_each_direction() {
     let interval = Span::from_millis(4);
     assert_eq!(reverse.jitter, Some(Jitter::Wifi { interval, packets: 64 }));
     assert_eq!((reverse.reorder, reverse.duplicate, reverse.burst_loss), (None, 0.0, None));
+    let bucket = TokenBucket { rate: Rate(5_000_000), burst: Bytes(30_000) };
+    assert_eq!((forward.policer, forward.ecn), (Some(bucket), EcnField::Bleached));
+    assert_eq!((reverse.policer, reverse.ecn), (None, EcnField::Ect0));
     assert!(forward.reorder_packets() && !reverse.reorder_packets());
     assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario));
 }

@@ -243,6 +243,11 @@ impl Port {
             Server::Varying(varying) => {
                 let group = groups[packet.flow as usize];
                 let Varying { server, line } = &mut **varying;
+                if line.refuses(now, packet.bytes) {
+                    self.gate.gauge.arrived(now);
+                    self.gate.gauge.dropped();
+                    return Arrived::Dropped;
+                }
                 server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold })
             }
         }
@@ -260,7 +265,11 @@ impl Port {
             }
             Server::Varying(varying) => {
                 let Varying { server, line } = &mut **varying;
-                server.depart(now, Hands { gate: &mut self.gate, line, hold })
+                let mut departed =
+                    server.depart(now, Hands { gate: &mut self.gate, line: &mut *line, hold });
+                let flags = departed.packet.flags;
+                departed.packet.flags = flags.with_ecn(line.ecn(flags.ecn()));
+                departed
             }
         }
     }

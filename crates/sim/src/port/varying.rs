@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use longfat_scenario::chance::{Stream, uniform};
 use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Trace};
-use longfat_units::{PICOSECONDS_PER_SECOND, Span, Time};
+use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Span, Time};
 
 use super::stepwise::{Line, Stepwise};
 use super::wire::Wire;
@@ -125,6 +125,16 @@ impl VaryingLine {
             wire: (!impairments.are_none()).then(|| Wire::new(&impairments, stream)),
             last_arrival: Time::ZERO,
         }
+    }
+
+    /// Does a policer refuse a packet of so many bytes that arrives at `now`?
+    pub(super) fn refuses(&mut self, now: Time, bytes: u32) -> bool {
+        self.wire.as_mut().is_some_and(|wire| wire.refuses(now, bytes))
+    }
+
+    /// The ECN field of a packet that leaves with this one.
+    pub(super) fn ecn(&self, field: Ecn) -> Ecn {
+        self.wire.as_ref().map_or(field, |wire| wire.ecn(field))
     }
 
     /// May packets pass one another?

@@ -130,6 +130,8 @@ fn impairment() -> impl Strategy<Value = String> {
         "reorder = { probability = 0.1, distance = \"3 packets\" }\n",
         "reorder = { probability = 0.02, distance = \"20 ms\" }\n",
         "duplicate = 0.05\n",
+        "policer = { rate = \"4 Mbit/s\", burst = \"10 kB\" }\n",
+        "ecn = \"bleached\"\n",
         "burst_loss = { p = 0.01, r = 0.3 }\n",
         "burst_loss = { p = 0.2, r = 0.4, good = 0.01, bad = 0.4 }\n",
     ];
