@@ -1,6 +1,7 @@
 """The compiled part of longfat: scenarios, simulations, tables, and the registries."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
@@ -73,6 +74,7 @@ class Scenario:
         *,
         overrides: Sequence[str] = (),
         seed: int | None = None,
+        folder: str | PathLike[str] | None = None,
     ) -> Scenario:
         """Reads a scenario from TOML text.
 
@@ -81,6 +83,7 @@ class Scenario:
             origin: What stands for the file in messages.
             overrides: Changes `key.of.a.field=value`, applied before the check.
             seed: Replaces the seed of the file.
+            folder: Where the traces lie that it names; without one it can name none.
 
         Raises:
             ScenarioError: With the place, the reason and, where one is near, a remedy.

@@ -443,7 +443,7 @@ def _multiple(seconds: float, sample: int, what: str) -> int:
 
 
 def _rate(run: Finished, group: str, link: str | None) -> int:
-    """The rate in bit/s of a link in the direction in which a group crosses it."""
+    """What a link can carry on average, in bit/s, in the direction in which a group crosses it."""
     links = run.quantities.links
     if link is None and len(links) > 1:
         message = f"say which link: the links are {', '.join(links)}"
@@ -454,7 +454,7 @@ def _rate(run: Finished, group: str, link: str | None) -> int:
     if name not in crossing.path:
         message = f"the flows of `{group}` do not cross the link `{name}`"
         raise ValueError(message)
-    return crossing.direction_of(links[name]).rate_bit_s
+    return round(crossing.direction_of(links[name]).capacity_bit_s)
 
 
 def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """Reads and checks a scenario.
 
     Args:
-        source: A path, the text of a scenario file, or its content as a dictionary.
+        source: A path, the text of a scenario file, or its content as a dictionary. Only a file can name
+            traces, in its own folder.
         seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
 
@@ -47,14 +48,16 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """
     if seed is not None:
         check_seed(seed)
-    text, origin, name = _load(source)
+    text, origin, name, folder = _load(source)
     assignments = _assignments(changes)
     for given in (text, *assignments):
         if not _is_unicode(given):
             message = f"`{shown(given[:80])}` is not Unicode text"
             raise ScenarioError(message)
     number = None if seed is None else operator.index(seed)
-    return Scenario.parse(text, shown(origin), overrides=assignments, seed=number), name
+    return Scenario.parse(
+        text, shown(origin), overrides=assignments, seed=number, folder=folder
+    ), name
 
 
 def check_seed(seed: int) -> None:
@@ -68,20 +71,21 @@ def check_seed(seed: int) -> None:
         raise ScenarioError(message)
 
 
-def _load(source: Source) -> tuple[str, str, str]:
+def _load(source: Source) -> tuple[str, str, str, Path | None]:
+    """The text, what stands for its file in messages, its short name, and the folder of its traces."""
     if isinstance(source, Mapping):
         import tomli_w
 
         try:
-            return tomli_w.dumps(_plain(source)), "scenario", "scenario"
+            return tomli_w.dumps(_plain(source)), "scenario", "scenario", None
         except (TypeError, ValueError) as error:
             message = f"the dictionary cannot be written as TOML: {error}"
             raise ScenarioError(message) from error
     if isinstance(source, str) and "\n" in source:
-        return source, "scenario", "scenario"
+        return source, "scenario", "scenario", None
     path = Path(source)
     try:
-        return read_text(path), str(path), path.stem
+        return read_text(path), str(path), path.stem, path.parent
     except ValueError as error:
         message = f"{shown(str(path))} is not a scenario file: {error}"
         raise ScenarioError(message) from error
@@ -164,11 +168,13 @@ class Direction(msgspec.Struct, frozen=True):
     """One direction of a link, in numbers.
 
     Attributes:
-        rate_bit_s: Its rate.
-        delay_ps: Propagation delay in picoseconds.
+        rate_bit_s: Its rate, before any change.
+        delay_ps: Propagation delay in picoseconds, before any change.
         buffer: What the queue holds, in `unit`; `None` if unlimited.
         unit: What the queue counts: `packets` or `bytes`.
         queue: Those parameters of the queue discipline that are numbers; lengths in `unit`.
+        capacity_bit_s: What it can carry on average over the measured interval.
+        varies: Whether it changes in time, by its changes or because it follows a trace.
     """
 
     rate_bit_s: int
@@ -176,6 +182,8 @@ class Direction(msgspec.Struct, frozen=True):
     buffer: int | None
     unit: Literal["packets", "bytes"]
     queue: dict[str, float]
+    capacity_bit_s: float
+    varies: bool = False
 
 
 class Link(msgspec.Struct, frozen=True):

@@ -111,7 +111,8 @@ class Fake:
     @property
     def quantities(self) -> Quantities:
         there, back = (
-            Direction(rate, 5 * 10**9, None, "packets", {}) for rate in (10_000_000, 5_000_000)
+            Direction(rate, 5 * 10**9, None, "packets", {}, rate)
+            for rate in (10_000_000, 5_000_000)
         )
         short = {name: group(name, short=True)[name] for name in self.traffic}
         return Quantities(

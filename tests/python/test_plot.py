@@ -48,6 +48,19 @@ def test_several_links_and_directions_are_named(name: str) -> None:
     assert len(legend.get_texts()) >= 2
 
 
+def test_a_picture_shows_how_links_change() -> None:
+    handover = longfat.run(ROOT / "scenarios/handover.toml", set={"duration": "70 s"}).plot()
+    # Rows after 15, 30, 45 and 60 s, in each of four panels.
+    marks = [len(axes.collections[-1].get_paths()) for axes in handover.axes[:2]]
+    assert marks == [4, 4]
+    cellular = longfat.run(ROOT / "scenarios/cellular.toml", set={"duration": "12 s"}).plot()
+    legend = cellular.axes[1].get_legend()
+    assert legend is not None
+    assert "cell: capacity" in [text.get_text() for text in legend.get_texts()]
+    constant = longfat.run(SMALL).plot()
+    assert constant.axes[1].get_legend() is None
+
+
 def test_a_run_without_series_says_so() -> None:
     with pytest.raises(ValueError, match="record=True"):
         longfat.run(SMALL, record=False).plot()

@@ -309,3 +309,56 @@ def test_a_room_is_drawn_without_formulas(longfat: Command, own_folder: Path) ->
     (room / "figure_1.py").write_text(FIGURE.replace('"Utilisation"', '"cost: $x_{$ <b>"'))
     done = longfat("paper", "links", "--figure", "figure-1", "--quiet")
     assert done.returncode == 0, done.stderr
+
+
+def _follow(folder: Path, trace: str, name: str = "x.toml") -> Path:
+    scenario = folder / name
+    link = f'[link.a]\ndelay = "1 ms"\ntrace = {json.dumps(trace)}\n'
+    flow = '[[flow]]\nname = "f"\ncontrol = "reno"\npath = ["a"]\nrtt = "9 ms"\n'
+    scenario.write_text(f'duration = "1 s"\n{link}{flow}')
+    return scenario
+
+
+def test_a_trace_is_read_beside_its_scenario_and_nowhere_else(own_folder: Path) -> None:
+    inside = own_folder / "inside"
+    (inside / "below").mkdir(parents=True)
+    for folder in (own_folder, inside, inside / "below"):
+        (folder / "good.trace").write_text("1\n2\n5\n")
+    for name in ("good.trace", "below/good.trace", "./good.trace"):
+        run = package.run(_follow(inside, name))
+        assert run.summary["scenario"]["link"]["a"]["trace"] == {"mahimahi": "1 2 5"}
+        # What is kept needs the file no more.
+        folder = run.save(own_folder / "kept")
+        again = package.run(folder / "scenario.toml")
+        assert again.summary["links"] == run.summary["links"]
+    (inside / "link.trace").symlink_to(own_folder / "good.trace")
+    (inside / "folder").symlink_to(own_folder)
+    os.mkfifo(inside / "pipe")
+    outside = str(own_folder / "good.trace")
+    for name in ("../good.trace", outside, "link.trace", "folder/good.trace"):
+        with pytest.raises(package.ScenarioError, match="in the folder of the scenario file"):
+            package.run(_follow(inside, name))
+    for name, reason in {
+        "pipe": "not a file",
+        "below": "not a file",
+        "missing": "no such file",
+        "bad\0name": "cannot be (opened|read)",
+    }.items():
+        with pytest.raises(package.ScenarioError, match=reason):
+            package.run(_follow(inside, name))
+    text = _follow(inside, "good.trace").read_text()
+    with pytest.raises(package.ScenarioError, match="only a scenario file can name other files"):
+        package.run(text)
+
+
+def test_what_is_no_trace_is_not_shown(own_folder: Path) -> None:
+    (own_folder / "secret").write_text("1\n2\npassword\n")
+    (own_folder / "bytes").write_bytes(b"\xff\xfe")
+    with pytest.raises(package.ScenarioError) as refused:
+        package.run(_follow(own_folder, "secret"))
+    assert "secret:3" in str(refused.value)
+    assert "password" not in str(refused.value)
+    (found,) = refused.value.diagnostics
+    assert (found["file"], found["line"], found["override"]) == ("secret", 3, None)
+    with pytest.raises(package.ScenarioError, match="is not text"):
+        package.run(_follow(own_folder, "bytes"))

@@ -16,7 +16,7 @@ from longfat.bench._benchmarks import BENCHMARKS
 from support import ROOT, Finished
 
 PACKAGE = ROOT / "python/longfat"
-SHIPPED = ("bench/scenarios/*.toml", "scenarios/*.toml")
+SHIPPED = ("bench/scenarios/*.toml", "scenarios/*.toml", "scenarios/*.trace")
 SHIPPED_ROOM = ("papers/*/*.toml", "papers/*/*.py", "papers/*/results/*.json")
 MOST_BYTES_OF_ROOMS = 500_000
 

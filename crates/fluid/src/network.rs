@@ -167,6 +167,15 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
+    /// A link that is no constant.
+    #[error(
+        "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, `trace`, \
+         `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer` and `ecn`"
+    )]
+    Varying {
+        /// The link.
+        link: String,
+    },
     /// RED prices of a link without RED.
     #[error(
         "link `{link}` has no RED queue to take the price from. Add `queue = \"red\"` to it, or choose another price: \

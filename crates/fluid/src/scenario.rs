@@ -91,7 +91,7 @@ impl FluidSetup {
     ///
     /// # Errors
     /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
-    /// RED prices of a link without RED, AntiECN with a small virtual buffer.
+    /// links that change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
@@ -122,6 +122,9 @@ impl FluidSetup {
         let packets = scenario.largest_packets();
         for (at, &(index, reverse)) in setup.directions.iter().enumerate() {
             let link = &scenario.links[index];
+            if link.is_varying(reverse) {
+                return Err(FluidError::Varying { link: link.name.clone() });
+            }
             let direction = if reverse { &link.reverse } else { &link.forward };
             let packet = packets[index];
             setup.network.links.push(FluidLink {

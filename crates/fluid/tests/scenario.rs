@@ -322,3 +322,30 @@ fn anti_ecn_that_the_fluid_cannot_stand_for_is_refused() {
     assert_near(rest.flows[0].rate, 0.98e9, 1e-5, "the rate");
     assert_eq!(setup.network.links[0].rate, Rate(1_000_000_000));
 }
+
+#[test]
+fn a_link_that_is_no_constant_is_refused() {
+    let refused = |more: &str| {
+        let text = TWO_LINKS.replacen("rate   = \"100 Mbit/s\"\ndelay  = \"5 ms\"", more, 1);
+        FluidSetup::of(&scenario(&text, &[]), Pricing::Avq).err()
+    };
+    let near = "delay = \"5 ms\"\nrate = \"100 Mbit/s\"\n";
+    for keys in [
+        "trace = { mahimahi = \"1 2 5\" }",
+        "jitter = \"1 ms\"",
+        "burst_loss = { p = 0.1, r = 0.5 }",
+        "change = [{ at = \"1 s\", loss = 0.1 }]",
+    ] {
+        assert_eq!(
+            refused(&format!("{near}{keys}")),
+            Some(FluidError::Varying { link: "near".into() }),
+            "{keys}"
+        );
+    }
+    assert_eq!(refused(near), None);
+    // What nobody crosses may change.
+    assert_eq!(
+        refused(&format!("{near}change = [{{ at = \"1 s\", loss = 0.1, reverse = true }}]")),
+        None
+    );
+}

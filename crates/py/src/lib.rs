@@ -17,6 +17,7 @@ mod quantity;
 mod registry;
 mod scenario;
 mod simulate;
+mod traces;
 mod watched;
 
 use pyo3::prelude::*;

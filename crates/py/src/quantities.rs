@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use longfat_queue::Capacity;
-use longfat_scenario::Scenario;
+use longfat_scenario::{Direction, Link, OPPORTUNITY, Scenario};
+use longfat_units::Time;
 use longfat_units::parameter::Setting;
 use pyo3::prelude::*;
 
@@ -32,6 +33,8 @@ struct LinkQuantities {
 #[derive(Debug, IntoPyObject)]
 struct DirectionQuantities {
     rate_bit_s: u64,
+    varies: bool,
+    capacity_bit_s: f64,
     delay_ps: u64,
     buffer: Option<u64>,
     unit: &'static str,
@@ -84,7 +87,8 @@ impl Quantities {
         });
         let bytes = Setting::Word("bytes".to_owned());
         let links = scenario.links.iter().map(|link| {
-            let [forward, reverse] = [&link.forward, &link.reverse].map(|direction| {
+            let [forward, reverse] = [false, true].map(|side| {
+                let direction = link.direction(side);
                 let settings = &direction.queue.settings;
                 let in_bytes = match direction.buffer {
                     Capacity::Bytes(_) => true,
@@ -93,6 +97,8 @@ impl Quantities {
                 };
                 DirectionQuantities {
                     rate_bit_s: direction.rate.0,
+                    varies: link.is_varying(side),
+                    capacity_bit_s: capacity(scenario, link, side),
                     delay_ps: direction.delay.0,
                     buffer: match direction.buffer {
                         Capacity::Packets(packets) => Some(packets),
@@ -113,6 +119,22 @@ impl Quantities {
             groups: flows.chain(traffic).collect(),
         }
     }
+}
+
+/// What one direction of a link can carry on average over the measured interval, in bit/s.
+fn capacity(scenario: &Scenario, link: &Link, reverse: bool) -> f64 {
+    let Direction { rate, trace, .. } = link.direction(reverse);
+    if !link.is_varying(reverse) {
+        return rate.0 as f64;
+    }
+    let (from, until) = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+    let measured = until - from;
+    if let Some(trace) = trace {
+        let opportunities = trace.passed(until) - trace.passed(from);
+        return opportunities as f64 * (8 * OPPORTUNITY.0) as f64 / measured.seconds();
+    }
+    let course = link.course(reverse, scenario.duration).rate;
+    course.integral(from, until) as f64 / measured.0 as f64
 }
 
 /// A setting that is a number.

@@ -1,5 +1,6 @@
 //! Scenarios: text in, text out.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use longfat_sim::Keep;
@@ -11,6 +12,7 @@ use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
 use crate::quantities::Quantities;
+use crate::traces::open_trace;
 use crate::watched::watched;
 
 create_exception!(
@@ -96,16 +98,18 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario from TOML text; `origin` stands for its file in messages.
+    /// Reads a scenario from TOML text; `origin` stands for its file in messages. Traces that it names are read from
+    /// `folder`; without one it can name none.
     #[staticmethod]
-    #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None))]
-    #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None)")]
+    #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None, folder = None))]
+    #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None, folder=None)")]
     fn parse(
         py: Python<'_>,
         text: String,
         origin: String,
         overrides: Vec<String>,
         seed: Option<u64>,
+        folder: Option<PathBuf>,
     ) -> PyResult<Self> {
         let read = watched(
             py,
@@ -113,8 +117,12 @@ impl Scenario {
             move |waiting| {
                 let mut go_on = || waiting.goes_on();
                 let catalogue = Catalogue::built_in();
+                let mut files = |name: &str| match &folder {
+                    Some(folder) => open_trace(folder, name),
+                    None => Err("only a scenario file can name other files".to_owned()),
+                };
                 let read = longfat_scenario::Scenario::read_while(
-                    &catalogue, &text, &origin, &overrides, seed, &mut go_on,
+                    &catalogue, &text, &origin, &overrides, seed, &mut files, &mut go_on,
                 );
                 // Dropped here: what is left of a large file takes its time as well.
                 drop((text, overrides));

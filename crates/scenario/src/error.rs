@@ -11,6 +11,8 @@ const SHOWN: usize = 5;
 const KEPT: usize = 100;
 /// Longer texts are cut when a message repeats them.
 const QUOTED: usize = 40;
+/// Longer lines, in bytes, are not shown: a trace within a scenario is a single line.
+const LONGEST_SHOWN: usize = 100_000;
 /// Longer names, in bytes, are not compared with others.
 const LONGEST_NAME: usize = 200;
 /// A name is compared with no more than this many others, and a list in a message names no more than [`LISTED`].
@@ -165,17 +167,22 @@ impl Problems {
 
 /// The texts that make a scenario, each with its name.
 #[derive(Debug)]
-pub(crate) struct Sources<'a>(pub(crate) Vec<(&'a str, &'a str)>);
+pub(crate) struct Sources<'a> {
+    pub(crate) texts: Vec<(&'a str, &'a str)>,
+    /// How many of them come from whoever asks. The others are files that those name: a message gives a line of them by
+    /// its number and never shows it.
+    pub(crate) own: usize,
+}
 
 impl Sources<'_> {
     fn diagnostic(&self, problem: &Problem) -> Diagnostic {
         let Problem { place, reason, help } = problem;
-        let (origin, text) = self.0[place.source];
+        let (origin, text) = self.texts[place.source];
         Diagnostic {
             message: reason.clone(),
             help: help.clone(),
             file: origin.into(),
-            override_index: place.source.checked_sub(1),
+            override_index: place.source.checked_sub(1).filter(|_| place.source < self.own),
             location: place
                 .span
                 .map(|(start, end)| ExcerptLine::around(text, start, end).location()),
@@ -183,17 +190,22 @@ impl Sources<'_> {
     }
 
     fn render(&self, problem: &Problem) -> String {
-        let (origin, text) = self.0[problem.place.source];
+        let (origin, text) = self.texts[problem.place.source];
+        let is_own = problem.place.source < self.own;
         let mut group = Group::with_title(Level::ERROR.primary_title(problem.reason.as_str()));
         group = match problem.place.span {
             Some((start, end)) => {
                 let line = ExcerptLine::around(text, start, end);
-                group.element(
-                    Snippet::source(line.text)
-                        .path(origin)
-                        .line_start(line.number)
-                        .annotation(AnnotationKind::Primary.span(line.start..line.end)),
-                )
+                if !is_own || line.text.len() > LONGEST_SHOWN {
+                    group.element(Origin::path(origin).line(line.number))
+                } else {
+                    group.element(
+                        Snippet::source(line.text)
+                            .path(origin)
+                            .line_start(line.number)
+                            .annotation(AnnotationKind::Primary.span(line.start..line.end)),
+                    )
+                }
             }
             None => group.element(Origin::path(origin)),
         };

@@ -10,11 +10,14 @@
 mod anti_ecn;
 mod catalogue;
 pub mod chance;
+mod change;
 mod choice;
+mod course;
 mod error;
 mod fields;
 mod flow;
 mod group;
+mod impairment;
 mod lengths;
 mod link;
 mod overrides;
@@ -24,6 +27,7 @@ mod size;
 mod spans;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod traffic;
 mod transport;
 mod tree;
@@ -38,8 +42,12 @@ use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
 pub use catalogue::{Catalogue, CatalogueError};
+pub use change::{Change, LinkCourse};
+pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
+pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
 pub use profile::{PROFILES, Profile};
+pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
 pub const ACK: Bytes = Bytes(40);
@@ -76,18 +84,24 @@ pub struct Link {
     pub forward: Direction,
     /// The other direction.
     pub reverse: Direction,
+    /// How they change in time, in the order of the file.
+    pub changes: Vec<Change>,
 }
 
 /// One direction of a link: a queue, a transmitter, a wire.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Direction {
-    /// How fast bits leave.
+    /// How fast bits leave, before the first change; of a link that follows a trace, what lengths are converted with.
     pub rate: Rate,
-    /// Propagation delay of the wire.
+    /// Propagation delay of the wire, before the first change.
     pub delay: Span,
-    /// Probability that a packet is corrupted on the wire.
+    /// Probability that a packet is corrupted on the wire, before the first change.
     pub loss: f64,
+    /// When packets may leave, instead of at `rate`; `None`: at any time.
+    pub trace: Option<Arc<Trace>>,
+    /// What else happens to packets on the wire.
+    pub impairments: Impairments,
     /// How much the queue can hold.
     pub buffer: Capacity,
     /// The round trip behind `"bdp"`; `None` where no flow crosses and none was given.

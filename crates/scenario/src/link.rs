@@ -8,16 +8,37 @@ use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
 use crate::anti_ecn::{self, anti_ecn};
+use crate::change::{Change, changes, refuse_too_many};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
+use crate::impairment::impairments;
 use crate::lengths::{Length, Ruler, buffer};
+use crate::trace::{Followed, Trace, TraceFiles};
 use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
-const KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn", "reverse"];
-const REVERSE_KEYS: &[&str] = &["rate", "delay", "loss", "buffer", "bdp", "queue", "anti_ecn"];
+const KEYS: &[&str] = &[
+    "rate",
+    "delay",
+    "loss",
+    "trace",
+    "jitter",
+    "reorder",
+    "duplicate",
+    "burst_loss",
+    "policer",
+    "ecn",
+    "buffer",
+    "bdp",
+    "queue",
+    "anti_ecn",
+    "reverse",
+    "change",
+];
+/// All of them but `reverse` and `change`.
+const REVERSE_KEYS: &[&str] = KEYS.split_at(KEYS.len() - 2).0;
 
 const DEFAULT_BUFFER: &str = "1 bdp";
 const DEFAULT_QUEUE: &str = "drop-tail";
@@ -31,6 +52,7 @@ pub(crate) struct LinkDraft {
     pub(crate) name: String,
     forward: DirectionDraft,
     reverse: DirectionDraft,
+    changes: Vec<Change>,
 }
 
 #[derive(Debug)]
@@ -40,12 +62,23 @@ struct DirectionDraft {
     rate: Option<Rate>,
     delay: Option<Span>,
     loss: Option<f64>,
+    trace: Option<Arc<Trace>>,
     /// The round trip behind "bdp", if given.
     bdp: Option<Span>,
     /// Was it given, but unreadable?
     bdp_wrong: bool,
     /// The keys of this direction; those of the reverse direction override those of the forward one.
     table: TomlTable,
+}
+
+/// How one direction of a link changes, as far as its other keys are concerned.
+#[derive(Debug)]
+struct Variation {
+    trace: Option<Arc<Trace>>,
+    /// Is there a trace that could not be read?
+    unreadable: bool,
+    /// Do changes concern its rate?
+    rate: bool,
 }
 
 /// The links of a file by name, in its order. Those that could not be read have no draft.
@@ -95,8 +128,13 @@ pub(crate) struct Crossing {
     pub(crate) rtt: Option<Span>,
 }
 
-/// Reads one `[link.NAME]`.
-pub(crate) fn draft(entry: &KeyValue, problems: &mut Problems) -> Option<LinkDraft> {
+/// Reads one `[link.NAME]` of a run of `duration`, with the traces in `files`.
+pub(crate) fn draft(
+    entry: &KeyValue,
+    duration: Option<Span>,
+    files: &mut TraceFiles<'_>,
+    problems: &mut Problems,
+) -> Option<LinkDraft> {
     problems.keep(name(&entry.name, entry.key, "a link"));
     let Some(table) = entry.node.table() else {
         let field = Field { name: &entry.name, node: &entry.node };
@@ -109,7 +147,7 @@ pub(crate) fn draft(entry: &KeyValue, problems: &mut Problems) -> Option<LinkDra
         Fields { owner: owner.clone(), class: "a link", home: entry.key, keys: KEYS, table };
     fields.refuse_strangers(problems);
     let mut forward = table.clone();
-    forward.0.retain(|entry| entry.name != "reverse");
+    forward.0.retain(|entry| !matches!(entry.name.as_str(), "reverse" | "change"));
     let mut reverse = forward.clone();
     if let Some(field) = fields.find("reverse") {
         match field.node.table() {
@@ -129,11 +167,48 @@ pub(crate) fn draft(entry: &KeyValue, problems: &mut Problems) -> Option<LinkDra
             ),
         }
     }
-    Some(LinkDraft {
-        name: entry.name.clone(),
-        forward: DirectionDraft::read(&owner, entry.key, forward, problems),
-        reverse: DirectionDraft::read(&owner, entry.key, reverse, problems),
-    })
+    let mut link_changes = match fields.find("change") {
+        Some(field) => changes(field, &owner, problems),
+        None => Vec::new(),
+    };
+    let follows = [&forward, &reverse].map(|table| {
+        let node = table.node("trace")?;
+        let followed = files.follow(Field { name: "trace", node });
+        Some((node.place, problems.keep(followed)))
+    });
+    // A table that both directions follow changes both at once.
+    let together = match &follows {
+        [Some((forward, _)), Some((reverse, _))] => forward == reverse,
+        _ => false,
+    };
+    let mut traces = [(None, false), (None, false)];
+    for (side, follow) in follows.into_iter().enumerate() {
+        match follow {
+            Some((_, Some(Some(Followed::Trace(trace))))) => traces[side].0 = Some(trace),
+            Some((_, Some(Some(Followed::Changes(rows))))) if !together || side == 0 => {
+                let reverse = if together { None } else { Some(side == 1) };
+                link_changes.extend(rows.into_iter().map(|row| Change { reverse, ..row }));
+            }
+            Some((_, None)) => traces[side].1 = true,
+            Some((_, Some(_))) | None => {}
+        }
+    }
+    let said =
+        fields.find("change").or(fields.find("trace")).map_or(&entry.node, |field| field.node);
+    problems.keep(refuse_too_many(&link_changes, duration, said));
+    let [forward_trace, reverse_trace] = traces;
+    let changes = link_changes;
+    let mut read = |table, (trace, unreadable), reverse| {
+        let rate = changes
+            .iter()
+            .filter(|change| change.reverse.is_none_or(|only| only == reverse))
+            .any(|change| change.rate.is_some());
+        let variation = Variation { trace, unreadable, rate };
+        DirectionDraft::read(&owner, entry.key, table, variation, problems)
+    };
+    let forward = read(forward, forward_trace, false);
+    let reverse = read(reverse, reverse_trace, true);
+    Some(LinkDraft { name: entry.name.clone(), forward, reverse, changes })
 }
 
 impl LinkDraft {
@@ -156,19 +231,43 @@ impl LinkDraft {
     ) -> Option<Link> {
         let forward = self.forward.resolve(crossing, catalogue, problems);
         let reverse = self.reverse.resolve(crossing, catalogue, problems);
-        Some(Link { name: self.name, forward: forward?, reverse: reverse? })
+        Some(Link { name: self.name, forward: forward?, reverse: reverse?, changes: self.changes })
     }
 }
 
 impl DirectionDraft {
-    fn read(owner: &str, home: Place, table: TomlTable, problems: &mut Problems) -> Self {
+    fn read(
+        owner: &str,
+        home: Place,
+        table: TomlTable,
+        variation: Variation,
+        problems: &mut Problems,
+    ) -> Self {
+        let Variation { trace, unreadable, rate: rate_varies } = variation;
         let fields =
             Fields { owner: owner.into(), class: "a link", home, keys: KEYS, table: &table };
-        let rate = fields.required("rate", "rate = \"10 Gbit/s\"", problems, rate);
+        // A link that follows a trace has the rate of the trace, if its file gives no other one for lengths.
+        let rate = match (&trace, fields.find("rate")) {
+            (Some(trace), None) => Some(trace.mean_rate()),
+            (None, None) if unreadable => None,
+            _ => fields.required("rate", "rate = \"10 Gbit/s\"", problems, rate),
+        };
+        if let (Some(node), true) = (table.node("trace"), trace.is_some() && rate_varies) {
+            let reason = "this link follows a trace, which says when packets leave, and its rate changes as well";
+            problems.add(Problem::new(node.place, reason).help("leave out one of the two"));
+        }
+        if let (Some(field), true) = (fields.find("anti_ecn"), trace.is_some() || rate_varies)
+            && !matches!(field.node.value, Value::Flag(false))
+        {
+            let reason = "the virtual queue of AntiECN drains at a share of a constant rate, and the rate of this \
+                          link changes";
+            problems
+                .add(field.problem(reason).help("leave out `anti_ecn`, or what changes the rate"));
+        }
         let delay = fields.required("delay", "delay = \"10 ms\"", problems, wait);
         let loss = fields.or("loss", 0.0, problems, loss);
         let bdp = fields.or("bdp", None, problems, |field| wait(field).map(Some));
-        Self { home, rate, delay, loss, bdp: bdp.flatten(), bdp_wrong: bdp.is_none(), table }
+        Self { home, rate, delay, loss, trace, bdp: bdp.flatten(), bdp_wrong: bdp.is_none(), table }
     }
 
     fn resolve(
@@ -214,11 +313,14 @@ impl DirectionDraft {
             let site = anti_ecn::MarkerSite { ruler, capacity };
             anti_ecn(Field { name: "anti_ecn", node }, site, problems)
         });
+        let impairments = impairments(&self.table, ruler, problems);
         let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
         Some(Direction {
             rate: self.rate?,
             delay: self.delay?,
             loss: self.loss?,
+            trace: self.trace,
+            impairments,
             buffer: capacity?,
             bdp,
             queue: queue?,

@@ -10,6 +10,7 @@ use crate::fields::{Field, Fields};
 use crate::flow::{FLOW, flow};
 use crate::group::{GroupContext, Sort};
 use crate::link::{Crossing, Links, draft};
+use crate::trace::{Files, TraceFiles, no_files};
 use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
 use crate::value::{count, quantity};
@@ -60,11 +61,14 @@ impl Scenario {
         overrides: &[String],
         seed: Option<u64>,
     ) -> Result<Self, ScenarioError> {
-        let read = Self::read_while(catalogue, text, origin, overrides, seed, &mut || true);
+        let mut files = no_files;
+        let read =
+            Self::read_while(catalogue, text, origin, overrides, seed, &mut files, &mut || true);
         read.expect("nobody stops it")
     }
 
-    /// The same, asking `go_on` before each link, group and override. `None` once that has said no.
+    /// The same, with `files` to open the traces that it names, and asking `go_on` before each link, group and override.
+    /// `None` once that has said no.
     ///
     /// # Errors
     /// As for [`Scenario::read`].
@@ -74,10 +78,12 @@ impl Scenario {
         origin: &str,
         overrides: &[String],
         seed: Option<u64>,
+        files: Files<'_>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Option<Result<Self, ScenarioError>> {
         let mut watch = Watch { go_on, stopped: false };
-        let read = Self::read_watched(catalogue, text, origin, overrides, seed, &mut watch);
+        let read = Self::read_watched(catalogue, text, origin, overrides, files, &mut watch);
+        let read = read.map(|scenario| Self { seed: seed.unwrap_or(scenario.seed), ..scenario });
         (!watch.stopped).then_some(read)
     }
 
@@ -86,12 +92,14 @@ impl Scenario {
         text: &str,
         origin: &str,
         overrides: &[String],
-        seed: Option<u64>,
+        files: Files<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Self, ScenarioError> {
-        let mut sources = vec![(origin, text)];
-        sources.extend(overrides.iter().map(|text| (SET, text.as_str())));
-        let sources = Sources(sources);
+        let mut texts = vec![(origin, text)];
+        texts.extend(overrides.iter().map(|text| (SET, text.as_str())));
+        let own = texts.len();
+        let sources = Sources { texts, own };
+        let mut files = TraceFiles::new(files, own);
         let mut problems = Problems::default();
 
         if text.len() > Self::LONGEST_TEXT {
@@ -117,11 +125,12 @@ impl Scenario {
         if !problems.is_empty() {
             return Err(problems.into_error(&sources));
         }
-        match scenario(&root, catalogue, &mut problems, watch) {
-            Some(scenario) if problems.is_empty() => {
-                Ok(Self { seed: seed.unwrap_or(scenario.seed), ..scenario })
+        match scenario(&root, catalogue, &mut files, &mut problems, watch) {
+            Some(scenario) if problems.is_empty() => Ok(scenario),
+            _ => {
+                let texts = sources.texts.into_iter().chain(files.sources()).collect();
+                Err(problems.into_error(&Sources { texts, own }))
             }
-            _ => Err(problems.into_error(&sources)),
         }
     }
 }
@@ -142,6 +151,7 @@ impl Watch<'_> {
 fn scenario(
     root: &TomlTable,
     catalogue: &Catalogue,
+    files: &mut TraceFiles<'_>,
     problems: &mut Problems,
     watch: &mut Watch<'_>,
 ) -> Option<Scenario> {
@@ -167,7 +177,7 @@ fn scenario(
         if !watch.goes_on() {
             return None;
         }
-        drafts.push((entry.name.as_str(), draft(entry, problems)));
+        drafts.push((entry.name.as_str(), draft(entry, duration, files, problems)));
     }
     let links = Links::new(drafts);
 

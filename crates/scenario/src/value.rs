@@ -15,7 +15,10 @@ use crate::tree::{Node, Value};
 pub(crate) const NONE: &str = "none";
 
 /// No delay or round trip may be longer, so that sums of a few of them and the duration fit in the clock.
-const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
+pub(crate) const LONGEST_WAIT: Span = Span::from_seconds(24 * 3600);
+
+/// The highest rate: at more, the smallest packet would take less than a step of the clock.
+pub(crate) const HIGHEST_RATE: Rate = Rate(ACK.0 * 8 * PICOSECONDS_PER_SECOND);
 
 /// Longer names are not worth suggesting.
 const NAME: usize = 40;
@@ -36,7 +39,7 @@ impl Quantity for Span {
     const WHAT: &'static str = "a time";
     const EXAMPLE: &'static str = "10 ms";
     fn unit(key: &str, number: f64) -> &'static str {
-        let long = matches!(key, "duration" | "warmup" | "start" | "stop");
+        let long = matches!(key, "duration" | "warmup" | "start" | "stop" | "at" | "every");
         if long || (number > 0.0 && number < 1.0) { "s" } else { "ms" }
     }
 }
@@ -142,7 +145,7 @@ pub(crate) fn rate(field: Field<'_>) -> Result<Rate, Problem> {
     if rate.0 == 0 {
         return Err(field.problem(format!("`{}` must be larger than zero", field.name)));
     }
-    if rate.0 > ACK.0 * 8 * PICOSECONDS_PER_SECOND {
+    if rate > HIGHEST_RATE {
         return Err(field.problem(format!(
             "at {rate} a packet of {ACK} takes less than a picosecond, the step of the clock"
         )));

@@ -7,8 +7,11 @@ use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
+use crate::change::write_change;
+use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::size::write_mean;
+use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
@@ -65,14 +68,24 @@ impl Scenario {
 }
 
 fn link_json(link: &Link) -> Value {
-    let forward = direction(&link.forward);
+    let mut forward = direction(&link.forward);
     let mut reverse = direction(&link.reverse);
-    reverse.retain(|key, value| forward.get(key) != Some(value));
-    let mut link = forward;
-    if !reverse.is_empty() {
-        link.insert("reverse".into(), Value::Object(reverse));
+    if link.forward.trace.is_some() || link.reverse.trace.is_some() {
+        forward.insert("trace".into(), write_trace(link.forward.trace.as_deref()));
+        reverse.insert("trace".into(), write_trace(link.reverse.trace.as_deref()));
     }
-    Value::Object(link)
+    let [there, back] = [&link.forward.impairments, &link.reverse.impairments];
+    write_impairments(there, back, &mut forward);
+    write_impairments(back, there, &mut reverse);
+    reverse.retain(|key, value| forward.get(key) != Some(value));
+    let mut pairs = forward;
+    if !reverse.is_empty() {
+        pairs.insert("reverse".into(), Value::Object(reverse));
+    }
+    if !link.changes.is_empty() {
+        pairs.insert("change".into(), link.changes.iter().map(write_change).collect());
+    }
+    Value::Object(pairs)
 }
 
 fn direction(direction: &Direction) -> Map<String, Value> {
@@ -250,7 +263,7 @@ fn span(span: Span) -> Value {
 }
 
 /// A whole number without a decimal point, as it would be written by hand.
-fn number(value: f64) -> Value {
+pub(crate) fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < WHOLE { (value as i64).into() } else { value.into() }
 }
 
@@ -267,7 +280,7 @@ fn one(key: &str, value: Value) -> Value {
     Value::Object(object([(key, value)]))
 }
 
-/// A group of flows.
+/// A group of flows, or a change of a link.
 fn group(text: &mut String, heading: &str, group: &Value) {
     text.extend(["\n[[", heading, "]]\n"]);
     for (key, value) in pairs(group) {
@@ -278,11 +291,14 @@ fn group(text: &mut String, heading: &str, group: &Value) {
 /// A link: its own keys under a heading, then its reverse direction under another.
 fn table(text: &mut String, heading: &str, link: &Value) {
     text.extend(["\n[", heading, "]\n"]);
-    for (key, value) in pairs(link).filter(|(key, _)| *key != "reverse") {
+    for (key, value) in pairs(link).filter(|(key, _)| !matches!(*key, "reverse" | "change")) {
         line(text, key, value);
     }
     if let Some(reverse) = link.get("reverse") {
         table(text, &format!("{heading}.reverse"), reverse);
+    }
+    for change in link.get("change").and_then(Value::as_array).into_iter().flatten() {
+        group(text, &format!("{heading}.change"), change);
     }
 }
 

@@ -36,6 +36,11 @@ impl Hold {
         self.keep(Cargo { blocks: None, header: Some(*header) })
     }
 
+    /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
+    pub(crate) fn copy(&mut self, handle: Option<u32>) -> Option<u32> {
+        handle.map(|handle| self.keep(self.0[handle as usize]))
+    }
+
     /// Takes the cargo of a packet that has arrived.
     pub(crate) fn take(&mut self, handle: u32) -> Cargo {
         self.0.remove(handle as usize)

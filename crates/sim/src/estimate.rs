@@ -7,9 +7,11 @@
 use longfat_control::{Cause, Controller, Operating, Phase, Sending, Start};
 use longfat_queue::Capacity;
 use longfat_units::math;
-use longfat_units::{Bytes, Rate, Segments, Span};
+use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
-use longfat_scenario::{Choice, Direction, FlowGroup, Scenario, TrafficGroup, Transport};
+use longfat_scenario::{
+    Choice, Direction, FlowGroup, Jitter, Link, Scenario, TrafficGroup, Transport,
+};
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
 const PACKET: f64 = 64.0;
@@ -24,6 +26,10 @@ const TRANSFER_TOLD: f64 = 16.0;
 const ROW: f64 = 150.0;
 /// A link: both of its directions, with their wires and what is measured.
 const LINK: f64 = 3_000.0;
+/// A piece of a course, of three for each direction: as it is, while it is made, and where it is measured.
+const PIECE: f64 = 80.0;
+/// An opportunity of a trace: its stamp, and its digits in the scenario and in the summary.
+const OPPORTUNITY: f64 = 40.0;
 /// A bin of the histogram of a queue's levels.
 const LEVEL: f64 = 8.0;
 /// What one core simulates per second, in data packets and in rows.
@@ -100,9 +106,14 @@ struct FlowClass<'a> {
 impl WorkEstimate {
     /// What a run of `scenario` will need.
     pub fn of(scenario: &Scenario, keep: Keep) -> Self {
-        let loads: Vec<FlowClass<'_>> = long(scenario).chain(short(scenario)).collect();
+        let lines: Vec<[Line; 2]> = scenario
+            .links
+            .iter()
+            .map(|link| [false, true].map(|reverse| Line::of(link, reverse, scenario.duration)))
+            .collect();
+        let loads: Vec<FlowClass<'_>> = long(scenario, &lines).chain(short(scenario)).collect();
         // All loads that cross a link share what it can carry.
-        let shares = shares(scenario, &loads);
+        let shares = shares(scenario, &lines, &loads);
         let share = |load: &FlowClass<'_>| {
             let side = usize::from(load.reverse);
             load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
@@ -115,9 +126,11 @@ impl WorkEstimate {
 
         // First windows are sent at once, whatever becomes of them.
         let first: f64 = loads.iter().map(|load| load.flows * load.first).sum();
-        let links = scenario.links.iter().zip(scenario.largest_packets());
+        let links = scenario.links.iter().zip(&lines).zip(scenario.largest_packets());
         let held: f64 = links
-            .map(|(link, packet)| held(&link.forward, packet) + held(&link.reverse, packet))
+            .map(|((link, [forward, reverse]), packet)| {
+                held(&link.forward, forward, packet) + held(&link.reverse, reverse, packet)
+            })
             .sum();
         let windows: f64 =
             loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
@@ -138,7 +151,11 @@ impl WorkEstimate {
 
         let parts = [
             (Share::Packets, under_way * (PACKET + LEVEL)),
-            (Share::Links, scenario.links.len() as f64 * LINK),
+            (
+                Share::Links,
+                scenario.links.len() as f64 * LINK
+                    + lines.iter().flatten().map(|line| line.memory).sum::<f64>(),
+            ),
             (Share::Flows, flows * FLOW),
             (Share::Transfers, transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW),
             (Share::Rows, rows * ROW),
@@ -153,19 +170,65 @@ impl WorkEstimate {
     }
 }
 
-fn long(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
+/// One direction of a link over the whole run.
+struct Line {
+    /// What it carries on average, in bit/s.
+    mean: f64,
+    /// Its highest rate, in bit/s, and its longest delay.
+    highest: f64,
+    longest: Span,
+    /// What its changes and its trace take, in bytes.
+    memory: f64,
+}
+
+impl Line {
+    fn of(link: &Link, reverse: bool, duration: Span) -> Self {
+        let Direction { rate, delay, trace, impairments, .. } = link.direction(reverse);
+        let constant =
+            Self { mean: rate.0 as f64, highest: rate.0 as f64, longest: *delay, memory: 0.0 };
+        if !link.is_varying(reverse) {
+            return constant;
+        }
+        let course = link.course(reverse, duration);
+        let pieces = course.rate.pieces() + course.delay.pieces() + course.loss.pieces();
+        let jitter = match impairments.jitter {
+            Some(Jitter::Gaussian { most, .. }) => most,
+            Some(Jitter::Wifi { interval, .. }) => interval * 2,
+            _ => Span::ZERO,
+        };
+        let late = impairments.reorder.map_or(Span::ZERO, |late| late.distance);
+        let longest = Span(course.delay.greatest()) + jitter + late;
+        let memory = pieces as f64 * PIECE;
+        if let Some(trace) = trace {
+            let mean = trace.mean_rate().0 as f64;
+            let memory = memory + trace.opportunities() as f64 * OPPORTUNITY;
+            return Self { mean, highest: mean, longest, memory };
+        }
+        let bits = course.rate.integral(Time::ZERO, Time::ZERO + duration) as f64;
+        Self {
+            mean: bits / duration.0 as f64,
+            highest: course.rate.greatest() as f64,
+            longest,
+            memory,
+        }
+    }
+}
+
+fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Item = FlowClass<'a>> {
     scenario.flows.iter().map(|flow| {
         let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
-        let links = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).rate);
-        let narrowest = links.chain(flow.transport.access).map(|rate| rate.0).min();
+        let side = usize::from(flow.reverse);
+        let links = flow.path.iter().map(|&index| lines[index][side].mean);
+        let access = flow.transport.access.map(|rate| rate.0 as f64);
+        let narrowest = links.chain(access).min_by(f64::total_cmp);
         let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
         let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
         let packet = flow.transport.packet.0 as f64;
         let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
         let burst = burst_rate(&flow.control, &flow.transport);
-        let rate = burst.map(|rate| rate.0).or(narrowest);
-        let each = window.min(rate.map_or(0.0, |rate| rate as f64 / 8.0 * active));
+        let rate = burst.map(|rate| rate.0 as f64).or(narrowest);
+        let each = window.min(rate.map_or(0.0, |rate| rate / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         FlowClass {
             path: &flow.path,
@@ -274,9 +337,9 @@ fn direction(scenario: &Scenario, index: usize, reverse: bool) -> &Direction {
 }
 
 /// How many packets one direction of a link holds, in its queue and on its wire.
-fn held(direction: &Direction, packet: Bytes) -> f64 {
+fn held(direction: &Direction, line: &Line, packet: Bytes) -> f64 {
     let packet = packet.0 as f64;
-    let wire = direction.rate.0 as f64 / 8.0 * direction.delay.seconds() / packet;
+    let wire = line.highest / 8.0 * line.longest.seconds() / packet;
     let queue = match direction.buffer {
         Capacity::Packets(packets) => packets as f64,
         Capacity::Bytes(bytes) => bytes.0 as f64 / packet,
@@ -286,19 +349,19 @@ fn held(direction: &Direction, packet: Bytes) -> f64 {
 }
 
 /// For both directions of each link, the share of what the flows across it would send that it can carry.
-fn shares(scenario: &Scenario, loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
+fn shares(scenario: &Scenario, lines: &[[Line; 2]], loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
     let mut wanted = vec![[0.0; 2]; scenario.links.len()];
     for load in loads {
         for &index in load.path {
             wanted[index][usize::from(load.reverse)] += load.bytes;
         }
     }
-    let carries = |link: &Direction| link.rate.0 as f64 / 8.0 * scenario.duration.seconds();
+    let carries = |line: &Line| line.mean / 8.0 * scenario.duration.seconds();
     let share = |wanted: f64, carries: f64| if wanted > carries { carries / wanted } else { 1.0 };
-    let links = scenario.links.iter().zip(wanted);
-    links
-        .map(|(link, [forward, reverse])| {
-            [share(forward, carries(&link.forward)), share(reverse, carries(&link.reverse))]
+    let lines = lines.iter().zip(wanted);
+    lines
+        .map(|([there, back], [forward, reverse])| {
+            [share(forward, carries(there)), share(reverse, carries(back))]
         })
         .collect()
 }

@@ -52,7 +52,9 @@ fn feeds(network: &Network) -> Vec<Feed> {
             feeds[link] = Feed::Mixed;
         }
         let last = *out.ports.last().expect("a path has a link");
-        feeds[*turn] = feeds[*turn].and(if flow.receiver.may_delay() {
+        // A link that changes may let packets of different flows arrive at once.
+        let at_once = network.ports[last].is_varying();
+        feeds[*turn] = feeds[*turn].and(if flow.receiver.may_delay() || at_once {
             Feed::Mixed
         } else {
             Feed::Acknowledgments(last, out.after + back.before)

@@ -143,6 +143,10 @@ pub(crate) struct Route {
     pub(crate) out: Arc<[usize]>,
     pub(crate) back: Arc<[usize]>,
     pub(crate) delay: Span,
+    /// How much shorter it may become at most.
+    pub(crate) shortening: Span,
+    /// May acknowledgments pass one another?
+    pub(crate) acks_pass: bool,
     /// The first link on the way out that writes no explicit signals.
     pub(crate) unaware: Option<usize>,
 }
@@ -321,7 +325,9 @@ impl Flow {
             pacing: transport.pacing,
             per_mark,
             listener: Listener::new(negotiation),
-            propagation: rtt,
+            // Queueing delay is what exceeds the shortest propagation there ever is.
+            propagation: rtt - route.shortening,
+            acks_pass: route.acks_pass,
         };
         let selective = transport.recovery == Recovery::Sack && windowed;
         Self {

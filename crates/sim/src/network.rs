@@ -1,7 +1,7 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
 use longfat_queue::Site;
-use longfat_scenario::{Direction, FlowGroup, Scenario, chance};
+use longfat_scenario::{FlowGroup, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::explicit::{Marker, Negotiation};
@@ -9,7 +9,7 @@ use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
 use crate::pipe::{Pipe, Slot};
-use crate::port::{self, Gauge, Port, Rare};
+use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
 use crate::traffic::Traffic;
@@ -90,10 +90,14 @@ impl Network {
         let side = usize::from(reverse);
         let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
-        let both = out.iter().chain(&back);
-        let delay = both.fold(Span::ZERO, |sum, &port| sum + self.ports[port].delay());
+        let sum = |span: fn(&Port) -> Span| {
+            let both = out.iter().chain(&back);
+            both.fold(Span::ZERO, |sum, &port| sum + span(&self.ports[port]))
+        };
+        let (delay, shortening) = (sum(Port::delay), sum(Port::shortening));
         let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
-        Route { out: out.into(), back: back.into(), delay, unaware }
+        let acks_pass = back.iter().any(|&port| self.ports[port].reorders());
+        Route { out: out.into(), back: back.into(), delay, shortening, acks_pass, unaware }
     }
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
@@ -156,8 +160,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         gap: gap(scenario),
     };
     for (link, packet) in scenario.links.iter().zip(scenario.largest_packets()) {
-        for (direction, name) in [(&link.forward, "forward"), (&link.reverse, "reverse")] {
-            network.ports.push(build_port(scenario, direction, &link.name, name, packet, options));
+        for reverse in [false, true] {
+            network.ports.push(build_port(scenario, link, reverse, packet, options));
         }
     }
     // Departures first, then wires, then flows: at the same instant a transmitter becomes free before a packet arrives.
@@ -199,12 +203,17 @@ fn gap(scenario: &Scenario) -> Span {
 
 fn build_port(
     scenario: &Scenario,
-    direction: &Direction,
-    name: &str,
-    direction_name: &str,
+    link: &Link,
+    reverse: bool,
     packet: Bytes,
     options: Options,
 ) -> Port {
+    let direction = link.direction(reverse);
+    let (name, direction_name) = (&link.name, if reverse { "reverse" } else { "forward" });
+    let variation = link.is_varying(reverse).then(|| {
+        let course = link.course(reverse, scenario.duration);
+        Variation::new(course, direction.trace.clone(), direction.impairments.clone())
+    });
     let capacity = direction.buffer;
     let site = Site { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
     let component =
@@ -214,13 +223,17 @@ fn build_port(
     Port::new(port::PortConfig {
         rate: direction.rate,
         delay: direction.delay,
+        varying: variation.clone().map(|variation| {
+            let corruption = Rare::new(direction.loss, component("corruption"));
+            VaryingLine::new(variation, corruption, component)
+        }),
         capacity,
         queue: (direction.queue.entry.build)(&direction.queue.settings, &site),
         marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,
-        gauge: Gauge::new(direction.rate, capacity, measured, series),
+        gauge: Gauge::new(direction.rate, capacity, measured, series).of_varying(variation),
     })
 }
 

@@ -369,20 +369,25 @@ fn link_series(run: &ReportSource<'_>) -> Table {
     };
     let words = |of: fn(u32) -> u32| (0..rows).flat_map(|_| (0..directions).map(of)).collect();
     let names = run.scenario.links.iter().map(|link| link.name.clone()).collect();
-    Table {
-        name: "link_series",
-        columns: vec![
-            ("time_s", each(&|row, _| (step * (row as u64 + 1)).seconds())),
-            ("link", Column::Word(words(|link| link / 2), names)),
-            (
-                "direction",
-                Column::Word(words(|link| link % 2), DIRECTIONS.map(String::from).to_vec()),
-            ),
-            ("queue", each(&|row, link| links[link].queue[row])),
-            ("queue_packets", each_count(&|row, link| links[link].queue_packets[row])),
-            ("utilisation", each(&|row, link| links[link].utilisation[row])),
-            ("dropped", each_count(&|row, link| links[link].dropped[row])),
-            ("marked", each_count(&|row, link| links[link].marked[row])),
-        ],
+    let mut columns = vec![
+        ("time_s", each(&|row, _| (step * (row as u64 + 1)).seconds())),
+        ("link", Column::Word(words(|link| link / 2), names)),
+        ("direction", Column::Word(words(|link| link % 2), DIRECTIONS.map(String::from).to_vec())),
+        ("queue", each(&|row, link| links[link].queue[row])),
+        ("queue_packets", each_count(&|row, link| links[link].queue_packets[row])),
+        ("utilisation", each(&|row, link| links[link].utilisation[row])),
+        ("dropped", each_count(&|row, link| links[link].dropped[row])),
+        ("marked", each_count(&|row, link| links[link].marked[row])),
+    ];
+    // Where no link changes there is nothing to tell.
+    let ports = &run.network.ports;
+    if ports.iter().any(|port| port.gauge().is_varying()) {
+        let delay = |row, link: usize| {
+            let port = &ports[link];
+            port.gauge().delay(row).unwrap_or_else(|| port.delay()).seconds()
+        };
+        columns.push(("capacity_bit_s", each(&|row, link| ports[link].gauge().capacity(row))));
+        columns.push(("delay_s", each(&delay)));
     }
+    Table { name: "link_series", columns }
 }

@@ -91,6 +91,20 @@ impl<T: Copy + Default> Ring<T> {
         self.put = self.put.wrapping_add(1);
     }
 
+    /// Puts a value in behind all but those that `is_later` holds for, which are the last ones.
+    pub(crate) fn put_among(&mut self, value: T, is_later: impl Fn(&T) -> bool) {
+        self.put(value);
+        let mut at = self.put.wrapping_sub(1);
+        while at != self.taken {
+            let (here, before) = (self.place(at), self.place(at.wrapping_sub(1)));
+            if !is_later(&self.places[before]) {
+                return;
+            }
+            self.places.swap(here, before);
+            at = at.wrapping_sub(1);
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
         let mut larger =
@@ -127,6 +141,19 @@ mod tests {
             }
             assert!(ring.is_empty());
         }
+    }
+
+    #[test]
+    fn values_can_be_put_in_among_others() {
+        let mut ring = Ring::default();
+        for value in [30_u64, 10, 20, 31, 11, 10] {
+            ring.put_among(value, |other| other / 10 > value / 10);
+        }
+        let mut values = Vec::new();
+        while let Some(value) = ring.take() {
+            values.push(value);
+        }
+        assert_eq!(values, [10, 11, 10, 20, 30, 31]);
     }
 
     proptest! {

@@ -57,7 +57,8 @@ class Benchmark:
         changes = (
             [] if full else [f'{name}="{v}"' for name, v in zip(names, self.short, strict=True)]
         )
-        return Scenario.parse(path.read_text("utf-8"), str(path), overrides=changes, seed=seed)
+        text = path.read_text("utf-8")
+        return Scenario.parse(text, str(path), overrides=changes, seed=seed, folder=path.parent)
 
 
 BENCHMARKS = (

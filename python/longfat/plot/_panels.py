@@ -10,12 +10,15 @@ from longfat.plot import style
 from longfat.units import RATE, ruler
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
 FEW = 6
 """Up to this many flows get a colour each; more are drawn thin, with their mean on top."""
 
 _MOST_THIN_LINES = 60
+_MOST_MARKS = 200
 _BUSY = 0.1
 """A direction of a link is drawn if its utilisation or its queue ever exceeds this share."""
 
@@ -64,6 +67,41 @@ def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool 
             style.second_scale(panel, fullest["queue_packets"][0] / share / 100, "packets")
     else:
         style.legend(panel)
+
+
+def capacities(panel: Axes, links: list[tuple[str, pl.DataFrame]], flows: pl.DataFrame) -> None:
+    """Draws what each direction that changes could carry, in the panel of the throughput of `flows`."""
+    size, _, _ = ruler([largest(flows["throughput_bit_s"])], RATE)
+    varying = [(name, line) for name, line in links if line["capacity_bit_s"].n_unique() > 1]
+    for colour, (name, line) in zip(style.LINK_COLOURS, varying, strict=False):
+        panel.step(
+            line["time_s"],
+            line["capacity_bit_s"] / size,
+            where="pre",
+            color=colour,
+            linewidth=1.0,
+            linestyle=":",
+            label=f"{name}: capacity",
+        )
+    if varying:
+        style.legend(panel)
+
+
+def delay_changes(panels: Sequence[Axes], links: list[tuple[str, pl.DataFrame]]) -> None:
+    """Marks where the delay of a direction has changed since the row before, in each panel."""
+    changed = pl.col("delay_s") != pl.col("delay_s").shift(1)
+    times = sorted({time for _, line in links for time in line.filter(changed)["time_s"]})
+    for panel in panels:
+        panel.vlines(
+            times[:_MOST_MARKS],
+            0,
+            1,
+            transform=panel.get_xaxis_transform(),
+            color="0.6",
+            linewidth=0.6,
+            linestyle="--",
+            zorder=0,
+        )
 
 
 def utilisations(panel: Axes, links: list[tuple[str, pl.DataFrame]]) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from longfat.plot import style
-from longfat.plot._panels import busy, flow_lines, in_order, queues, utilisations
+from longfat.plot._panels import (
+    busy,
+    capacities,
+    delay_changes,
+    flow_lines,
+    in_order,
+    queues,
+    utilisations,
+)
 from longfat.units import TIME, amount, percent, small
 
 if TYPE_CHECKING:
@@ -16,6 +24,8 @@ if TYPE_CHECKING:
 
 def run(finished: Recorded) -> Figure:
     """Draws window, throughput, queue and utilisation of one run against time.
+
+    Of links that change it also shows what they could carry, and when their delay changed.
 
     Args:
         finished: A run that kept its time series.
@@ -42,6 +52,9 @@ def _run(finished: Recorded) -> Figure:
     flow_lines(window, flows, "window", "window (segments)")
     flow_lines(throughput, flows, "throughput_bit_s", "throughput", legend=False)
     shown = busy(links)
+    if "capacity_bit_s" in links.columns:
+        capacities(throughput, shown, flows)
+        delay_changes(axes, shown)
     queues(queue, shown)
     utilisations(utilisation, shown)
     for panel in axes:

@@ -322,7 +322,7 @@ def estimate_s(scenario: Scenario) -> float:
     total = 0.0
     for (name, reverse), size in packets.items():
         direction = given.links[name].reverse if reverse else given.links[name].forward
-        full = direction.rate_bit_s * scenario.duration_s / (8 * size)
+        full = direction.capacity_bit_s * scenario.duration_s / (8 * size)
         total += min(full, offered[name, reverse])
     return max(_LEAST_S, total / PACKETS_PER_S)
 

@@ -24,7 +24,46 @@ if TYPE_CHECKING:
 Tree = dict[str, Any]
 Place = tuple[Any, ...]
 
-TIMES = ("duration", "warmup", "sample", "start", "stop")
+TIMES = ("duration", "warmup", "sample", "start", "stop", "at", "over", "every")
+
+
+VARYING: Tree = {
+    "duration": "2 s",
+    "link": {
+        "a": {
+            "rate": "10 Mbit/s",
+            "delay": "5 ms",
+            "change": [
+                {"at": "300 ms", "over": "200 ms", "rate": "2 Mbit/s", "loss": 0.01},
+                {"at": "700 ms", "every": "500 ms", "delay": "20 ms", "reverse": False},
+                {"at": "900 ms", "every": "500 ms", "delay": "1 ms", "rate": "0 bit/s"},
+                {"at": "1 s", "every": "500 ms", "rate": "30 Mbit/s"},
+            ],
+        },
+        "b": {
+            "delay": "3 ms",
+            "trace": {"mahimahi": "1 1 2 5 9"},
+            "reverse": {"rate": "5 Mbit/s", "trace": "none"},
+        },
+        "c": {
+            "rate": "20 Mbit/s",
+            "delay": "1 ms",
+            "jitter": {"most": "5 ms", "ordered": False},
+            "reorder": {"probability": 0.05, "distance": "3 packets"},
+            "duplicate": 0.01,
+            "policer": {"rate": "9 Mbit/s", "burst": "20 kB"},
+            "ecn": "bleached",
+            "burst_loss": {"p": 0.01, "r": 0.3, "good": 0.001, "bad": 0.5},
+            "reverse": {"jitter": {"kind": "wifi", "interval": "4 ms", "packets": 16}},
+        },
+    },
+    "flow": [
+        {"name": "one", "control": "cubic", "path": ["a", "b"], "rtt": "40 ms", "count": 2},
+        {"name": "two", "control": "reno", "path": ["b", "c"], "rtt": "30 ms", "reverse": True},
+        {"name": "three", "control": "reno", "path": ["c"], "rtt": "30 ms"},
+    ],
+}
+"""Links that change, with what a scenario of this repository takes from a file."""
 
 
 def scenarios() -> list[Tree]:
@@ -32,7 +71,7 @@ def scenarios() -> list[Tree]:
     folders = (ROOT / "scenarios", ROOT / "bench/scenarios", *sorted((ROOT / "papers").iterdir()))
     paths = [path for folder in folders for path in sorted(folder.glob("*.toml"))]
     trees = [tomllib.loads(path.read_text("utf-8")) for path in paths]
-    return [tree for tree in trees if "duration" in tree]
+    return [*(tree for tree in trees if "duration" in tree), VARYING]
 
 
 def little(value: Any, *, time: bool = False) -> Any:

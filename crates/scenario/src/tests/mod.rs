@@ -8,6 +8,7 @@ mod profiles;
 mod queues;
 mod random;
 mod traffic;
+mod varying;
 
 use longfat_queue::Capacity;
 use longfat_units::parameter::{Kind, Setting};

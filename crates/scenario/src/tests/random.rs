@@ -78,21 +78,113 @@ fn link() -> impl Strategy<Value = String> {
             maybe("bdp", span(0..1_000_000_000_000)),
             maybe("anti_ecn", anti_ecn()),
             buffer_and_queue(),
+            impairments(),
         )
-            .prop_map(|(rate, delay, loss, bdp, anti_ecn, rest)| {
-                format!("{rate}{delay}{loss}{bdp}{anti_ecn}{rest}")
+            .prop_map(|(rate, delay, loss, bdp, anti_ecn, rest, impairments)| {
+                format!("{rate}{delay}{loss}{bdp}{anti_ecn}{rest}{impairments}")
             })
     };
-    (keys(true), prop::option::of(keys(false))).prop_map(|(forward, reverse)| {
-        let reverse =
-            reverse.map(|keys| format!("[link.NAME.reverse]\n{keys}")).unwrap_or_default();
-        // A flow may skip some links, but needs a round trip all the same.
-        format!("[link.NAME]\nbdp = \"80 ms\"\n{forward}{reverse}").replacen(
-            "bdp = \"80 ms\"\n",
-            if forward.contains("bdp = ") { "" } else { "bdp = \"80 ms\"\n" },
-            1,
-        )
-    })
+    (keys(true), prop::option::of(keys(false)), changes()).prop_map(
+        |(forward, reverse, changes)| {
+            let mut reverse =
+                reverse.map(|keys| format!("[link.NAME.reverse]\n{keys}")).unwrap_or_default();
+            let mut forward = forward;
+            // A changing rate leaves no room for AntiECN, and a trace for neither.
+            if changes.contains("rate") || changes.contains("trace") {
+                let plain = |text: &str| {
+                    let lines = text.split_inclusive('\n');
+                    lines.filter(|line| !line.starts_with("anti_ecn")).collect::<String>()
+                };
+                (forward, reverse) = (plain(&forward), plain(&reverse));
+            }
+            if changes.starts_with("trace") {
+                forward += &changes;
+            } else {
+                reverse += &changes;
+            }
+            // A flow may skip some links, but needs a round trip all the same.
+            format!("[link.NAME]\nbdp = \"80 ms\"\n{forward}{reverse}").replacen(
+                "bdp = \"80 ms\"\n",
+                if forward.contains("bdp = ") { "" } else { "bdp = \"80 ms\"\n" },
+                1,
+            )
+        },
+    )
+}
+
+/// What a wire does to packets.
+fn impairments() -> impl Strategy<Value = String> {
+    let second = 1_000_000_000_000;
+    let jitter = prop_oneof![
+        Just("false".to_string()),
+        span(0..second),
+        (0..second, any::<bool>()).prop_map(|(most, ordered)| {
+            format!("{{ most = \"{}\", ordered = {ordered} }}", Span(most))
+        }),
+        (1..second, 1..1000_u64).prop_map(|(interval, packets)| {
+            format!("{{ kind = \"wifi\", interval = \"{}\", packets = {packets} }}", Span(interval))
+        }),
+    ];
+    let distance = prop_oneof![
+        span(0..second),
+        (1..1000_u64).prop_map(|packets| format!("\"{packets} packets\"")),
+    ];
+    let reorder = (0.0..=1.0_f64, distance).prop_map(|(probability, distance)| {
+        format!("{{ probability = {probability:e}, distance = {distance} }}")
+    });
+    let share = || 1e-9..=1.0_f64;
+    let policer = (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
+        format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
+    });
+    let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
+        format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
+    });
+    (
+        maybe("jitter", jitter),
+        maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
+        maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
+        maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
+        maybe("policer", policer),
+        maybe("ecn", words(&["\"kept\"", "\"bleached\"", "\"ect0\""])),
+    )
+        .prop_map(|(jitter, reorder, duplicate, burst, policer, ecn)| {
+            format!("{jitter}{reorder}{duplicate}{burst}{policer}{ecn}")
+        })
+}
+
+/// How a link changes, or the trace that it follows.
+fn changes() -> impl Strategy<Value = String> {
+    let second = 1_000_000_000_000;
+    let rate = prop_oneof![Just(0), 1_u64..1_000_000_000];
+    let value = prop_oneof![
+        rate.prop_map(|rate| format!("rate = \"{}\"", Rate(rate))),
+        (0..second).prop_map(|delay| format!("delay = \"{}\"", Span(delay))),
+        (0.0..=1.0_f64).prop_map(|loss| format!("loss = {loss:e}")),
+    ];
+    let change = (
+        span(0..300 * second),
+        value,
+        maybe("over", span(0..second)),
+        maybe("every", span(second..9 * second)),
+        maybe("reverse", any::<bool>().prop_map(|flag| flag.to_string())),
+    )
+        .prop_map(|(at, value, over, every, reverse)| {
+            format!("[[link.NAME.change]]\nat = {at}\n{value}\n{over}{every}{reverse}")
+        });
+    let trace = prop::collection::vec(0_u64..20, 1..9).prop_map(|gaps| {
+        let mut now = 0;
+        let mut stamps: Vec<String> = Vec::new();
+        for gap in gaps {
+            now += gap;
+            stamps.push(now.to_string());
+        }
+        format!("trace = {{ mahimahi = \"{} {}\" }}\n", stamps.join(" "), now + 1)
+    });
+    prop_oneof![
+        2 => Just(String::new()),
+        2 => prop::collection::vec(change, 1..4).prop_map(|changes| changes.concat()),
+        1 => trace,
+    ]
 }
 
 /// A virtual buffer that holds the largest packet on any link.

@@ -10,6 +10,8 @@ use longfat_units::Time;
 pub(crate) enum Timer {
     /// A receiver has delayed an acknowledgment long enough.
     DelayedAck(u32),
+    /// A packet reaches the end of the wire of this link, where packets may pass one another.
+    Wire(u32),
     /// The measured interval begins.
     Warmup,
     /// A row of the time series is due.

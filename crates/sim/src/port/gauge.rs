@@ -6,6 +6,8 @@
 use longfat_queue::{Backlog, Capacity};
 use longfat_units::{Rate, Span, Time};
 
+use super::Variation;
+
 /// The histogram of the queue has at most this many bins, and at least half as many unless the buffer is smaller.
 const BINS: u64 = 16_384;
 
@@ -34,6 +36,7 @@ pub(crate) struct Gauge {
     before: PortCounts,
     corrupted: u64,
     series: Option<Series>,
+    variation: Option<Box<Variation>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +69,9 @@ pub(crate) struct Series {
     pub(crate) utilisation: Vec<f64>,
     pub(crate) dropped: Vec<u64>,
     pub(crate) marked: Vec<u64>,
+    /// Of a link that changes: what it could carry in each interval, in bits, and its delay at the end.
+    capacity: Vec<f64>,
+    delay: Vec<Span>,
 }
 
 /// The averages of the measured interval.
@@ -116,9 +122,35 @@ impl Gauge {
             before: PortCounts::default(),
             corrupted: 0,
             series,
+            variation: None,
         };
         gauge.edge = gauge.next_edge(Time::ZERO);
         gauge
+    }
+
+    /// The same for a link that changes.
+    pub(crate) fn of_varying(mut self, variation: Option<Variation>) -> Self {
+        self.variation = variation.map(Box::new);
+        self
+    }
+
+    /// Does the link change in time?
+    pub(crate) fn is_varying(&self) -> bool {
+        self.variation.is_some()
+    }
+
+    /// What the link could carry on average in the interval of a row, in bit/s.
+    pub(crate) fn capacity(&self, row: usize) -> f64 {
+        let varying = self
+            .series
+            .as_ref()
+            .and_then(|series| series.capacity.get(row).map(|bits| bits / series.step.seconds()));
+        varying.unwrap_or(self.rate.0 as f64)
+    }
+
+    /// The delay of a link that changes, at the end of the interval of a row.
+    pub(crate) fn delay(&self, row: usize) -> Option<Span> {
+        self.series.as_ref().and_then(|series| series.delay.get(row).copied())
     }
 
     /// The first edge after `now`.
@@ -146,6 +178,7 @@ impl Gauge {
                     fraction(self.level, self.capacity),
                     self.packets,
                     self.rate,
+                    self.variation.as_deref(),
                 );
             }
             if edge == self.measured_from {
@@ -229,7 +262,7 @@ impl Gauge {
         let PortCounts { arrived, dropped, marked, bytes_left } = self.counts.since(&self.before);
         let mean = self.area as f64 / span.0 as f64;
         GaugeReport {
-            utilisation: share_of_capacity(bytes_left, self.rate, span).min(1.0),
+            utilisation: self.utilisation(bytes_left, span).min(1.0),
             queue_mean: mean / units(self.capacity),
             queue_p99: self.percentile(0.99),
             arrived,
@@ -237,6 +270,14 @@ impl Gauge {
             marked,
             corrupted: self.corrupted,
         }
+    }
+
+    /// `bytes` as a share of what the link could carry in the measured interval, which lasts for `span`.
+    fn utilisation(&self, bytes: u64, span: Span) -> f64 {
+        let Some(variation) = &self.variation else {
+            return share_of_capacity(bytes, self.rate, span);
+        };
+        share(8.0 * bytes as f64, variation.supply.bits(self.measured_from, self.measured_until))
     }
 
     /// The level, as a fraction of the capacity, that the queue did not exceed for this share of the time.
@@ -262,11 +303,26 @@ impl Gauge {
 }
 
 impl Series {
-    fn read(&mut self, counts: &PortCounts, queue: f64, packets: u64, rate: Rate) {
+    fn read(
+        &mut self,
+        counts: &PortCounts,
+        queue: f64,
+        packets: u64,
+        rate: Rate,
+        variation: Option<&Variation>,
+    ) {
         let interval = counts.since(&self.last);
         self.queue.push(queue);
         self.queue_packets.push(packets);
-        self.carried(share_of_capacity(interval.bytes_left, rate, self.step));
+        match variation {
+            None => self.carried(share_of_capacity(interval.bytes_left, rate, self.step)),
+            Some(variation) => {
+                let from = Time::ZERO + self.step * self.capacity.len() as u64;
+                self.capacity.push(variation.supply.bits(from, self.next));
+                self.delay.push(Span(variation.delay.value(self.next)));
+                self.carried_by_varying(8.0 * interval.bytes_left as f64);
+            }
+        }
         self.dropped.push(interval.dropped);
         self.marked.push(interval.marked);
         self.last = *counts;
@@ -288,6 +344,27 @@ impl Series {
         }
         self.utilisation.push(share.min(1.0));
     }
+
+    /// The same in bits, where each interval has a capacity of its own.
+    fn carried_by_varying(&mut self, bits: f64) {
+        let row = self.utilisation.len();
+        let mut excess = bits - self.capacity[row];
+        for (earlier, capacity) in self.utilisation.iter_mut().zip(&self.capacity).rev() {
+            // Less than a bit is rounding.
+            if excess < 1.0 {
+                break;
+            }
+            let part = excess.min((1.0 - *earlier) * capacity);
+            *earlier = (*earlier + share(part, *capacity)).min(1.0);
+            excess -= part;
+        }
+        self.utilisation.push(share(bits, self.capacity[row]).min(1.0));
+    }
+}
+
+/// `bits` as a share of `capacity`; nothing of nothing is no share.
+fn share(bits: f64, capacity: f64) -> f64 {
+    if capacity > 0.0 { bits / capacity } else { 0.0 }
 }
 
 /// `bytes` as a share of what `rate` carries in `span`. A packet counts in the interval in which its last bit leaves,

@@ -9,6 +9,8 @@ mod ahead;
 mod gauge;
 mod rare;
 mod stepwise;
+mod varying;
+mod wire;
 
 use longfat_queue::{Arrival, Backlog, Built, Capacity, Clock, Policy, Verdict};
 use longfat_scenario::chance::Stream;
@@ -16,11 +18,13 @@ use longfat_units::{Bytes, Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 pub(crate) use gauge::Gauge;
 pub(crate) use rare::Rare;
+pub(crate) use varying::{Variation, VaryingLine};
 
 use crate::cargo::Hold;
 use crate::explicit::Marker;
 use crate::packet::Packet;
-use stepwise::Hands;
+use stepwise::{Constant, Hands, Stepwise};
+use varying::Varying;
 
 /// The latest time at which a transmitter becomes free. No run lasts this long, so anything it would send later is in
 /// flight at the end anyway; and the clock still has room for the largest packet at one bit per second (six days) and
@@ -32,6 +36,8 @@ pub(crate) const LATEST: Time = Time(204 * 24 * 3600 * PICOSECONDS_PER_SECOND);
 pub(crate) struct PortConfig {
     pub(crate) rate: Rate,
     pub(crate) delay: Span,
+    /// The line of a link that is no constant.
+    pub(crate) varying: Option<VaryingLine>,
     pub(crate) capacity: Capacity,
     pub(crate) queue: Built,
     pub(crate) marker: Option<Marker>,
@@ -57,7 +63,9 @@ enum Server {
     Ahead(ahead::Ahead),
     /// The same, with something to do at each arrival before the packet is admitted.
     Attended(ahead::Ahead),
-    Stepwise(stepwise::Stepwise),
+    Stepwise(Stepwise),
+    /// The same for a link that changes.
+    Varying(Box<Varying>),
 }
 
 /// What becomes of a packet that arrives at a link.
@@ -80,10 +88,27 @@ pub(crate) struct Departed {
     pub(crate) packet: Packet,
     /// When it will be at the far end.
     pub(crate) arrives: Time,
-    /// Is it destroyed on the wire?
-    pub(crate) corrupted: bool,
+    pub(crate) fate: Fate,
     /// When the next packet departs, if one is waiting.
     pub(crate) next: Option<Time>,
+}
+
+/// What becomes of a packet on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It arrives, after those before it.
+    Arrives,
+    /// It is destroyed.
+    Destroyed,
+    /// The wire has impairments.
+    Impaired {
+        /// Is it destroyed?
+        destroyed: bool,
+        /// Does it arrive twice?
+        twice: bool,
+        /// May packets pass one another?
+        unordered: bool,
+    },
 }
 
 impl Port {
@@ -91,6 +116,7 @@ impl Port {
         let PortConfig {
             rate,
             delay,
+            varying,
             capacity,
             queue,
             marker,
@@ -99,14 +125,18 @@ impl Port {
             stepwise,
             gauge,
         } = config;
-        let (policy, server) = match queue {
-            Built::Fifo(policy) if !stepwise => {
+        let (policy, server) = match (queue, varying) {
+            (queue, Some(line)) => {
+                let server = Stepwise::new(queue.into_queue(capacity));
+                (None, Server::Varying(Box::new(Varying { server, line })))
+            }
+            (Built::Fifo(policy), None) if !stepwise => {
                 let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
                 let ahead = ahead::Ahead::default();
                 let attended = looks || marker.is_some() || may_outlast_clock(rate, capacity);
                 (policy, if attended { Server::Attended(ahead) } else { Server::Ahead(ahead) })
             }
-            queue => (None, Server::Stepwise(stepwise::Stepwise::new(queue.into_queue(capacity)))),
+            (queue, None) => (None, Server::Stepwise(Stepwise::new(queue.into_queue(capacity)))),
         };
         Self {
             delay,
@@ -126,7 +156,12 @@ impl Port {
 
     /// Are departures events of their own?
     pub(crate) fn has_departures(&self) -> bool {
-        matches!(self.server, Server::Stepwise(_))
+        matches!(self.server, Server::Stepwise(_) | Server::Varying(_))
+    }
+
+    /// Does it change in time?
+    pub(crate) fn is_varying(&self) -> bool {
+        matches!(self.server, Server::Varying(_))
     }
 
     /// Does it write explicit signals?
@@ -134,8 +169,27 @@ impl Port {
         self.marker.is_some()
     }
 
+    /// Its propagation delay, before any change.
     pub(crate) fn delay(&self) -> Span {
         self.delay
+    }
+
+    /// May packets pass one another on its wire?
+    pub(crate) fn reorders(&self) -> bool {
+        match &self.server {
+            Server::Varying(varying) => varying.line.reorders(),
+            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => false,
+        }
+    }
+
+    /// How much shorter its delay becomes at some time.
+    pub(crate) fn shortening(&self) -> Span {
+        match &self.server {
+            Server::Varying(varying) => {
+                Span(self.delay.0.saturating_sub(varying.line.least_delay().0))
+            }
+            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => Span::ZERO,
+        }
     }
 
     /// A packet arrives, and may be marked. `groups` holds the group of each flow.
@@ -152,7 +206,7 @@ impl Port {
             Server::Ahead(server) => {
                 server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
             }
-            Server::Attended(_) | Server::Stepwise(_) => {
+            Server::Attended(_) | Server::Stepwise(_) | Server::Varying(_) => {
                 // Only the copy's address is taken, so that the packet itself can stay in registers.
                 let mut copy = *packet;
                 let arrived = self.attend(now, &mut copy, groups, hold);
@@ -183,9 +237,18 @@ impl Port {
             }
             Server::Stepwise(server) => {
                 let group = groups[packet.flow as usize];
-                let hands =
-                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
-                server.arrive(now, packet, group, hands)
+                let line = Constant { transmitter: &mut self.transmitter, delay: self.delay };
+                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold })
+            }
+            Server::Varying(varying) => {
+                let group = groups[packet.flow as usize];
+                let Varying { server, line } = &mut **varying;
+                if line.refuses(now, packet.bytes) {
+                    self.gate.gauge.arrived(now);
+                    self.gate.gauge.dropped();
+                    return Arrived::Dropped;
+                }
+                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold })
             }
         }
     }
@@ -197,9 +260,16 @@ impl Port {
                 unreachable!("departures of this port are no events")
             }
             Server::Stepwise(server) => {
-                let hands =
-                    Hands { gate: &mut self.gate, transmitter: &mut self.transmitter, hold };
-                server.depart(now, hands, self.delay)
+                let line = Constant { transmitter: &mut self.transmitter, delay: self.delay };
+                server.depart(now, Hands { gate: &mut self.gate, line, hold })
+            }
+            Server::Varying(varying) => {
+                let Varying { server, line } = &mut **varying;
+                let mut departed =
+                    server.depart(now, Hands { gate: &mut self.gate, line: &mut *line, hold });
+                let flags = departed.packet.flags;
+                departed.packet.flags = flags.with_ecn(line.ecn(flags.ecn()));
+                departed
             }
         }
     }
@@ -209,6 +279,7 @@ impl Port {
         match &mut self.server {
             Server::Ahead(_) | Server::Attended(_) => None,
             Server::Stepwise(server) => server.take_dropped(),
+            Server::Varying(varying) => varying.server.take_dropped(),
         }
     }
 
@@ -220,6 +291,7 @@ impl Port {
                 server.settle(now, &mut self.gate);
             }
             Server::Stepwise(server) => server.advance(now),
+            Server::Varying(varying) => varying.server.advance(now),
         }
         self.gate.gauge.advance(now);
     }
@@ -243,6 +315,7 @@ impl Port {
         match &self.server {
             Server::Ahead(_) | Server::Attended(_) => 0,
             Server::Stepwise(server) => server.inside(which),
+            Server::Varying(varying) => varying.server.inside(which),
         }
     }
 }

@@ -5,7 +5,7 @@ use longfat_units::{Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
 use slab::Slab;
 
-use super::{Arrived, Departed, Gate, Transmitter};
+use super::{Arrived, Departed, Fate, Gate, Transmitter};
 use crate::cargo::Hold;
 use crate::packet::Packet;
 
@@ -22,10 +22,58 @@ pub(super) struct Stepwise {
 
 /// What a link lends its server for each packet.
 #[derive(Debug)]
-pub(super) struct Hands<'a> {
+pub(super) struct Hands<'a, L> {
     pub(super) gate: &'a mut Gate,
-    pub(super) transmitter: &'a mut Transmitter,
+    pub(super) line: L,
     pub(super) hold: &'a mut Hold,
+}
+
+/// A transmitter and a wire.
+pub(super) trait Line {
+    /// Sends a packet; nothing else is being sent at `now`. Returns when its last bit leaves. `waited`: was it there
+    /// before this instant?
+    fn send(&mut self, now: Time, bytes: u32, waited: bool) -> Time;
+
+    /// What becomes of the packet that leaves at `now`.
+    fn fate(&mut self, now: Time) -> Fate;
+
+    /// When a packet that leaves at `now` is at the far end.
+    fn arrival(&mut self, now: Time) -> Time;
+}
+
+/// A line that never changes.
+#[derive(Debug)]
+pub(super) struct Constant<'a> {
+    pub(super) transmitter: &'a mut Transmitter,
+    pub(super) delay: Span,
+}
+
+impl<L: Line> Line for &mut L {
+    fn send(&mut self, now: Time, bytes: u32, waited: bool) -> Time {
+        (**self).send(now, bytes, waited)
+    }
+
+    fn fate(&mut self, now: Time) -> Fate {
+        (**self).fate(now)
+    }
+
+    fn arrival(&mut self, now: Time) -> Time {
+        (**self).arrival(now)
+    }
+}
+
+impl Line for Constant<'_> {
+    fn send(&mut self, now: Time, bytes: u32, _: bool) -> Time {
+        self.transmitter.send(now, bytes)
+    }
+
+    fn fate(&mut self, _: Time) -> Fate {
+        if self.transmitter.corruption.happens() { Fate::Destroyed } else { Fate::Arrives }
+    }
+
+    fn arrival(&mut self, now: Time) -> Time {
+        now + self.delay
+    }
 }
 
 impl Stepwise {
@@ -34,12 +82,12 @@ impl Stepwise {
     }
 
     /// `group` is the group of the packet's flow.
-    pub(super) fn arrive(
+    pub(super) fn arrive<L: Line>(
         &mut self,
         now: Time,
         packet: &Packet,
         group: u32,
-        mut hands: Hands<'_>,
+        mut hands: Hands<'_, L>,
     ) -> Arrived {
         hands.gate.gauge.arrived(now);
         self.queue.advance(now);
@@ -49,26 +97,32 @@ impl Stepwise {
         if desk.arriving.is_some() {
             hands.gate.enter(now, item.bytes);
         }
-        let departure = if self.in_service.is_none() { self.serve(now, &mut hands) } else { None };
+        let departure =
+            if self.in_service.is_none() { self.serve(now, false, &mut hands) } else { None };
         debug_assert!(hands.gate.is_within_capacity(), "the queue is within the buffer");
         Arrived::Waits(departure)
     }
 
-    pub(super) fn depart(&mut self, now: Time, mut hands: Hands<'_>, delay: Span) -> Departed {
+    pub(super) fn depart<L: Line>(&mut self, now: Time, mut hands: Hands<'_, L>) -> Departed {
         let packet =
             self.in_service.take().expect("a departure is scheduled while a packet is in service");
         hands.gate.gauge.departed(now, packet.bytes);
         self.queue.advance(now);
-        let next = self.serve(now, &mut hands);
-        let corrupted = hands.transmitter.corruption.happens();
-        if corrupted {
+        let next = self.serve(now, true, &mut hands);
+        let fate = hands.line.fate(now);
+        if matches!(fate, Fate::Destroyed | Fate::Impaired { destroyed: true, .. }) {
             hands.gate.gauge.corrupted_at(now);
         }
-        Departed { packet, arrives: now + delay, corrupted, next }
+        Departed { packet, arrives: hands.line.arrival(now), fate, next }
     }
 
     /// The link is free: the next packet is sent, if there is one. Returns when it departs.
-    fn serve(&mut self, now: Time, hands: &mut Hands<'_>) -> Option<Time> {
+    fn serve<L: Line>(
+        &mut self,
+        now: Time,
+        waited: bool,
+        hands: &mut Hands<'_, L>,
+    ) -> Option<Time> {
         let (queue, mut desk) = self.desk(now, None, hands);
         let Some(item) = queue.dequeue(now, &mut desk) else {
             debug_assert!(self.waiting.is_empty(), "a port is idle while packets wait");
@@ -77,14 +131,14 @@ impl Stepwise {
         let packet = self.waiting.remove(item.id as usize);
         hands.gate.leave(now, item.bytes);
         self.in_service = Some(packet);
-        Some(hands.transmitter.send(now, packet.bytes))
+        Some(hands.line.send(now, packet.bytes, waited))
     }
 
-    fn desk<'a>(
+    fn desk<'a, L>(
         &'a mut self,
         now: Time,
         arriving: Option<u32>,
-        hands: &'a mut Hands<'_>,
+        hands: &'a mut Hands<'_, L>,
     ) -> (&'a mut dyn PacketQueue, Desk<'a>) {
         let Self { queue, waiting, dropped, .. } = self;
         (&mut **queue, Desk { now, arriving, gate: hands.gate, hold: hands.hold, waiting, dropped })

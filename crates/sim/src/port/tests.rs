@@ -24,6 +24,7 @@ fn config(rate: Rate, capacity: Capacity, stepwise: bool, end: Time) -> PortConf
     PortConfig {
         rate,
         delay: DELAY,
+        varying: None,
         capacity,
         queue: Built::Fifo(None),
         marker: None,

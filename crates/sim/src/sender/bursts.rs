@@ -88,11 +88,12 @@ impl BurstSender {
         }
     }
 
-    /// Can a duplicate acknowledgment indicate a loss? Not if the segment that caused it left before the restart, or is
-    /// a copy of one that had arrived. Segments of a burst leave in order: whatever left after the first missing one
-    /// lies above it, and so does whatever left after the last copy.
+    /// Can a duplicate acknowledgment indicate a loss? Not if later ones have passed it, nor if the segment that caused
+    /// it left before the restart, or is a copy of one that had arrived. Segments of a burst leave in order: whatever
+    /// left after the first missing one lies above it, and so does whatever left after the last copy.
     fn minds(&self, duplicate: &Packet) -> bool {
-        duplicate.sent > self.copied_at.min(self.first_left_by)
+        duplicate.number == self.unacknowledged
+            && duplicate.sent > self.copied_at.min(self.first_left_by)
     }
 
     /// Is anything to be sent again in this burst still unacknowledged?

@@ -128,13 +128,13 @@ impl Sender {
     /// show to be lost.
     #[inline(never)]
     fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
-        let (from, next) = (self.unacknowledged, self.next);
+        let (from, next, stale) = (self.unacknowledged, self.next, self.config.acks_pass);
         let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
         let sacked = match rate {
-            None => self.scoreboard.acknowledge(blocks, from, next, |_| {}),
+            None => self.scoreboard.acknowledge(blocks, from, next, stale, |_| {}),
             Some(rate) => self
                 .scoreboard
-                .acknowledge(blocks, from, next, |segment| rate.on_delivered(now, segment)),
+                .acknowledge(blocks, from, next, stale, |segment| rate.on_delivered(now, segment)),
         };
         (sacked, self.scoreboard.detect_losses(self.unacknowledged))
     }
@@ -218,9 +218,11 @@ impl Sender {
         }
     }
 
-    /// Can this duplicate indicate a loss?
+    /// Can this duplicate indicate a loss? One that later acknowledgments have passed cannot.
     fn minds(&self, duplicate: &Packet) -> bool {
-        !matches!(self.state, State::GoBack { .. }) && self.duplicates.mind(duplicate.sent)
+        !matches!(self.state, State::GoBack { .. })
+            && duplicate.number == self.unacknowledged
+            && self.duplicates.mind(duplicate.sent)
     }
 
     #[inline]

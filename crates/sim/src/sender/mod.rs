@@ -56,6 +56,8 @@ pub(crate) struct SenderConfig {
     pub(crate) listener: Listener,
     /// Round trip without queues: anything above it is queueing delay.
     pub(crate) propagation: Span,
+    /// May acknowledgments pass one another on their way?
+    pub(crate) acks_pass: bool,
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,

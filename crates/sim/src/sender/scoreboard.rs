@@ -95,12 +95,14 @@ impl Scoreboard {
     }
 
     /// Takes in blocks of RFC 2018; `unacknowledged` is the first segment not cumulatively acknowledged, `next` the
-    /// next new one. Calls `arrived` for each segment reported for the first time, and returns how many there are.
+    /// next new one. `stale`: may the blocks be older than what is known, because acknowledgments have passed one
+    /// another? Calls `arrived` for each segment reported for the first time, and returns how many there are.
     pub(crate) fn acknowledge(
         &mut self,
         blocks: &Blocks,
         unacknowledged: u64,
         next: u64,
+        stale: bool,
         mut arrived: impl FnMut(u64),
     ) -> u64 {
         let before = self.sacked.count();
@@ -109,6 +111,11 @@ impl Scoreboard {
             let mut segment = block.first.max(unacknowledged);
             while segment < block.end.min(next) {
                 if self.sacked.contains(segment) {
+                    if stale && self.sacked.contains(segment.wrapping_sub(1)) {
+                        // An older block may begin anywhere in a run.
+                        segment += 1;
+                        continue;
+                    }
                     // The sender knows a subset of what the receiver has, and blocks are maximal: a known segment here
                     // is the first of its run.
                     segment = self.sacked.starting_at(segment).end;

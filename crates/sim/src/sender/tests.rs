@@ -56,6 +56,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
+        acks_pass: false,
     }
 }
 

@@ -32,6 +32,7 @@ impl Simulation {
                     self.put(slot, time, ack);
                 }
             }
+            Timer::Wire(port) => self.come_late(port as usize),
             Timer::Warmup => {
                 let flows = self.network.flows.iter_mut();
                 for sender in flows.filter_map(|flow| flow.source.sender_mut()) {

@@ -52,6 +52,8 @@ pub struct Fates {
     pub dropped: u64,
     /// Destroyed on a wire.
     pub corrupted: u64,
+    /// Copies that wires have made: these too are delivered, dropped, corrupted or in flight.
+    pub duplicated: u64,
     /// Still in pipes and queues, or due after the end of the run.
     pub in_flight: u64,
 }
@@ -234,6 +236,26 @@ impl Simulation {
             self.reach_port::<true>(self.now, port, packet);
         } else {
             self.reach_port::<false>(self.now, port, packet);
+        }
+    }
+
+    /// A packet reaches the end of a wire on which packets may pass one another.
+    fn come_late(&mut self, port: usize) {
+        let first = self.network.wires[port].packets.take();
+        let (time, mut packet) = first.expect("each packet on such a wire has a timer");
+        debug_assert_eq!(time, self.now, "the first packet has the first timer");
+        if packet.flags.has(Flags::DESTROYED) {
+            return self.lose(packet);
+        }
+        let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
+        let Some(&next) = way.ports.get(packet.hop as usize + 1) else {
+            return self.cross_either(port, time, packet);
+        };
+        packet.hop += 1;
+        if packet.is_ack() {
+            self.reach_port::<true>(time, next, packet);
+        } else {
+            self.reach_port::<false>(time, next, packet);
         }
     }
 

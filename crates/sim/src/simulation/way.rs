@@ -7,7 +7,7 @@ use crate::events::Timer;
 use crate::flow::{Member, Source};
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
-use crate::port::Arrived;
+use crate::port::{Arrived, Departed, Fate};
 use crate::sender::Sends;
 
 impl Simulation {
@@ -57,15 +57,56 @@ impl Simulation {
             self.heads.add(slot, next);
         }
         self.discard_dropped(self.now, port);
-        if departed.corrupted {
-            self.corrupt(port, departed.arrives, departed.packet);
-        } else {
-            self.cross_either(port, departed.arrives, departed.packet);
+        match departed.fate {
+            Fate::Arrives => self.cross_either(port, departed.arrives, departed.packet),
+            Fate::Destroyed => self.corrupt(port, departed.arrives, departed.packet),
+            Fate::Impaired { .. } => self.stray(port, departed),
         }
     }
 
+    /// A packet leaves a link whose wire has impairments.
+    #[cold]
+    fn stray(&mut self, port: usize, departed: Departed) {
+        let Departed { packet, arrives, fate, .. } = departed;
+        let Fate::Impaired { destroyed, twice, unordered } = fate else { return };
+        let copy = (twice && !destroyed).then(|| self.duplicate(packet));
+        match (unordered, destroyed) {
+            (true, _) => self.put_among(port, arrives, packet, destroyed),
+            (false, true) => self.corrupt(port, arrives, packet),
+            (false, false) => self.cross_either(port, arrives, packet),
+        }
+        if let Some(copy) = copy {
+            if unordered {
+                self.put_among(port, arrives, copy, false);
+            } else {
+                self.cross_either(port, arrives, copy);
+            }
+        }
+    }
+
+    /// Makes a copy of a packet in transit.
+    fn duplicate(&mut self, packet: Packet) -> Packet {
+        self.fates.duplicated += u64::from(!packet.is_ack());
+        self.network.flows[packet.flow as usize].outlet.in_transit += 1;
+        match self.hold.copy(packet.cargo()) {
+            Some(handle) => Packet { detail: handle, ..packet },
+            None => packet,
+        }
+    }
+
+    /// Puts a packet on a wire on which packets may pass one another: behind those that arrive no later.
+    fn put_among(&mut self, port: usize, time: Time, mut packet: Packet, destroyed: bool) {
+        if destroyed {
+            self.fates.corrupted += u64::from(!packet.is_ack());
+            packet.flags = packet.flags.with(Flags::DESTROYED);
+        }
+        let wire = &mut self.network.wires[port].packets;
+        wire.put_among((time, packet), |(other, _)| *other > time);
+        self.timers.add(time, Timer::Wire(port as u32));
+    }
+
     #[inline(never)]
-    fn cross_either(&mut self, port: usize, time: Time, packet: Packet) {
+    pub(super) fn cross_either(&mut self, port: usize, time: Time, packet: Packet) {
         if packet.is_ack() {
             self.cross::<true>(port, time, packet);
         } else {

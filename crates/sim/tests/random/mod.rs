@@ -89,18 +89,76 @@ fn link() -> impl Strategy<Value = (u32, String)> {
         "{ threshold = 0.3, buffer = \"unlimited\", mode = \"overwrite\" }",
     ];
     let waiting = (select(buffers.to_vec()), select(DISCIPLINES.clone()), select(markers.to_vec()));
-    (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20))
-        .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse)| {
+    let changes =
+        (of(prop::collection::vec(change(), 1..4)), of(prop::collection::vec(impairment(), 1..5)));
+    (1_u32..20, 0_u32..8, waiting, select(vec![0.0, 0.0, 0.02, 0.2]), of(1_u32..20), changes)
+        .prop_map(move |(rate, delay, (buffer, discipline, marker), loss, reverse, changes)| {
+            let (changes, mut impairments) = changes;
+            let mut changes = changes.unwrap_or_default().concat();
+            let of_a_key = |text: &String| text.split(' ').next().map(str::to_string);
+            if let Some(impairments) = &mut impairments {
+                impairments.sort();
+                impairments.dedup_by_key(|text| of_a_key(text));
+            }
+            let impairments = impairments.unwrap_or_default().concat();
+            let trace = changes.contains("trace");
+            // A trace leaves no room for changes of the rate, and neither of them does for AntiECN.
+            let marker = if trace || changes.contains("rate") { "false" } else { marker };
+            let mut follow = impairments;
+            if trace {
+                follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
+                changes.clear();
+            }
             let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });
             let text = format!(
                 "[link.NAME]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\n\
-                 loss = {loss}\nbdp = \"150 ms\"\nqueue = {queue}\nanti_ecn = {marker}\n{reverse}"
+                 loss = {loss}\nbdp = \"150 ms\"\nqueue = {queue}\nanti_ecn = {marker}\n{follow}{reverse}{changes}"
             );
             (delay, text)
         })
+}
+
+/// Something that a wire does to packets.
+fn impairment() -> impl Strategy<Value = String> {
+    let keys = [
+        "jitter = \"4 ms\"\n",
+        "jitter = { most = \"9 ms\", ordered = false }\n",
+        "jitter = { kind = \"wifi\", interval = \"3 ms\", packets = 5 }\n",
+        "reorder = { probability = 0.1, distance = \"3 packets\" }\n",
+        "reorder = { probability = 0.02, distance = \"20 ms\" }\n",
+        "duplicate = 0.05\n",
+        "policer = { rate = \"4 Mbit/s\", burst = \"10 kB\" }\n",
+        "ecn = \"bleached\"\n",
+        "burst_loss = { p = 0.01, r = 0.3 }\n",
+        "burst_loss = { p = 0.2, r = 0.4, good = 0.01, bad = 0.4 }\n",
+    ];
+    select(keys.to_vec()).prop_map(String::from)
+}
+
+/// A change of a link, or the word for a trace instead.
+fn change() -> impl Strategy<Value = String> {
+    let values = [
+        "rate = \"0 bit/s\"",
+        "rate = \"700 kbit/s\"",
+        "rate = \"15 Mbit/s\"",
+        "delay = \"0 ms\"",
+        "delay = \"12 ms\"",
+        "loss = 0.1",
+        "loss = 1",
+        "delay = \"3 ms\"\nrate = \"5 Mbit/s\"\nloss = 0",
+    ];
+    let how =
+        ["", "over = \"90 ms\"", "every = \"130 ms\"", "every = \"250 ms\"\nover = \"200 ms\""];
+    let side = ["", "reverse = true", "reverse = false"];
+    let change =
+        (0_u32..1500, select(values.to_vec()), select(how.to_vec()), select(side.to_vec()))
+            .prop_map(|(at, value, how, side)| {
+                format!("[[link.NAME.change]]\nat = \"{at} ms\"\n{value}\n{how}\n{side}\n")
+            });
+    prop_oneof![8 => change, 1 => Just("trace".to_string())]
 }
 
 /// The discipline called `name`, set so that it acts within a second at the rates above.

@@ -1,0 +1,199 @@
+//! A value that changes in time: steps and ramps.
+
+use longfat_units::{Span, Time};
+
+/// Into how many steps of equal length a ramp is cut where an integer rate is needed ([`Course::step`]). Each step has
+/// the value of its middle, so that the ramp as a whole carries exactly what the straight line would, and no moment is
+/// off by more than 1/200 of the change.
+const STEPS: u64 = 100;
+
+/// A value of which the middle between two others makes sense.
+pub trait Between: Copy + PartialOrd {
+    /// The point `part`/`whole` of the way from `from` to `to`.
+    fn between(from: Self, to: Self, part: u64, whole: u64) -> Self;
+}
+
+impl Between for u64 {
+    fn between(from: Self, to: Self, part: u64, whole: u64) -> Self {
+        let distance = |span: u64| (u128::from(span) * u128::from(part) / u128::from(whole)) as u64;
+        if to >= from { from + distance(to - from) } else { from - distance(from - to) }
+    }
+}
+
+impl Between for f64 {
+    fn between(from: Self, to: Self, part: u64, whole: u64) -> Self {
+        from + (to - from) * (part as f64 / whole as f64)
+    }
+}
+
+/// What a value is at any time: constant, then steps and ramps, each from wherever the one before it has got to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course<T> {
+    /// In order of time, no two at the same; the first at zero.
+    pieces: Vec<Piece<T>>,
+}
+
+/// From `at` on the value goes from `from` to `to`, for as long as `over`, and then stays there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Piece<T> {
+    at: Time,
+    over: Span,
+    from: T,
+    to: T,
+}
+
+/// One change of a value: when it begins, how long it takes, and where it leads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step<T> {
+    /// When it begins.
+    pub at: Time,
+    /// How long it takes; zero for a jump.
+    pub over: Span,
+    /// The value at its end.
+    pub to: T,
+}
+
+impl<T: Between> Piece<T> {
+    fn value(&self, now: Time) -> T {
+        let passed = now.since(self.at);
+        if passed >= self.over {
+            self.to
+        } else {
+            T::between(self.from, self.to, passed.0, self.over.0)
+        }
+    }
+}
+
+impl<T: Between> Course<T> {
+    /// `initial`, then `steps`. Of two that begin together the later one in the list begins where the other has got to.
+    pub fn new(initial: T, mut steps: Vec<Step<T>>) -> Self {
+        steps.sort_by_key(|step| step.at);
+        let first = Piece { at: Time::ZERO, over: Span::ZERO, from: initial, to: initial };
+        let mut pieces = Vec::with_capacity(steps.len() + 1);
+        pieces.push(first);
+        for Step { at, over, to } in steps {
+            let last = *pieces.last().expect("the first is there");
+            if last.at == at {
+                pieces.pop();
+            }
+            pieces.push(Piece { at, over, from: last.value(at), to });
+        }
+        Self { pieces }
+    }
+
+    /// Is it the same at all times?
+    pub fn is_constant(&self) -> bool {
+        let first = self.pieces[0].from;
+        self.pieces.iter().all(|piece| piece.from == first && piece.to == first)
+    }
+
+    /// How many pieces it has.
+    pub fn pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// The value at `now`.
+    pub fn value(&self, now: Time) -> T {
+        self.pieces[self.find(now)].value(now)
+    }
+
+    /// The smallest value that it reaches.
+    pub fn least(&self) -> T {
+        self.ends()
+            .reduce(|one, other| if other < one { other } else { one })
+            .expect("there is a piece")
+    }
+
+    /// The largest value that it reaches.
+    pub fn greatest(&self) -> T {
+        self.ends()
+            .reduce(|one, other| if other > one { other } else { one })
+            .expect("there is a piece")
+    }
+
+    /// The values at which pieces begin and end.
+    fn ends(&self) -> impl Iterator<Item = T> {
+        let ends = self.pieces.iter().skip(1).map(|piece| Some(piece.at)).chain([None]);
+        self.pieces.iter().zip(ends).flat_map(|(piece, end)| {
+            [piece.value(piece.at), end.map_or(piece.to, |end| piece.value(end))]
+        })
+    }
+
+    /// The piece that holds at `now`.
+    fn find(&self, now: Time) -> usize {
+        self.pieces.partition_point(|piece| piece.at <= now) - 1
+    }
+}
+
+impl Course<u64> {
+    /// The value at `now` as a step function, and until when it holds; a ramp is a hundred steps, each with the
+    /// value of its middle. `piece` is where the last call left off, at an earlier time: zero at first.
+    pub fn step(&self, piece: &mut usize, now: Time) -> (u64, Time) {
+        while self.pieces.get(*piece + 1).is_some_and(|next| next.at <= now) {
+            *piece += 1;
+        }
+        let Piece { at, over, from, to } = self.pieces[*piece];
+        let next = self.pieces.get(*piece + 1).map_or(Time::NEVER, |next| next.at);
+        let passed = now.since(at);
+        if passed >= over {
+            return (to, next);
+        }
+        let whole = u128::from(over.0);
+        let step = (u128::from(passed.0) * u128::from(STEPS) / whole) as u64;
+        let ends = (whole * u128::from(step + 1)).div_ceil(u128::from(STEPS)) as u64;
+        (u64::between(from, to, 2 * step + 1, 2 * STEPS), next.min(at.saturating_add(Span(ends))))
+    }
+
+    /// Its integral over time in picoseconds, from one instant to another.
+    pub fn integral(&self, from: Time, until: Time) -> u128 {
+        let (mut now, mut piece, mut sum) = (from, self.find(from), 0);
+        while now < until {
+            let (value, holds) = self.step(&mut piece, now);
+            let end = holds.min(until);
+            sum += u128::from(value) * u128::from((end - now).0);
+            now = end;
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(at: u64, over: u64, to: u64) -> Step<u64> {
+        Step { at: Time(at), over: Span(over), to }
+    }
+
+    #[test]
+    fn a_value_jumps_and_climbs() {
+        let course = Course::new(10, vec![step(300, 100, 30), step(100, 0, 20)]);
+        let values = [0, 99, 100, 300, 325, 350, 400, 9000].map(|at| course.value(Time(at)));
+        assert_eq!(values, [10, 10, 20, 20, 22, 25, 30, 30]);
+        assert_eq!((course.least(), course.greatest(), course.is_constant()), (10, 30, false));
+    }
+
+    #[test]
+    fn a_ramp_that_is_cut_off_goes_no_further() {
+        let course = Course::new(0, vec![step(0, 100, 100), step(50, 50, 0)]);
+        let values = [0, 25, 50, 75, 100].map(|at| course.value(Time(at)));
+        assert_eq!(values, [0, 25, 50, 25, 0]);
+        assert_eq!(course.greatest(), 50);
+    }
+
+    #[test]
+    fn a_jump_and_a_ramp_at_the_same_time_make_a_sawtooth() {
+        let course = Course::new(9, vec![step(10, 0, 1), step(10, 10, 11)]);
+        assert_eq!([9, 10, 15, 20].map(|at| course.value(Time(at))), [9, 1, 6, 11]);
+    }
+
+    #[test]
+    fn the_steps_of_a_ramp_carry_what_the_line_carries() {
+        // From 0 to 1000 in 1000 ps: the first of a hundred steps has the value at 5 ps, and the sum is half of 10^6.
+        let course = Course::new(0, vec![step(0, 1000, 1000)]);
+        assert_eq!(course.step(&mut 0, Time(0)), (5, Time(10)));
+        assert_eq!(course.step(&mut 0, Time(999)), (995, Time(1000)));
+        assert_eq!(course.integral(Time(0), Time(1000)), 500_000);
+        assert_eq!(course.integral(Time(1000), Time(1010)), 10_000);
+    }
+}

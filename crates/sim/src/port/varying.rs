@@ -1,0 +1,256 @@
+//! The line of a link that changes: its rate, its delay, what it loses; or one that sends when a trace says.
+//!
+//! Everything that it will ever do is known in advance, so a packet's departure is known as soon as it is being sent,
+//! however often the rate changes until then: what is left of it leaves at the new rate.
+
+use std::sync::Arc;
+
+use longfat_scenario::chance::{Stream, uniform};
+use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Trace};
+use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Span, Time};
+
+use super::stepwise::{Line, Stepwise};
+use super::wire::Wire;
+use super::{Fate, LATEST, Rare};
+
+/// How one direction of a link varies.
+#[derive(Clone, Debug)]
+pub(crate) struct Variation {
+    pub(crate) supply: Supply,
+    pub(crate) delay: Arc<Course<u64>>,
+    loss: Arc<Course<f64>>,
+    impairments: Impairments,
+}
+
+impl Variation {
+    /// What a link does over time; `trace`, if it follows one; and what its wire does to packets.
+    pub(crate) fn new(
+        course: LinkCourse,
+        trace: Option<Arc<Trace>>,
+        impairments: Impairments,
+    ) -> Self {
+        Self {
+            supply: trace.map_or_else(|| Supply::Rate(Arc::new(course.rate)), Supply::Trace),
+            delay: Arc::new(course.delay),
+            loss: Arc::new(course.loss),
+            impairments,
+        }
+    }
+}
+
+/// What a link could carry.
+#[derive(Clone, Debug)]
+pub(crate) enum Supply {
+    /// A rate in bit/s.
+    Rate(Arc<Course<u64>>),
+    /// Opportunities.
+    Trace(Arc<Trace>),
+}
+
+impl Supply {
+    /// How many bits the link can carry after `from`, until `until`.
+    pub(crate) fn bits(&self, from: Time, until: Time) -> f64 {
+        match self {
+            Self::Rate(rate) => rate.integral(from, until) as f64 / PICOSECONDS_PER_SECOND as f64,
+            Self::Trace(trace) => {
+                let opportunities = trace.passed(until) - trace.passed(from);
+                opportunities as f64 * (8 * OPPORTUNITY.0) as f64
+            }
+        }
+    }
+}
+
+/// A link that varies: a server, and its line.
+#[derive(Debug)]
+pub(super) struct Varying {
+    pub(super) server: Stepwise,
+    pub(super) line: VaryingLine,
+}
+
+/// Transmitter and wire of a link that varies.
+#[derive(Debug)]
+pub(crate) struct VaryingLine {
+    service: Service,
+    delay: Arc<Course<u64>>,
+    loss: Loss,
+    wire: Option<Wire>,
+    /// When the packet before is at the far end: a shorter delay lets none pass another.
+    last_arrival: Time,
+}
+
+/// When packets leave.
+#[derive(Debug)]
+enum Service {
+    Rate {
+        rate: Arc<Course<u64>>,
+        piece: usize,
+        /// Work, in bits times picoseconds per second, that was left when the last packet's departure was rounded down.
+        carry: u64,
+    },
+    Trace {
+        trace: Arc<Trace>,
+        /// The first opportunity that has not been used.
+        next: u64,
+        /// Bytes left of the one before it.
+        left: u64,
+    },
+}
+
+/// What is destroyed on the wire.
+#[derive(Debug)]
+enum Loss {
+    Constant(Rare),
+    Course(Arc<Course<f64>>, Stream),
+}
+
+impl VaryingLine {
+    /// `corruption` is for a link whose losses do not change. `stream` makes the random numbers of a component.
+    pub(crate) fn new(
+        variation: Variation,
+        corruption: Rare,
+        stream: impl Fn(&str) -> Stream,
+    ) -> Self {
+        let Variation { supply, delay, loss, impairments } = variation;
+        Self {
+            service: match supply {
+                Supply::Rate(rate) => Service::Rate { rate, piece: 0, carry: 0 },
+                Supply::Trace(trace) => Service::Trace { trace, next: 0, left: 0 },
+            },
+            delay,
+            loss: if loss.is_constant() {
+                Loss::Constant(corruption)
+            } else {
+                Loss::Course(loss, stream("corruption"))
+            },
+            wire: (!impairments.are_none()).then(|| Wire::new(&impairments, stream)),
+            last_arrival: Time::ZERO,
+        }
+    }
+
+    /// Does a policer refuse a packet of so many bytes that arrives at `now`?
+    pub(super) fn refuses(&mut self, now: Time, bytes: u32) -> bool {
+        self.wire.as_mut().is_some_and(|wire| wire.refuses(now, bytes))
+    }
+
+    /// The ECN field of a packet that leaves with this one.
+    pub(super) fn ecn(&self, field: Ecn) -> Ecn {
+        self.wire.as_ref().map_or(field, |wire| wire.ecn(field))
+    }
+
+    /// May packets pass one another?
+    pub(super) fn reorders(&self) -> bool {
+        self.wire.as_ref().is_some_and(Wire::reorders)
+    }
+
+    /// The shortest delay that it ever has.
+    pub(super) fn least_delay(&self) -> Span {
+        Span(self.delay.least())
+    }
+}
+
+impl Line for VaryingLine {
+    fn send(&mut self, now: Time, bytes: u32, waited: bool) -> Time {
+        match &mut self.service {
+            Service::Rate { rate, piece, carry } => {
+                let mut work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND + *carry;
+                let mut now = now;
+                loop {
+                    let (rate, until) = rate.step(piece, now);
+                    if now >= LATEST {
+                        return LATEST;
+                    }
+                    // At the edge itself the next rate takes over, even for less than a picosecond of work.
+                    if let Some(whole) =
+                        work.checked_div(rate).filter(|&whole| whole < (until - now).0)
+                    {
+                        *carry = work % rate;
+                        return (now + Span(whole)).min(LATEST);
+                    }
+                    work -= rate * (until - now).0;
+                    now = until;
+                }
+            }
+            Service::Trace { trace, next, left } => {
+                // One that was there already may have what the packet before it left of this instant. One that comes
+                // now is too late for that.
+                if !waited {
+                    (*next, *left) = ((*next).max(trace.passed(now)), 0);
+                }
+                let mut needed = u64::from(bytes);
+                while *left < needed {
+                    needed -= *left;
+                    *left = OPPORTUNITY.0;
+                    *next += 1;
+                }
+                *left -= needed;
+                trace.time(*next - 1).min(LATEST)
+            }
+        }
+    }
+
+    fn fate(&mut self, now: Time) -> Fate {
+        let corrupted = match &mut self.loss {
+            Loss::Constant(rare) => rare.happens(),
+            Loss::Course(loss, chance) => uniform(chance) < loss.value(now),
+        };
+        match &mut self.wire {
+            None if corrupted => Fate::Destroyed,
+            None => Fate::Arrives,
+            Some(wire) => {
+                let destroyed = wire.destroys() || corrupted;
+                let (twice, unordered) = (wire.duplicates(), wire.reorders());
+                Fate::Impaired { destroyed, twice, unordered }
+            }
+        }
+    }
+
+    fn arrival(&mut self, now: Time) -> Time {
+        let time = now + Span(self.delay.value(now));
+        if let Some(wire) = &mut self.wire {
+            return wire.arrival(time);
+        }
+        self.last_arrival = self.last_arrival.max(time);
+        self.last_arrival
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_scenario::Step;
+    use longfat_scenario::chance::stream;
+
+    use super::*;
+
+    const SECOND: u64 = PICOSECONDS_PER_SECOND;
+
+    fn line(rate: u64, steps: Vec<Step<u64>>) -> VaryingLine {
+        let constant = |value| Course::new(value, Vec::new());
+        let variation = Variation {
+            supply: Supply::Rate(Arc::new(Course::new(rate, steps))),
+            delay: Arc::new(constant(0)),
+            loss: Arc::new(Course::new(0.0, Vec::new())),
+            impairments: Impairments::default(),
+        };
+        let chance = |part: &str| stream(1, part);
+        VaryingLine::new(variation, Rare::new(0.0, chance("corruption")), chance)
+    }
+
+    #[test]
+    fn no_bit_is_lost_to_rounding() {
+        // 3 bit/s for 2 s, then 7 bit/s: of 56 bits 50 are left at 2 s, which take 50/7 s.
+        let step = Step { at: Time(2 * SECOND), over: Span::ZERO, to: 7 };
+        let mut line = line(3, vec![step]);
+        let mut now = Time::ZERO;
+        for _ in 0..7 {
+            now = line.send(now, 1, true);
+        }
+        assert_eq!(now, Time(2 * SECOND + 50 * SECOND / 7));
+    }
+
+    #[test]
+    fn a_rate_that_never_returns_holds_a_packet_to_the_end_of_time() {
+        let mut line = line(8, vec![Step { at: Time(SECOND / 2), over: Span::ZERO, to: 0 }]);
+        assert_eq!(line.send(Time::ZERO, 1, false), LATEST);
+        assert_eq!(line.send(Time::ZERO + Span::from_seconds(9), 1, false), LATEST);
+    }
+}
