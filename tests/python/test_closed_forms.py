@@ -80,7 +80,7 @@ def test_packets_that_arrive_at_random_wait_as_in_a_textbook() -> None:
 
 @pytest.mark.long
 def test_packets_that_arrive_at_random_wait_as_in_a_textbook_even_at_high_load() -> None:
-    for found in run(queues(), 20):
+    for found in run(queues(), 16):
         agrees(found, within=0.02)
 
 
