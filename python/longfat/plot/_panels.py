@@ -100,7 +100,7 @@ def delay_changes(panels: Sequence[Axes], links: list[tuple[str, pl.DataFrame]])
             color="0.6",
             linewidth=0.6,
             linestyle="--",
-            zorder=0,
+            zorder=1,
         )
 
 
