@@ -324,7 +324,8 @@ impl Flow {
             listener: Listener::new(negotiation),
             propagation: rtt,
         };
-        let selective = transport.recovery == Recovery::Sack && windowed;
+        let selective = transport.recovery.is_selective() && windowed;
+        let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
             receiver: Receiver::new(
@@ -333,7 +334,8 @@ impl Flow {
                 transport.delayed_ack,
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &config.intervals,
-            ),
+            )
+            .telling_duplicates(tells_duplicates),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,

@@ -49,9 +49,13 @@ impl Sender {
         let mut third_duplicate = false;
         let rtt = now - ack.sent;
         let mut lost = 0;
+        let repaired = !self.is_open();
+        if let Some(rack) = self.rack() {
+            rack.on_ack(now, ack.sent);
+        }
         if ack.number > from {
             if self.extras.is_some() {
-                self.note_delivered(now, ack.number);
+                self.note_delivered(now, ack);
             }
             acked = self.scoreboard.advance(from, ack.number);
             self.unacknowledged = ack.number;
@@ -69,7 +73,10 @@ impl Sender {
         }
         let mut sacked = 0;
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
-            (sacked, lost) = self.hear(now, blocks);
+            (sacked, lost) = self.hear(now, ack.sent, blocks);
+        }
+        if self.config.recovery == Recovery::Rack {
+            lost = self.find_losses(now, ack.number, cargo, repaired);
         }
         self.measured.round_trip(rtt, self.config.propagation);
 
@@ -127,28 +134,29 @@ impl Sender {
     /// Takes in selective acknowledgments. Returns how many segments they report for the first time, and how many they
     /// show to be lost.
     #[inline(never)]
-    fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
+    fn hear(&mut self, now: Time, sent: Time, blocks: &Blocks) -> (u64, u64) {
         let (from, next) = (self.unacknowledged, self.next);
-        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
-        let sacked = match rate {
+        let sacked = match &mut self.extras {
             None => self.scoreboard.acknowledge(blocks, from, next, |_| {}),
-            Some(rate) => self
-                .scoreboard
-                .acknowledge(blocks, from, next, |segment| rate.on_delivered(now, segment)),
+            Some(extras) => self.scoreboard.acknowledge(blocks, from, next, |segment| {
+                extras.note_delivered(now, sent, segment);
+            }),
         };
+        if self.config.recovery == Recovery::Rack {
+            return (sacked, 0);
+        }
         (sacked, self.scoreboard.detect_losses(self.unacknowledged))
     }
 
-    /// Segments below `to` are acknowledged: those not reported before are now delivered.
+    /// Segments are acknowledged in order: those not reported before are now delivered.
     #[inline(never)]
-    fn note_delivered(&mut self, now: Time, to: u64) {
-        let Some(rate) = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut())
-        else {
+    fn note_delivered(&mut self, now: Time, ack: &Packet) {
+        let Some(extras) = self.extras.as_mut().filter(|extras| extras.watches_deliveries()) else {
             return;
         };
-        for segment in self.unacknowledged..to {
+        for segment in self.unacknowledged..ack.number {
             if !self.scoreboard.has_arrived(segment) {
-                rate.on_delivered(now, segment);
+                extras.note_delivered(now, ack.sent, segment);
             }
         }
     }
@@ -201,7 +209,7 @@ impl Sender {
             return;
         }
         match self.config.recovery {
-            Recovery::Sack => self.timer.set(restarted),
+            Recovery::Sack | Recovery::Rack => self.timer.set(restarted),
             Recovery::NewReno => {
                 if self.duplicates.partial(advance) {
                     self.timer.set(restarted);
@@ -225,6 +233,9 @@ impl Sender {
 
     #[inline]
     fn loss_begins(&self, third_duplicate: bool) -> bool {
-        self.is_open() && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
+        self.is_open()
+            && (third_duplicate
+                || self.scoreboard.first_is_lost(self.unacknowledged)
+                || self.lost_by_time().is_some())
     }
 }

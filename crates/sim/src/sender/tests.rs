@@ -1,6 +1,7 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
 mod pacing;
+mod rack;
 mod wishes;
 
 use std::collections::VecDeque;
