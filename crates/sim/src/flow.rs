@@ -15,7 +15,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
-use crate::receiver::{Echo, Intervals, Receiver};
+use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
 use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -323,6 +323,7 @@ impl Flow {
             per_mark,
             listener: Listener::new(negotiation),
             propagation: rtt,
+            ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
         };
         let selective = transport.recovery.is_selective() && windowed;
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;

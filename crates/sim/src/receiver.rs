@@ -15,7 +15,7 @@ use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Runs, SegmentRun};
 
 /// An acknowledgment may wait this long for a second segment.
-const DELAYED_ACK: Span = Span::from_millis(100);
+pub(crate) const DELAYED_ACK: Span = Span::from_millis(100);
 
 /// The receiving half of one flow.
 #[derive(Debug)]

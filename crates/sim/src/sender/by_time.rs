@@ -1,9 +1,10 @@
-//! What the sender does about losses found by time (RFC 8985).
+//! What the sender does about losses found by time, and to find them (RFC 8985).
 
 use longfat_units::{Span, Time};
 
+use super::output::Next;
 use super::rack::{Moment, Rack};
-use super::{Extras, Sender, Sends, State};
+use super::{Extras, Sender, Sends};
 use crate::cargo::Cargo;
 
 impl Extras {
@@ -46,27 +47,93 @@ impl Sender {
         rack.on_sent(now, segment, again, unacknowledged);
         let lost = rack.lost();
         self.scoreboard.set_lost(lost);
+        if !again {
+            self.schedule_probe(now);
+        }
     }
 
-    /// An acknowledgment of everything below `number` has been taken in; `repairing`: were losses being repaired when
-    /// it arrived? Returns how many segments are newly found lost.
+    /// An acknowledgment has been taken in; everything below `from` had been acknowledged before, and losses were being
+    /// repaired or not (`repairing`). Returns how many segments are newly found lost, and the one that a probe has
+    /// repaired.
     pub(super) fn find_losses(
         &mut self,
         now: Time,
-        number: u64,
+        from: u64,
         cargo: Option<&Cargo>,
         repairing: bool,
-    ) -> u64 {
-        let duplicate = cargo
-            .and_then(|cargo| cargo.blocks.as_ref())
-            .is_some_and(|blocks| blocks[0].as_duplicate().is_some());
+    ) -> (u64, Option<u64>) {
+        let blocks = cargo.and_then(|cargo| cargo.blocks.as_ref());
+        let duplicate = blocks.and_then(|blocks| blocks[0].as_duplicate());
         let recovered = repairing && self.is_open();
-        let next = self.next;
-        if let Some(rack) = self.rack() {
-            rack.adapt(number, next, duplicate, recovered);
+        let (unacknowledged, next) = (self.unacknowledged, self.next);
+        let advances = unacknowledged > from;
+        let Some(rack) = self.rack() else { return (0, None) };
+        rack.adapt(unacknowledged, next, duplicate.is_some(), recovered);
+        let repaired = rack.heed_probe(unacknowledged, duplicate, !advances && blocks.is_none());
+        let owed = rack.take_owed() + u64::from(repaired.is_some());
+        let found = self.detect(now);
+        if !self.may_probe() {
+            self.cancel_probe();
+        } else if advances {
+            self.schedule_probe(now);
         }
-        let owed = self.rack().map_or(0, Rack::take_owed);
-        owed + self.detect(now)
+        (owed + found, repaired)
+    }
+
+    /// Is there anything that a probe could find (section 7.2)?
+    fn is_probeable(&self) -> bool {
+        self.is_open() && self.scoreboard.is_clear() && self.unacknowledged < self.next
+    }
+
+    /// May a probe be scheduled?
+    fn may_probe(&mut self) -> bool {
+        self.is_probeable() && self.rack().is_some_and(|rack| rack.may_probe())
+    }
+
+    /// Schedules a probe if one may be: after two round trips, and an acknowledgment held back if only one segment is in
+    /// flight, but no later than the retransmission timer expires.
+    fn schedule_probe(&mut self, now: Time) {
+        if !self.may_probe() {
+            return;
+        }
+        let wait = match self.timer.smoothed() {
+            Some(rtt) if self.next - self.unacknowledged == 1 => rtt * 2 + self.config.ack_delay,
+            Some(rtt) => rtt * 2,
+            // As for the first time-out, what a handshake would have measured counts.
+            None => Span::from_seconds(1).max(self.timer.path().rtt * 2),
+        };
+        let at = now.saturating_add(wait).min(self.timer.deadline());
+        if let Some(rack) = self.rack() {
+            rack.schedule_probe(at);
+        }
+        self.set_alarm();
+        self.yield_to(at);
+    }
+
+    fn cancel_probe(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.schedule_probe(Time::NEVER);
+        }
+        self.set_alarm();
+    }
+
+    /// The probe that is to leave now, if one is (section 7.3): new data, or the last segment again.
+    pub(super) fn next_probe(&mut self) -> Option<Next> {
+        if !self.rack().is_some_and(Rack::take_probe) || !self.is_probeable() {
+            return None;
+        }
+        let new = self.next < self.limit && self.in_flight() < self.config.max_window;
+        let (end, probe) =
+            if new { (self.next + 1, Next::New) } else { (self.next, Next::Again(self.next - 1)) };
+        self.rack()?.on_probe(end, !new);
+        Some(probe)
+    }
+
+    /// Recovery begins.
+    pub(super) fn forget_probe(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.forget_probe();
+        }
     }
 
     /// Finds losses, and says when to look again.
@@ -93,18 +160,15 @@ impl Sender {
         }
     }
 
-    /// The alarm went off: looks for losses if that is what it was set for. Returns whether the controller wants to be
+    /// The alarm went off: looks for losses, or sends a probe, if that is what it was set for. Returns whether the controller wants to be
     /// called as well.
     pub(super) fn look_for_losses(&mut self, now: Time) -> bool {
         if self.rack().is_some_and(|rack| rack.deadline() <= now) {
-            let in_flight = self.in_flight();
             self.timer.restart(now);
-            let found = self.detect(now);
-            if let Some(rack) = self.rack() {
-                rack.owe(found);
-            }
-            if found > 0 && matches!(self.state, State::Open) {
-                self.enter_recovery(now, in_flight);
+            if self.rack().is_some_and(|rack| rack.begin_probe(now)) {
+                self.fast_retransmit = true;
+            } else {
+                self.look(now);
             }
         }
         let wanted = self.extras.as_ref().is_some_and(|extras| extras.wants.timer);
@@ -113,6 +177,18 @@ impl Sender {
             self.set_alarm();
         }
         due
+    }
+
+    /// The reordering timer expired.
+    fn look(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        let found = self.detect(now);
+        if let Some(rack) = self.rack() {
+            rack.owe(found);
+        }
+        if found > 0 && self.is_open() {
+            self.enter_recovery(now, in_flight);
+        }
     }
 
     /// The retransmission timer expired: returns how many segments are newly lost. The first unacknowledged one leaves

@@ -49,7 +49,8 @@ impl Sender {
         let mut third_duplicate = false;
         let rtt = now - ack.sent;
         let mut lost = 0;
-        let repaired = !self.is_open();
+        let repairing = !self.is_open();
+        let mut probed = None;
         if let Some(rack) = self.rack() {
             rack.on_ack(now, ack.sent);
         }
@@ -76,7 +77,7 @@ impl Sender {
             (sacked, lost) = self.hear(now, ack.sent, blocks);
         }
         if self.config.recovery == Recovery::Rack {
-            lost = self.find_losses(now, ack.number, cargo, repaired);
+            (lost, probed) = self.find_losses(now, from, cargo, repairing);
         }
         self.measured.round_trip(rtt, self.config.propagation);
 
@@ -99,6 +100,9 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
+        if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
+            self.reduce(now, Cause::Loss, in_flight);
+        }
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to

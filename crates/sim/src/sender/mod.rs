@@ -59,6 +59,8 @@ pub(crate) struct SenderConfig {
     pub(crate) listener: Listener,
     /// Round trip without queues: anything above it is queueing delay.
     pub(crate) propagation: Span,
+    /// How long the receiver may hold an acknowledgment back.
+    pub(crate) ack_delay: Span,
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
@@ -290,6 +292,7 @@ impl Sender {
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
         self.state = State::Recovery { point: self.next };
+        self.forget_probe();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction has already been answered.
         if self.once.loss_counts(self.first_lost()) {

@@ -9,7 +9,7 @@ use crate::packet::{Flags, Packet};
 
 /// Which kind of segment leaves next.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+pub(super) enum Next {
     New,
     Again(u64),
 }
@@ -35,6 +35,9 @@ impl Sender {
                 return None;
             }
             self.fast_retransmit = false;
+            if let Some(probe) = self.next_probe() {
+                return Some(probe);
+            }
             let segment = match self.config.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),

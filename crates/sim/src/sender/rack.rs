@@ -1,4 +1,4 @@
-//! Losses found by time: RACK (RFC 8985).
+//! Losses found by time: RACK-TLP (RFC 8985).
 //!
 //! Whatever was sent before a segment that has been delivered has had its chance. If it has not arrived a round trip
 //! and a reordering window after it left, it is lost; this holds for retransmissions too.
@@ -16,10 +16,16 @@
 //! and each delivery costs O(1) at any window. Detection takes segments from its head, up to the last one that
 //! RACK.segment has overtaken.
 //!
+//! What is lost at the end of all data has nothing after it. If acknowledgments stay away for two round trips, a probe
+//! (TLP) makes the receiver say what it has: new data if there is any, otherwise the last segment once more.
+//!
 //! Differences from the RFC:
 //! - Departures of the same instant are told apart by their order, not by sequence number.
 //! - A retransmitted segment also counts as reordered when time stamps tell that the original arrived. The RFC ignores
 //!   retransmitted segments, and would never learn of a reordering that outlasts three segments.
+//! - No probe is scheduled while one is in flight, rather than given up when its time comes. That the round trip must
+//!   have been measured since the last probe (section 7.3) needs no check: with time stamps, what ends the wait for one
+//!   probe is a measurement.
 
 use longfat_units::{Span, Time};
 
@@ -110,9 +116,23 @@ pub(super) struct Rack {
     /// `RACK.reo_wnd`
     window: Span,
     /// When the next loss may show without an acknowledgment; never if none can.
-    deadline: Time,
+    look_at: Time,
+    /// When a probe is due; never if none is scheduled.
+    probe_at: Time,
+    /// The probe is to leave now.
+    probe_due: bool,
+    probe: Option<Probe>,
     /// Losses found without an acknowledgment, that the next one is to report.
     owed: u64,
+}
+
+/// A probe in flight (section 7.4).
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// `TLP.end_seq`
+    end: u64,
+    /// `TLP.is_retrans`
+    again: bool,
 }
 
 /// What the sender knows when losses are to be found.
@@ -147,14 +167,74 @@ impl Rack {
             persistence: PERSISTENCE,
             duplicate_round: None,
             window: Span::ZERO,
-            deadline: Time::NEVER,
+            look_at: Time::NEVER,
+            probe_at: Time::NEVER,
+            probe_due: false,
+            probe: None,
             owed: 0,
         }
     }
 
-    /// When the next loss may show without an acknowledgment; never if none can.
+    /// When there is something to do without an acknowledgment: to look for losses, or to send a probe. One excludes the
+    /// other (section 8).
     pub(super) fn deadline(&self) -> Time {
-        self.deadline
+        self.look_at.min(self.probe_at)
+    }
+
+    /// May a probe be scheduled, as far as this knows (section 7.2)?
+    pub(super) fn may_probe(&self) -> bool {
+        self.probe.is_none() && self.look_at == Time::NEVER
+    }
+
+    /// Schedules a probe; never, for none.
+    pub(super) fn schedule_probe(&mut self, at: Time) {
+        self.probe_at = at;
+    }
+
+    /// Is a probe due at `now`? If so it leaves next.
+    pub(super) fn begin_probe(&mut self, now: Time) -> bool {
+        if self.probe_at > now {
+            return false;
+        }
+        self.probe_at = Time::NEVER;
+        self.probe_due = true;
+        true
+    }
+
+    /// Is a probe to leave now? It is taken to have left.
+    pub(super) fn take_probe(&mut self) -> bool {
+        std::mem::take(&mut self.probe_due)
+    }
+
+    /// The probe leaves; afterwards everything below `end` has left, the probe perhaps `again`.
+    pub(super) fn on_probe(&mut self, end: u64, again: bool) {
+        self.probe = Some(Probe { end, again });
+    }
+
+    /// Section 7.4.2: everything below `number` is acknowledged, perhaps with news of a `duplicate`, or as a `bare`
+    /// acknowledgment that repeats the last one. Returns the segment that the probe has repaired, if it did that.
+    pub(super) fn heed_probe(
+        &mut self,
+        number: u64,
+        duplicate: Option<u64>,
+        bare: bool,
+    ) -> Option<u64> {
+        let Probe { end, again } = self.probe?;
+        if number < end {
+            return None;
+        }
+        let needless = !again || duplicate == Some(end - 1) || bare;
+        if needless || number > end {
+            self.probe = None;
+        }
+        (!needless && number > end).then_some(end - 1)
+    }
+
+    /// Recovery begins: it needs no probe (section 7.1).
+    pub(super) fn forget_probe(&mut self) {
+        self.probe_at = Time::NEVER;
+        self.probe_due = false;
+        self.probe = None;
     }
 
     /// These losses were found without an acknowledgment.
@@ -235,7 +315,7 @@ impl Rack {
         }
     }
 
-    /// Finds losses (step 5), and sets the deadline. Returns how many there are.
+    /// Finds losses (step 5), and when to look again. Returns how many there are.
     pub(super) fn detect(&mut self, moment: &Moment) -> u64 {
         self.window = self.reordering_window(moment);
         self.overtake();
@@ -247,7 +327,7 @@ impl Rack {
             self.lose(self.in_flight.first);
         }
         let last = self.overtaken;
-        self.deadline = match last {
+        self.look_at = match last {
             NONE => Time::NEVER,
             last => self.of(last).at.saturating_add(wait),
         };
@@ -257,7 +337,8 @@ impl Rack {
     /// The retransmission timer expired (section 6.3). Returns how many segments are newly lost: the first
     /// unacknowledged one, and all whose time is over.
     pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64) -> u64 {
-        self.deadline = Time::NEVER;
+        self.look_at = Time::NEVER;
+        self.forget_probe();
         let before = self.lost_count;
         if self.of(unacknowledged).place == Place::InFlight {
             self.lose(unacknowledged);
@@ -461,6 +542,37 @@ mod tests {
         rack.on_ack(at(360), at(250));
         rack.on_delivered(at(360), at(250), 3);
         assert_eq!((rack.rtt, rack.newest), (Span::from_millis(110), 13));
+    }
+
+    #[test]
+    fn a_time_out_takes_only_the_first_and_what_has_had_its_time() {
+        // Section 6.3. The round trip is 100 ms. By 105 ms those that left until 5 ms are lost, by 100 ms none: then only
+        // the first one is, whenever it left.
+        for (now, lost) in [(105, 5), (100, 1)] {
+            let mut rack = ten();
+            deliver(&mut rack, 0, 100);
+            assert_eq!(rack.detect(&moment(100, true, 0)), 0);
+            assert_eq!(rack.on_timeout(at(now), 1), lost);
+            assert_eq!((rack.lost(), rack.first_lost()), (lost, Some(1)));
+        }
+    }
+
+    #[test]
+    fn what_a_probe_has_done() {
+        // Section 7.4.2: everything below 10 had left when it did.
+        let heed = |again, number, duplicate, bare| {
+            let mut rack = Rack::new();
+            rack.on_probe(10, again);
+            let repaired = rack.heed_probe(number, duplicate, bare);
+            (repaired, rack.probe.is_none())
+        };
+        assert_eq!(heed(true, 9, None, true), (None, false), "not yet");
+        assert_eq!(heed(false, 10, None, false), (None, true), "it was new data");
+        assert_eq!(heed(true, 10, None, false), (None, false), "either of the two");
+        assert_eq!(heed(true, 10, Some(9), false), (None, true), "both arrived");
+        assert_eq!(heed(true, 10, Some(4), false), (None, false), "another one arrived twice");
+        assert_eq!(heed(true, 10, None, true), (None, true), "both arrived, in the old way");
+        assert_eq!(heed(true, 11, None, false), (Some(9), true), "only one of the two arrived");
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
+        ack_delay: Span::ZERO,
     }
 }
 

@@ -191,14 +191,15 @@ fn reordering_beyond_the_window_is_answered_after_it() {
 }
 
 #[test]
-fn a_time_out_takes_only_what_has_had_its_time() {
-    // Section 6.3. Nothing has been acknowledged when the timer of 1 s expires: everything is lost, and repaired in slow
-    // start.
-    let all: Vec<u64> = (0..6).collect();
-    let mut wire = Wire::new(6.0, rack(6), &all, &[]);
+fn a_time_out_repairs_in_slow_start() {
+    // Of six, sent at 0, the last five are lost, and so is the probe at 300 ms. The timer starts again then, with 300 ms. By
+    // 600 ms all have had their time, 100 ms, the probe included: one leaves, then two, and from a threshold of two on
+    // still two.
+    let mut wire = Wire::new(6.0, rack(6), &[1, 2, 3, 4, 5, 5], &[]);
     wire.run(60_000);
-    let expected = [(1000, 0), (1100, 1), (1100, 2), (1200, 3), (1200, 4), (1200, 5)];
+    let expected = [(300, 5), (600, 1), (700, 2), (700, 3), (800, 4), (800, 5)];
     assert_eq!(wire.retransmissions(), expected);
+    assert_eq!(wire.sender.measured().timeouts, 1);
     assert!(wire.sender.is_done());
 }
 
@@ -221,4 +222,76 @@ fn the_retransmission_timer_waits_for_the_reordering_timer() {
     assert_eq!(wire.retransmissions(), [(5_225, next)]);
     assert_eq!(wire.sender.measured().timeouts, 0);
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn the_last_segment_is_sent_again_after_two_round_trips() {
+    // Section 7. The last of ten is lost; the others are acknowledged at 100 ms. The time-out is 300 ms by then, the probe
+    // leaves after 200 ms.
+    let mut wire = Wire::new(10.0, rack(10), &[9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+    // With only one segment in flight, an acknowledgment held back must not look like a loss.
+    let config = SenderConfig { ack_delay: Span::from_millis(40), ..rack(10) };
+    let mut wire = Wire::new(10.0, config, &[9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(340, 9)]);
+    // Before anything is acknowledged: after a second, as the time-out.
+    let mut wire = Wire::new(10.0, rack(1), &[0], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(1000, 0)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn a_probe_reveals_a_lost_tail() {
+    // The last three are lost. At 300 ms the last one leaves again; its block comes at 400 ms and shows the other two, sent
+    // at 0, to be lost.
+    let mut wire = Wire::new(10.0, rack(10), &[7, 8, 9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(300, 9), (400, 7), (400, 8)]);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn new_data_is_a_better_probe() {
+    // The second window, 4 to 7, is lost as a whole. The probe is 8, although the window is full (section 7.3).
+    let mut wire = Wire::new(4.0, rack(20), &[4, 5, 6, 7], &[]);
+    wire.run(350);
+    assert_eq!(wire.log[8..], [(300, 8, false)]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions()[0], (400, 4));
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert_eq!(wire.receiver.received().again, 0);
+    assert!(wire.sender.is_done());
+    // The receiver's window holds for probes, too.
+    let config = SenderConfig { max_window: 4, ..rack(20) };
+    let mut wire = Wire::new(4.0, config, &[4, 5, 6, 7], &[]);
+    wire.run(350);
+    assert_eq!(wire.log[8..], [(300, 7, true)]);
+}
+
+/// The last of ten segments needs a probe; then there are ten more. Returns how often the sender reduced its window.
+fn reductions_after_a_probe(lost: &[u64], late: &[(u64, u64)]) -> u64 {
+    let mut wire = Wire::new(10.0, rack(10), lost, late);
+    wire.run(450);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
+    assert!(wire.sender.is_done());
+    wire.sender.limit = 20;
+    wire.send();
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    wire.sender.measured().congestion_events
+}
+
+#[test]
+fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
+    // Section 7.4. If 9 is lost, nothing but the next acknowledgment can tell. If it only took 250 ms longer, the receiver
+    // reports it as a duplicate.
+    assert_eq!(reductions_after_a_probe(&[9], &[]), 1);
+    assert_eq!(reductions_after_a_probe(&[], &[(9, 250)]), 0);
 }
