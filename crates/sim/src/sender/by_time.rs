@@ -4,7 +4,8 @@ use longfat_units::{Span, Time};
 
 use super::output::Next;
 use super::rack::{Moment, Rack};
-use super::{Extras, Sender, Sends};
+use super::reduction::{Delivery, Reduction};
+use super::{Extras, Sender, Sends, State};
 use crate::cargo::Cargo;
 
 impl Extras {
@@ -47,6 +48,9 @@ impl Sender {
         rack.on_sent(now, segment, again, unacknowledged);
         let lost = rack.lost();
         self.scoreboard.set_lost(lost);
+        if let Some(reduction) = self.reduction() {
+            reduction.on_sent();
+        }
         if !again {
             self.schedule_probe(now);
         }
@@ -129,9 +133,11 @@ impl Sender {
         Some(probe)
     }
 
-    /// Recovery begins.
-    pub(super) fn forget_probe(&mut self) {
-        if let Some(rack) = self.rack() {
+    /// A recovery begins.
+    pub(super) fn prepare_recovery(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        extras.reduction = None;
+        if let Some(rack) = &mut extras.rack {
             rack.forget_probe();
         }
     }
@@ -189,6 +195,41 @@ impl Sender {
         if found > 0 && self.is_open() {
             self.enter_recovery(now, in_flight);
         }
+        self.regulate(now, 0, false);
+    }
+
+    /// The reduction of the current recovery.
+    fn reduction(&mut self) -> Option<&mut Reduction> {
+        self.extras.as_mut()?.reduction.as_mut()
+    }
+
+    /// An acknowledgment that reports `delivered` segments, or the reordering timer, has been dealt with: in a recovery,
+    /// adopts what may be in flight until the next one (RFC 9937).
+    pub(super) fn regulate(&mut self, now: Time, delivered: u64, safe: bool) {
+        let recovering = matches!(self.state, State::Recovery { .. });
+        if !recovering && self.reduction().is_none() {
+            return;
+        }
+        // What the controller allows: the target, and what remains when recovery is over.
+        self.heed_control(now);
+        let (in_flight, target) = (self.in_flight(), self.allowed);
+        let outstanding = self.next - self.unacknowledged;
+        let flight = outstanding - self.scoreboard.sacked() + delivered;
+        let Some(extras) = &mut self.extras else { return };
+        if recovering {
+            let reduction = extras.reduction.get_or_insert(Reduction::new(flight));
+            let delivery = Delivery { delivered, safe, in_flight, target };
+            self.allowed = reduction.on_ack(&delivery).min(self.config.max_window);
+        } else {
+            extras.reduction = None;
+        }
+    }
+
+    /// Something else has adopted the window: in a recovery it is not to be filled at once.
+    pub(super) fn heed_reduction(&mut self) {
+        if let Some(allowed) = self.reduction().map(|reduction| reduction.allowed()) {
+            self.allowed = allowed.min(self.config.max_window);
+        }
     }
 
     /// The retransmission timer expired: returns how many segments are newly lost. The first unacknowledged one leaves
@@ -200,6 +241,7 @@ impl Sender {
         let lost = rack.lost();
         self.scoreboard.set_lost(lost);
         self.fast_retransmit = true;
+        self.prepare_recovery();
         found
     }
 }

@@ -103,6 +103,9 @@ impl Sender {
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
             self.reduce(now, Cause::Loss, in_flight);
         }
+        if self.config.recovery == Recovery::Rack {
+            self.regulate(now, acked + sacked, acked > 0 && lost == 0);
+        }
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to

@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod pacing;
 mod rack;
+mod reduction;
 mod scoreboard;
 mod timer;
 
@@ -29,6 +30,7 @@ use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::SenderCounts;
 use pacing::Pacer;
 use rack::Rack;
+use reduction::Reduction;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
 
@@ -201,6 +203,8 @@ struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
+    /// How the window falls, in recoveries with [`Rack`].
+    reduction: Option<Reduction>,
     /// When the timer last expired; cleared by the first progress afterwards.
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
@@ -215,7 +219,14 @@ impl Extras {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
-        Some(Box::new(Self { wants, delivery_rate, rack, timed_out: None, spurious: None }))
+        Some(Box::new(Self {
+            wants,
+            delivery_rate,
+            rack,
+            reduction: None,
+            timed_out: None,
+            spurious: None,
+        }))
     }
 
     /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
@@ -292,7 +303,7 @@ impl Sender {
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
         self.state = State::Recovery { point: self.next };
-        self.forget_probe();
+        self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction has already been answered.
         if self.once.loss_counts(self.first_lost()) {
@@ -435,6 +446,7 @@ impl Sends for Sender {
         self.heed_pacing();
         self.set_alarm();
         self.heed_control(now);
+        self.heed_reduction();
     }
 
     #[inline]

@@ -338,7 +338,6 @@ impl Rack {
     /// unacknowledged one, and all whose time is over.
     pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64) -> u64 {
         self.look_at = Time::NEVER;
-        self.forget_probe();
         let before = self.lost_count;
         if self.of(unacknowledged).place == Place::InFlight {
             self.lose(unacknowledged);

@@ -158,11 +158,11 @@ fn fewer_than_three_blocks_suffice_with_time() {
 
 #[test]
 fn a_lost_retransmission_is_found_without_a_time_out() {
-    // 2 is lost, and again when it is sent again at 100 ms. What leaves after that and arrives shows it: 100 ms after it
-    // left, with no reordering window in recovery. The timer would have expired at 400 ms.
+    // 2 is lost, and again when it is sent again at 100 ms. 14 leaves right after it and arrives: at 200 ms the copy has
+    // had its 100 ms, with no reordering window in recovery. The timer would have expired at 400 ms.
     let mut wire = Wire::new(10.0, rack(60), &[2, 2], &[]);
     wire.run(60_000);
-    assert_eq!(wire.retransmissions(), [(100, 2), (300, 2)]);
+    assert_eq!(wire.retransmissions(), [(100, 2), (200, 2)]);
     let counts = wire.sender.measured();
     assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
     assert!(wire.sender.is_done());
@@ -247,11 +247,11 @@ fn the_last_segment_is_sent_again_after_two_round_trips() {
 
 #[test]
 fn a_probe_reveals_a_lost_tail() {
-    // The last three are lost. At 300 ms the last one leaves again; its block comes at 400 ms and shows the other two, sent
-    // at 0, to be lost.
+    // The last three are lost. At 300 ms the last one leaves again; its block comes at 400 ms and shows the other two,
+    // sent at 0, to be lost. One arrival releases one segment.
     let mut wire = Wire::new(10.0, rack(10), &[7, 8, 9], &[]);
     wire.run(60_000);
-    assert_eq!(wire.retransmissions(), [(300, 9), (400, 7), (400, 8)]);
+    assert_eq!(wire.retransmissions(), [(300, 9), (400, 7), (500, 8)]);
     let counts = wire.sender.measured();
     assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
     assert!(wire.sender.is_done());
@@ -294,4 +294,42 @@ fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
     // reports it as a duplicate.
     assert_eq!(reductions_after_a_probe(&[9], &[]), 1);
     assert_eq!(reductions_after_a_probe(&[], &[(9, 250)]), 0);
+}
+
+#[test]
+fn the_window_falls_in_proportion_to_what_arrives() {
+    // RFC 9937. Twenty in flight, 2 lost. At 100 ms the acknowledgments of 0 and 1, and the blocks 3 and 4, release 20
+    // to 23. With block 5 recovery begins: 20 are to become 10. That block and every second one of the next 14 release a
+    // segment, first 2 and then 24 to 30. At 200 ms ten are in flight with block 21, and the blocks 22 and 23 release one
+    // each, 10 for 19. Then 2 is acknowledged, and with it everything up to the recovery point: nine are in flight, 24 to
+    // 32, and one more may leave.
+    let mut wire = Wire::new(20.0, rack(200), &[2], &[]);
+    wire.run(150);
+    let expected = [vec![(100, 2, true)], (24..=30).map(|new| (100, new, false)).collect()];
+    assert_eq!(wire.log[24..], expected.concat());
+    wire.run(250);
+    let second: Vec<u64> = wire.log[32..].iter().map(|sent| sent.1).collect();
+    assert_eq!(second[..3], [31, 32, 33]);
+    assert!(wire.log[32..].iter().all(|sent| sent.0 == 200 && !sent.2));
+    assert_eq!(wire.sender.in_flight(), 10);
+    wire.run(60_000);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn after_a_burst_of_losses_each_arrival_releases_one_and_later_two() {
+    // Of twenty the first 15 are lost. At 100 ms the blocks 15 and 16 release 20 and 21, and block 17 begins recovery:
+    // four are in flight, and ten the target. Each block releases one (conservation bound), here and at 200 ms for 20
+    // and 21. From then on data is acknowledged in order, and each acknowledgment releases two (slow start bound): for
+    // 0, 1 and 2 at 200 ms, which makes eight in flight, and for 3 and 4 at 300 ms, which makes ten.
+    let lost: Vec<u64> = (0..15).collect();
+    let mut wire = Wire::new(20.0, rack(200), &lost, &[]);
+    wire.run(60_000);
+    let at = [100, 100, 100, 200, 200, 200, 200, 200, 200, 200, 200, 300, 300, 300, 300];
+    let expected: Vec<(u64, u64)> = at.into_iter().zip(0..).collect();
+    assert_eq!(wire.retransmissions(), expected);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
 }
