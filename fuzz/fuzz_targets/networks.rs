@@ -149,7 +149,12 @@ impl Choices<'_> {
             text += self.of(&["", "packet = \"64 B\"\n", "packet = \"9 kB\"\n"]);
             text += self.of(&["", "ecn = false\n"]);
             text += self.of(&["", "delayed_ack = true\n"]);
-            text += self.of(&["", "recovery = \"newreno\"\n", "recovery = \"reno\"\n"]);
+            text += self.of(&[
+                "",
+                "recovery = \"newreno\"\n",
+                "recovery = \"reno\"\n",
+                "recovery = \"rack\"\n",
+            ]);
             text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart++\"\n"]);
             text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);
             text += self.of(&["", "initial_threshold = 2\n"]);

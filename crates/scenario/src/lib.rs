@@ -304,6 +304,8 @@ pub enum Recovery {
     NewReno,
     /// One fast retransmission per window (RFC 5681).
     Reno,
+    /// Selective acknowledgments, with losses found by time (RFC 8985).
+    Rack,
 }
 
 /// How round trips become a retransmission time-out (RTO).
@@ -331,8 +333,17 @@ pub enum RtoRestart {
 
 impl Recovery {
     /// The names in scenario files.
-    pub(crate) const NAMES: &[(&str, Self)] =
-        &[("sack", Self::Sack), ("newreno", Self::NewReno), ("reno", Self::Reno)];
+    pub(crate) const NAMES: &[(&str, Self)] = &[
+        ("sack", Self::Sack),
+        ("newreno", Self::NewReno),
+        ("reno", Self::Reno),
+        ("rack", Self::Rack),
+    ];
+
+    /// Does the receiver report what has arrived out of order?
+    pub fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::Rack)
+    }
 }
 
 impl RtoEstimator {

@@ -8,7 +8,8 @@ use slab::Slab;
 
 use crate::runs::SegmentRun;
 
-/// Up to three blocks, the one with the newest segment first (RFC 2018, section 4). Empty ones have `first == end`.
+/// Up to three blocks, the one with the newest segment first (RFC 2018, section 4). Empty ones have `first == end`. The
+/// first may instead be a segment that has arrived twice (RFC 2883).
 pub(crate) type Blocks = [SegmentRun; 3];
 
 /// What one packet carries.

@@ -14,7 +14,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
-use crate::receiver::{Echo, Intervals, Receiver};
+use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
 use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -328,8 +328,10 @@ impl Flow {
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,
+            ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
         };
-        let selective = transport.recovery == Recovery::Sack && windowed;
+        let selective = transport.recovery.is_selective() && windowed;
+        let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
             receiver: Receiver::new(
@@ -338,7 +340,8 @@ impl Flow {
                 transport.delayed_ack,
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &config.intervals,
-            ),
+            )
+            .telling_duplicates(tells_duplicates),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,

@@ -15,7 +15,7 @@ use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Runs, SegmentRun};
 
 /// An acknowledgment may wait this long for a second segment.
-const DELAYED_ACK: Span = Span::from_millis(100);
+pub(crate) const DELAYED_ACK: Span = Span::from_millis(100);
 
 /// The receiving half of one flow.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Receiver {
     reported: Blocks,
     /// One past the last segment of the flow.
     limit: u64,
-    selective: bool,
+    reports: Reports,
     delayed_ack: bool,
     echo: Echo,
     /// A delayed acknowledgment, and when it must leave.
@@ -36,6 +36,17 @@ pub(crate) struct Receiver {
     /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
     marked: bool,
     received: Received,
+}
+
+/// What acknowledgments report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reports {
+    /// What has arrived in order.
+    InOrder,
+    /// Also what has arrived out of order (RFC 2018).
+    Early,
+    /// Also what arrives twice (RFC 2883).
+    Twice,
 }
 
 /// How a mark is echoed.
@@ -117,7 +128,7 @@ impl Receiver {
             early: Runs::default(),
             reported: Blocks::default(),
             limit: segments.unwrap_or(u64::MAX),
-            selective,
+            reports: if selective { Reports::Early } else { Reports::InOrder },
             delayed_ack,
             echo,
             pending: None,
@@ -136,6 +147,12 @@ impl Receiver {
         }
     }
 
+    /// The same receiver, if it `tells` with segments that arrive twice (RFC 2883) or does not.
+    #[must_use]
+    pub(crate) fn telling_duplicates(self, tells: bool) -> Self {
+        if tells { Self { reports: Reports::Twice, ..self } } else { self }
+    }
+
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
@@ -149,8 +166,8 @@ impl Receiver {
         if unbroken {
             self.expected += 1;
             self.received.count(at);
-        } else {
-            self.reassemble(data.number, at);
+        } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
+            return self.repeat(data, at, hold);
         }
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
@@ -164,7 +181,7 @@ impl Receiver {
         if self.early.is_empty() && !data.flags.has(Flags::CARGO) {
             return Some(ack);
         }
-        let tells = self.selective && !self.early.is_empty();
+        let tells = self.reports != Reports::InOrder && !self.early.is_empty();
         let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported));
         Some(ack.with_cargo(cargo))
     }
@@ -193,19 +210,19 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment out of order, or one that may close a gap.
+    /// Handles a segment out of order, or one that may close a gap. True if it had arrived before.
     #[inline(never)]
-    fn reassemble(&mut self, number: u64, at: Time) {
+    fn reassemble(&mut self, number: u64, at: Time) -> bool {
         if number < self.expected || self.early.contains_reserved(self.expected, number) {
             self.received.again += 1;
-            return;
+            return true;
         }
         self.received.count(at);
         if number > self.expected {
             self.early.reserve(self.expected, number + 1);
             let run = self.early.insert(number);
             self.report(run);
-            return;
+            return false;
         }
         self.expected += 1;
         while self.early.contains(self.expected) {
@@ -219,6 +236,21 @@ impl Receiver {
             }
         }
         self.reported.sort_by_key(|run| run.end == 0);
+        false
+    }
+
+    /// The acknowledgment of a segment that had arrived before: its first block is that segment.
+    #[cold]
+    fn repeat(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
+        let (sent, flags) = if self.delayed_ack {
+            self.delay(data, at, false, hold)?
+        } else {
+            (data.sent, data.flags)
+        };
+        let ack = self.acknowledge(data, sent, flags);
+        let [first, second, _] = self.reported;
+        let blocks = [SegmentRun::duplicate(data.number), first, second];
+        Some(ack.with_cargo(hold.hand_over(data.cargo(), Some(blocks))))
     }
 
     /// Puts a run first, replacing those it has merged with.

@@ -19,6 +19,19 @@ pub(crate) struct SegmentRun {
     pub(crate) end: u64,
 }
 
+impl SegmentRun {
+    /// In the blocks of an acknowledgment: a segment that has arrived twice (RFC 2883). It is written backwards, which
+    /// makes it empty for all that do not ask.
+    pub(crate) fn duplicate(segment: u64) -> Self {
+        Self { first: segment + 1, end: segment }
+    }
+
+    /// The segment that has arrived twice, if this says so.
+    pub(crate) fn as_duplicate(self) -> Option<u64> {
+        (self.end < self.first).then_some(self.end)
+    }
+}
+
 impl Runs {
     /// How many segments are present.
     pub(crate) fn count(&self) -> u64 {

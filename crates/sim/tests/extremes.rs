@@ -45,7 +45,12 @@ impl Choices {
             self.of(&["", "size = \"50 kB\"\n"]),
             self.of(&["", "delayed_ack = true\n"]),
             self.of(&["", "ecn = false\n"]),
-            self.of(&["", "recovery = \"newreno\"\n", "recovery = \"reno\"\n"]),
+            self.of(&[
+                "",
+                "recovery = \"newreno\"\n",
+                "recovery = \"reno\"\n",
+                "recovery = \"rack\"\n",
+            ]),
             self.of(&["", "initial_window = 1\n", "initial_window = 200\n"]),
             self.of(&["", "rto_estimator = \"linux\"\n"]),
             self.of(&["", "host_jitter = \"100 ns\"\n"]),

@@ -65,7 +65,7 @@ const CONTROLS: [&str; 9] =
 fn alone() -> impl Strategy<Value = Alone> {
     let sender = (
         select(CONTROLS.to_vec()),
-        select(&["sack", "newreno", "reno"][..]),
+        select(&["sack", "newreno", "reno", "rack"][..]),
         select(&["standard", "limited", "hystart++"][..]),
         any::<bool>(),
     )

@@ -39,7 +39,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "ecn": [True, False],
     "initial_window": [ABSENT, 1, 1000],
     "slow_start": [ABSENT, "limited", "hystart++"],
-    "recovery": [ABSENT, "newreno", "reno"],
+    "recovery": [ABSENT, "newreno", "reno", "rack"],
     "delayed_ack": [ABSENT, True],
     "pacing": [ABSENT, "spread", "none"],
     "max_window": [ABSENT, 1, 50],

@@ -380,7 +380,7 @@ fn transport() -> impl Strategy<Value = String> {
         (0.001..1e12_f64).prop_map(|rate| format!("{{ rate = \"{rate} /s\" }}")),
     ];
     (
-        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\""])),
+        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("rto_tick", span(1..10_000_000_000_000)),

@@ -49,9 +49,14 @@ impl Sender {
         let mut third_duplicate = false;
         let rtt = now - ack.sent;
         let mut lost = 0;
+        let repairing = !self.is_open();
+        let mut probed = None;
+        if let Some(rack) = self.rack() {
+            rack.on_ack(now, ack.sent);
+        }
         if ack.number > from {
             if self.extras.is_some() {
-                self.note_delivered(now, ack.number);
+                self.note_delivered(now, ack);
             }
             acked = self.scoreboard.advance(from, ack.number);
             self.unacknowledged = ack.number;
@@ -69,7 +74,10 @@ impl Sender {
         }
         let mut sacked = 0;
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
-            (sacked, lost) = self.hear(now, blocks);
+            (sacked, lost) = self.hear(now, ack.sent, blocks);
+        }
+        if self.config.recovery == Recovery::Rack {
+            (lost, probed) = self.find_losses(now, from, cargo, repairing);
         }
         self.measured.round_trip(rtt, self.config.propagation);
 
@@ -92,6 +100,12 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
+        if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
+            self.reduce(now, Cause::Loss, in_flight);
+        }
+        if self.config.recovery == Recovery::Rack {
+            self.regulate(now, acked + sacked, acked > 0 && lost == 0);
+        }
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
@@ -127,28 +141,29 @@ impl Sender {
     /// Takes in selective acknowledgments. Returns how many segments they report for the first time, and how many they
     /// show to be lost.
     #[inline(never)]
-    fn hear(&mut self, now: Time, blocks: &Blocks) -> (u64, u64) {
+    fn hear(&mut self, now: Time, sent: Time, blocks: &Blocks) -> (u64, u64) {
         let (from, next, stale) = (self.unacknowledged, self.next, self.config.acks_pass);
-        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
-        let sacked = match rate {
+        let sacked = match &mut self.extras {
             None => self.scoreboard.acknowledge(blocks, from, next, stale, |_| {}),
-            Some(rate) => self
-                .scoreboard
-                .acknowledge(blocks, from, next, stale, |segment| rate.on_delivered(now, segment)),
+            Some(extras) => self.scoreboard.acknowledge(blocks, from, next, stale, |segment| {
+                extras.note_delivered(now, sent, segment);
+            }),
         };
+        if self.config.recovery == Recovery::Rack {
+            return (sacked, 0);
+        }
         (sacked, self.scoreboard.detect_losses(self.unacknowledged))
     }
 
-    /// Segments below `to` are acknowledged: those not reported before are now delivered.
+    /// Segments are acknowledged in order: those not reported before are now delivered.
     #[inline(never)]
-    fn note_delivered(&mut self, now: Time, to: u64) {
-        let Some(rate) = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut())
-        else {
+    fn note_delivered(&mut self, now: Time, ack: &Packet) {
+        let Some(extras) = self.extras.as_mut().filter(|extras| extras.watches_deliveries()) else {
             return;
         };
-        for segment in self.unacknowledged..to {
+        for segment in self.unacknowledged..ack.number {
             if !self.scoreboard.has_arrived(segment) {
-                rate.on_delivered(now, segment);
+                extras.note_delivered(now, ack.sent, segment);
             }
         }
     }
@@ -201,7 +216,7 @@ impl Sender {
             return;
         }
         match self.config.recovery {
-            Recovery::Sack => self.timer.set(restarted),
+            Recovery::Sack | Recovery::Rack => self.timer.set(restarted),
             Recovery::NewReno => {
                 if self.duplicates.partial(advance) {
                     self.timer.set(restarted);
@@ -227,6 +242,9 @@ impl Sender {
 
     #[inline]
     fn loss_begins(&self, third_duplicate: bool) -> bool {
-        self.is_open() && (third_duplicate || self.scoreboard.first_is_lost(self.unacknowledged))
+        self.is_open()
+            && (third_duplicate
+                || self.scoreboard.first_is_lost(self.unacknowledged)
+                || self.lost_by_time().is_some())
     }
 }

@@ -1,17 +1,20 @@
 //! The sending half of TCP: what to send, and when.
 //!
 //! A state machine that knows no network: it is handed acknowledgments and time-outs, and polled for the next packet.
-//! The controller supplies window and pacing; the sender detects and repairs losses (RFC 6675; RFC 6582 and RFC 5681 on
-//! request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298). Flows
+//! The controller supplies window and pacing; the sender detects and repairs losses (RFC 6675; RFC 6582, RFC 5681 and RFC
+//! 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298). Flows
 //! without a window use [`BurstSender`].
 
 mod bursts;
+mod by_time;
 mod delivery;
 mod duplicates;
 mod input;
 mod measure;
 mod output;
 mod pacing;
+mod rack;
+mod reduction;
 mod scoreboard;
 mod timer;
 
@@ -26,6 +29,8 @@ use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::SenderCounts;
 use pacing::Pacer;
+use rack::Rack;
+use reduction::Reduction;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
 
@@ -58,6 +63,8 @@ pub(crate) struct SenderConfig {
     pub(crate) propagation: Span,
     /// May acknowledgments pass one another on their way?
     pub(crate) acks_pass: bool,
+    /// How long the receiver may hold an acknowledgment back.
+    pub(crate) ack_delay: Span,
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
@@ -179,9 +186,9 @@ pub(crate) struct Sender {
     asks_pacing_always: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// State kept only for controllers that ask for it.
+    /// State kept only for controllers that ask for it, and for losses found by time.
     extras: Option<Box<Extras>>,
-    /// When the controller wants to be called; never if it does not.
+    /// When the controller wants to be called, or time alone may show a loss; never if neither.
     alarm: Time,
     /// Flags of new data, and of retransmissions.
     new_flags: Flags,
@@ -191,11 +198,15 @@ pub(crate) struct Sender {
     measured: SenderCounts,
 }
 
-/// State kept only for controllers that ask for it.
+/// State kept only for controllers that ask for it, and for losses found by time. With any of it no acknowledgment and
+/// no departure is plain.
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
+    rack: Option<Rack>,
+    /// How the window falls, in recoveries with [`Rack`].
+    reduction: Option<Reduction>,
     /// When the timer last expired; cleared by the first progress afterwards.
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
@@ -203,13 +214,21 @@ struct Extras {
 }
 
 impl Extras {
-    /// What these wishes require, if anything.
-    fn of(wants: Wants) -> Option<Box<Self>> {
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING {
+    /// What these wishes and this recovery require, if anything.
+    fn of(wants: Wants, recovery: Recovery) -> Option<Box<Self>> {
+        let rack = (recovery == Recovery::Rack).then(Rack::new);
+        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && rack.is_none() {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
-        Some(Box::new(Self { wants, delivery_rate, timed_out: None, spurious: None }))
+        Some(Box::new(Self {
+            wants,
+            delivery_rate,
+            rack,
+            reduction: None,
+            timed_out: None,
+            spurious: None,
+        }))
     }
 
     /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
@@ -238,7 +257,7 @@ impl Sender {
         now: Time,
     ) -> Self {
         let wants = control.wants();
-        let extras = Extras::of(wants);
+        let extras = Extras::of(wants, config.recovery);
         let plain = config.listener.offer();
         let mut sender = Self {
             unacknowledged: 0,
@@ -249,7 +268,7 @@ impl Sender {
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
             duplicates: Duplicates::new(THRESHOLD),
-            counts_duplicates: config.recovery != Recovery::Sack,
+            counts_duplicates: !config.recovery.is_selective(),
             measured: SenderCounts::new(now, control.window().0),
             control,
             timer: RetransmissionTimer::new(&config, now),
@@ -286,9 +305,10 @@ impl Sender {
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
         self.state = State::Recovery { point: self.next };
+        self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction has already been answered.
-        if self.once.loss_counts(self.unacknowledged) {
+        if self.once.loss_counts(self.first_lost()) {
             self.reduce(now, Cause::Loss, in_flight);
         }
     }
@@ -337,11 +357,12 @@ impl Sender {
         self.allowed = allowed.min(self.config.max_window);
     }
 
-    /// Asks the controller when it wants to be called.
+    /// Asks the controller when it wants to be called, and RACK when to look for losses.
     fn set_alarm(&mut self) {
-        if self.extras.as_ref().is_some_and(|extras| extras.wants.timer) {
-            self.alarm = self.control.timer().unwrap_or(Time::NEVER);
-        }
+        let Some(extras) = &self.extras else { return };
+        let wanted = if extras.wants.timer { self.control.timer() } else { None };
+        let look = extras.rack.as_ref().map_or(Time::NEVER, Rack::deadline);
+        self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
     }
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
@@ -383,11 +404,16 @@ impl Sends for Sender {
         self.state = State::GoBack { point: self.next };
         self.fast_retransmit = false;
         self.duplicates.clear();
-        self.scoreboard.all_lost(self.unacknowledged, self.next);
+        let lost = if self.config.recovery == Recovery::Rack {
+            self.lose_by_timeout(now)
+        } else {
+            self.scoreboard.all_lost(self.unacknowledged, self.next);
+            in_flight
+        };
         if let Some(extras) = &mut self.extras {
             extras.timed_out = Some(now);
             if let Some(rate) = &mut extras.delivery_rate {
-                rate.on_lost(in_flight);
+                rate.on_lost(lost);
             }
         }
         self.once.answered(self.next);
@@ -415,10 +441,14 @@ impl Sends for Sender {
 
     fn on_alarm(&mut self, now: Time) {
         self.alarm = Time::NEVER;
+        if self.config.recovery == Recovery::Rack && !self.look_for_losses(now) {
+            return;
+        }
         self.control.on_timer(now, self.timer.path());
         self.heed_pacing();
         self.set_alarm();
         self.heed_control(now);
+        self.heed_reduction();
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use crate::packet::{Flags, Packet};
 
 /// Which kind of segment leaves next.
 #[derive(Clone, Copy, Debug)]
-enum Next {
+pub(super) enum Next {
     New,
     Again(u64),
 }
@@ -35,9 +35,13 @@ impl Sender {
                 return None;
             }
             self.fast_retransmit = false;
+            if let Some(probe) = self.next_probe() {
+                return Some(probe);
+            }
             let segment = match self.config.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
+                Recovery::Rack => self.lost_by_time(),
             };
             if let Some(segment) = segment {
                 return Some(Next::Again(segment));
@@ -100,6 +104,8 @@ impl Sender {
     fn next_repair(&mut self) -> Option<u64> {
         if self.is_open() || self.scoreboard.is_clear() {
             None
+        } else if self.config.recovery == Recovery::Rack {
+            self.lost_by_time()
         } else {
             self.scoreboard.take_lost(self.unacknowledged)
         }
@@ -107,7 +113,7 @@ impl Sender {
 
     /// `NextSeg`, rules 3 and 4: in recovery, with no lost segment left to repair and nothing new to send.
     fn next_speculative(&mut self) -> Option<u64> {
-        if !matches!(self.state, State::Recovery { .. }) {
+        if !matches!(self.state, State::Recovery { .. }) || self.config.recovery == Recovery::Rack {
             return None;
         }
         self.scoreboard
@@ -168,6 +174,7 @@ impl Sender {
     /// Handles the departure of a packet that the controller wants to know about.
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
+        self.note_departure(now, number, again);
         let in_flight = self.in_flight();
         let Some(extras) = &mut self.extras else { return };
         if let Some(rate) = &mut extras.delivery_rate {

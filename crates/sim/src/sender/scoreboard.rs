@@ -55,6 +55,17 @@ impl Scoreboard {
         self.broken = sacked + lost + retransmitted > 0;
     }
 
+    /// Losses are found elsewhere, by time: `lost` segments are lost and have not been sent again since.
+    pub(crate) fn set_lost(&mut self, lost: u64) {
+        self.lost = lost;
+        self.settle();
+    }
+
+    /// Segments selectively acknowledged.
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked.count()
+    }
+
     /// RFC 6675's `Pipe`: an estimate of what is in the network, for `outstanding` unacknowledged segments.
     #[inline]
     pub(crate) fn pipe(&self, outstanding: u64) -> u64 {

@@ -1,6 +1,7 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
 mod pacing;
+mod rack;
 mod wishes;
 
 use std::collections::VecDeque;
@@ -57,6 +58,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
         acks_pass: false,
+        ack_delay: Span::ZERO,
     }
 }
 

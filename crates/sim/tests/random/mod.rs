@@ -214,7 +214,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
             ][..],
         ),
         select(vec![100_u32, 576, 1500, 9000]),
-        select(&["sack", "newreno", "reno"][..]),
+        select(&["sack", "newreno", "reno", "rack"][..]),
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
         select(&PACINGS[..]),

@@ -1,0 +1,247 @@
+//! What the sender does about losses found by time, and to find them (RFC 8985).
+
+use longfat_units::{Span, Time};
+
+use super::output::Next;
+use super::rack::{Moment, Rack};
+use super::reduction::{Delivery, Reduction};
+use super::{Extras, Sender, Sends, State};
+use crate::cargo::Cargo;
+
+impl Extras {
+    /// Does anything here follow each delivery?
+    pub(super) fn watches_deliveries(&self) -> bool {
+        self.rack.is_some() || self.delivery_rate.is_some()
+    }
+
+    /// The acknowledgment of a segment sent at `sent` reports this one for the first time.
+    pub(super) fn note_delivered(&mut self, now: Time, sent: Time, segment: u64) {
+        if let Some(rate) = &mut self.delivery_rate {
+            rate.on_delivered(now, segment);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.on_delivered(now, sent, segment);
+        }
+    }
+}
+
+impl Sender {
+    /// What finds losses by time, if anything does.
+    pub(super) fn rack(&mut self) -> Option<&mut Rack> {
+        self.extras.as_mut()?.rack.as_mut()
+    }
+
+    /// The first segment that was found lost by time and has not been sent again since.
+    pub(super) fn lost_by_time(&self) -> Option<u64> {
+        self.extras.as_ref()?.rack.as_ref()?.first_lost()
+    }
+
+    /// The first lost segment, when recovery begins.
+    pub(super) fn first_lost(&self) -> u64 {
+        self.lost_by_time().unwrap_or(self.unacknowledged)
+    }
+
+    /// A segment leaves.
+    pub(super) fn note_departure(&mut self, now: Time, segment: u64, again: bool) {
+        let unacknowledged = self.unacknowledged;
+        let Some(rack) = self.rack() else { return };
+        rack.on_sent(now, segment, again, unacknowledged);
+        let lost = rack.lost();
+        self.scoreboard.set_lost(lost);
+        if let Some(reduction) = self.reduction() {
+            reduction.on_sent();
+        }
+        if !again {
+            self.schedule_probe(now);
+        }
+    }
+
+    /// An acknowledgment has been taken in; everything below `from` had been acknowledged before, and losses were being
+    /// repaired or not (`repairing`). Returns how many segments are newly found lost, and the one that a probe has
+    /// repaired.
+    pub(super) fn find_losses(
+        &mut self,
+        now: Time,
+        from: u64,
+        cargo: Option<&Cargo>,
+        repairing: bool,
+    ) -> (u64, Option<u64>) {
+        let blocks = cargo.and_then(|cargo| cargo.blocks.as_ref());
+        let duplicate = blocks.and_then(|blocks| blocks[0].as_duplicate());
+        let recovered = repairing && self.is_open();
+        let (unacknowledged, next) = (self.unacknowledged, self.next);
+        let advances = unacknowledged > from;
+        let Some(rack) = self.rack() else { return (0, None) };
+        rack.adapt(unacknowledged, next, duplicate.is_some(), recovered);
+        let repaired = rack.heed_probe(unacknowledged, duplicate, !advances && blocks.is_none());
+        let owed = rack.take_owed() + u64::from(repaired.is_some());
+        let found = self.detect(now);
+        if !self.may_probe() {
+            self.cancel_probe();
+        } else if advances {
+            self.schedule_probe(now);
+        }
+        (owed + found, repaired)
+    }
+
+    /// Is there anything that a probe could find (section 7.2)?
+    fn is_probeable(&self) -> bool {
+        self.is_open() && self.scoreboard.is_clear() && self.unacknowledged < self.next
+    }
+
+    /// May a probe be scheduled?
+    fn may_probe(&mut self) -> bool {
+        self.is_probeable() && self.rack().is_some_and(|rack| rack.may_probe())
+    }
+
+    /// Schedules a probe if one may be: after two round trips, and an acknowledgment held back if only one segment is in
+    /// flight, but no later than the retransmission timer expires.
+    fn schedule_probe(&mut self, now: Time) {
+        if !self.may_probe() {
+            return;
+        }
+        let wait = match self.timer.smoothed() {
+            Some(rtt) if self.next - self.unacknowledged == 1 => rtt * 2 + self.config.ack_delay,
+            Some(rtt) => rtt * 2,
+            // As for the first time-out, what a handshake would have measured counts.
+            None => Span::from_seconds(1).max(self.timer.path().rtt * 2),
+        };
+        let at = now.saturating_add(wait).min(self.timer.deadline());
+        if let Some(rack) = self.rack() {
+            rack.schedule_probe(at);
+        }
+        self.set_alarm();
+        self.yield_to(at);
+    }
+
+    fn cancel_probe(&mut self) {
+        if let Some(rack) = self.rack() {
+            rack.schedule_probe(Time::NEVER);
+        }
+        self.set_alarm();
+    }
+
+    /// The probe that is to leave now, if one is (section 7.3): new data, or the last segment again.
+    pub(super) fn next_probe(&mut self) -> Option<Next> {
+        if !self.rack().is_some_and(Rack::take_probe) || !self.is_probeable() {
+            return None;
+        }
+        let new = self.next < self.limit && self.in_flight() < self.config.max_window;
+        let (end, probe) =
+            if new { (self.next + 1, Next::New) } else { (self.next, Next::Again(self.next - 1)) };
+        self.rack()?.on_probe(end, !new);
+        Some(probe)
+    }
+
+    /// A recovery begins.
+    pub(super) fn prepare_recovery(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        extras.reduction = None;
+        if let Some(rack) = &mut extras.rack {
+            rack.forget_probe();
+        }
+    }
+
+    /// Finds losses, and says when to look again.
+    fn detect(&mut self, now: Time) -> u64 {
+        let moment = Moment {
+            now,
+            repairing: !self.is_open(),
+            sacked: self.scoreboard.sacked(),
+            rtt: self.timer.path().rtt,
+        };
+        let Some(rack) = self.rack() else { return 0 };
+        let found = rack.detect(&moment);
+        let (lost, deadline) = (rack.lost(), rack.deadline());
+        self.scoreboard.set_lost(lost);
+        self.set_alarm();
+        self.yield_to(deadline);
+        found
+    }
+
+    /// The timers of section 8 exclude each other: while another runs, the retransmission timer waits for it.
+    fn yield_to(&mut self, deadline: Time) {
+        if deadline != Time::NEVER && self.timer.deadline() <= deadline {
+            self.timer.set(deadline.saturating_add(Span(1)));
+        }
+    }
+
+    /// The alarm went off: looks for losses, or sends a probe, if that is what it was set for. Returns whether the controller wants to be
+    /// called as well.
+    pub(super) fn look_for_losses(&mut self, now: Time) -> bool {
+        if self.rack().is_some_and(|rack| rack.deadline() <= now) {
+            self.timer.restart(now);
+            if self.rack().is_some_and(|rack| rack.begin_probe(now)) {
+                self.fast_retransmit = true;
+            } else {
+                self.look(now);
+            }
+        }
+        let wanted = self.extras.as_ref().is_some_and(|extras| extras.wants.timer);
+        let due = wanted && self.control.timer().is_some_and(|time| time <= now);
+        if !due {
+            self.set_alarm();
+        }
+        due
+    }
+
+    /// The reordering timer expired.
+    fn look(&mut self, now: Time) {
+        let in_flight = self.in_flight();
+        let found = self.detect(now);
+        if let Some(rack) = self.rack() {
+            rack.owe(found);
+        }
+        if found > 0 && self.is_open() {
+            self.enter_recovery(now, in_flight);
+        }
+        self.regulate(now, 0, false);
+    }
+
+    /// The reduction of the current recovery.
+    fn reduction(&mut self) -> Option<&mut Reduction> {
+        self.extras.as_mut()?.reduction.as_mut()
+    }
+
+    /// An acknowledgment that reports `delivered` segments, or the reordering timer, has been dealt with: in a recovery,
+    /// adopts what may be in flight until the next one (RFC 9937).
+    pub(super) fn regulate(&mut self, now: Time, delivered: u64, safe: bool) {
+        let recovering = matches!(self.state, State::Recovery { .. });
+        if !recovering && self.reduction().is_none() {
+            return;
+        }
+        // What the controller allows: the target, and what remains when recovery is over.
+        self.heed_control(now);
+        let (in_flight, target) = (self.in_flight(), self.allowed);
+        let outstanding = self.next - self.unacknowledged;
+        let flight = outstanding - self.scoreboard.sacked() + delivered;
+        let Some(extras) = &mut self.extras else { return };
+        if recovering {
+            let reduction = extras.reduction.get_or_insert(Reduction::new(flight));
+            let delivery = Delivery { delivered, safe, in_flight, target };
+            self.allowed = reduction.on_ack(&delivery).min(self.config.max_window);
+        } else {
+            extras.reduction = None;
+        }
+    }
+
+    /// Something else has adopted the window: in a recovery it is not to be filled at once.
+    pub(super) fn heed_reduction(&mut self) {
+        if let Some(allowed) = self.reduction().map(|reduction| reduction.allowed()) {
+            self.allowed = allowed.min(self.config.max_window);
+        }
+    }
+
+    /// The retransmission timer expired: returns how many segments are newly lost. The first unacknowledged one leaves
+    /// whatever is still in flight.
+    pub(super) fn lose_by_timeout(&mut self, now: Time) -> u64 {
+        let unacknowledged = self.unacknowledged;
+        let Some(rack) = self.rack() else { return 0 };
+        let found = rack.on_timeout(now, unacknowledged);
+        let lost = rack.lost();
+        self.scoreboard.set_lost(lost);
+        self.fast_retransmit = true;
+        self.prepare_recovery();
+        found
+    }
+}

@@ -1,0 +1,592 @@
+//! Losses found by time: RACK-TLP (RFC 8985).
+//!
+//! Whatever was sent before a segment that has been delivered has had its chance. If it has not arrived a round trip
+//! and a reordering window after it left, it is lost; this holds for retransmissions too.
+//!
+//! ```text
+//!     lost at   xmit_ts + RACK.rtt + reo_wnd, for all that left before RACK.segment
+//!     reo_wnd   0 without signs of reordering, in recovery or with three segments selectively acknowledged; otherwise
+//!               min(reo_wnd_mult · min_RTT/4, SRTT)
+//! ```
+//!
+//! The multiplier grows by 1 in each round trip whose acknowledgments report duplicates (RFC 2883), and is 1 again
+//! after 16 recoveries without.
+//!
+//! What is in flight forms a list in the order of departure, linked through one record per segment, so each departure
+//! and each delivery costs O(1) at any window. Detection takes segments from its head, up to the last one that
+//! RACK.segment has overtaken.
+//!
+//! What is lost at the end of all data has nothing after it. If acknowledgments stay away for two round trips, a probe
+//! (TLP) makes the receiver say what it has: new data if there is any, otherwise the last segment once more.
+//!
+//! Differences from the RFC:
+//! - Departures of the same instant are told apart by their order, not by sequence number.
+//! - A retransmitted segment also counts as reordered when time stamps tell that the original arrived. The RFC ignores
+//!   retransmitted segments, and would never learn of a reordering that outlasts three segments.
+//! - No probe is scheduled while one is in flight, rather than given up when its time comes. That the round trip must
+//!   have been measured since the last probe (section 7.3) needs no check: with time stamps, what ends the wait for one
+//!   probe is a measurement.
+
+use longfat_units::{Span, Time};
+
+use super::scoreboard::DUPLICATE_THRESHOLD;
+
+/// No segment.
+const NONE: u64 = u64::MAX;
+/// How many recoveries without duplicates until the reordering window is small again.
+const PERSISTENCE: u32 = 16;
+
+/// The last departure of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    /// `Segment.xmit_ts`
+    at: Time,
+    /// Its number among all departures, from 1.
+    order: u64,
+    /// Its neighbours in the list that it is in.
+    before: u64,
+    after: u64,
+    place: Place,
+    /// `Segment.retransmitted`
+    again: bool,
+}
+
+const NEVER_SENT: Departure = Departure {
+    at: Time::ZERO,
+    order: 0,
+    before: NONE,
+    after: NONE,
+    place: Place::Delivered,
+    again: false,
+};
+
+/// Where a segment is thought to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    InFlight,
+    /// Lost, and not sent again since.
+    Lost,
+    Delivered,
+}
+
+/// The ends of a list of segments.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u64,
+    last: u64,
+}
+
+impl List {
+    const EMPTY: Self = Self { first: NONE, last: NONE };
+}
+
+/// What RACK knows of one flow.
+#[derive(Debug)]
+pub(super) struct Rack {
+    /// Indexed by segment number, in a ring whose size is a power of two.
+    departures: Vec<Departure>,
+    /// Departures so far.
+    count: u64,
+    /// In the order of departure.
+    in_flight: List,
+    /// In the order in which they were found lost.
+    lost: List,
+    lost_count: u64,
+    /// `RACK.segment`: the number of the last departure that has been delivered.
+    newest: u64,
+    /// The last segment in flight that left before it.
+    overtaken: u64,
+    /// `RACK.rtt`
+    rtt: Span,
+    /// The last departure reported by the current acknowledgment.
+    reported: u64,
+    /// `RACK.min_RTT`, over the whole connection.
+    least_rtt: Span,
+    /// `RACK.fack`, before and after the current acknowledgment.
+    forward: u64,
+    forward_now: u64,
+    /// `RACK.reordering_seen`
+    reordering: bool,
+    /// `RACK.reo_wnd_mult`
+    multiplier: u64,
+    /// `RACK.reo_wnd_persist`
+    persistence: u32,
+    /// `RACK.dsack_round`
+    duplicate_round: Option<u64>,
+    /// `RACK.reo_wnd`
+    window: Span,
+    /// When the next loss may show without an acknowledgment; never if none can.
+    look_at: Time,
+    /// When a probe is due; never if none is scheduled.
+    probe_at: Time,
+    /// The probe is to leave now.
+    probe_due: bool,
+    probe: Option<Probe>,
+    /// Losses found without an acknowledgment, that the next one is to report.
+    owed: u64,
+}
+
+/// A probe in flight (section 7.4).
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    /// `TLP.end_seq`
+    end: u64,
+    /// `TLP.is_retrans`
+    again: bool,
+}
+
+/// What the sender knows when losses are to be found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    pub(super) now: Time,
+    /// Are losses being repaired?
+    pub(super) repairing: bool,
+    /// Segments selectively acknowledged.
+    pub(super) sacked: u64,
+    /// Smoothed round trip.
+    pub(super) rtt: Span,
+}
+
+impl Rack {
+    pub(super) fn new() -> Self {
+        Self {
+            departures: Vec::new(),
+            count: 0,
+            in_flight: List::EMPTY,
+            lost: List::EMPTY,
+            lost_count: 0,
+            newest: 0,
+            overtaken: NONE,
+            rtt: Span::ZERO,
+            reported: 0,
+            least_rtt: Span(u64::MAX),
+            forward: 0,
+            forward_now: 0,
+            reordering: false,
+            multiplier: 1,
+            persistence: PERSISTENCE,
+            duplicate_round: None,
+            window: Span::ZERO,
+            look_at: Time::NEVER,
+            probe_at: Time::NEVER,
+            probe_due: false,
+            probe: None,
+            owed: 0,
+        }
+    }
+
+    /// When there is something to do without an acknowledgment: to look for losses, or to send a probe. One excludes the
+    /// other (section 8).
+    pub(super) fn deadline(&self) -> Time {
+        self.look_at.min(self.probe_at)
+    }
+
+    /// May a probe be scheduled, as far as this knows (section 7.2)?
+    pub(super) fn may_probe(&self) -> bool {
+        self.probe.is_none() && self.look_at == Time::NEVER
+    }
+
+    /// Schedules a probe; never, for none.
+    pub(super) fn schedule_probe(&mut self, at: Time) {
+        self.probe_at = at;
+    }
+
+    /// Is a probe due at `now`? If so it leaves next.
+    pub(super) fn begin_probe(&mut self, now: Time) -> bool {
+        if self.probe_at > now {
+            return false;
+        }
+        self.probe_at = Time::NEVER;
+        self.probe_due = true;
+        true
+    }
+
+    /// Is a probe to leave now? It is taken to have left.
+    pub(super) fn take_probe(&mut self) -> bool {
+        std::mem::take(&mut self.probe_due)
+    }
+
+    /// The probe leaves; afterwards everything below `end` has left, the probe perhaps `again`.
+    pub(super) fn on_probe(&mut self, end: u64, again: bool) {
+        self.probe = Some(Probe { end, again });
+    }
+
+    /// Section 7.4.2: everything below `number` is acknowledged, perhaps with news of a `duplicate`, or as a `bare`
+    /// acknowledgment that repeats the last one. Returns the segment that the probe has repaired, if it did that.
+    pub(super) fn heed_probe(
+        &mut self,
+        number: u64,
+        duplicate: Option<u64>,
+        bare: bool,
+    ) -> Option<u64> {
+        let Probe { end, again } = self.probe?;
+        if number < end {
+            return None;
+        }
+        let needless = !again || duplicate == Some(end - 1) || bare;
+        if needless || number > end {
+            self.probe = None;
+        }
+        (!needless && number > end).then_some(end - 1)
+    }
+
+    /// Recovery begins: it needs no probe (section 7.1).
+    pub(super) fn forget_probe(&mut self) {
+        self.probe_at = Time::NEVER;
+        self.probe_due = false;
+        self.probe = None;
+    }
+
+    /// These losses were found without an acknowledgment.
+    pub(super) fn owe(&mut self, found: u64) {
+        self.owed += found;
+    }
+
+    /// The losses found without an acknowledgment since last asked.
+    pub(super) fn take_owed(&mut self) -> u64 {
+        std::mem::take(&mut self.owed)
+    }
+
+    /// Segments lost and not sent again since.
+    pub(super) fn lost(&self) -> u64 {
+        self.lost_count
+    }
+
+    /// The first of these.
+    pub(super) fn first_lost(&self) -> Option<u64> {
+        (self.lost.first != NONE).then_some(self.lost.first)
+    }
+
+    /// A segment leaves, with `unacknowledged` the first unacknowledged one (section 6.1).
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, unacknowledged: u64) {
+        self.reserve(unacknowledged, segment);
+        if again {
+            self.unlink(segment);
+        }
+        self.count += 1;
+        *self.of(segment) = Departure { at: now, order: self.count, again, ..NEVER_SENT };
+        self.append(segment, Place::InFlight);
+    }
+
+    /// An acknowledgment has arrived, thanks to a segment sent at `sent`.
+    pub(super) fn on_ack(&mut self, now: Time, sent: Time) {
+        self.least_rtt = self.least_rtt.min(now - sent);
+        self.forward = self.forward_now;
+        self.reported = 0;
+    }
+
+    /// That acknowledgment reports this segment for the first time (section 6.2, steps 2 and 3).
+    pub(super) fn on_delivered(&mut self, now: Time, sent: Time, segment: u64) {
+        let Departure { at, order, again, .. } = *self.of(segment);
+        self.unlink(segment);
+        let rtt = now - at;
+        let by_original = again && (sent < at || rtt < self.least_rtt);
+        self.reordering |= segment < self.forward && (!again || sent < at);
+        self.forward_now = self.forward_now.max(segment + 1);
+        if by_original {
+            return;
+        }
+        if order > self.reported {
+            self.reported = order;
+            self.rtt = rtt;
+        }
+        self.newest = self.newest.max(order);
+    }
+
+    /// Every segment that the acknowledgment reports has been passed in: adapts the reordering window (step 4).
+    /// `duplicate`: does it report a segment that arrived twice? `recovered`: has a recovery just ended?
+    pub(super) fn adapt(
+        &mut self,
+        unacknowledged: u64,
+        next: u64,
+        duplicate: bool,
+        recovered: bool,
+    ) {
+        self.duplicate_round.take_if(|round| unacknowledged >= *round);
+        if duplicate && self.duplicate_round.is_none() {
+            self.duplicate_round = Some(next);
+            self.multiplier += 1;
+            self.persistence = PERSISTENCE;
+        } else if recovered {
+            self.persistence = self.persistence.saturating_sub(1);
+            if self.persistence == 0 {
+                self.multiplier = 1;
+            }
+        }
+    }
+
+    /// Finds losses (step 5), and when to look again. Returns how many there are.
+    pub(super) fn detect(&mut self, moment: &Moment) -> u64 {
+        self.window = self.reordering_window(moment);
+        self.overtake();
+        let wait = self.rtt + self.window;
+        let before = self.lost_count;
+        while self.overtaken != NONE
+            && self.of(self.in_flight.first).at.saturating_add(wait) <= moment.now
+        {
+            self.lose(self.in_flight.first);
+        }
+        let last = self.overtaken;
+        self.look_at = match last {
+            NONE => Time::NEVER,
+            last => self.of(last).at.saturating_add(wait),
+        };
+        self.lost_count - before
+    }
+
+    /// The retransmission timer expired (section 6.3). Returns how many segments are newly lost: the first
+    /// unacknowledged one, and all whose time is over.
+    pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64) -> u64 {
+        self.look_at = Time::NEVER;
+        let before = self.lost_count;
+        if self.of(unacknowledged).place == Place::InFlight {
+            self.lose(unacknowledged);
+        }
+        let wait = self.rtt + self.window;
+        while self.in_flight.first != NONE
+            && self.of(self.in_flight.first).at.saturating_add(wait) <= now
+        {
+            self.lose(self.in_flight.first);
+        }
+        self.lost_count - before
+    }
+
+    fn reordering_window(&self, moment: &Moment) -> Span {
+        let certain = moment.repairing || moment.sacked >= DUPLICATE_THRESHOLD as u64;
+        if !self.reordering && certain {
+            return Span::ZERO;
+        }
+        Span(self.least_rtt.0.saturating_mul(self.multiplier) / 4).min(moment.rtt)
+    }
+
+    /// Moves `overtaken` on to the last segment in flight that left before `newest`.
+    fn overtake(&mut self) {
+        loop {
+            let next = match self.overtaken {
+                NONE => self.in_flight.first,
+                last => self.of(last).after,
+            };
+            if next == NONE || self.of(next).order > self.newest {
+                return;
+            }
+            self.overtaken = next;
+        }
+    }
+
+    /// A segment in flight is lost.
+    fn lose(&mut self, segment: u64) {
+        self.unlink(segment);
+        self.append(segment, Place::Lost);
+    }
+
+    fn append(&mut self, segment: u64, place: Place) {
+        let list = if place == Place::Lost { &mut self.lost } else { &mut self.in_flight };
+        let before = std::mem::replace(&mut list.last, segment);
+        if before == NONE {
+            list.first = segment;
+        } else {
+            self.of(before).after = segment;
+        }
+        self.lost_count += u64::from(place == Place::Lost);
+        let departure = self.of(segment);
+        (departure.before, departure.after, departure.place) = (before, NONE, place);
+    }
+
+    /// Takes a segment out of the list that it is in.
+    fn unlink(&mut self, segment: u64) {
+        let Departure { before, after, place, .. } = *self.of(segment);
+        let list = match place {
+            Place::Delivered => return,
+            Place::InFlight => &mut self.in_flight,
+            Place::Lost => &mut self.lost,
+        };
+        if before == NONE {
+            list.first = after;
+        }
+        if after == NONE {
+            list.last = before;
+        }
+        if before != NONE {
+            self.of(before).after = after;
+        }
+        if after != NONE {
+            self.of(after).before = before;
+        }
+        if self.overtaken == segment {
+            self.overtaken = before;
+        }
+        self.lost_count -= u64::from(place == Place::Lost);
+        self.of(segment).place = Place::Delivered;
+    }
+
+    fn of(&mut self, segment: u64) -> &mut Departure {
+        let mask = self.departures.len() - 1;
+        &mut self.departures[segment as usize & mask]
+    }
+
+    /// Makes room for everything from `first` to `last`.
+    fn reserve(&mut self, first: u64, last: u64) {
+        let needed = (last - first + 1) as usize;
+        if needed <= self.departures.len() {
+            return;
+        }
+        let larger = vec![NEVER_SENT; needed.next_power_of_two().max(16)];
+        let old = std::mem::replace(&mut self.departures, larger);
+        if old.is_empty() {
+            return;
+        }
+        for segment in first..last {
+            *self.of(segment) = old[segment as usize & (old.len() - 1)];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Time {
+        Time::ZERO + Span::from_millis(millis)
+    }
+
+    /// Segments 0 to 9 leave at 0, one millisecond apart, over a round trip of 100 ms.
+    fn ten() -> Rack {
+        let mut rack = Rack::new();
+        (0..10).for_each(|segment| rack.on_sent(at(segment), segment, false, 0));
+        rack
+    }
+
+    /// The acknowledgment of one segment that has not been sent again.
+    fn deliver(rack: &mut Rack, segment: u64, now: u64) {
+        let sent = rack.of(segment).at;
+        rack.on_ack(at(now), sent);
+        rack.on_delivered(at(now), sent, segment);
+    }
+
+    fn moment(now: u64, repairing: bool, sacked: u64) -> Moment {
+        Moment { now: at(now), repairing, sacked, rtt: Span::from_millis(120) }
+    }
+
+    #[test]
+    fn what_was_overtaken_is_lost_when_its_time_is_over() {
+        // 1 and 3 are missing. With 2 delivered, 1 has until 1 + 100 + 25 ms; with 4, the last one overtaken is 3.
+        let mut rack = ten();
+        deliver(&mut rack, 0, 100);
+        assert_eq!((rack.detect(&moment(100, false, 0)), rack.deadline()), (0, Time::NEVER));
+        deliver(&mut rack, 2, 102);
+        assert_eq!((rack.detect(&moment(102, false, 1)), rack.deadline()), (0, at(126)));
+        deliver(&mut rack, 4, 104);
+        assert_eq!((rack.detect(&moment(104, false, 2)), rack.deadline()), (0, at(128)));
+        assert_eq!((rack.detect(&moment(127, false, 2)), rack.first_lost()), (1, Some(1)));
+        assert_eq!((rack.detect(&moment(128, false, 2)), rack.deadline()), (1, Time::NEVER));
+        assert_eq!((rack.lost(), rack.first_lost()), (2, Some(1)));
+        // The first one leaves again, the second one arrives after all.
+        rack.on_sent(at(128), 1, true, 1);
+        assert_eq!((rack.lost(), rack.first_lost()), (1, Some(3)));
+        deliver(&mut rack, 3, 150);
+        assert_eq!((rack.lost(), rack.first_lost()), (0, None));
+        assert!(rack.reordering);
+    }
+
+    #[test]
+    fn the_reordering_window_grows_and_shrinks() {
+        // Section 6.2, step 4. The smallest round trip is 100 ms, the smoothed one 120 ms.
+        let mut rack = ten();
+        deliver(&mut rack, 0, 100);
+        let window = |rack: &Rack, repairing, sacked| {
+            rack.reordering_window(&moment(100, repairing, sacked)).0 / 1_000_000_000
+        };
+        assert_eq!(window(&rack, false, 2), 25, "in doubt");
+        assert_eq!((window(&rack, false, 3), window(&rack, true, 0)), (0, 0), "no doubt");
+        // 2 before 1: reordering has been seen.
+        deliver(&mut rack, 2, 102);
+        deliver(&mut rack, 1, 103);
+        assert_eq!((window(&rack, false, 3), window(&rack, true, 0)), (25, 25));
+        // One more quarter for each round trip with duplicates: the round ends when 20 is acknowledged.
+        rack.adapt(10, 20, true, false);
+        assert_eq!(window(&rack, true, 0), 50);
+        rack.adapt(19, 29, true, false);
+        assert_eq!(window(&rack, true, 0), 50, "the same round");
+        rack.adapt(20, 30, true, false);
+        assert_eq!(window(&rack, true, 0), 75);
+        // No more than the smoothed round trip: four quarters fit, five do not.
+        rack.adapt(30, 40, true, false);
+        assert_eq!(window(&rack, true, 0), 100);
+        rack.adapt(40, 50, true, false);
+        assert_eq!(window(&rack, true, 0), 120);
+        // It lasts for fifteen recoveries without duplicates, and the sixteenth ends it.
+        for recovery in 1..=16 {
+            assert_eq!(window(&rack, true, 0), 120, "recovery {recovery}");
+            rack.adapt(50 + recovery, 60 + recovery, false, false);
+            rack.adapt(50 + recovery, 60 + recovery, false, true);
+        }
+        assert_eq!(window(&rack, true, 0), 25);
+    }
+
+    #[test]
+    fn a_copy_tells_nothing_of_the_time_it_took_if_the_original_arrived() {
+        // Step 2. 1 is sent again at 130 ms; an acknowledgment at 140 ms, thanks to a segment of 1 ms, reports it.
+        let mut rack = ten();
+        deliver(&mut rack, 0, 100);
+        rack.on_sent(at(130), 1, true, 1);
+        rack.on_ack(at(140), at(1));
+        rack.on_delivered(at(140), at(1), 1);
+        assert_eq!((rack.rtt, rack.newest), (Span::from_millis(100), 1));
+        // Thanks to the copy, but sooner than any round trip: the same.
+        rack.on_sent(at(150), 2, true, 2);
+        rack.least_rtt = Span::from_millis(100);
+        rack.on_delivered(at(240), at(150), 2);
+        assert_eq!((rack.rtt, rack.newest), (Span::from_millis(100), 1));
+        rack.on_sent(at(250), 3, true, 3);
+        rack.on_ack(at(360), at(250));
+        rack.on_delivered(at(360), at(250), 3);
+        assert_eq!((rack.rtt, rack.newest), (Span::from_millis(110), 13));
+    }
+
+    #[test]
+    fn a_time_out_takes_only_the_first_and_what_has_had_its_time() {
+        // Section 6.3. The round trip is 100 ms. By 105 ms those that left until 5 ms are lost, by 100 ms none: then only
+        // the first one is, whenever it left.
+        for (now, lost) in [(105, 5), (100, 1)] {
+            let mut rack = ten();
+            deliver(&mut rack, 0, 100);
+            assert_eq!(rack.detect(&moment(100, true, 0)), 0);
+            assert_eq!(rack.on_timeout(at(now), 1), lost);
+            assert_eq!((rack.lost(), rack.first_lost()), (lost, Some(1)));
+        }
+    }
+
+    #[test]
+    fn what_a_probe_has_done() {
+        // Section 7.4.2: everything below 10 had left when it did.
+        let heed = |again, number, duplicate, bare| {
+            let mut rack = Rack::new();
+            rack.on_probe(10, again);
+            let repaired = rack.heed_probe(number, duplicate, bare);
+            (repaired, rack.probe.is_none())
+        };
+        assert_eq!(heed(true, 9, None, true), (None, false), "not yet");
+        assert_eq!(heed(false, 10, None, false), (None, true), "it was new data");
+        assert_eq!(heed(true, 10, None, false), (None, false), "either of the two");
+        assert_eq!(heed(true, 10, Some(9), false), (None, true), "both arrived");
+        assert_eq!(heed(true, 10, Some(4), false), (None, false), "another one arrived twice");
+        assert_eq!(heed(true, 10, None, true), (None, true), "both arrived, in the old way");
+        assert_eq!(heed(true, 11, None, false), (Some(9), true), "only one of the two arrived");
+    }
+
+    #[test]
+    fn the_records_survive_a_larger_window() {
+        let mut rack = Rack::new();
+        (0..100).for_each(|segment| rack.on_sent(at(segment), segment, false, 0));
+        deliver(&mut rack, 0, 100);
+        deliver(&mut rack, 99, 199);
+        assert_eq!(rack.detect(&moment(199, true, 1)), 98);
+        let lost: Vec<u64> = std::iter::from_fn(|| {
+            let first = rack.first_lost()?;
+            rack.on_sent(at(199), first, true, 1);
+            Some(first)
+        })
+        .collect();
+        assert_eq!(lost, (1..99).collect::<Vec<u64>>());
+    }
+}

@@ -1,0 +1,335 @@
+//! Losses found by time (RFC 8985), checked by hand: a wire of constant delay that loses or delays what is listed.
+
+use std::collections::BTreeMap;
+
+use longfat_control::{Sending, Start};
+use longfat_scenario::{Recovery, RtoRestart};
+use longfat_units::{Segments, Span, Time};
+
+use super::super::{Sender, SenderConfig, Sends};
+use super::{RTT, config, sending};
+use crate::cargo::Hold;
+use crate::packet::{Flags, Packet};
+use crate::receiver::{Echo, Intervals, Receiver};
+
+/// What happens at the end of the wire.
+#[derive(Debug)]
+enum Event {
+    Data(Packet),
+    Ack(Packet),
+}
+
+/// A conversation in which packets may overtake each other.
+struct Wire {
+    sender: Sender,
+    receiver: Receiver,
+    hold: Hold,
+    now: Time,
+    /// By time, and at the same instant in the order in which they left.
+    events: BTreeMap<(Time, u64), Event>,
+    left: u64,
+    /// Segments still to be lost, once for each time they are listed.
+    lost: Vec<u64>,
+    /// Segments that take so many milliseconds longer, once for each time they are listed.
+    late: Vec<(u64, u64)>,
+    /// What was sent: milliseconds, segment, retransmission.
+    log: Vec<(u64, u64, bool)>,
+}
+
+fn rack(segments: u64) -> SenderConfig {
+    config(Recovery::Rack, None, segments)
+}
+
+impl Wire {
+    /// A Reno flow in congestion avoidance with this window.
+    fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
+        let start =
+            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let Sending::Windowed(control) = sending("reno", &start) else {
+            unreachable!("it has a window")
+        };
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let segments = config.segments;
+        let receiver = Receiver::new(segments, true, false, Echo::UntilAnswered, &intervals);
+        let mut wire = Self {
+            sender: Sender::new(config, control, Time::ZERO),
+            receiver: receiver.telling_duplicates(true),
+            hold: Hold::default(),
+            now: Time::ZERO,
+            events: BTreeMap::new(),
+            left: 0,
+            lost: lost.to_vec(),
+            late: late.to_vec(),
+            log: Vec::new(),
+        };
+        wire.send();
+        wire
+    }
+
+    fn send(&mut self) {
+        while let Some(packet) = self.sender.poll(self.now) {
+            let again = packet.flags.has(Flags::RETRANSMISSION);
+            self.log.push((millis(self.now), packet.number, again));
+            if let Some(at) = self.lost.iter().position(|&segment| segment == packet.number) {
+                self.lost.remove(at);
+                continue;
+            }
+            let late = self.late.iter().position(|&(segment, _)| segment == packet.number);
+            let more = late.map_or(0, |at| self.late.remove(at).1);
+            self.put(self.now + RTT / 2 + Span::from_millis(more), Event::Data(packet));
+        }
+    }
+
+    fn put(&mut self, time: Time, event: Event) {
+        self.left += 1;
+        self.events.insert((time, self.left), event);
+    }
+
+    fn run(&mut self, until: u64) {
+        let until = Time::ZERO + Span::from_millis(until);
+        loop {
+            let event = self.events.keys().next().map_or(Time::NEVER, |(time, _)| *time);
+            let (timer, alarm) = (self.sender.deadline(), self.sender.alarm());
+            let next = event.min(timer).min(alarm);
+            if next == Time::NEVER || next > until {
+                return;
+            }
+            self.now = next;
+            if next == event {
+                match self.events.pop_first().expect("an event is due").1 {
+                    Event::Data(data) => {
+                        let ack = self.receiver.on_data(&data, next, &mut self.hold);
+                        let ack = ack.expect("every segment is acknowledged at once");
+                        self.put(next + RTT / 2, Event::Ack(ack));
+                        continue;
+                    }
+                    Event::Ack(ack) => {
+                        let cargo = ack.cargo().map(|handle| self.hold.take(handle));
+                        self.sender.on_ack(next, &ack, cargo.as_ref());
+                    }
+                }
+            } else if next == timer {
+                self.sender.on_timeout(next);
+            } else {
+                self.sender.on_alarm(next);
+            }
+            self.send();
+        }
+    }
+
+    fn retransmissions(&self) -> Vec<(u64, u64)> {
+        let again = self.log.iter().filter(|(_, _, again)| *again);
+        again.map(|&(time, segment, _)| (time, segment)).collect()
+    }
+}
+
+fn millis(time: Time) -> u64 {
+    time.0 / 1_000_000_000
+}
+
+#[test]
+fn losses_of_one_window_are_found_together() {
+    // Ten segments leave at 0; 2, 4 and 6 are lost. The blocks 3 and 5 only set the timer, for 0 + 100 + 100/4 ms. With
+    // block 7 three segments have arrived out of order, and no reordering has been seen: the window is zero (section
+    // 6.2, step 4), and all that left before 7 is lost at once.
+    let mut wire = Wire::new(10.0, rack(40), &[2, 4, 6], &[]);
+    wire.run(60_000);
+    let again: Vec<u64> = wire.retransmissions().iter().map(|&(_, segment)| segment).collect();
+    assert_eq!(again, [2, 4, 6]);
+    assert_eq!(wire.retransmissions()[0], (100, 2));
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+    assert_eq!(wire.receiver.received().again, 0, "nothing was sent twice in vain");
+}
+
+#[test]
+fn fewer_than_three_blocks_suffice_with_time() {
+    // Four in flight, the second lost: two blocks never become three. 1 left at 0, the round trip is 100 ms and the
+    // reordering window a quarter of it: lost at 125 ms. To RFC 6675 only the timer shows it, at 400 ms.
+    let mut wire = Wire::new(4.0, rack(4), &[1], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(125, 1)]);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_lost_retransmission_is_found_without_a_time_out() {
+    // 2 is lost, and again when it is sent again at 100 ms. 14 leaves right after it and arrives: at 200 ms the copy has
+    // had its 100 ms, with no reordering window in recovery. The timer would have expired at 400 ms.
+    let mut wire = Wire::new(10.0, rack(60), &[2, 2], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(100, 2), (200, 2)]);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_segment_that_is_late_twice_is_not_sent_again_twice() {
+    // 2 takes 20 ms longer. Three blocks at 100 ms, and nothing known of reordering: it is sent again in vain. At 120 ms
+    // its original is acknowledged, which is reordering; at 200 ms the copy, reported as a duplicate: the multiplier is
+    // 2, and the window 50 ms. 100 takes 45 ms longer, which is within that.
+    let mut wire = Wire::new(20.0, rack(200), &[], &[(2, 20), (100, 45)]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(100, 2)]);
+    assert_eq!(wire.receiver.received().again, 1);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn reordering_beyond_the_window_is_answered_after_it() {
+    // The same, but 100 takes 70 ms longer: it is sent again 50 ms after its acknowledgment was due.
+    let mut wire = Wire::new(20.0, rack(200), &[], &[(2, 20), (100, 70)]);
+    wire.run(60_000);
+    let left = wire.log.iter().find(|sent| sent.1 == 100).expect("it was sent").0;
+    assert_eq!(wire.retransmissions(), [(100, 2), (left + 150, 100)]);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_time_out_repairs_in_slow_start() {
+    // Of six, sent at 0, the last five are lost, and so is the probe at 300 ms. The timer starts again then, with 300 ms. By
+    // 600 ms all have had their time, 100 ms, the probe included: one leaves, then two, and from a threshold of two on
+    // still two.
+    let mut wire = Wire::new(6.0, rack(6), &[1, 2, 3, 4, 5, 5], &[]);
+    wire.run(60_000);
+    let expected = [(300, 5), (600, 1), (700, 2), (700, 3), (800, 4), (800, 5)];
+    assert_eq!(wire.retransmissions(), expected);
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn the_retransmission_timer_waits_for_the_reordering_timer() {
+    // Section 8: one timer at a time. Three in flight, of which the first that leaves at 5.1 s is lost. The time-out is
+    // 110 ms by now and counts from the last progress, at 5.1 s as well; but at 5.2 s two blocks set the reordering timer
+    // for 5.1 + 0.125 s. When that expires the other one starts again, and the repair arrives in time.
+    let config = SenderConfig {
+        max_window: 3,
+        rto_min: Span::from_millis(110),
+        rto_restart: RtoRestart::Never,
+        ..rack(300)
+    };
+    let mut wire = Wire::new(3.0, config, &[], &[]);
+    wire.run(5_050);
+    let next = wire.log.last().expect("something was sent").1 + 1;
+    wire.lost = vec![next];
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(5_225, next)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn the_last_segment_is_sent_again_after_two_round_trips() {
+    // Section 7. The last of ten is lost; the others are acknowledged at 100 ms. The time-out is 300 ms by then, the probe
+    // leaves after 200 ms.
+    let mut wire = Wire::new(10.0, rack(10), &[9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+    // With only one segment in flight, an acknowledgment held back must not look like a loss.
+    let config = SenderConfig { ack_delay: Span::from_millis(40), ..rack(10) };
+    let mut wire = Wire::new(10.0, config, &[9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(340, 9)]);
+    // Before anything is acknowledged: after a second, as the time-out.
+    let mut wire = Wire::new(10.0, rack(1), &[0], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(1000, 0)]);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn a_probe_reveals_a_lost_tail() {
+    // The last three are lost. At 300 ms the last one leaves again; its block comes at 400 ms and shows the other two,
+    // sent at 0, to be lost. One arrival releases one segment.
+    let mut wire = Wire::new(10.0, rack(10), &[7, 8, 9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(300, 9), (400, 7), (500, 8)]);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn new_data_is_a_better_probe() {
+    // The second window, 4 to 7, is lost as a whole. The probe is 8, although the window is full (section 7.3).
+    let mut wire = Wire::new(4.0, rack(20), &[4, 5, 6, 7], &[]);
+    wire.run(350);
+    assert_eq!(wire.log[8..], [(300, 8, false)]);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions()[0], (400, 4));
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert_eq!(wire.receiver.received().again, 0);
+    assert!(wire.sender.is_done());
+    // The receiver's window holds for probes, too.
+    let config = SenderConfig { max_window: 4, ..rack(20) };
+    let mut wire = Wire::new(4.0, config, &[4, 5, 6, 7], &[]);
+    wire.run(350);
+    assert_eq!(wire.log[8..], [(300, 7, true)]);
+}
+
+/// The last of ten segments needs a probe; then there are ten more. Returns how often the sender reduced its window.
+fn reductions_after_a_probe(lost: &[u64], late: &[(u64, u64)]) -> u64 {
+    let mut wire = Wire::new(10.0, rack(10), lost, late);
+    wire.run(450);
+    assert_eq!(wire.retransmissions(), [(300, 9)]);
+    assert!(wire.sender.is_done());
+    wire.sender.limit = 20;
+    wire.send();
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    wire.sender.measured().congestion_events
+}
+
+#[test]
+fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
+    // Section 7.4. If 9 is lost, nothing but the next acknowledgment can tell. If it only took 250 ms longer, the receiver
+    // reports it as a duplicate.
+    assert_eq!(reductions_after_a_probe(&[9], &[]), 1);
+    assert_eq!(reductions_after_a_probe(&[], &[(9, 250)]), 0);
+}
+
+#[test]
+fn the_window_falls_in_proportion_to_what_arrives() {
+    // RFC 9937. Twenty in flight, 2 lost. At 100 ms the acknowledgments of 0 and 1, and the blocks 3 and 4, release 20
+    // to 23. With block 5 recovery begins: 20 are to become 10. That block and every second one of the next 14 release a
+    // segment, first 2 and then 24 to 30. At 200 ms ten are in flight with block 21, and the blocks 22 and 23 release one
+    // each, 10 for 19. Then 2 is acknowledged, and with it everything up to the recovery point: nine are in flight, 24 to
+    // 32, and one more may leave.
+    let mut wire = Wire::new(20.0, rack(200), &[2], &[]);
+    wire.run(150);
+    let expected = [vec![(100, 2, true)], (24..=30).map(|new| (100, new, false)).collect()];
+    assert_eq!(wire.log[24..], expected.concat());
+    wire.run(250);
+    let second: Vec<u64> = wire.log[32..].iter().map(|sent| sent.1).collect();
+    assert_eq!(second[..3], [31, 32, 33]);
+    assert!(wire.log[32..].iter().all(|sent| sent.0 == 200 && !sent.2));
+    assert_eq!(wire.sender.in_flight(), 10);
+    wire.run(60_000);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn after_a_burst_of_losses_each_arrival_releases_one_and_later_two() {
+    // Of twenty the first 15 are lost. At 100 ms the blocks 15 and 16 release 20 and 21, and block 17 begins recovery:
+    // four are in flight, and ten the target. Each block releases one (conservation bound), here and at 200 ms for 20
+    // and 21. From then on data is acknowledged in order, and each acknowledgment releases two (slow start bound): for
+    // 0, 1 and 2 at 200 ms, which makes eight in flight, and for 3 and 4 at 300 ms, which makes ten.
+    let lost: Vec<u64> = (0..15).collect();
+    let mut wire = Wire::new(20.0, rack(200), &lost, &[]);
+    wire.run(60_000);
+    let at = [100, 100, 100, 200, 200, 200, 200, 200, 200, 200, 200, 300, 300, 300, 300];
+    let expected: Vec<(u64, u64)> = at.into_iter().zip(0..).collect();
+    assert_eq!(wire.retransmissions(), expected);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
