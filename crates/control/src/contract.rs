@@ -100,7 +100,8 @@ pub struct Wants {
     pub departures: bool,
     /// Calls of `on_timer`.
     pub timer: bool,
-    /// Notice of congestion that turned out to be spurious ([`Feedback::spurious`]).
+    /// Notice of congestion that turned out to be spurious ([`Feedback::spurious`]), to undo the response to it. For
+    /// controllers that want nothing of all this a host may go back to a copy from before the response.
     pub spurious: bool,
     /// Headers for routers on its data: `router_header` fills them in, and [`Feedback::router`] is what came back.
     pub router_header: bool,

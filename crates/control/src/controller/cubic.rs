@@ -40,7 +40,7 @@
 //! - A reduction is based on the window, not on the data in flight, as section 4.6 allows where the window does not
 //!   grow while it is not fully used; the shell of this crate never lets it.
 //! - "cwnd SHOULD be set to `W_est`": it is raised to it, never lowered by an acknowledgment.
-//! - Events that prove spurious (section 4.9) are not undone: the simulator never reorders.
+//! - Events that prove spurious (section 4.9) are for the host to undo; the simulator does with `recovery = "rack"`.
 //! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, so that
 //!   controllers are compared with the same start.
 //!

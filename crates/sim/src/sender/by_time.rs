@@ -1,11 +1,12 @@
 //! What the sender does about losses found by time, and to find them (RFC 8985).
 
+use longfat_control::{Cause, Wants};
 use longfat_units::{Span, Time};
 
 use super::output::Next;
 use super::rack::{Moment, Rack};
 use super::reduction::{Delivery, Reduction};
-use super::{Extras, Sender, Sends, State};
+use super::{Extras, Sender, Sends, State, Undo};
 use crate::cargo::Cargo;
 
 impl Extras {
@@ -26,6 +27,67 @@ impl Extras {
 }
 
 impl Sender {
+    /// The controller is about to react. With [`Rack`] it may be found out that it need not have: a copy of the
+    /// controller is kept. One that wants to know more than what every acknowledgment reports is expected to want to
+    /// know this too.
+    pub(super) fn remember(&mut self, at: Time, cause: Cause) {
+        let Some(extras) = &mut self.extras else { return };
+        if extras.rack.is_none() {
+            return;
+        }
+        let is_simple = Wants { pacing: false, ..extras.wants } == Wants::NOTHING;
+        let before = is_simple.then(|| self.control.clone());
+        extras.undo = (is_simple || extras.wants.spurious).then_some(Undo { cause, at, before });
+    }
+
+    /// An acknowledgment has come, thanks to a segment sent at `sent`: does it show that the last reaction was
+    /// needless? After a time-out the first one in order tells: whether what arrived had left before (RFC 3522). A loss
+    /// was none if every segment found lost since has arrived before it was sent again.
+    fn was_needless(&mut self, sent: Time, advances: bool) -> bool {
+        let Some(extras) = &mut self.extras else { return false };
+        match &extras.undo {
+            Some(Undo { cause: Cause::Timeout, at, .. }) => {
+                let needless = sent < *at;
+                if advances && !needless {
+                    extras.undo = None;
+                }
+                advances && needless
+            }
+            Some(Undo { cause: Cause::Loss, .. }) => {
+                extras.rack.as_ref().is_some_and(Rack::is_refuted)
+            }
+            Some(Undo { cause: Cause::Mark, .. }) | None => false,
+        }
+    }
+
+    /// The last reaction was needless: takes it back, and goes on as before (RFC 4015). A loss of the same window will
+    /// call for a reaction again.
+    fn undo(&mut self, now: Time) {
+        let Some(extras) = &mut self.extras else { return };
+        let (Some(rack), Some(undo)) = (&mut extras.rack, extras.undo.take()) else { return };
+        rack.restore();
+        extras.reduction = None;
+        match undo.before {
+            Some(before) => self.control = before,
+            None => extras.spurious = Some(undo.cause),
+        }
+        self.scoreboard.set_lost(0);
+        self.state = State::Open;
+        self.fast_retransmit = false;
+        self.once.reopen(self.unacknowledged);
+        self.heed_pacing();
+        self.heed_control(now);
+    }
+
+    /// A recovery is over, or a reaction is beyond doubt.
+    pub(super) fn end_recovery(&mut self) {
+        let Some(extras) = &mut self.extras else { return };
+        extras.undo = None;
+        if let Some(rack) = &mut extras.rack {
+            rack.end_episode();
+        }
+    }
+
     /// What finds losses by time, if anything does.
     pub(super) fn rack(&mut self) -> Option<&mut Rack> {
         self.extras.as_mut()?.rack.as_mut()
@@ -34,6 +96,14 @@ impl Sender {
     /// The first segment that was found lost by time and has not been sent again since.
     pub(super) fn lost_by_time(&self) -> Option<u64> {
         self.extras.as_ref()?.rack.as_ref()?.first_lost()
+    }
+
+    /// The one of these that leaves first in a recovery or after a time-out.
+    pub(super) fn first_by_time(&mut self) -> Option<u64> {
+        let unacknowledged = self.unacknowledged;
+        let rack = self.rack()?;
+        let first = rack.first_lost()?;
+        Some(if rack.is_lost(unacknowledged) { unacknowledged } else { first })
     }
 
     /// The first lost segment, when recovery begins.
@@ -56,21 +126,28 @@ impl Sender {
         }
     }
 
-    /// An acknowledgment has been taken in; everything below `from` had been acknowledged before, and losses were being
-    /// repaired or not (`repairing`). Returns how many segments are newly found lost, and the one that a probe has
-    /// repaired.
+    /// An acknowledgment has been taken in, thanks to a segment sent at `sent`; everything below `from` had been
+    /// acknowledged before, and losses were being repaired or not (`repairing`). Returns how many segments are newly
+    /// found lost, and the one that a probe has repaired.
     pub(super) fn find_losses(
         &mut self,
         now: Time,
         from: u64,
+        sent: Time,
         cargo: Option<&Cargo>,
         repairing: bool,
     ) -> (u64, Option<u64>) {
         let blocks = cargo.and_then(|cargo| cargo.blocks.as_ref());
         let duplicate = blocks.and_then(|blocks| blocks[0].as_duplicate());
-        let recovered = repairing && self.is_open();
         let (unacknowledged, next) = (self.unacknowledged, self.next);
         let advances = unacknowledged > from;
+        if repairing && self.was_needless(sent, advances) {
+            self.undo(now);
+        }
+        let recovered = repairing && self.is_open();
+        if recovered {
+            self.end_recovery();
+        }
         let Some(rack) = self.rack() else { return (0, None) };
         rack.adapt(unacknowledged, next, duplicate.is_some(), recovered);
         let repaired = rack.heed_probe(unacknowledged, duplicate, !advances && blocks.is_none());
@@ -94,8 +171,8 @@ impl Sender {
         self.is_probeable() && self.rack().is_some_and(|rack| rack.may_probe())
     }
 
-    /// Schedules a probe if one may be: after two round trips, and an acknowledgment held back if only one segment is in
-    /// flight, but no later than the retransmission timer expires.
+    /// Schedules a probe if one may be: after two round trips, and an acknowledgment held back if only one segment is
+    /// in flight, but no later than the retransmission timer expires.
     fn schedule_probe(&mut self, now: Time) {
         if !self.may_probe() {
             return;
@@ -166,8 +243,8 @@ impl Sender {
         }
     }
 
-    /// The alarm went off: looks for losses, or sends a probe, if that is what it was set for. Returns whether the controller wants to be
-    /// called as well.
+    /// The alarm went off: looks for losses, or sends a probe, if that is what it was set for. Returns whether the
+    /// controller wants to be called as well.
     pub(super) fn look_for_losses(&mut self, now: Time) -> bool {
         if self.rack().is_some_and(|rack| rack.deadline() <= now) {
             self.timer.restart(now);
@@ -203,8 +280,8 @@ impl Sender {
         self.extras.as_mut()?.reduction.as_mut()
     }
 
-    /// An acknowledgment that reports `delivered` segments, or the reordering timer, has been dealt with: in a recovery,
-    /// adopts what may be in flight until the next one (RFC 9937).
+    /// An acknowledgment that reports `delivered` segments, or the reordering timer, has been dealt with: in a
+    /// recovery, adopts what may be in flight until the next one (RFC 9937).
     pub(super) fn regulate(&mut self, now: Time, delivered: u64, safe: bool) {
         let recovering = matches!(self.state, State::Recovery { .. });
         if !recovering && self.reduction().is_none() {
@@ -237,6 +314,7 @@ impl Sender {
     pub(super) fn lose_by_timeout(&mut self, now: Time) -> u64 {
         let unacknowledged = self.unacknowledged;
         let Some(rack) = self.rack() else { return 0 };
+        rack.end_episode();
         let found = rack.on_timeout(now, unacknowledged);
         let lost = rack.lost();
         self.scoreboard.set_lost(lost);

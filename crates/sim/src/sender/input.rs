@@ -77,7 +77,7 @@ impl Sender {
             (sacked, lost) = self.hear(now, ack.sent, blocks);
         }
         if self.config.recovery == Recovery::Rack {
-            (lost, probed) = self.find_losses(now, from, cargo, repairing);
+            (lost, probed) = self.find_losses(now, from, ack.sent, cargo, repairing);
         }
         self.measured.round_trip(rtt, self.config.propagation);
 
@@ -102,6 +102,7 @@ impl Sender {
         self.tell(&feedback, ack.number);
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
             self.reduce(now, Cause::Loss, in_flight);
+            self.end_recovery();
         }
         if self.config.recovery == Recovery::Rack {
             self.regulate(now, acked + sacked, acked > 0 && lost == 0);

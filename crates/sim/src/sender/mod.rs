@@ -1,9 +1,9 @@
 //! The sending half of TCP: what to send, and when.
 //!
 //! A state machine that knows no network: it is handed acknowledgments and time-outs, and polled for the next packet.
-//! The controller supplies window and pacing; the sender detects and repairs losses (RFC 6675; RFC 6582, RFC 5681 and RFC
-//! 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298). Flows
-//! without a window use [`BurstSender`].
+//! The controller supplies window and pacing; the sender detects and repairs losses (RFC 6675; RFC 6582, RFC 5681 and
+//! RFC 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298).
+//! Flows without a window use [`BurstSender`].
 
 mod bursts;
 mod by_time;
@@ -207,10 +207,22 @@ struct Extras {
     rack: Option<Rack>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
+    /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
+    undo: Option<Undo>,
     /// When the timer last expired; cleared by the first progress afterwards.
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
     spurious: Option<Cause>,
+}
+
+/// What it takes to undo a reaction.
+#[derive(Debug)]
+struct Undo {
+    cause: Cause,
+    /// When it was.
+    at: Time,
+    /// The controller as it was, unless it undoes the reaction itself.
+    before: Option<Box<dyn CongestionControl>>,
 }
 
 impl Extras {
@@ -226,6 +238,7 @@ impl Extras {
             delivery_rate,
             rack,
             reduction: None,
+            undo: None,
             timed_out: None,
             spurious: None,
         }))
@@ -315,6 +328,7 @@ impl Sender {
 
     #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
+        self.remember(now, cause);
         self.once.answered(self.next);
         self.announce_reduction = self.config.ecn;
         self.measured.reduced();
@@ -415,6 +429,9 @@ impl Sends for Sender {
             if let Some(rate) = &mut extras.delivery_rate {
                 rate.on_lost(lost);
             }
+        }
+        if !again {
+            self.remember(now, Cause::Timeout);
         }
         self.once.answered(self.next);
         self.announce_reduction = self.config.ecn;

@@ -41,7 +41,7 @@ impl Sender {
             let segment = match self.config.recovery {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
-                Recovery::Rack => self.lost_by_time(),
+                Recovery::Rack => self.first_by_time(),
             };
             if let Some(segment) = segment {
                 return Some(Next::Again(segment));

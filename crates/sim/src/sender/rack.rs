@@ -49,6 +49,8 @@ struct Departure {
     place: Place,
     /// `Segment.retransmitted`
     again: bool,
+    /// The last episode in which it was found lost; 0 for none.
+    doubted: u32,
 }
 
 const NEVER_SENT: Departure = Departure {
@@ -58,6 +60,7 @@ const NEVER_SENT: Departure = Departure {
     after: NONE,
     place: Place::Delivered,
     again: false,
+    doubted: 0,
 };
 
 /// Where a segment is thought to be.
@@ -122,6 +125,11 @@ pub(super) struct Rack {
     /// The probe is to leave now.
     probe_due: bool,
     probe: Option<Probe>,
+    /// The recovery under way, or else the next one; from 1.
+    episode: u32,
+    /// How often a segment has been found lost in it, and how often that has proved wrong.
+    doubts: u64,
+    refuted: u64,
     /// Losses found without an acknowledgment, that the next one is to report.
     owed: u64,
 }
@@ -171,12 +179,15 @@ impl Rack {
             probe_at: Time::NEVER,
             probe_due: false,
             probe: None,
+            episode: 1,
+            doubts: 0,
+            refuted: 0,
             owed: 0,
         }
     }
 
-    /// When there is something to do without an acknowledgment: to look for losses, or to send a probe. One excludes the
-    /// other (section 8).
+    /// When there is something to do without an acknowledgment: to look for losses, or to send a probe. One excludes
+    /// the other (section 8).
     pub(super) fn deadline(&self) -> Time {
         self.look_at.min(self.probe_at)
     }
@@ -260,11 +271,13 @@ impl Rack {
     /// A segment leaves, with `unacknowledged` the first unacknowledged one (section 6.1).
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, unacknowledged: u64) {
         self.reserve(unacknowledged, segment);
+        let mut doubted = 0;
         if again {
             self.unlink(segment);
+            doubted = self.of(segment).doubted;
         }
         self.count += 1;
-        *self.of(segment) = Departure { at: now, order: self.count, again, ..NEVER_SENT };
+        *self.of(segment) = Departure { at: now, order: self.count, again, doubted, ..NEVER_SENT };
         self.append(segment, Place::InFlight);
     }
 
@@ -277,8 +290,11 @@ impl Rack {
 
     /// That acknowledgment reports this segment for the first time (section 6.2, steps 2 and 3).
     pub(super) fn on_delivered(&mut self, now: Time, sent: Time, segment: u64) {
-        let Departure { at, order, again, .. } = *self.of(segment);
+        let Departure { at, order, again, place, doubted, .. } = *self.of(segment);
         self.unlink(segment);
+        // It was not sent again yet, or what arrived had left before that (RFC 3522).
+        let arrived = place == Place::Lost || again && sent < at;
+        self.refuted += u64::from(arrived && doubted == self.episode);
         let rtt = now - at;
         let by_original = again && (sent < at || rtt < self.least_rtt);
         self.reordering |= segment < self.forward && (!again || sent < at);
@@ -339,14 +355,14 @@ impl Rack {
     pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64) -> u64 {
         self.look_at = Time::NEVER;
         let before = self.lost_count;
-        if self.of(unacknowledged).place == Place::InFlight {
-            self.lose(unacknowledged);
-        }
         let wait = self.rtt + self.window;
         while self.in_flight.first != NONE
             && self.of(self.in_flight.first).at.saturating_add(wait) <= now
         {
             self.lose(self.in_flight.first);
+        }
+        if self.of(unacknowledged).place == Place::InFlight {
+            self.lose(unacknowledged);
         }
         self.lost_count - before
     }
@@ -373,10 +389,47 @@ impl Rack {
         }
     }
 
+    /// Has everything that was found lost in this recovery arrived all the same?
+    pub(super) fn is_refuted(&self) -> bool {
+        self.doubts > 0 && self.refuted == self.doubts
+    }
+
+    /// A recovery is over, or one of another kind begins. What is still lost remains so: the next one is not without
+    /// cause.
+    pub(super) fn end_episode(&mut self) {
+        self.episode += 1;
+        self.doubts = self.lost_count;
+        self.refuted = 0;
+    }
+
+    /// Is this segment, not yet acknowledged, lost and not sent again since?
+    pub(super) fn is_lost(&mut self, segment: u64) -> bool {
+        self.of(segment).place == Place::Lost
+    }
+
+    /// Nothing is lost: what was thought so is in flight.
+    pub(super) fn restore(&mut self) {
+        while self.lost.last != NONE {
+            let segment = self.lost.last;
+            self.unlink(segment);
+            let after = std::mem::replace(&mut self.in_flight.first, segment);
+            if after == NONE {
+                self.in_flight.last = segment;
+            } else {
+                self.of(after).before = segment;
+            }
+            let departure = self.of(segment);
+            (departure.before, departure.after) = (NONE, after);
+            departure.place = Place::InFlight;
+        }
+    }
+
     /// A segment in flight is lost.
     fn lose(&mut self, segment: u64) {
         self.unlink(segment);
         self.append(segment, Place::Lost);
+        self.doubts += 1;
+        self.of(segment).doubted = self.episode;
     }
 
     fn append(&mut self, segment: u64, place: Place) {
@@ -545,8 +598,8 @@ mod tests {
 
     #[test]
     fn a_time_out_takes_only_the_first_and_what_has_had_its_time() {
-        // Section 6.3. The round trip is 100 ms. By 105 ms those that left until 5 ms are lost, by 100 ms none: then only
-        // the first one is, whenever it left.
+        // Section 6.3. The round trip is 100 ms. By 105 ms those that left until 5 ms are lost, by 100 ms none: then
+        // only the first one is, whenever it left.
         for (now, lost) in [(105, 5), (100, 1)] {
             let mut rack = ten();
             deliver(&mut rack, 0, 100);

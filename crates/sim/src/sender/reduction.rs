@@ -1,7 +1,7 @@
 //! How the window falls during a recovery: proportional rate reduction (RFC 9937).
 //!
-//! The controller says where the window is to be at the end, and the acknowledgments of the recovery take it there, each
-//! for what it delivers:
+//! The controller says where the window is to be at the end, and the acknowledgments of the recovery take it there,
+//! each for what it delivers:
 //!
 //! ```text
 //!     in_flight > target    ⌈delivered · target/flight⌉ in all
@@ -74,8 +74,8 @@ impl Reduction {
 mod tests {
     use super::*;
 
-    /// What each of so many acknowledgments releases, if everything released leaves at once; the flight of 20 is to become
-    /// one of 10.
+    /// What each of so many acknowledgments releases, if everything released leaves at once; the flight of 20 is to
+    /// become one of 10.
     fn released(acks: u64, mut in_flight: u64, safe: bool) -> Vec<u64> {
         let mut reduction = Reduction::new(20);
         let mut one = || {
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn one_loss_halves_the_flight_over_a_round_trip() {
-        // One of 20 is lost: of the 19 acknowledgments every other one releases a segment. At the 17th ten are in flight,
-        // the target, and from then on each one is replaced: ⌈19/2⌉ in all.
+        // One of 20 is lost: of the 19 acknowledgments every other one releases a segment. At the 17th ten are in
+        // flight, the target, and from then on each one is replaced: ⌈19/2⌉ in all.
         let released = released(19, 19, false);
         assert_eq!(released, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
     }
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn what_was_held_back_is_made_up_for() {
-        // Six acknowledgments of a flight of 20 release three segments, but only one leaves; then ten are lost. Below the
-        // target, what was delivered and not replaced may leave: 7 - 1.
+        // Six acknowledgments of a flight of 20 release three segments, but only one leaves; then ten are lost. Below
+        // the target, what was delivered and not replaced may leave: 7 - 1.
         let mut reduction = Reduction::new(20);
         let mut delivery = Delivery { delivered: 6, safe: false, in_flight: 14, target: 10 };
         assert_eq!(reduction.on_ack(&delivery), 14 + 3);

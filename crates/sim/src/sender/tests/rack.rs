@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use longfat_control::{Sending, Start};
+use longfat_control::{Cause, CongestionControl, Sending, Start};
 use longfat_scenario::{Recovery, RtoRestart};
 use longfat_units::{Segments, Span, Time};
 
-use super::super::{Sender, SenderConfig, Sends};
+use super::super::{Sender, SenderConfig, Sends, State};
+use super::wishes::Recorder;
 use super::{RTT, config, sending};
 use crate::cargo::Hold;
 use crate::packet::{Flags, Packet};
@@ -48,6 +49,15 @@ impl Wire {
         let Sending::Windowed(control) = sending("reno", &start) else {
             unreachable!("it has a window")
         };
+        Self::of(control, config, lost, late)
+    }
+
+    fn of(
+        control: Box<dyn CongestionControl>,
+        config: SenderConfig,
+        lost: &[u64],
+        late: &[(u64, u64)],
+    ) -> Self {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let segments = config.segments;
@@ -118,6 +128,10 @@ impl Wire {
         }
     }
 
+    fn window(&self) -> f64 {
+        self.sender.control().window().0
+    }
+
     fn retransmissions(&self) -> Vec<(u64, u64)> {
         let again = self.log.iter().filter(|(_, _, again)| *again);
         again.map(|&(time, segment, _)| (time, segment)).collect()
@@ -158,8 +172,8 @@ fn fewer_than_three_blocks_suffice_with_time() {
 
 #[test]
 fn a_lost_retransmission_is_found_without_a_time_out() {
-    // 2 is lost, and again when it is sent again at 100 ms. 14 leaves right after it and arrives: at 200 ms the copy has
-    // had its 100 ms, with no reordering window in recovery. The timer would have expired at 400 ms.
+    // 2 is lost, and again when it is sent again at 100 ms. 14 leaves right after it and arrives: at 200 ms the copy
+    // has had its 100 ms, with no reordering window in recovery. The timer would have expired at 400 ms.
     let mut wire = Wire::new(10.0, rack(60), &[2, 2], &[]);
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(100, 2), (200, 2)]);
@@ -170,9 +184,9 @@ fn a_lost_retransmission_is_found_without_a_time_out() {
 
 #[test]
 fn a_segment_that_is_late_twice_is_not_sent_again_twice() {
-    // 2 takes 20 ms longer. Three blocks at 100 ms, and nothing known of reordering: it is sent again in vain. At 120 ms
-    // its original is acknowledged, which is reordering; at 200 ms the copy, reported as a duplicate: the multiplier is
-    // 2, and the window 50 ms. 100 takes 45 ms longer, which is within that.
+    // 2 takes 20 ms longer. Three blocks at 100 ms, and nothing known of reordering: it is sent again in vain. At 120
+    // ms its original is acknowledged, which is reordering; at 200 ms the copy, reported as a duplicate: the multiplier
+    // is 2, and the window 50 ms. 100 takes 45 ms longer, which is within that.
     let mut wire = Wire::new(20.0, rack(200), &[], &[(2, 20), (100, 45)]);
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(100, 2)]);
@@ -192,9 +206,9 @@ fn reordering_beyond_the_window_is_answered_after_it() {
 
 #[test]
 fn a_time_out_repairs_in_slow_start() {
-    // Of six, sent at 0, the last five are lost, and so is the probe at 300 ms. The timer starts again then, with 300 ms. By
-    // 600 ms all have had their time, 100 ms, the probe included: one leaves, then two, and from a threshold of two on
-    // still two.
+    // Of six, sent at 0, the last five are lost, and so is the probe at 300 ms. The timer starts again then, with 300
+    // ms. By 600 ms all have had their time, 100 ms, the probe included: one leaves, then two, and from a threshold of
+    // two on still two.
     let mut wire = Wire::new(6.0, rack(6), &[1, 2, 3, 4, 5, 5], &[]);
     wire.run(60_000);
     let expected = [(300, 5), (600, 1), (700, 2), (700, 3), (800, 4), (800, 5)];
@@ -206,8 +220,8 @@ fn a_time_out_repairs_in_slow_start() {
 #[test]
 fn the_retransmission_timer_waits_for_the_reordering_timer() {
     // Section 8: one timer at a time. Three in flight, of which the first that leaves at 5.1 s is lost. The time-out is
-    // 110 ms by now and counts from the last progress, at 5.1 s as well; but at 5.2 s two blocks set the reordering timer
-    // for 5.1 + 0.125 s. When that expires the other one starts again, and the repair arrives in time.
+    // 110 ms by now and counts from the last progress, at 5.1 s as well; but at 5.2 s two blocks set the reordering
+    // timer for 5.1 + 0.125 s. When that expires the other one starts again, and the repair arrives in time.
     let config = SenderConfig {
         max_window: 3,
         rto_min: Span::from_millis(110),
@@ -226,8 +240,8 @@ fn the_retransmission_timer_waits_for_the_reordering_timer() {
 
 #[test]
 fn the_last_segment_is_sent_again_after_two_round_trips() {
-    // Section 7. The last of ten is lost; the others are acknowledged at 100 ms. The time-out is 300 ms by then, the probe
-    // leaves after 200 ms.
+    // Section 7. The last of ten is lost; the others are acknowledged at 100 ms. The time-out is 300 ms by then, the
+    // probe leaves after 200 ms.
     let mut wire = Wire::new(10.0, rack(10), &[9], &[]);
     wire.run(60_000);
     assert_eq!(wire.retransmissions(), [(300, 9)]);
@@ -290,8 +304,8 @@ fn reductions_after_a_probe(lost: &[u64], late: &[(u64, u64)]) -> u64 {
 
 #[test]
 fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
-    // Section 7.4. If 9 is lost, nothing but the next acknowledgment can tell. If it only took 250 ms longer, the receiver
-    // reports it as a duplicate.
+    // Section 7.4. If 9 is lost, nothing but the next acknowledgment can tell. If it only took 250 ms longer, the
+    // receiver reports it as a duplicate.
     assert_eq!(reductions_after_a_probe(&[9], &[]), 1);
     assert_eq!(reductions_after_a_probe(&[], &[(9, 250)]), 0);
 }
@@ -299,10 +313,10 @@ fn a_loss_that_a_probe_repairs_is_a_sign_of_congestion() {
 #[test]
 fn the_window_falls_in_proportion_to_what_arrives() {
     // RFC 9937. Twenty in flight, 2 lost. At 100 ms the acknowledgments of 0 and 1, and the blocks 3 and 4, release 20
-    // to 23. With block 5 recovery begins: 20 are to become 10. That block and every second one of the next 14 release a
-    // segment, first 2 and then 24 to 30. At 200 ms ten are in flight with block 21, and the blocks 22 and 23 release one
-    // each, 10 for 19. Then 2 is acknowledged, and with it everything up to the recovery point: nine are in flight, 24 to
-    // 32, and one more may leave.
+    // to 23. With block 5 recovery begins: 20 are to become 10. That block and every second one of the next 14 release
+    // a segment, first 2 and then 24 to 30. At 200 ms ten are in flight with block 21, and the blocks 22 and 23 release
+    // one each, 10 for 19. Then 2 is acknowledged, and with it everything up to the recovery point: nine are in flight,
+    // 24 to 32, and one more may leave.
     let mut wire = Wire::new(20.0, rack(200), &[2], &[]);
     wire.run(150);
     let expected = [vec![(100, 2, true)], (24..=30).map(|new| (100, new, false)).collect()];
@@ -332,4 +346,94 @@ fn after_a_burst_of_losses_each_arrival_releases_one_and_later_two() {
     let counts = wire.sender.measured();
     assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
     assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_recovery_that_was_none_is_undone() {
+    // 2 takes 20 ms longer. With block 5, at 100 ms, recovery begins and halves the window of 20.1. At 120 ms 2 is
+    // acknowledged, thanks to a segment that left at 0: not the one of 100 ms. Nothing else was thought lost, so the
+    // window is what it was (RFC 3522, RFC 4015): of 20 to 30 eleven are in flight, and nine more may leave at once.
+    let mut wire = Wire::new(20.0, rack(200), &[], &[(2, 20)]);
+    wire.run(110);
+    assert!((wire.window() - 10.05).abs() < 0.01, "window {}", wire.window());
+    assert_eq!(wire.log.last(), Some(&(100, 30, false)));
+    wire.run(120);
+    assert_eq!(wire.sender.state, State::Open);
+    assert!((wire.window() - 20.1).abs() < 0.01, "window {}", wire.window());
+    let at_once: Vec<_> = (31..40).map(|new| (120, new, false)).collect();
+    assert_eq!(wire.log[32..], at_once);
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(100, 2)]);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_recovery_is_undone_only_if_nothing_was_lost() {
+    // 2 and 5 are thought lost with block 6. The original of 2 comes at 120 ms, that of 5 at 130 ms.
+    let mut wire = Wire::new(20.0, rack(200), &[], &[(2, 20), (5, 30)]);
+    wire.run(125);
+    assert!((wire.window() - 10.05).abs() < 0.01, "window {}", wire.window());
+    wire.run(135);
+    assert!((wire.window() - 20.1).abs() < 0.01, "window {}", wire.window());
+    // 5 is lost.
+    let mut wire = Wire::new(20.0, rack(200), &[5], &[(2, 20)]);
+    wire.run(250);
+    assert!(wire.window() < 11.0, "window {}", wire.window());
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+    // 2 is not lost at all, and 60 is: that one counts in full.
+    let mut wire = Wire::new(20.0, rack(200), &[60], &[(2, 20)]);
+    wire.run(60_000);
+    assert_eq!(wire.sender.measured().congestion_events, 2);
+    assert!(wire.sender.is_done());
+}
+
+/// Delays of the second window of ten, which leaves at 100 ms, and of the probe at 300 ms: all arrive at 600 ms.
+fn stalled() -> Vec<(u64, u64)> {
+    (10..20).map(|segment| (segment, 450)).chain([(20, 250)]).collect()
+}
+
+#[test]
+fn a_time_out_that_was_none_is_undone() {
+    // The timer starts again with the probe and expires at 600 ms: 10 leaves again, the window is one segment. At 650
+    // ms the first 10 is acknowledged.
+    let mut wire = Wire::new(10.0, rack(1000), &[], &stalled());
+    wire.run(640);
+    let before = wire.log.len();
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert_eq!(wire.window(), 1.0);
+    wire.run(650);
+    assert_eq!(wire.sender.state, State::Open);
+    // 21 segments have been acknowledged in congestion avoidance, each of which adds 2 to the square of the window: it
+    // is as if there had been no time-out.
+    assert!((wire.window() - 142_f64.sqrt()).abs() < 0.01, "window {}", wire.window());
+    assert!(wire.log[before..].iter().all(|sent| !sent.2));
+    wire.run(60_000);
+    assert_eq!(wire.retransmissions(), [(600, 10)]);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_time_out_that_was_one_stays() {
+    // The second window is lost, and so is the probe.
+    let lost: Vec<u64> = (10..=20).collect();
+    let mut wire = Wire::new(10.0, rack(1000), &lost, &[]);
+    wire.run(750);
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert!(wire.window() <= 4.0, "window {}", wire.window());
+    wire.run(60_000);
+    assert_eq!(wire.receiver.received().again, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_controller_that_asks_is_told_and_undoes_it_itself() {
+    for (late, cause) in [(vec![(2, 20)], Cause::Loss), (stalled(), Cause::Timeout)] {
+        let (recorder, told) = Recorder::of_everything();
+        let mut wire = Wire::of(Box::new(recorder), rack(200), &[], &late);
+        wire.run(60_000);
+        assert!(wire.sender.is_done());
+        let told = told.lock().expect("one thread");
+        let spurious: Vec<Cause> = told.feedback.iter().filter_map(|it| it.spurious).collect();
+        assert_eq!(spurious, [cause]);
+    }
 }

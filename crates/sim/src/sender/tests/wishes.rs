@@ -11,8 +11,8 @@ use longfat_scenario::Recovery;
 
 /// Everything a controller was told.
 #[derive(Clone, Debug, Default)]
-struct Told {
-    feedback: Vec<Feedback>,
+pub(super) struct Told {
+    pub(super) feedback: Vec<Feedback>,
     congestion: Vec<Congestion>,
     sent: Vec<Sent>,
     alarms: Vec<Time>,
@@ -20,7 +20,7 @@ struct Told {
 
 /// A window that never changes, with a call every 30 ms, that records everything.
 #[derive(Clone, Debug)]
-struct Recorder {
+pub(super) struct Recorder {
     window: f64,
     wants: Wants,
     pacing: Pacing,
@@ -29,6 +29,19 @@ struct Recorder {
 }
 
 impl Recorder {
+    /// A recorder that wants everything, and what it is told.
+    pub(super) fn of_everything() -> (Self, Arc<Mutex<Told>>) {
+        let told = Arc::new(Mutex::new(Told::default()));
+        let recorder = Self {
+            window: 10.0,
+            wants: EVERYTHING,
+            pacing: Pacing::Unpaced,
+            alarm: Time::ZERO + Span::from_millis(30),
+            told: Arc::clone(&told),
+        };
+        (recorder, told)
+    }
+
     fn note(&self, what: impl FnOnce(&mut Told)) {
         what(&mut self.told.lock().expect("one thread"));
     }
@@ -86,14 +99,7 @@ fn listen(
     lost: &[u64],
     until: u64,
 ) -> (Dialogue, Told) {
-    let told = Arc::new(Mutex::new(Told::default()));
-    let mut control = Recorder {
-        window: 10.0,
-        wants: EVERYTHING,
-        pacing: Pacing::Unpaced,
-        alarm: Time::ZERO + Span::from_millis(30),
-        told: Arc::clone(&told),
-    };
+    let (mut control, told) = Recorder::of_everything();
     recorder(&mut control);
     let config = config(recovery, None, segments);
     let selective = recovery == Recovery::Sack;
