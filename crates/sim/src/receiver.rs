@@ -167,7 +167,13 @@ impl Receiver {
             self.expected += 1;
             self.received.count(at);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
-            return self.repeat(data, at, hold);
+            let (sent, flags) = if self.delayed_ack {
+                self.delay(data, at, false, hold)?
+            } else {
+                (data.sent, data.flags)
+            };
+            let cargo = hold.hand_over(data.cargo(), Some(self.with_duplicate(data.number)));
+            return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
@@ -239,18 +245,11 @@ impl Receiver {
         false
     }
 
-    /// The acknowledgment of a segment that had arrived before: its first block is that segment.
+    /// What the acknowledgment of a segment that had arrived before reports: that segment first.
     #[cold]
-    fn repeat(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
-        let (sent, flags) = if self.delayed_ack {
-            self.delay(data, at, false, hold)?
-        } else {
-            (data.sent, data.flags)
-        };
-        let ack = self.acknowledge(data, sent, flags);
+    fn with_duplicate(&self, segment: u64) -> Blocks {
         let [first, second, _] = self.reported;
-        let blocks = [SegmentRun::duplicate(data.number), first, second];
-        Some(ack.with_cargo(hold.hand_over(data.cargo(), Some(blocks))))
+        [SegmentRun::duplicate(segment), first, second]
     }
 
     /// Puts a run first, replacing those it has merged with.
