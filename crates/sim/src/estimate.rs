@@ -10,7 +10,7 @@ use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use longfat_scenario::{
-    Choice, Direction, FlowGroup, Jitter, Link, Scenario, TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
 };
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
@@ -32,6 +32,8 @@ const PIECE: f64 = 80.0;
 const OPPORTUNITY: f64 = 40.0;
 /// A bin of the histogram of a queue's levels.
 const LEVEL: f64 = 8.0;
+/// What a sender that finds losses by time keeps of a segment in flight: 40 bytes, in a ring that may be half empty.
+const DEPARTURE: f64 = 80.0;
 /// What one core simulates per second, in data packets and in rows.
 const PACKETS_PER_S: f64 = 4e6;
 const ROWS_PER_S: f64 = 1e7;
@@ -136,6 +138,9 @@ impl WorkEstimate {
             loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
         let under_way = held.min(packets).min(windows).max(first);
 
+        let by_time = loads.iter().any(|load| load.transport.recovery == Recovery::Rack);
+        let departure = if by_time { DEPARTURE } else { 0.0 };
+
         let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
         let transfers = || scenario.traffic.iter().map(|group| arrivals(scenario, group));
         // Where links are too slow for the load, flows that arrive pile up.
@@ -150,7 +155,7 @@ impl WorkEstimate {
             * f64::from(u8::from(keep.rows));
 
         let parts = [
-            (Share::Packets, under_way * (PACKET + LEVEL)),
+            (Share::Packets, under_way * (PACKET + LEVEL + departure)),
             (
                 Share::Links,
                 scenario.links.len() as f64 * LINK
