@@ -3,8 +3,12 @@
 
 #![no_main]
 
+#[path = "../../crates/sim/tests/support/accounted.rs"]
+mod accounted;
+
+use accounted::run;
 use libfuzzer_sys::{Corpus, fuzz_target};
-use longfat_sim::{Keep, Options, Recording, Scenario, Simulation, WorkEstimate};
+use longfat_sim::{Keep, Scenario, WorkEstimate};
 
 /// The most packets of a run: a few milliseconds.
 const MOST_PACKETS: f64 = 3000.0;
@@ -18,37 +22,10 @@ fuzz_target!(|data: &[u8]| -> Corpus {
     if needed.packets > MOST_PACKETS || needed.memory > 20e6 {
         return Corpus::Reject;
     }
-    let (ahead, stepwise) = (run(&scenario, false, &text), run(&scenario, true, &text));
+    let [ahead, stepwise] = [false, true].map(|stepwise| run(&scenario, stepwise, 97, &text));
     assert_eq!(format!("{:?}", ahead), format!("{:?}", stepwise), "{text}");
     Corpus::Keep
 });
-
-/// A run in which no packet is lost without a trace, without what depends on how it is carried out.
-fn run(scenario: &Scenario, stepwise: bool, text: &str) -> Recording {
-    let mut simulation =
-        Simulation::with_options(scenario, Options::default().record(true).stepwise(stepwise));
-    loop {
-        let more = simulation.advance(97);
-        let fates = simulation.fates();
-        let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
-        assert_eq!(fates.sent, known, "{fates:?}\n{text}");
-        if !more {
-            break;
-        }
-    }
-    let mut recording = simulation.finish();
-    recording.summary.engine.events = 0;
-    for (name, link) in &recording.summary.links {
-        for direction in ["forward", "reverse"] {
-            let used = link[direction]["utilisation"].as_f64();
-            assert!(
-                used.is_some_and(|used| (0.0..=1.0).contains(&used)),
-                "{name}: {used:?}\n{text}"
-            );
-        }
-    }
-    recording
-}
 
 /// Bytes that choose; once they are used up, the first of everything.
 struct Choices<'a>(std::slice::Iter<'a, u8>);

@@ -22,12 +22,11 @@ from longfat_forms.experiments import (
     shares,
 )
 from longfat_forms.report import write
+from longfat_forms.sampling import told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
-
-    from longfat.study import Estimate
 
 Row = dict[str, Any]
 
@@ -64,7 +63,7 @@ def measured(root: Path, seeds: int | None) -> list[Row]:
             each = found.experiment
             place = {"law": each.law, "name": each.name, "at": each.at}
             for what, value in found.values.items():
-                rows.append({**place, "what": what, "theory": each.theory[what], **_told_of(value)})
+                rows.append({**place, "what": what, "theory": each.theory[what], **told(value)})
     return rows + list(_rounds(root, seeds or 5))
 
 
@@ -75,18 +74,14 @@ def _told(word: str) -> Callable[[int, int, float], object]:
     return tell
 
 
-def _told_of(value: Estimate) -> Row:
-    return {"mean": value.mean, "half": value.half_width, "n": value.n}
-
-
 def _rounds(root: Path, seeds: int) -> Iterable[Row]:
     """Losses that take a round with them, which no scenario file can ask for: an example of the simulator."""
     click.echo("rounds: builds an example of crates/sim", err=True)
     given = [str(_SECONDS), str(seeds), *(str(p) for p in PROBABILITIES)]
     command = [*_LOST_ROUNDS, "--example", "lost_rounds", "--", *given]
-    told = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout  # noqa: S603
+    printed = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout  # noqa: S603
     rates: dict[tuple[float, str], list[float]] = {}
-    for line in told.splitlines():
+    for line in printed.splitlines():
         chance, kind, _, rate = line.split("\t")
         rates.setdefault((float(chance), kind), []).append(float(rate))
     for p in PROBABILITIES:
@@ -96,7 +91,7 @@ def _rounds(root: Path, seeds: int) -> Iterable[Row]:
     for (p, kind), values in rates.items():
         theory = laws.pftk(p, RTT_S, TIMEOUT_S)
         place = {"law": "rounds", "name": kind, "at": {"p": p}, "what": "packets_per_s"}
-        yield {**place, "theory": theory, **_told_of(estimate(values))}
+        yield {**place, "theory": theory, **told(estimate(values))}
 
 
 if __name__ == "__main__":

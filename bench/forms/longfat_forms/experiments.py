@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from longfat.study import Point, estimate, run_points
+from longfat.study import Point
 from longfat_forms import laws
+from longfat_forms.sampling import estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -61,24 +62,10 @@ def run(
     progress: Callable[[int, int, float], object] | None = None,
 ) -> list[Found]:
     """Simulates experiments, each with seeds 1, 2, … and gives means and 95 % confidence intervals."""
-    points = [
-        Point(each.scenario, labels={"experiment": place}, seeds=seeds, tables=each.tables)
-        for place, each in enumerate(experiments)
-    ]
-
-    def measure(run: Measured) -> list[dict[str, Any]]:
-        measured = experiments[run.labels["experiment"]].measure(run)
-        return [{"what": what, "value": value} for what, value in measured.items()]
-
-    rows = run_points(points, measure, cache=cache, progress=progress).rows(named=True)
-    found = []
-    for place, each in enumerate(experiments):
-        values: dict[str, list[float]] = {}
-        for row in rows:
-            if row["experiment"] == place:
-                values.setdefault(row["what"], []).append(row["value"])
-        found.append(Found(each, {what: estimate(known) for what, known in values.items()}))
-    return found
+    points = [Point(each.scenario, seeds=seeds, tables=each.tables) for each in experiments]
+    measures = [each.measure for each in experiments]
+    values = estimates(points, measures, cache=cache, progress=progress)
+    return [Found(each, value) for each, value in zip(experiments, values, strict=True)]
 
 
 # Queues: flows of one packet each on a link of 8 Mbit/s, on which a byte takes a microsecond.

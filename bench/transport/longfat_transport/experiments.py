@@ -13,7 +13,8 @@ else:
     import tomli as tomllib
 
 from longfat.shipped import checkout
-from longfat.study import Point, estimate, run_points
+from longfat.study import Point
+from longfat_forms.sampling import estimates, told
 from longfat_peers._grid import FILE, GRID
 
 if TYPE_CHECKING:
@@ -69,24 +70,14 @@ def measured(
     progress: Callable[[int, int, float], object] | None = None,
 ) -> list[Row]:
     """A row for each quantity of each experiment: mean, half of the 95 % interval, number of seeds."""
-    points = [
-        Point(each.scenario, set=each.set, labels={"experiment": place}, seeds=each.seeds)
-        for place, each in enumerate(experiments)
+    points = [Point(each.scenario, set=each.set, seeds=each.seeds) for each in experiments]
+    measures = [each.measure for each in experiments]
+    found = estimates(points, measures, cache=cache, progress=progress)
+    return [
+        {"part": each.part, "at": each.at, "what": what, **told(value)}
+        for each, values in zip(experiments, found, strict=True)
+        for what, value in values.items()
     ]
-
-    def measure(run: Measured) -> list[Row]:
-        values = experiments[run.labels["experiment"]].measure(run)
-        return [{"what": what, "value": value} for what, value in values.items()]
-
-    found: dict[tuple[int, str], list[float]] = {}
-    for row in run_points(points, measure, cache=cache, progress=progress).rows(named=True):
-        found.setdefault((row["experiment"], row["what"]), []).append(row["value"])
-    rows = []
-    for (place, what), values in found.items():
-        each, value = experiments[place], estimate(values)
-        told = {"mean": value.mean, "half": value.half_width, "n": value.n}
-        rows.append({"part": each.part, "at": each.at, "what": what, **told})
-    return rows
 
 
 def everything() -> list[Experiment]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Row = dict[str, Any]
@@ -159,6 +160,16 @@ def draw_timers(rows: Sequence[Row]) -> Figure:
     return drawn
 
 
+def _curve(axes: Axes, points: Sequence[tuple[float, Row]], colour: str, title: str) -> None:
+    """Means with their 95 % confidence intervals."""
+    axes.errorbar(
+        [x for x, _ in points],
+        [row["mean"] for _, row in points],
+        yerr=[row["half"] or 0.0 for _, row in points],
+        marker="o", markersize=3.5, color=colour, elinewidth=1, capsize=2, label=title,
+    )  # fmt: skip
+
+
 def draw_phases(rows: Sequence[Row]) -> Figure:
     """Who gets the link, and how often a paced flow times out: both over a little of the set-up."""
     from matplotlib.ticker import PercentFormatter
@@ -174,12 +185,7 @@ def draw_phases(rows: Sequence[Row]) -> Figure:
             points = sorted(
                 (longer, each) for (name, longer), each in found.items() if name == kind
             )
-            axes.errorbar(
-                [10 * longer for longer, _ in points],
-                [each["share"]["mean"] for _, each in points],
-                yerr=[each["share"]["half"] or 0.0 for _, each in points],
-                marker="o", markersize=3.5, color=colour, elinewidth=1, capsize=2, label=title,
-            )  # fmt: skip
+            _curve(axes, [(10 * longer, each["share"]) for longer, each in points], colour, title)
         axes.set(
             xlabel="its round trip is longer by, ms", ylabel="share of the second flow", ylim=(0, 1)
         )
@@ -192,12 +198,7 @@ def draw_phases(rows: Sequence[Row]) -> Figure:
             points = sorted(
                 (buffer, each) for (name, buffer), each in counts.items() if name == jitter
             )
-            axes.errorbar(
-                [buffer for buffer, _ in points],
-                [each["timeouts"]["mean"] for _, each in points],
-                yerr=[each["timeouts"]["half"] or 0.0 for _, each in points],
-                marker="o", markersize=3.5, color=colour, elinewidth=1, capsize=2, label=title,
-            )  # fmt: skip
+            _curve(axes, [(buffer, each["timeouts"]) for buffer, each in points], colour, title)
         axes.set(xlabel="buffer, packets", ylabel="time-outs in 300 s", ylim=(0, 25))
         axes.legend(loc="upper left")
         style.title(

@@ -152,8 +152,8 @@ fn no_price_is_above_one() {
     assert_eq!(prices.iter().copied().fold(0.0, f64::max), 1.0);
 }
 
-/// Windows of 10⁹ segments on a buffer that overflows fall to the least one within nanoseconds, faster than the shortest
-/// step. What is in between, and with it the mean, stays within bounds.
+/// Windows of 10⁹ segments on a buffer that overflows fall to the least one within nanoseconds, faster than the
+/// shortest step. What is in between, and with it the mean, stays within bounds.
 #[test]
 fn a_window_that_falls_faster_than_the_shortest_step_stays_within_bounds() {
     let mut network =

@@ -254,7 +254,7 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
 /// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where
 /// there are none, or where the controller is no law.
 fn lossy_window(scenario: &Scenario, flow: &FlowGroup) -> f64 {
-    let losses = flow.path.iter().map(|&index| direction(scenario, index, flow.reverse).loss);
+    let losses = flow.path.iter().map(|&index| scenario.links[index].direction(flow.reverse).loss);
     let loss: f64 = losses.sum();
     let Some(law) = flow.control.entry.law.as_ref().filter(|_| loss > 0.0) else {
         return f64::INFINITY;
@@ -334,11 +334,6 @@ fn largest_window(transport: &Transport) -> f64 {
     let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
     // Above its threshold a window may still roughly double.
     transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
-}
-
-fn direction(scenario: &Scenario, index: usize, reverse: bool) -> &Direction {
-    let link = &scenario.links[index];
-    if reverse { &link.reverse } else { &link.forward }
 }
 
 /// How many packets one direction of a link holds, in its queue and on its wire.

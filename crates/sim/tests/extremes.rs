@@ -1,10 +1,14 @@
 //! Every controller over every queue, with the smallest and largest settings of both.
 
+#[path = "support/accounted.rs"]
+mod accounted;
+
 use std::collections::BTreeSet;
 
+use accounted::run;
 use longfat_control::CONTROLLERS;
 use longfat_queue::DISCIPLINES;
-use longfat_sim::{Options, Scenario, Simulation};
+use longfat_sim::Scenario;
 use longfat_units::parameter::{Kind, Parameter};
 
 /// Accepted networks for each controller over each queue.
@@ -90,30 +94,6 @@ fn levels(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// Runs a network to its end. At any moment every data packet is somewhere.
-fn run(scenario: &Scenario, stepwise: bool, text: &str) -> String {
-    let mut simulation =
-        Simulation::with_options(scenario, Options::default().record(true).stepwise(stepwise));
-    loop {
-        let more = simulation.advance(499);
-        let fates = simulation.fates();
-        let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
-        assert_eq!(fates.sent, known, "{fates:?}\n{text}");
-        if !more {
-            break;
-        }
-    }
-    let mut recording = simulation.finish();
-    recording.summary.engine.events = 0;
-    for link in recording.summary.links.values() {
-        for direction in ["forward", "reverse"] {
-            let used = link[direction]["utilisation"].as_f64();
-            assert!(used.is_some_and(|used| (0.0..=1.0).contains(&used)), "{used:?}\n{text}");
-        }
-    }
-    format!("{recording:?}")
-}
-
 /// No packet appears or vanishes, no link is used above its capacity, and both kinds of server tell the same.
 #[test]
 fn extreme_settings_lose_no_packet() {
@@ -130,7 +110,9 @@ fn extreme_settings_lose_no_packet() {
                 let Ok(scenario) = Scenario::read(&text, "extreme.toml", &[], None) else {
                     continue;
                 };
-                assert_eq!(run(&scenario, false, &text), run(&scenario, true, &text), "{text}");
+                let both = [false, true].map(|stepwise| run(&scenario, stepwise, 499, &text));
+                let [ahead, stepwise] = both.map(|recording| format!("{recording:?}"));
+                assert_eq!(ahead, stepwise, "{text}");
                 met.extend([&*controller.name, &*discipline.name].map(String::from));
                 accepted += 1;
                 networks += 1;

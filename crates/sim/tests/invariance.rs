@@ -1,10 +1,13 @@
 //! What must not change the dynamics of a run: the unit in which bits are counted, the order in which a file says
 //! things, and whether flows are one group or several.
 
+#[path = "support/disciplines.rs"]
+mod disciplines;
 mod support;
 #[path = "support/witness.rs"]
 mod witness;
 
+use disciplines::acting;
 use longfat_queue::DISCIPLINES;
 use longfat_sim::summary::FlowSummary;
 use longfat_sim::{Column, Recording, Simulation};
@@ -36,26 +39,13 @@ struct Alone {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let queue = select(DISCIPLINES.clone()).prop_map(|entry| written(&entry.name));
+    let queue = select(DISCIPLINES.clone()).prop_map(|entry| acting(&entry.name));
     let link = (queue, 3_u32..80, select(vec![0.0, 0.0, 0.01]), 5_u32..40);
     let flows = prop::collection::vec(alone(), 1..5);
     (0_u64..1000, link, flows, any::<bool>()).prop_map(|(seed, link, flows, traffic)| {
         let (queue, buffer, loss, rate) = link;
         Case { seed, queue, buffer, loss, rate, flows, traffic }
     })
-}
-
-/// The discipline called `name`, set so that it acts within a second at the rates above.
-fn written(name: &str) -> String {
-    let parameters = match name {
-        "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
-        "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
-        "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
-        "codel" => "target = \"4 ms\", interval = \"30 ms\"",
-        "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
-        _ => return format!("\"{name}\""),
-    };
-    format!("{{ kind = \"{name}\", {parameters} }}")
 }
 
 /// Those that every link can carry.

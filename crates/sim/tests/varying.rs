@@ -9,7 +9,8 @@ fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)
 }
 
-/// A link of 8 Mbit/s and 10 ms, which takes a millisecond for each of `count` packets of 1000 bytes that arrive at once.
+/// A link of 8 Mbit/s and 10 ms, which takes a millisecond for each of `count` packets of 1000 bytes that arrive at
+/// once.
 fn burst(count: u32, changes: &str) -> String {
     format!(
         r#"

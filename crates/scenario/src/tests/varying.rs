@@ -10,6 +10,15 @@ use crate::{
     TokenBucket,
 };
 
+/// Reads a scenario, opening the files that it names in this way.
+fn read_opening(
+    text: &str,
+    files: &mut dyn FnMut(&str) -> Result<String, String>,
+) -> Result<Scenario, ScenarioError> {
+    Scenario::read_while(&Catalogue::built_in(), text, "base.toml", &[], None, files, &mut || true)
+        .expect("nobody stops it")
+}
+
 /// Reads the base with a trace in a file of this content, and `more` keys of the link.
 fn with_file(content: &str, more: &str) -> Result<Scenario, ScenarioError> {
     let text = BASE.replacen("delay =", &format!("trace = \"some.trace\"\n{more}\ndelay ="), 1);
@@ -18,17 +27,9 @@ fn with_file(content: &str, more: &str) -> Result<Scenario, ScenarioError> {
         opened.borrow_mut().push(name.to_owned());
         Ok(content.to_owned())
     };
-    let read = Scenario::read_while(
-        &Catalogue::built_in(),
-        &text,
-        "base.toml",
-        &[],
-        None,
-        &mut files,
-        &mut || true,
-    );
+    let read = read_opening(&text, &mut files);
     assert_eq!(*opened.borrow(), ["some.trace"], "it is opened once for both directions");
-    read.expect("nobody stops it")
+    read
 }
 
 fn refused(content: &str) -> String {
@@ -167,16 +168,7 @@ fn a_wrong_trace_is_refused_with_its_line_and_shows_nothing_of_it() {
 fn a_trace_that_cannot_be_opened_is_a_fault_of_the_line_that_names_it() {
     let text = BASE.replacen("rate = \"500 Mbit/s\"", "trace = \"x.trace\"", 1);
     let mut files = |_: &str| Err("there is no such file".to_owned());
-    let read = Scenario::read_while(
-        &Catalogue::built_in(),
-        &text,
-        "base.toml",
-        &[],
-        None,
-        &mut files,
-        &mut || true,
-    );
-    let error = read.expect("nobody stops it").expect_err("there is no file");
+    let error = read_opening(&text, &mut files).expect_err("there is no file");
     assert_eq!(error.diagnostics().len(), 1, "the missing rate is no fault of its own: {error}");
     assert!(error.to_string().contains("this trace cannot be read: there is no such file"));
     assert_eq!(error.diagnostics()[0].location.map(|place| place.line), Some(5));

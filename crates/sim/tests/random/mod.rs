@@ -1,5 +1,9 @@
 //! Random scenarios as text: what a failing test prints can be run again with `longfat run`.
 
+#[path = "../support/disciplines.rs"]
+mod disciplines;
+
+use disciplines::acting;
 use longfat_queue::DISCIPLINES;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -109,7 +113,7 @@ fn link() -> impl Strategy<Value = (u32, String)> {
                 follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
                 changes.clear();
             }
-            let queue = queue(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
+            let queue = acting(if buffer == "unlimited" { "drop-tail" } else { &discipline.name });
             let reverse = reverse.map_or(String::new(), |rate| {
                 format!("[link.NAME.reverse]\nrate = \"{rate} Mbit/s\"\nbuffer = \"9 packets\"\n")
             });
@@ -159,19 +163,6 @@ fn change() -> impl Strategy<Value = String> {
                 format!("[[link.NAME.change]]\nat = \"{at} ms\"\n{value}\n{how}\n{side}\n")
             });
     prop_oneof![8 => change, 1 => Just("trace".to_string())]
-}
-
-/// The discipline called `name`, set so that it acts within a second at the rates above.
-fn queue(name: &str) -> String {
-    let parameters = match name {
-        "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
-        "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
-        "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
-        "codel" => "target = \"4 ms\", interval = \"30 ms\"",
-        "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
-        _ => return format!("\"{name}\""),
-    };
-    format!("{{ kind = \"{name}\", {parameters} }}")
 }
 
 /// A group's text without its place; where in the chain it lies; how much longer its round trip is than its links.

@@ -1,0 +1,14 @@
+//! Disciplines as scenarios name them.
+
+/// The discipline called `name`, set so that it acts within a second at the rates above.
+pub(crate) fn acting(name: &str) -> String {
+    let parameters = match name {
+        "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
+        "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
+        "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
+        "codel" => "target = \"4 ms\", interval = \"30 ms\"",
+        "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
+        _ => return format!("\"{name}\""),
+    };
+    format!("{{ kind = \"{name}\", {parameters} }}")
+}
