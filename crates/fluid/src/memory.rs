@@ -22,8 +22,8 @@ pub struct Memory {
     pub at_rest: f64,
 }
 
-/// The memory that the fluid model of `scenario` needs. Synchronised flows add a row at each loss; how many is not known
-/// beforehand, so these are not counted.
+/// The memory that the fluid model of `scenario` needs. Synchronised flows add a row at each loss; how many is not
+/// known beforehand, so these are not counted.
 pub fn memory(scenario: &Scenario) -> Memory {
     let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
     let hops: f64 =

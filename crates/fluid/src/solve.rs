@@ -400,9 +400,9 @@ impl<'a> Solver<'a> {
         moved
     }
 
-    /// The step is as short as steps get, and still not accurate: something has fallen faster than that, a window of 10⁹
-    /// segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the step;
-    /// the quartic, which follows slopes that are gone before its end, does not say how. A straight line does.
+    /// The step is as short as steps get, and still not accurate: something has fallen faster than that, a window of
+    /// 10⁹ segments on a buffer that overflows, say. Whatever it carries out of bounds has reached the bound within the
+    /// step; the quartic, which follows slopes that are gone before its end, does not say how. A straight line does.
     fn straighten(&mut self) {
         for Bounds { component, least, most } in bounds(&self.model) {
             let end = &mut self.step.end[component];

@@ -166,8 +166,9 @@ impl Linear {
         Ok(Some(math::sqrt(here * beyond)))
     }
 
-    /// Does every disturbance come back as less than itself, at any frequency? Then delays do not matter (the small-gain
-    /// theorem), and there is no need to try them all. Where a link integrates, slow disturbances come back as more.
+    /// Does every disturbance come back as less than itself, at any frequency? Then delays do not matter (the
+    /// small-gain theorem), and there is no need to try them all. Where a link integrates, slow disturbances come back
+    /// as more.
     fn all_loops_are_weak(&self) -> bool {
         const PER_DECADE: f64 = 256.0;
         if self.links.iter().any(LinearLink::integrates) {

@@ -31,8 +31,8 @@ impl Waiting {
 
 /// Does `work` on a thread of its own while this one waits without the interpreter's lock.
 ///
-/// About twenty times a second `look` is called with the last number that the work reported, zero at first. A signal, or
-/// an error from `look`, ends the waiting at once, however far the work has got.
+/// About twenty times a second `look` is called with the last number that the work reported, zero at first. A signal,
+/// or an error from `look`, ends the waiting at once, however far the work has got.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     mut look: impl FnMut(f64) -> PyResult<()>,

@@ -45,8 +45,8 @@ pub struct Impairments {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Jitter {
-    /// Gaussian with mean `most`/2 and standard deviation `most`/6, truncated at 0 and `most`: three standard deviations
-    /// on either side, after RFC 8868.
+    /// Gaussian with mean `most`/2 and standard deviation `most`/6, truncated at 0 and `most`: three standard
+    /// deviations on either side, after RFC 8868.
     Gaussian {
         /// The longest additional delay.
         most: Span,

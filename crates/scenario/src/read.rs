@@ -67,8 +67,8 @@ impl Scenario {
         read.expect("nobody stops it")
     }
 
-    /// The same, with `files` to open the traces that it names, and asking `go_on` before each link, group and override.
-    /// `None` once that has said no.
+    /// The same, with `files` to open the traces that it names, and asking `go_on` before each link, group and
+    /// override. `None` once that has said no.
     ///
     /// # Errors
     /// As for [`Scenario::read`].

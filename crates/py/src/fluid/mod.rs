@@ -133,7 +133,8 @@ pub(crate) fn fluid_rest(
     })?
 }
 
-/// Roughly the memory that the fluid model of a scenario takes, in bytes: to be solved in time, and for its equilibrium.
+/// Roughly the memory that the fluid model of a scenario takes, in bytes: to be solved in time, and for its
+/// equilibrium.
 #[pyfunction]
 pub(crate) fn fluid_memory(scenario: &Bound<'_, Scenario>) -> (f64, f64) {
     let memory = longfat_fluid::memory(&scenario.get().inner);

@@ -133,7 +133,8 @@ impl Variable {
             Self::Wifi { interval, packets, chance, frame, inside } => {
                 let mean = interval.0 as f64;
                 if frame.saturating_add(*interval * 2) < time {
-                    // The channel was idle: as far as this packet is concerned the last frame may have been at any time.
+                    // The channel was idle: as far as this packet is concerned the last frame may have been at any
+                    // time.
                     (*frame, *inside) = (time + Span((mean * uniform(chance)) as u64), 0);
                 }
                 while *frame < time || *inside == *packets {

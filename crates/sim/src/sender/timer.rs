@@ -5,10 +5,10 @@
 //! retransmissions unambiguous (RFC 7323).
 //!
 //! The estimator of Linux (Sarolahti & Kuznetsov 2002, section 4) samples at every acknowledgment instead. With so many
-//! samples the mean deviation would follow the last few packets, so the margin is four times the largest mean deviation
-//! of a round trip: it grows at once, and shrinks by a quarter of the difference at the end of a round trip. And since a
-//! round trip that falls would otherwise widen the margin, a deviation downwards beyond the mean one counts an eighth.
-//! The minimum is one of the margin, not of the whole time-out.
+//! samples the mean deviation would follow the last few packets, so the margin is four times the largest mean
+//! deviation of a round trip: it grows at once, and shrinks by a quarter of the difference at the end of a round trip.
+//! And since a round trip that falls would otherwise widen the margin, a deviation downwards beyond the mean one counts
+//! an eighth. The minimum is one of the margin, not of the whole time-out.
 
 use longfat_control::Path;
 use longfat_scenario::RtoEstimator;
@@ -374,8 +374,8 @@ mod tests {
         // becomes the variation, and a round without more than the minimum of 50 begins.
         round_trip.sample(ms(40), true);
         assert_eq!(round_trip.timeout(), ms(110) + Span(310_312_500_000));
-        // 110 ms, twice, with the round ending at the second: no deviation, 58.18359375 and 43.6376953125 are means, the
-        // largest of this round is the first, and the variation falls by a quarter of the difference.
+        // 110 ms, twice, with the round ending at the second: no deviation, 58.18359375 and 43.6376953125 are means,
+        // the largest of this round is the first, and the variation falls by a quarter of the difference.
         round_trip.sample(ms(110), false);
         assert_eq!(round_trip.timeout(), ms(110) + Span(310_312_500_000));
         round_trip.sample(ms(110), true);
