@@ -15,6 +15,8 @@ FIGURE = Experiment(
     question="Do twenty AntiECN flows behave as twenty TCP flows, and as each other's equals?",
 )
 THRESHOLDS = (0.5, 0.75, 0.95)
+LENGTHS = {"short": 30, "long": 150}
+"""Two lengths in seconds at either scale, to see what AVQ does when it has had time to settle."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -34,7 +36,15 @@ def points(scale: Scale) -> Iterator[Point]:
                 scenario="beside.toml",
                 sending=sending,
                 threshold=threshold,
+                length="whole",
             )
+    for length, seconds in LENGTHS.items():
+        yield Point(
+            "beside.toml",
+            set={"duration": f"{seconds} s", "warmup": "5 s", "link.bottleneck.anti_ecn": marker(0.95)},
+            labels={"sending": "AntiECN", "threshold": 0.95, "length": length},
+            seeds=8,
+        )
 
 
 def measure(run: Measured) -> Row:
@@ -53,6 +63,9 @@ def measure(run: Measured) -> Row:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Compared with TCP, seed by seed."""
+    settling = {"sending": "AntiECN", "threshold": 0.95}
+    short, long = (at(rows, **settling, length=length) for length in LENGTHS)
+    rows = at(rows, length="whole")
     tcp = {"sending": "TCP", "threshold": 0.0}
     half, high = ({"sending": "AntiECN", "threshold": t} for t in (0.5, 0.95))
     return {
@@ -61,11 +74,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "congested/room": per_seed(rows, "room", **half),
         "congested/share": per_seed(rows, "share", sending="both", threshold=0.5),
         "congested/high": ratio(rows, "marks", high, tcp),
+        "congested/high/short": per_seed(short, "room"),
+        "congested/high/long": per_seed(long, "room"),
     }
 
 
 def draw(rows: pl.DataFrame) -> Figure:
     """Marks, room and shares against the threshold."""
+    rows = at(rows, length="whole")
     figure, axes = plots.grid(1, 3, width=14, height=5.0)
     panels = (
         ("AntiECN", "marks", 100, "marked (%)", "20 AntiECN flows: marks"),

@@ -6,12 +6,23 @@ Paced, every packet does: the window doubles each round trip, and no run length 
 
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Scale, at, plots
 from longfat.study import Measured, Point, Row
-from shared import LENGTH_S, TABLE, THRESHOLDS, delivered, improvements, lone, misses, product_s
+from shared import (
+    LENGTH_S,
+    TABLE,
+    THRESHOLDS,
+    Values,
+    delivered,
+    improvements,
+    lone,
+    misses,
+    product_s,
+)
 
 FIGURE = Experiment(
     id="run-length",
@@ -21,6 +32,8 @@ FIGURE = Experiment(
 )
 COLOURS = ("#0B3C5D", "#2E86AB", "#4FB286", "#E08E1B")
 SENDING = ("trains", "paced")
+EQUAL_S = (300, 600)
+"""Lengths at which both round trips are compared."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -41,6 +54,12 @@ def measure(run: Measured) -> list[Row]:
     return delivered(run)
 
 
+def cells(rows: pl.DataFrame, rtt: int, seconds: float) -> Values:
+    """The improvements after this long: a row of the table."""
+    length, found = improvements(rows, rtt_ms=rtt, sending="trains")
+    return np.asarray(found[abs(length - seconds / product_s(rtt)).argmin()])
+
+
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Runs of a lone flow are deterministic."""
     answers: dict[str, Answer] = {}
@@ -53,6 +72,17 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     length, found = improvements(rows, rtt_ms=40, sending="trains")
     highest = found[length >= 0.8, -1]
     answers["run-length/40ms/swing"] = float(highest.max() - highest.min())
+    for seconds in EQUAL_S:
+        more = cells(rows, 200, seconds) - cells(rows, 40, seconds)
+        answers[f"run-length/equal/{seconds}"] = float(more.min())
+        answers[f"run-length/equal/{seconds}/table"] = float(
+            np.sqrt(np.mean([(cells(rows, rtt, seconds) - TABLE[rtt]) ** 2 for rtt in TABLE]))
+        )
+    product = cells(rows, 200, product_s(200)) - cells(rows, 40, product_s(40))
+    answers["run-length/equal/product"] = float(abs(product).max())
+    for rtt in TABLE:
+        around = [cells(rows, rtt, share * LENGTH_S[rtt]) for share in (0.9, 1.0)]
+        answers[f"run-length/{rtt}ms/tenth"] = float(abs(around[0] - around[1]).max())
     length, found = improvements(rows, rtt_ms=40, sending="paced")
     answers["run-length/paced"] = float(misses(found[length >= 0.7], 40).min())
     for sending in SENDING:

@@ -19,17 +19,22 @@ FIGURE = Experiment(
     title="Tiny virtual buffers with short flows",
     question="What does a tiny virtual buffer do to long flows and to the short ones among them?",
 )
+TEN = 10
 BUFFERS = {"none": "", "250": "1 bdp", "25": "25 packets", "10": "10 packets", "2": "2 packets"}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two long flows with a threshold of 50 %; short flows of standard TCP add a load of 30 %."""
-    for name, buffer in BUFFERS.items():
-        changes: dict[str, Any] = {
-            "link.bottleneck.anti_ecn": marker(0.5 if buffer else 0.0, buffer),
-            "flow.flow.count": 2,
-        }
-        yield beyond(scale, 40, changes, seeds=10, scenario="short-flows.toml", buffer=name)
+    """Long flows with a threshold of 50 %; short flows of standard TCP add a load of 30 %."""
+    for flows in (2, TEN):
+        for name, buffer in BUFFERS.items():
+            changes: dict[str, Any] = {
+                "link.bottleneck.anti_ecn": marker(0.5 if buffer else 0.0, buffer),
+                "flow.flow.count": flows,
+            }
+            if flows == 2 or name in ("none", "250", "2"):
+                yield beyond(
+                    scale, 40, changes, seeds=10, scenario="short-flows.toml", buffer=name, flows=flows
+                )  # fmt: skip
 
 
 def measure(run: Measured) -> Row:
@@ -46,12 +51,15 @@ def measure(run: Measured) -> Row:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Seed by seed; all buffers meet the same short flows."""
-    tiny, whole, tcp = ({"buffer": name} for name in ("2", "250", "none"))
+    tiny, whole, tcp = ({"buffer": name, "flows": 2} for name in ("2", "250", "none"))
+    ten = tiny | {"flows": TEN}, whole | {"flows": TEN}
     rooms = zip(per_seed(rows, "room", **tiny), per_seed(rows, "room", **whole), strict=True)
     twice: Answer = [None if a is None or b is None else a - 2 * b for a, b in rooms]
     return {
         "short-flows/aggressive": twice,
         "short-flows/utilisation": difference(rows, "used", tiny, whole),
+        "short-flows/utilisation/ten": difference(rows, "used", *ten),
+        "short-flows/valleys": per_seed(rows, "used", **whole),
         "short-flows/marks": ratio(rows, "marks", tiny, whole),
         "short-flows/completion": ratio(rows, "late", tiny, tcp),
     }
@@ -69,7 +77,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     )
     colours = [plots.FAINT] + ["#2E86AB"] * (len(BUFFERS) - 1)
     for panel, (column, factor, unit, title) in zip(axes[0], panels, strict=True):
-        values = factor * np.array([at(rows, buffer=name)[column].to_list() for name in BUFFERS])
+        values = factor * np.array(
+            [at(rows, buffer=name, flows=2)[column].to_list() for name in BUFFERS]
+        )
         half = 2.26 * values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
         for place, (mean, each, colour) in enumerate(
             zip(values.mean(axis=1), half, colours, strict=True)

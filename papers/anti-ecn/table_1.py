@@ -56,7 +56,6 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         answers[f"table-1/{rtt}ms/order"] = min(b - a for a, b in pairwise(cells))
         dropped = at(rows, rtt_ms=rtt)["dropped"].sum()
         answers[f"table-1/{rtt}ms/losses"] = float(dropped)
-    answers["table-1/bdp"] = min(b - a for a, b in zip(ours[40], ours[200], strict=True))
     answers["table-1/thirty"] = max(max(cells) for cells in ours.values())
     return answers
 

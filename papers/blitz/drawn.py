@@ -17,7 +17,7 @@ DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
 MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
 
 
-def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
+def powers(panel: Axes, rows: pl.DataFrame, network: str, title: str | None = None) -> None:
     """Power against arrivals: a line for each bottleneck and controller; the yardstick is dotted."""
     net = NETWORKS[network]
     here = at(rows, network=network).filter(pl.col("load") > 0)
@@ -41,7 +41,7 @@ def powers(panel: Axes, rows: pl.DataFrame, network: str) -> None:
                 color=plots.colour(control), linewidth=1.1, linestyle=(0, (1, 1.2)),
             )  # fmt: skip
     panel.set(xscale="log", yscale="log", xlabel="arrivals per second")
-    panel.set_title(net.name, loc="left", fontsize=12, fontweight="bold")
+    panel.set_title(title or net.name, loc="left", fontsize=12, fontweight="bold")
 
 
 def ideal(panel: Axes, sharing: ProcessorSharing, looks: Mapping[str, Any]) -> None:
@@ -101,10 +101,16 @@ def keyed(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 def pair(rows: pl.DataFrame, networks: Sequence[str]) -> Figure:
     """Two networks side by side, on one scale."""
-    figure, axes = plots.grid(1, len(networks), sharey=True, width=13, height=6.6)
+    return several([(rows, network, None) for network in networks])
+
+
+def several(panels: Sequence[tuple[pl.DataFrame, str, str | None]]) -> Figure:
+    """Networks side by side, on one scale: rows, the network, and a title other than its name."""
+    width = 13 if len(panels) < 3 else 16
+    figure, axes = plots.grid(1, len(panels), sharey=True, width=width, height=6.6)
     figure.subplots_adjust(top=0.76)
-    for panel, network in zip(axes[0], networks, strict=True):
-        powers(panel, rows, network)
+    for panel, (rows, network, title) in zip(axes[0], panels, strict=True):
+        powers(panel, rows, network, title)
     axes[0, 0].set_ylabel("power (Mbit/s per s)")
     key(figure)
     return figure

@@ -9,7 +9,7 @@ import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
 from longfat.study import Point
-from shared import SHARES, at_each_load, best, gaps
+from shared import SHARES, at_each_load, best, gaps, smallest
 
 FIGURE = Experiment(
     id="figure-6",
@@ -30,24 +30,33 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     wide = across(gap, "network", "gap", keep=["share"])
     each = at_each_load(at(rows, network="large"))
     few = at(each, load=float(each["load"].min()))  # type: ignore[arg-type]
-    slow = at(rows, network="large", control="reno", share=0.2)
-    full = pl.col("power").filter(pl.col("load") == 1.0).first()
+    wide = wide.with_columns(
+        (pl.col("reference") - pl.col("large")).alias("narrower"),
+        (pl.col("large-faster") - pl.col("large")).alias("wider"),
+    )
     found: dict[str, Answer] = {
-        "figure-6/narrower": per_seed(wide, (pl.col("reference") - pl.col("large")).min()),
+        "figure-6/narrower": smallest(wide, "narrower", "share"),
         "figure-6/low-load": per_seed(few, "gap", share=0.2),
         "figure-6/low-load/150": per_seed(few, "gap", share=1.0),
-        "figure-6/deteriorates": per_seed(slow, (full / pl.col("power").max()).log10()),
-        "figure-6/faster/wider": per_seed(wide, (pl.col("large-faster") - pl.col("large")).min()),
+        "figure-6/deteriorates": deteriorates(rows),
+        "figure-6/faster/wider": smallest(wide, "wider", "share"),
     }
-    fall = pl.col("reference") - pl.col("large")
+    fall = (pl.col("reference") - pl.col("large")).alias("fall")
     blitz, reno = (
-        across(at(top, control=control), "network", "best", keep=["share"])
+        across(at(top, control=control), "network", "best", keep=["share"]).with_columns(fall)
         for control in ("blitz", "reno")
     )
-    found["figure-6/falls/blitz"] = per_seed(blitz, fall.min())
+    found["figure-6/falls/blitz"] = smallest(blitz, "fall", "share")
     for share, rate in zip(SHARES, (30, 90, 150), strict=True):
-        found[f"figure-6/falls/reno/{rate}"] = per_seed(reno, fall, share=share)
+        found[f"figure-6/falls/reno/{rate}"] = per_seed(reno, "fall", share=share)
     return found
+
+
+def deteriorates(rows: pl.DataFrame) -> Answer:
+    """TCP's power at full load over the largest of its mean curve, in decades."""
+    slow = at(rows, network="large", control="reno", share=0.2)
+    full = at(slow, load=1.0).select("seed", pl.col("power").log10().alias("full"))
+    return per_seed(best(slow).join(full, on="seed"), pl.col("full") - pl.col("best"))
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 
 import polars as pl
 from matplotlib.figure import Figure
@@ -9,19 +10,21 @@ from matplotlib.figure import Figure
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Point
-from shared import NETWORKS, SHARES, gaps, yardstick
+from shared import NETWORKS, READINGS, SHARES, gaps, largest, smallest, yardstick
 
 FIGURE = Experiment(
     id="ratio",
     title="What bursts gain, over how many round trips a file fills",
     question="Is the gain a function of file over bandwidth-delay product?",
 )
+DELAYS = ("reference", "middle", "aurora")
 measure = shared.measure
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """All networks."""
-    return shared.sweep(scale, tuple(NETWORKS))
+    """All networks; and those that differ in delay under the other reading, too."""
+    yield from shared.read("minimum", scale, tuple(NETWORKS))
+    yield from shared.read("ample", scale, DELAYS, (1.0,))
 
 
 def trips(network: str, share: float) -> float:
@@ -31,26 +34,30 @@ def trips(network: str, share: float) -> float:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Rank correlation, and the order of the delays."""
-    gap = gaps(rows)
+    gap = gaps(at(rows, reading="minimum"))
     filled = [trips(n, s) for n, s in gap.select("network", "share").iter_rows()]
-    gap = gap.with_columns(pl.Series("trips", filled))
-    wide = across(at(gap, share=1.0), "network", "gap", keep=[])
-    return {
-        "ratio/size": per_seed(gap, pl.corr("trips", "gap", method="spearman")),
-        "ratio/delay": per_seed(
-            wide,
-            pl.min_horizontal(
-                pl.col("reference") - pl.col("middle"), pl.col("middle") - pl.col("aurora")
-            ),
-        ),
-        "ratio/abstract": per_seed(gap, pl.col("gap").max()),
+    ranked = gap.with_columns(pl.Series("trips", filled))
+    found: dict[str, Answer] = {
+        "ratio/size": per_seed(ranked, pl.corr("trips", "gap", method="spearman")),
+        "ratio/abstract": largest(gap, "gap", "network", "share"),
     }
+    for reading in READINGS:
+        full = at(gaps(at(rows, reading=reading)), share=1.0, network=list(DELAYS))
+        wide = across(full, "network", "gap", keep=[])
+        falls = pl.concat(
+            wide.select("seed", (pl.col(far) - pl.col(near)).alias("fall"), pl.lit(near).alias("to"))
+            for far, near in pairwise(DELAYS)
+        )
+        found[f"ratio/{reading}/delay"] = smallest(falls, "fall", "to")
+    return found
 
 
 def draw(rows: pl.DataFrame) -> Figure:
     """The gap for each network and bottleneck, and that of processor sharing."""
     figure, axes = plots.grid(1, 1, width=11, height=6.6)
     panel = axes[0, 0]
+    ample = gaps(at(rows, reading="ample"))
+    rows = at(rows, reading="minimum")
     gap = gaps(rows)
     looks = ("o", "s", "^", "D", "v", "P", "X", "*")
     for (network, about), look in zip(NETWORKS.items(), looks, strict=True):
@@ -66,6 +73,12 @@ def draw(rows: pl.DataFrame) -> Figure:
         ]
         panel.plot(where, [math.log10(each) for each in ideal], color=line.get_color(),
                    marker=look, markersize=5, linestyle=":", linewidth=0.9, markerfacecolor="none")  # fmt: skip
+    means = [
+        (trips(network, 1.0), float(at(ample, network=network, share=1.0)["gap"].mean()))  # type: ignore[arg-type]
+        for network in DELAYS
+    ]
+    panel.plot(*zip(*means, strict=True), color="#222222", marker="+", markersize=12, linewidth=1.0,
+               linestyle="--", label="150 Mbit/s, buffers of the reference,\nno delayed acknowledgments")  # fmt: skip
     panel.axhline(0, color="#888888", linewidth=0.8)
     panel.set(xscale="log", xlabel="round trips that a file fills: size / (bottleneck x D)",
               ylabel="largest power, Blitz over TCP (decades)")  # fmt: skip

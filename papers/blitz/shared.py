@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from longfat import power
-from longfat.paper import Scale, across, at
+from longfat.paper import Scale, across, at, per_seed
 from longfat.study import Measured, Point, Row
 
 CONTROLS = ("reno", "blitz")
@@ -27,6 +27,15 @@ LOADS: dict[Scale, tuple[float, ...]] = {
 
 TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (2, 150), "full": (5, 400)}
 """Seeds, and the least number of arrivals in each."""
+
+MANY: dict[Scale, int] = {"quick": 2, "full": 20}
+"""Seeds where the paper gives numbers, or where few leave a verdict undecided."""
+
+MORE: dict[Scale, int] = {"quick": 2, "full": 10}
+"""The same where runs are long."""
+
+EACH = {"traffic.files.delayed_ack": False}
+"""Every packet is acknowledged."""
 
 LASTING: dict[Scale, int] = {"quick": 6, "full": 12}
 """How long arrivals go on at least, in multiples of what TCP takes for a lone transfer."""
@@ -84,6 +93,23 @@ NETWORKS = {
 }
 
 
+READINGS: dict[str, dict[str, Any]] = {
+    "minimum": {},
+    "ample": EACH
+    | {
+        f"link.{link}.buffer": f"{NETWORKS['reference'].buffer} packets"
+        for link in ("bottleneck", "exit")
+    },
+}
+"""Two ways to read what the paper leaves open, where D is small.
+
+The paper has "at least" what the link sends in a round trip as buffer, and says nothing of delayed acknowledgments.
+"minimum" is the least buffer with delayed acknowledgments; "ample" has the switches of the reference network and
+acknowledges every packet. With an initial window of one packet, a delayed acknowledgment holds up the first packet of a
+transfer for 100 ms, whatever D is.
+"""
+
+
 def point(
     network: str,
     share: float,
@@ -129,9 +155,10 @@ def sweep(
     controls: Mapping[str, tuple[str | Mapping[str, Any], Mapping[str, Any]]] | None = None,
     shares: Sequence[float] = SHARES,
     loads: Sequence[float] = (),
+    seeds: int | None = None,
 ) -> Iterator[Point]:
     """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz."""
-    seeds, least = TRANSFERS[scale]
+    few, least = TRANSFERS[scale]
     for network in networks:
         net = NETWORKS[network]
         for share in shares:
@@ -144,8 +171,26 @@ def sweep(
                     arriving = math.ceil(lasting * load / net.service_s(share))
                     count = max(least, arriving) if load else 12
                     yield point(
-                        network, share, control, load, count, seeds=seeds, label=label, set=set_
+                        network, share, control, load, count, seeds=seeds or few, label=label, set=set_
                     )  # fmt: skip
+
+
+def read(
+    reading: str,
+    scale: Scale,
+    networks: Sequence[str],
+    shares: Sequence[float] = SHARES,
+    seeds: int | None = None,
+) -> Iterator[Point]:
+    """All loads of some networks under one of the `READINGS`, which becomes a label."""
+    controls = {control: (control, READINGS[reading]) for control in CONTROLS}
+    for each in sweep(scale, networks, controls, shares, seeds=seeds):
+        yield labelled(each, reading=reading)
+
+
+def labelled(one: Point, **labels: object) -> Point:
+    """The same point with more labels."""
+    return replace(one, labels={**one.labels, **labels})
 
 
 def measure(run: Measured) -> Row:
@@ -173,25 +218,65 @@ def measure(run: Measured) -> Row:
     }
 
 
-def best(rows: pl.DataFrame) -> pl.DataFrame:
-    """The base-10 logarithm of the largest power over the loads, seed by seed."""
+def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """The base-10 logarithm of the largest power of the mean curve, with what each seed contributes to it.
+
+    The largest of each seed's own powers would be too high, the more so the more the seeds differ. Here the powers of
+    all seeds are averaged at each load, and the load with the largest mean is taken. The value of a seed is
+
+        log10(mean) + (power/mean - 1)/ln(10)
+
+    with its own power at that load, which is in `power`: the values average to log10(mean) exactly, and their spread is
+    that of the logarithm of a mean, to first order.
+    """
+    keys = ["network", "share", "control", *by]
+    curve = rows.group_by(*keys, "load").agg(pl.col("power").mean().alias("mean"))
+    top = curve.sort("mean").group_by(*keys).last()
+    own = (pl.col("power") / pl.col("mean") - 1) / math.log(10)
     return (
-        rows.group_by("network", "share", "control", "seed", maintain_order=True)
-        .agg(pl.col("power").max().log10().alias("best"))
-        .sort("network", "share", "control", "seed")
+        rows.join(top, on=[*keys, "load"])
+        .with_columns((pl.col("mean").log10() + own).alias("best"))
+        .select(*keys, "seed", "best", "power")
+        .sort(*keys, "seed")
     )
 
 
-def gaps(rows: pl.DataFrame, first: str = "blitz", second: str = "reno") -> pl.DataFrame:
+def gaps(
+    rows: pl.DataFrame, *by: str, first: str = "blitz", second: str = "reno"
+) -> pl.DataFrame:
     """By how many decades one controller's largest power exceeds another's."""
-    wide = across(best(rows), "control", "best", keep=["network", "share"])
+    wide = across(best(rows, *by), "control", "best", keep=["network", "share", *by])
     return wide.with_columns((pl.col(first) - pl.col(second)).alias("gap"))
 
 
-def at_each_load(rows: pl.DataFrame) -> pl.DataFrame:
+def smallest(rows: pl.DataFrame, column: str, *over: str) -> list[float | None]:
+    """The value of each seed in the case, of those that differ in `over`, whose mean is the smallest."""
+    return _case(rows, column, over, 0)
+
+
+def largest(rows: pl.DataFrame, column: str, *over: str) -> list[float | None]:
+    """The same where the mean is the largest."""
+    return _case(rows, column, over, -1)
+
+
+def _case(
+    rows: pl.DataFrame, column: str, over: Sequence[str], place: int
+) -> list[float | None]:
+    means = rows.group_by(*over).agg(pl.col(column).mean().alias("mean")).sort("mean")
+    return per_seed(rows, column, **{label: means[label][place] for label in over})
+
+
+def steps(rows: pl.DataFrame, column: str) -> list[float | None]:
+    """The smallest step from one bottleneck to the next faster one."""
+    rows = rows.sort("seed", "share")
+    rows = rows.with_columns(pl.col(column).diff().over("seed").alias("step"))
+    return smallest(rows.filter(pl.col("step").is_not_null()), "step", "share")
+
+
+def at_each_load(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     """By how many decades Blitz's power exceeds TCP's at the same arrival rate."""
     loaded = rows.filter(pl.col("load") > 0)
-    wide = across(loaded, "control", "power", keep=["network", "share", "load"])
+    wide = across(loaded, "control", "power", keep=["network", "share", "load", *by])
     return wide.with_columns((pl.col("blitz") / pl.col("reno")).log10().alias("gap"))
 
 
