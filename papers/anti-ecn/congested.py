@@ -41,7 +41,11 @@ def points(scale: Scale) -> Iterator[Point]:
     for length, seconds in LENGTHS.items():
         yield Point(
             "beside.toml",
-            set={"duration": f"{seconds} s", "warmup": "5 s", "link.bottleneck.anti_ecn": marker(0.95)},
+            set={
+                "duration": f"{seconds} s",
+                "warmup": "5 s",
+                "link.bottleneck.anti_ecn": marker(0.95),
+            },
             labels={"sending": "AntiECN", "threshold": 0.95, "length": length},
             seeds=8,
         )

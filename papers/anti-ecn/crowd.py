@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from beyond import COLOURS, beyond, difference, head, marker, named, ratio, room
-from longfat.paper import Answer, Experiment, Scale, at, plots
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
 from longfat.study import Measured, Point, Row
 
 FIGURE = Experiment(
@@ -20,6 +20,9 @@ FIGURE = Experiment(
 )
 FLOWS = (1, 5, 20)
 MOST = FLOWS[-1]
+PRODUCT = 250
+"""Rate times round trip, in packets."""
+
 THRESHOLDS = (0.0, 0.4, 0.75, 0.95)
 
 
@@ -74,6 +77,23 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
             rows, "variation", high | {"sending": "paced"}, tcp | {"sending": "paced"}
         ),
         "crowd/useless": difference(rows, "used", middle, tcp),
+    }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """What most flows are told, how rarely each is, and what pacing alone does."""
+    many = at(rows, flows=MOST)
+    window = PRODUCT / MOST * pl.col("used")
+    tcp = {"flows": MOST, "threshold": 0.0}
+    return {
+        "crowd/room/middle": per_seed(many, "room", sending="trains", threshold=0.75),
+        "crowd/room/high": per_seed(many, "room", sending="trains", threshold=0.95),
+        "crowd/rounds/high": per_seed(
+            many, 1 / (window * pl.col("room")), sending="trains", threshold=0.95
+        ),
+        "crowd/paced/alone": ratio(
+            rows, "variation", tcp | {"sending": "paced"}, tcp | {"sending": "trains"}
+        ),
     }
 
 

@@ -97,7 +97,13 @@ def draw(rows: pl.DataFrame) -> Figure:
     for place, (sending, colour) in enumerate(zip(SENDING, ("#0B3C5D", "#E08E1B"), strict=True)):
         gains = [100 * gain(rows, name, sending) for name in DELTAS]
         places = [x + 0.36 * (place - 0.5) for x in range(len(DELTAS))]
-        axes[0, 0].bar(places, gains, 0.33, color=colour, label=f"in {sending}" if sending == "trains" else sending)
+        axes[0, 0].bar(
+            places,
+            gains,
+            0.33,
+            color=colour,
+            label=f"in {sending}" if sending == "trains" else sending,
+        )
         for x, value in zip(places, gains, strict=True):
             axes[0, 0].annotate(f"{value:.1f}", (x, max(value, 0)), xytext=(0, 3), ha="center",
                                 textcoords="offset points", fontsize=9)  # fmt: skip

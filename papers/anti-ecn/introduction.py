@@ -21,8 +21,9 @@ START = 1000
 SMALLER: dict[Scale, int] = {"quick": 10, "full": 1}
 """How many times smaller the round trip is: windows and numbers of round trips shrink alike."""
 
-WAYS = {"reno": "TCP", "half": "AntiECN, threshold 50 %", "high": "AntiECN, threshold 75 %"}
-THRESHOLDS = {"half": 0.5, "high": 0.75}
+WAYS = {"reno": "TCP", "high": "AntiECN, threshold 75 %"}
+THRESHOLDS = {"high": 0.75}
+LENGTH_S = {"reno": 1200, "high": 800}
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -41,7 +42,7 @@ def points(scale: Scale) -> Iterator[Point]:
         }
         yield Point(
             {
-                "duration": f"{1250 / small**2:g} s",
+                "duration": f"{LENGTH_S[way] / small**2:g} s",
                 "sample": f"{1000 / small**2:g} ms",
                 "link": {"bottleneck": link | ({"anti_ecn": marker} if way in THRESHOLDS else {})},
                 "flow": [flow],
@@ -85,11 +86,11 @@ def draw(rows: pl.DataFrame) -> Figure:
     """Windows over time."""
     figure, axes = plots.grid(1, 1, width=10, height=5.4)
     panel = axes[0, 0]
-    for (way, name), colour in zip(WAYS.items(), ("#6b6b6b", "#2E86AB", "#E08E1B"), strict=True):
+    for (way, name), colour in zip(WAYS.items(), ("#6b6b6b", "#E08E1B"), strict=True):
         line = at(rows, way=way).sort("time_s")
         panel.plot(line["time_s"], line["window"], color=colour, linewidth=1.9, label=name)
     panel.axhline(WINDOW, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1, zorder=1)
     panel.annotate("12 500: the link is full", (20, WINDOW + 150), color=plots.FAINT, fontsize=10)
-    panel.set(xlabel="time (s)", ylabel="window (packets)", xlim=(0, 1250), ylim=(0, 14_500))
+    panel.set(xlabel="time (s)", ylabel="window (packets)", xlim=(0, 1200), ylim=(0, 14_500))
     plots.legend(figure, panel)
     return figure

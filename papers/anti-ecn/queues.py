@@ -29,8 +29,8 @@ FLOWS = 20
 def queue(kind: str, rate_per_s: float, rtt_s: float) -> dict[str, Any]:
     """The queue, with what its paper says must follow the link.
 
-    RED remembers ten round trips; REM's step is per packet, and its default is for 10 Mbit/s; PI's two numbers are
-    those that its paper gives for 20 flows, see its description.
+    RED remembers ten round trips; REM's step is per packet, and its default is for 10 Mbit/s; PI's two numbers
+    are those that its paper gives for 20 flows, see its description.
     """
     if kind == "red":
         return {"kind": "red", "weight": "auto"}
@@ -44,9 +44,7 @@ def queue(kind: str, rate_per_s: float, rtt_s: float) -> dict[str, Any]:
 def pi(rate_per_s: float, rtt_s: float, interval_s: float = 6.25e-3) -> dict[str, float]:
     """PI's a and b for a link and 20 flows, by the rule of its paper."""
     zero = 2 * FLOWS / (rtt_s**2 * rate_per_s)
-    gain = (
-        zero * (1 + (zero * rtt_s) ** 2) ** 0.5 * (2 * FLOWS) ** 2 / (rtt_s * rate_per_s) ** 3
-    )
+    gain = zero * (1 + (zero * rtt_s) ** 2) ** 0.5 * (2 * FLOWS) ** 2 / (rtt_s * rate_per_s) ** 3
     return {"a": gain * (1 / zero + interval_s / 2), "b": gain * (1 / zero - interval_s / 2)}
 
 
@@ -111,7 +109,10 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         if kind != "avq":
             for threshold in THRESHOLDS[1:]:
                 over = ratio(
-                    rows, "goodput_bit_s", here | {"threshold": threshold}, here | {"threshold": 0.0}
+                    rows,
+                    "goodput_bit_s",
+                    here | {"threshold": threshold},
+                    here | {"threshold": 0.0},
                 )
                 answers[f"queues/{kind}/gain/{threshold:g}"] = [
                     None if value is None else value - 1 for value in over
@@ -127,11 +128,17 @@ def draw(rows: pl.DataFrame) -> Figure:
     """What the lone flow gains; the bottom of its sawtooth; and marks of twenty flows."""
     figure, axes = plots.grid(1, 2, width=12.5, height=5.4)
     figure.subplots_adjust(wspace=0.28)
-    for place, (threshold, colour) in enumerate(zip((0.5, 0.75), ("#2E86AB", "#E08E1B"), strict=True)):
+    for place, (threshold, colour) in enumerate(
+        zip((0.5, 0.75), ("#2E86AB", "#E08E1B"), strict=True)
+    ):
         for x, kind in enumerate(KINDS):
             here = at(rows, queue=kind, flows=1)
             plain = at(here, threshold=0.0)["goodput_bit_s"].mean()
-            value = 100 * (float(str(at(here, threshold=threshold)["goodput_bit_s"].mean())) / float(str(plain)) - 1)
+            value = 100 * (
+                float(str(at(here, threshold=threshold)["goodput_bit_s"].mean()))
+                / float(str(plain))
+                - 1
+            )
             at_x = x + 0.36 * (place - 0.5)
             axes[0, 0].bar(at_x, value, 0.33, color=colour,
                            label=f"threshold {100 * threshold:.0f} %" if x == 0 else None)  # fmt: skip
@@ -142,7 +149,9 @@ def draw(rows: pl.DataFrame) -> Figure:
         axes[0, 1].plot([x] * len(values), values, "o", color="#0B3C5D", markersize=7)
     for threshold in THRESHOLDS[1:]:
         axes[0, 1].axhline(threshold, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1)
-        axes[0, 1].annotate(f"threshold {100 * threshold:.0f} %", (3.4, threshold + 0.005), ha="right", fontsize=10)
+        axes[0, 1].annotate(
+            f"threshold {100 * threshold:.0f} %", (3.4, threshold + 0.005), ha="right", fontsize=10
+        )
     for panel in axes[0]:
         panel.set_xticks(range(len(KINDS)), [kind.upper() for kind in KINDS])
         panel.set_xlim(-0.5, 3.5)

@@ -34,8 +34,9 @@ SIZES = {
     "aurora": (NETWORKS["aurora"].buffer, 136, 272, AMPLE),
     "slower": (NETWORKS["slower"].buffer, 155, 226, AMPLE),
 }
-"""Buffers in packets: from a round trip to that of the reference network. A lone burst of 200 that meets a bottleneck a
-fifth as fast needs 159."""
+"""Buffers in packets: from a round trip to that of the reference network.
+
+A lone burst of 200 that meets a bottleneck a fifth as fast needs 159."""
 
 ACKS: dict[str, dict[str, Any]] = {"delayed": {}, "each": EACH}
 LOADS = (ALONE, 0.02, 0.3, 0.6, 0.8, 0.9)
@@ -49,19 +50,18 @@ def points(scale: Scale) -> Iterator[Point]:
             for share in SHARES:
                 for control in CONTROLS:
                     for load in LOADS:
-                        yield one(scale, network, packets, acks, share, control, load)
+                        made = arrivals(scale, network, share, control, load, packets, acks)
+                        yield labelled(made, packets=packets, acks=acks)
 
 
-def one(
-    scale: Scale, network: str, packets: int, acks: str, share: float, control: str, load: float
+def arrivals(  # noqa: PLR0917 - what the points differ in
+    scale: Scale, network: str, share: float, control: str, load: float, packets: int, acks: str
 ) -> Point:
-    """Transfers at one load; they go on for five seconds, or there would be none that wait for a timer."""
+    """Transfers at one load for five seconds and more: in less time none would wait for a timer."""
     buffers = {f"link.{link}.buffer": f"{packets} packets" for link in ("bottleneck", "exit")}
     seeds, least = shared.TRANSFERS[scale]
     count = max(least, round(5.0 * load / NETWORKS[network].service_s(share))) if load else 12
-    changes = buffers | ACKS[acks]
-    made = point(network, share, control, load, count, seeds=seeds, set=changes)
-    return labelled(made, packets=packets, acks=acks)
+    return point(network, share, control, load, count, seeds=seeds, set=buffers | ACKS[acks])
 
 
 measure = shared.measure

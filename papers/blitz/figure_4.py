@@ -58,6 +58,17 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     return found
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Who waits near saturation, and by how much Blitz is ahead below it."""
+    here = at(rows, network="reference")
+    low = at_each_load(here).filter(pl.col("load") <= 0.6)
+    low = low.with_columns((10 ** pl.col("gap")).alias("times"))
+    return {
+        "figure-4/waits": per_seed(here, "timed_out", control="blitz", share=0.2, load=0.9),
+        "figure-4/moderate": smallest(low, "times", "share", "load"),
+    }
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """Power against arrivals."""
     return drawn.pair(rows, ("reference", "faster"))

@@ -25,7 +25,7 @@ def points(scale: Scale) -> Iterator[Point]:
     loads = tuple(load for load in shared.LOADS[scale] if load <= 1.0)
     controls = {control: (control, SIZES) for control in CONTROLS}
     seeds = shared.MANY[scale]
-    for each in shared.sweep(scale, ("reference",), controls, (1.0,), loads, seeds):
+    for each in shared.sweep(scale, ("reference",), controls, (1.0,), loads, seeds=seeds):
         if each.labels["load"] != ALONE:
             yield each
 

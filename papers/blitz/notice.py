@@ -1,13 +1,13 @@
-"""When a source learns of a loss: a scan for a delay with which TCP is better at few arrivals, as the paper has it."""
+"""When a source learns of a loss: a scan for a delay with which TCP is better at few arrivals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
 import shared
-from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, at, plots
 from longfat.study import Point
 from shared import ALONE, NETWORKS, SHARES, gaps, labelled, largest, point, smallest
 
@@ -34,7 +34,10 @@ def points(scale: Scale) -> Iterator[Point]:
             for name, control, changes in ways():
                 alone = point(network, share, control, ALONE, 12, seeds=1, label=name, set=changes)
                 yield labelled(alone, kind="alone")
-    late = {"reno": ("reno", {}), "blitz": (by_timer(), delay(CHOSEN_MS))}
+    late: dict[str, tuple[str | Mapping[str, Any], Mapping[str, Any]]] = {
+        "reno": ("reno", {}),
+        "blitz": (by_timer(), delay(CHOSEN_MS)),
+    }
     for network in NETS:
         shares = SHARES if network == "slower" else (0.2,)
         for each in shared.sweep(scale, (network,), late, shares, LOADS[scale]):
@@ -65,7 +68,7 @@ measure = shared.measure
 
 
 def alone(rows: pl.DataFrame) -> pl.DataFrame:
-    """By how many decades the power of lone transfers exceeds TCP's: a row for each way, network and bottleneck."""
+    """By how many decades lone transfers exceed TCP's power, for each way, network and bottleneck."""
     powers = at(rows, kind="alone")
     tcp = at(powers, control="reno").select("network", "share", pl.col("power").alias("tcp"))
     found = powers.filter(pl.col("control") != "reno").join(tcp, on=["network", "share"])
@@ -73,7 +76,7 @@ def alone(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def both(rows: pl.DataFrame) -> list[int]:
-    """The delays with which TCP is better in both networks behind the slowest bottleneck, at 15 Mbit/s slightly."""
+    """The delays with which TCP is better behind both slowest bottlenecks, at 15 Mbit/s slightly."""
     few = at(alone(rows), share=0.2)
     found = []
     for milliseconds in DELAYS_MS:
@@ -112,11 +115,13 @@ def draw(rows: pl.DataFrame) -> Figure:
     found = alone(rows)
     panel = axes[0, 0]
     for network, colour, look in (("slower", "#0B3C5D", "o"), ("large", "#E08E1B", "s")):
-        line = [
+        gap = [
             float(at(found, control=f"{each} ms", network=network, share=0.2)["gap"][0])
             for each in DELAYS_MS
         ]
-        panel.plot(DELAYS_MS, line, color=colour, marker=look, linewidth=1.7, label=NETWORKS[network].name)
+        panel.plot(
+            DELAYS_MS, gap, color=colour, marker=look, linewidth=1.7, label=NETWORKS[network].name
+        )
     fit = both(rows)
     if fit:
         panel.axvspan(fit[0], fit[-1], color="#e6e6e6", zorder=0)

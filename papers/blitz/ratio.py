@@ -45,7 +45,9 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         full = at(gaps(at(rows, reading=reading)), share=1.0, network=list(DELAYS))
         wide = across(full, "network", "gap", keep=[])
         falls = pl.concat(
-            wide.select("seed", (pl.col(far) - pl.col(near)).alias("fall"), pl.lit(near).alias("to"))
+            wide.select(
+                "seed", (pl.col(far) - pl.col(near)).alias("fall"), pl.lit(near).alias("to")
+            )
             for far, near in pairwise(DELAYS)
         )
         found[f"ratio/{reading}/delay"] = smallest(falls, "fall", "to")
@@ -78,7 +80,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         for network in DELAYS
     ]
     panel.plot(*zip(*means, strict=True), color="#222222", marker="+", markersize=12, linewidth=1.0,
-               linestyle="--", label="150 Mbit/s, buffers of the reference,\nno delayed acknowledgments")  # fmt: skip
+               linestyle="--", label="buffers of the reference,\nno delayed acknowledgments")  # fmt: skip
     panel.axhline(0, color="#888888", linewidth=0.8)
     panel.set(xscale="log", xlabel="round trips that a file fills: size / (bottleneck x D)",
               ylabel="largest power, Blitz over TCP (decades)")  # fmt: skip

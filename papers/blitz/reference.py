@@ -9,7 +9,7 @@ import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Point
-from shared import smallest
+from shared import largest, smallest
 
 FIGURE = Experiment(
     id="reference",
@@ -43,6 +43,18 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "reference/fairness/reno": smallest(jain, "over", "share"),
         "reference/duplicates": per_seed(
             rows, pl.col("sent_again").max(), control="blitz", load=0.6
+        ),
+    }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Who waits for a timer, and fairness at moderate load."""
+    high = at(rows, load=0.9)
+    return {
+        "reference/waits": largest(at(high, control="blitz"), "timed_out", "share"),
+        "reference/waits/reno": largest(at(high, control="reno"), "timed_out", "share"),
+        "reference/fairness/moderate": smallest(
+            at(rows, control="blitz", load=0.6), "jain", "share"
         ),
     }
 

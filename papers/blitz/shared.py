@@ -103,10 +103,10 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 """Two ways to read what the paper leaves open, where D is small.
 
-The paper has "at least" what the link sends in a round trip as buffer, and says nothing of delayed acknowledgments.
-"minimum" is the least buffer with delayed acknowledgments; "ample" has the switches of the reference network and
-acknowledges every packet. With an initial window of one packet, a delayed acknowledgment holds up the first packet of a
-transfer for 100 ms, whatever D is.
+The paper has "at least" what the link sends in a round trip as buffer, and says nothing of delayed
+acknowledgments. "minimum" is the least buffer with delayed acknowledgments; "ample" has the switches of the
+reference network and acknowledges every packet. With an initial window of one packet, a delayed acknowledgment
+holds up the first packet of a transfer for 100 ms, whatever D is.
 """
 
 
@@ -155,6 +155,7 @@ def sweep(
     controls: Mapping[str, tuple[str | Mapping[str, Any], Mapping[str, Any]]] | None = None,
     shares: Sequence[float] = SHARES,
     loads: Sequence[float] = (),
+    *,
     seeds: int | None = None,
 ) -> Iterator[Point]:
     """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz."""
@@ -221,13 +222,14 @@ def measure(run: Measured) -> Row:
 def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     """The base-10 logarithm of the largest power of the mean curve, with what each seed contributes to it.
 
-    The largest of each seed's own powers would be too high, the more so the more the seeds differ. Here the powers of
-    all seeds are averaged at each load, and the load with the largest mean is taken. The value of a seed is
+    The largest of each seed's own powers would be too high, the more so the more the seeds differ. Here the
+    powers of all seeds are averaged at each load, and the load with the largest mean is taken. The value of a
+    seed is
 
         log10(mean) + (power/mean - 1)/ln(10)
 
-    with its own power at that load, which is in `power`: the values average to log10(mean) exactly, and their spread is
-    that of the logarithm of a mean, to first order.
+    with its own power at that load, which is in `power`: the values average to log10(mean) exactly, and their
+    spread is that of the logarithm of a mean, to first order.
     """
     keys = ["network", "share", "control", *by]
     curve = rows.group_by(*keys, "load").agg(pl.col("power").mean().alias("mean"))
@@ -241,9 +243,7 @@ def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     )
 
 
-def gaps(
-    rows: pl.DataFrame, *by: str, first: str = "blitz", second: str = "reno"
-) -> pl.DataFrame:
+def gaps(rows: pl.DataFrame, *by: str, first: str = "blitz", second: str = "reno") -> pl.DataFrame:
     """By how many decades one controller's largest power exceeds another's."""
     wide = across(best(rows, *by), "control", "best", keep=["network", "share", *by])
     return wide.with_columns((pl.col(first) - pl.col(second)).alias("gap"))
@@ -259,9 +259,7 @@ def largest(rows: pl.DataFrame, column: str, *over: str) -> list[float | None]:
     return _case(rows, column, over, -1)
 
 
-def _case(
-    rows: pl.DataFrame, column: str, over: Sequence[str], place: int
-) -> list[float | None]:
+def _case(rows: pl.DataFrame, column: str, over: Sequence[str], place: int) -> list[float | None]:
     means = rows.group_by(*over).agg(pl.col(column).mean().alias("mean")).sort("mean")
     return per_seed(rows, column, **{label: means[label][place] for label in over})
 

@@ -12,7 +12,7 @@ import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row, estimate
-from shared import ALONE, NETWORKS, best
+from shared import ALONE, NETWORKS, best, largest, smallest
 
 FIGURE = Experiment(
     id="sized-start",
@@ -95,14 +95,44 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         for network in ("reference", "faster", "small")
     }
     for control in ("reno-2", "reno-10"):
-        found[f"sized-start/above/{control}"] = per_seed(full, (gained - pl.col(control)).min())
-    found["sized-start/loss"] = per_seed(
-        powers, pl.col("drop_rate").max(), control="sized-start", share=1.0, load=0.6
-    )
+        found[f"sized-start/above/{control}"] = smallest(
+            full.with_columns((gained - pl.col(control)).alias("above")), "above", "network"
+        )
+    moderate = at(powers, control="sized-start", share=1.0, load=0.6)
+    found["sized-start/loss"] = largest(moderate, "drop_rate", "network")
     longer = gained / pl.col("reno")
     found["sized-start/others"] = per_seed(took, longer, share=1.0)
     found["sized-start/others/bottleneck"] = per_seed(took, longer, share=0.2)
     return found
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Loss in each network, and what standard transfers beside sized starts lose and wait."""
+    powers = at(rows, kind="power", share=1.0)
+    lost = at(powers, load=0.6)
+    gap = across(best(powers), "control", "best", keep=["network"])
+    gap = gap.with_columns((pl.col("sized-start") - pl.col("reno-10")).alias("gap"))
+    beside = at(rows, kind="shared", share=0.2)
+    took = across(beside, "control", "others_s", keep=[])
+    return {
+        "sized-start/loss/reno-10": per_seed(
+            lost, "drop_rate", control="reno-10", network="slower"
+        ),
+        "sized-start/loss/large": per_seed(
+            lost, "drop_rate", control="sized-start", network="large"
+        ),
+        "sized-start/loss/faster": per_seed(
+            lost, "drop_rate", control="sized-start", network="faster"
+        ),
+        "sized-start/loss/small": per_seed(
+            lost, "drop_rate", control="sized-start", network="small"
+        ),
+        "sized-start/above/others": smallest(
+            gap.filter(pl.col("network") != "slower"), "gap", "network"
+        ),
+        "sized-start/others/lost": per_seed(beside, "others_lost", control="sized-start"),
+        "sized-start/others/longer": per_seed(took, pl.col("sized-start") - pl.col("reno")),
+    }
 
 
 def draw(rows: pl.DataFrame) -> Figure:
