@@ -78,8 +78,8 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "congested/room": per_seed(rows, "room", **half),
         "congested/share": per_seed(rows, "share", sending="both", threshold=0.5),
         "congested/high": ratio(rows, "marks", high, tcp),
-        "congested/high/short": per_seed(short, "room"),
-        "congested/high/long": per_seed(long, "room"),
+        "congested/high/short": per_seed(short, 1e3 * pl.col("room")),
+        "congested/high/long": per_seed(long, 1e3 * pl.col("room")),
     }
 
 

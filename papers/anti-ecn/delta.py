@@ -49,7 +49,7 @@ def points(scale: Scale) -> Iterator[Point]:
                 "flow.flow.count": 3,
                 "link.bottleneck.anti_ecn": {"threshold": 0.9, "buffer": "1 bdp"},
             }
-            yield beyond(scale, 24, three, seeds=5, kind="three", delta=name, sending=sending)
+            yield beyond(scale, 24, three, seeds=10, kind="three", delta=name, sending=sending)
 
 
 def measure(run: Measured) -> Row:
@@ -111,7 +111,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             factor = 100 if column == "used" else 1
             for x, name in enumerate(("TCP", *DELTAS)):
                 values = factor * at(rows, kind="three", sending=sending, delta=name)[column]
-                half = 2.78 * float(str(values.std())) / len(values) ** 0.5
+                half = 2.26 * float(str(values.std())) / len(values) ** 0.5
                 panel.errorbar(x + 0.2 * (place - 0.5), float(str(values.mean())), yerr=half, fmt="o",
                                markersize=7, capsize=3, color=colour)  # fmt: skip
     names = ["1", "10", "100", "√w", "w"]

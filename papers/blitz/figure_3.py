@@ -21,7 +21,7 @@ measure = shared.measure
 
 def points(scale: Scale) -> Iterator[Point]:
     """The reference network without a bottleneck."""
-    return shared.sweep(scale, ("reference",), shares=(1.0,), seeds=shared.MANY[scale])
+    return shared.sweep(scale, ("reference",), shares=(1.0,))
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

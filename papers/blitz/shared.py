@@ -34,6 +34,18 @@ MANY: dict[Scale, int] = {"quick": 2, "full": 20}
 MORE: dict[Scale, int] = {"quick": 2, "full": 10}
 """The same where runs are long."""
 
+PEAKS: dict[str, tuple[float, ...]] = {
+    "reno": (0.8, 0.85, 0.9, 0.95, 1.0),
+    "blitz": (0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9),
+}
+"""Loads around the largest power, which get these seeds; others have as many as everywhere."""
+
+EARLY: dict[str, tuple[float, ...]] = {
+    "reno": (0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9),
+    "blitz": (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8),
+}
+"""The same where buffers are small: the largest power comes with fewer arrivals."""
+
 EACH = {"traffic.files.delayed_ack": False}
 """Every packet is acknowledged."""
 
@@ -157,8 +169,12 @@ def sweep(
     loads: Sequence[float] = (),
     *,
     seeds: int | None = None,
+    peaks: Mapping[str, Sequence[float]] = PEAKS,
 ) -> Iterator[Point]:
-    """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz."""
+    """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz.
+
+    `seeds` are those of the loads in `peaks`, if they are more than usual.
+    """
     few, least = TRANSFERS[scale]
     for network in networks:
         net = NETWORKS[network]
@@ -171,8 +187,9 @@ def sweep(
                         lasting = max(lasting, TIMED_OUT_S[scale])
                     arriving = math.ceil(lasting * load / net.service_s(share))
                     count = max(least, arriving) if load else 12
+                    own = seeds if seeds and load in peaks.get(label, LOADS[scale]) else few
                     yield point(
-                        network, share, control, load, count, seeds=seeds or few, label=label, set=set_
+                        network, share, control, load, count, seeds=own, label=label, set=set_
                     )  # fmt: skip
 
 
@@ -181,11 +198,13 @@ def read(
     scale: Scale,
     networks: Sequence[str],
     shares: Sequence[float] = SHARES,
+    *,
     seeds: int | None = None,
+    peaks: Mapping[str, Sequence[float]] = PEAKS,
 ) -> Iterator[Point]:
     """All loads of some networks under one of the `READINGS`, which becomes a label."""
     controls = {control: (control, READINGS[reading]) for control in CONTROLS}
-    for each in sweep(scale, networks, controls, shares, seeds=seeds):
+    for each in sweep(scale, networks, controls, shares, seeds=seeds, peaks=peaks):
         yield labelled(each, reading=reading)
 
 
@@ -223,8 +242,8 @@ def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     """The base-10 logarithm of the largest power of the mean curve, with what each seed contributes to it.
 
     The largest of each seed's own powers would be too high, the more so the more the seeds differ. Here the
-    powers of all seeds are averaged at each load, and the load with the largest mean is taken. The value of a
-    seed is
+    powers of all seeds are averaged at each load, and of the loads with most seeds that with the largest mean
+    is taken. The value of a seed is
 
         log10(mean) + (power/mean - 1)/ln(10)
 
@@ -232,8 +251,10 @@ def best(rows: pl.DataFrame, *by: str) -> pl.DataFrame:
     spread is that of the logarithm of a mean, to first order.
     """
     keys = ["network", "share", "control", *by]
-    curve = rows.group_by(*keys, "load").agg(pl.col("power").mean().alias("mean"))
-    top = curve.sort("mean").group_by(*keys).last()
+    curve = rows.group_by(*keys, "load").agg(
+        pl.col("power").mean().alias("mean"), pl.len().alias("seeds")
+    )
+    top = curve.sort("seeds", "mean").group_by(*keys).last()
     own = (pl.col("power") / pl.col("mean") - 1) / math.log(10)
     return (
         rows.join(top, on=[*keys, "load"])
