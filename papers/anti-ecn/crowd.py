@@ -86,12 +86,8 @@ def facts(rows: pl.DataFrame) -> dict[str, Answer]:
     window = PRODUCT / MOST * pl.col("used")
     tcp = {"flows": MOST, "threshold": 0.0}
     return {
-        "crowd/room/middle": per_seed(
-            many, 1e3 * pl.col("room"), sending="trains", threshold=0.75
-        ),
-        "crowd/room/high": per_seed(
-            many, 1e3 * pl.col("room"), sending="trains", threshold=0.95
-        ),
+        "crowd/room/middle": per_seed(many, 1e3 * pl.col("room"), sending="trains", threshold=0.75),
+        "crowd/room/high": per_seed(many, 1e3 * pl.col("room"), sending="trains", threshold=0.95),
         "crowd/rounds/high": per_seed(
             many, 1 / (window * pl.col("room")), sending="trains", threshold=0.95
         ),

@@ -24,6 +24,11 @@ START = 100
 """Where slow start ends. AVQ ends it; the others would let it fill the buffer first."""
 
 FLOWS = 20
+SEEDS: dict[Scale, dict[str, int]] = {
+    "quick": dict.fromkeys(KINDS, 2),
+    "full": {"avq": 1, "red": 3, "rem": 3, "pi": 10},
+}
+"""PI marks once or twice in a row, as chance has it."""
 
 
 def queue(kind: str, rate_per_s: float, rtt_s: float) -> dict[str, Any]:
@@ -74,8 +79,7 @@ def alone(scale: Scale, kind: str, threshold: float) -> Point:
         changes = {k: v for k, v in changes.items() if not k.startswith("link.bottleneck.queue.")}
         changes["link.bottleneck.queue"] = queue(kind, 125_000, 0.04 / small)
     labels = {"queue": kind, "flows": 1, "threshold": threshold}
-    seeds = 3 if kind != "avq" and scale == "full" else 2
-    return Point(made.scenario, changes, labels, seeds, ("flow_series",))
+    return Point(made.scenario, changes, labels, SEEDS[scale][kind], ("flow_series",))
 
 
 def measure(run: Measured) -> Row:

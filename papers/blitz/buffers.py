@@ -7,6 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Point
@@ -121,4 +122,5 @@ def draw(rows: pl.DataFrame) -> Figure:
         axes[row, 0].set_ylabel("largest power (Mbit/s per s)")
     plots.note(axes[0, 0], "grey: a file, 200 packets", (0.98, 0.04), ha="right")
     plots.legend(figure, axes[0, 0])
+    drawn.means(figure, rows)
     return figure

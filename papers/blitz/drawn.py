@@ -14,6 +14,7 @@ from longfat.power import ProcessorSharing
 from shared import NETWORKS, yardstick
 
 DASHES: dict[float, Any] = {1.0: "-", 0.6: (0, (5, 1.5)), 0.2: (0, (2, 1.2))}
+LABELS = ("network", "share", "control", "load", "reading", "packets", "acks", "kind")
 MARKERS = {1.0: "o", 0.6: "s", 0.2: "^"}
 
 
@@ -65,8 +66,17 @@ def over(panel: Axes, rows: pl.DataFrame, y: str, *, factor: float = 1.0, **labe
                    markersize=4.5, linewidth=1.6, label=plots.name(control))  # fmt: skip
 
 
-def key(figure: Figure) -> None:
-    """A legend of colours, lines and markers below the title."""
+def means(figure: Figure, rows: pl.DataFrame, spread: str = "") -> None:
+    """Says in the title that curves are means of so many seeds, and what `spread` is drawn around them."""
+    names = [name for name in rows.columns if name in LABELS]
+    seeds = rows.filter(pl.col("load") > 0).group_by(names).agg(pl.len())["len"]
+    low, high = int(str(seeds.min())), int(str(seeds.max()))
+    number = f"{high}" if low == high else f"{low} to {high}"
+    plots.shows(figure, f"mean of {number} seeds{spread}")
+
+
+def lines() -> list[Line2D]:
+    """What colours and lines stand for."""
     handles = [
         Line2D([], [], color=plots.colour(c), linewidth=2.4, label=plots.name(c))
         for c in ("blitz", "reno")
@@ -76,17 +86,13 @@ def key(figure: Figure) -> None:
             Line2D([], [], color="#444444", linestyle=DASHES[share], marker=MARKERS[share],
                    markersize=4.2, label=text)
         )  # fmt: skip
-    handles.append(
-        Line2D(
-            [],
-            [],
-            color="#444444",
-            linewidth=0.9,
-            linestyle=(0, (1, 1.5)),
-            label="processor sharing",
-        )
-    )
-    keyed(figure, handles)
+    return handles
+
+
+def key(figure: Figure) -> None:
+    """A legend of colours, lines and markers below the title."""
+    ideal: dict[str, Any] = {"color": "#444444", "linewidth": 0.9, "linestyle": (0, (1, 1.5))}
+    keyed(figure, [*lines(), Line2D([], [], **ideal, label="processor sharing")])
 
 
 def keyed(figure: Figure, handles: Sequence[Line2D]) -> None:
@@ -113,4 +119,5 @@ def several(panels: Sequence[tuple[pl.DataFrame, str, str | None]]) -> Figure:
         powers(panel, rows, network, title)
     axes[0, 0].set_ylabel("power (Mbit/s per s)")
     key(figure)
+    means(figure, pl.concat([rows for rows, _, _ in panels], how="diagonal").unique())
     return figure

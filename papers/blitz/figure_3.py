@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
 from longfat.study import Point
@@ -75,4 +76,5 @@ def draw(rows: pl.DataFrame) -> Figure:
     axes[0, 1].set_yscale("log")
     axes[0, 2].set_yscale("log")
     plots.legend(figure, axes[0, 0])
+    drawn.means(figure, loaded)
     return figure

@@ -77,4 +77,5 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.grid(visible=False, axis="x")
     panel.set(ylabel="median time over that of a lone burst, load 0.8")
     plots.legend(figure, axes[0, 0])
+    drawn.means(figure, rows, "; shaded: from the smallest to the largest")
     return figure

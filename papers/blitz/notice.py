@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
+import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, at, plots
 from longfat.study import Point
@@ -131,9 +132,11 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.set_title("grey: both sentences hold", loc="left", fontsize=12, fontweight="bold")
     panel.legend(frameon=False, fontsize=10)
     loaded = at(rows, kind="loaded")
+    drawn.means(figure, loaded)
+    drawn.keyed(figure, drawn.lines())
     for panel, network in zip(axes[0, 1:], NETS, strict=True):
         for control in shared.CONTROLS:
-            for share, dashes in zip(SHARES, ((0, (2, 1.2)), (0, (5, 1.5)), "-"), strict=True):
+            for share, dashes in drawn.DASHES.items():
                 line = loaded.filter(
                     (pl.col("network") == network)
                     & (pl.col("control") == control)
@@ -142,7 +145,7 @@ def draw(rows: pl.DataFrame) -> Figure:
                 mean = line.group_by("load").agg(pl.col("power").mean()).sort("load")
                 if not mean.is_empty():
                     panel.plot(mean["load"], mean["power"], color=plots.colour(control), linestyle=dashes,
-                               marker=plots.marker(control), markersize=5, linewidth=1.5)  # fmt: skip
+                               marker=drawn.MARKERS[share], markersize=4.5, linewidth=1.5)  # fmt: skip
         panel.set(xscale="log", yscale="log", xlabel="load", ylabel="power (Mbit/s per s)")
         panel.set_title(f"{NETWORKS[network].name}: {CHOSEN_MS} ms", loc="left", fontsize=12,
                         fontweight="bold")  # fmt: skip

@@ -7,6 +7,7 @@ from itertools import pairwise
 import polars as pl
 from matplotlib.figure import Figure
 
+import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Point
@@ -87,4 +88,5 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel.annotate("hollow: processor sharing", (0.98, 0.95), xycoords="axes fraction", fontsize=9,
                    color=plots.FAINT, ha="right")  # fmt: skip
     panel.legend(frameon=True, framealpha=1.0, edgecolor="none", fontsize=9, loc="lower left")
+    drawn.means(figure, rows)
     return figure

@@ -76,4 +76,5 @@ def draw(rows: pl.DataFrame) -> Figure:
         )
         axes[3, column].set_xlabel("load: arrivals over capacity")
     plots.legend(figure, axes[0, 0])
+    drawn.means(figure, rows, "; shaded: from the smallest to the largest")
     return figure

@@ -18,8 +18,6 @@ from support import ROOT
 ROOMS = [Room(path.parent) for path in sorted(ROOT.glob("papers/*/claims.toml"))]
 EVERY = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.slug)
 WITHOUT_FACTS = (
-    "anti-ecn",
-    "blitz",
     "cw-hstcp",
     "exp-tcp",
 )
