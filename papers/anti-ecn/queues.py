@@ -154,7 +154,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     for threshold in THRESHOLDS[1:]:
         axes[0, 1].axhline(threshold, color="#9a9a9a", linestyle=plots.DOTTED, linewidth=1)
         axes[0, 1].annotate(
-            f"threshold {100 * threshold:.0f} %", (3.4, threshold + 0.005), ha="right", fontsize=10
+            f"threshold {100 * threshold:.0f} %", (1.5, threshold + 0.006), ha="center", fontsize=10
         )
     for panel in axes[0]:
         panel.set_xticks(range(len(KINDS)), [kind.upper() for kind in KINDS])

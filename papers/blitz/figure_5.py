@@ -21,11 +21,8 @@ measure = shared.measure
 
 def points(scale: Scale) -> Iterator[Point]:
     """1.8 ms under both readings; 15 Mbit/s, whose text needs the small buffer; the reference."""
-    more = shared.MORE[scale]
-    early = shared.EARLY
-    yield from shared.read("minimum", scale, ("reference",), seeds=more)
-    yield from shared.read("minimum", scale, ("aurora", "slower"), seeds=more, peaks=early)
-    yield from shared.read("ample", scale, ("reference", "aurora"), seeds=more)
+    yield from shared.read("minimum", scale, ("reference", "aurora", "slower"))
+    yield from shared.read("ample", scale, ("reference", "aurora"), seeds=shared.MORE[scale])
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:

@@ -38,13 +38,7 @@ PEAKS: dict[str, tuple[float, ...]] = {
     "reno": (0.8, 0.85, 0.9, 0.95, 1.0),
     "blitz": (0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9),
 }
-"""Loads around the largest power, which get these seeds; others have as many as everywhere."""
-
-EARLY: dict[str, tuple[float, ...]] = {
-    "reno": (0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9),
-    "blitz": (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8),
-}
-"""The same where buffers are small: the largest power comes with fewer arrivals."""
+"""Loads around the largest power, which get these seeds; the others have as many as everywhere."""
 
 EACH = {"traffic.files.delayed_ack": False}
 """Every packet is acknowledged."""
@@ -169,11 +163,10 @@ def sweep(
     loads: Sequence[float] = (),
     *,
     seeds: int | None = None,
-    peaks: Mapping[str, Sequence[float]] = PEAKS,
 ) -> Iterator[Point]:
     """All loads of some networks, and a few lone transfers; by default with TCP Reno and Blitz.
 
-    `seeds` are those of the loads in `peaks`, if they are more than usual.
+    `seeds` are those of the loads in `PEAKS`, if they are more than usual.
     """
     few, least = TRANSFERS[scale]
     for network in networks:
@@ -187,7 +180,7 @@ def sweep(
                         lasting = max(lasting, TIMED_OUT_S[scale])
                     arriving = math.ceil(lasting * load / net.service_s(share))
                     count = max(least, arriving) if load else 12
-                    own = seeds if seeds and load in peaks.get(label, LOADS[scale]) else few
+                    own = seeds if seeds and load in PEAKS.get(label, LOADS[scale]) else few
                     yield point(
                         network, share, control, load, count, seeds=own, label=label, set=set_
                     )  # fmt: skip
@@ -200,11 +193,10 @@ def read(
     shares: Sequence[float] = SHARES,
     *,
     seeds: int | None = None,
-    peaks: Mapping[str, Sequence[float]] = PEAKS,
 ) -> Iterator[Point]:
     """All loads of some networks under one of the `READINGS`, which becomes a label."""
     controls = {control: (control, READINGS[reading]) for control in CONTROLS}
-    for each in sweep(scale, networks, controls, shares, seeds=seeds, peaks=peaks):
+    for each in sweep(scale, networks, controls, shares, seeds=seeds):
         yield labelled(each, reading=reading)
 
 
