@@ -1,5 +1,6 @@
 """Figure 4: power in the reference network and at 1 Gbit/s."""
 
+import math
 from collections.abc import Iterator
 
 import polars as pl
@@ -9,7 +10,7 @@ import drawn
 import shared
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
 from longfat.study import Point
-from shared import SHARES, at_each_load, best, gaps, smallest, steps
+from shared import SHARES, at_each_load, best, gaps, smallest, steps, yardstick
 
 FIGURE = Experiment(
     id="figure-4",
@@ -63,10 +64,25 @@ def facts(rows: pl.DataFrame) -> dict[str, Answer]:
     here = at(rows, network="reference")
     low = at_each_load(here).filter(pl.col("load") <= 0.6)
     low = low.with_columns((10 ** pl.col("gap")).alias("times"))
-    return {
+    found: dict[str, Answer] = {
         "figure-4/waits": per_seed(here, "timed_out", control="blitz", share=0.2, load=0.9),
         "figure-4/moderate": smallest(low, "times", "share", "load"),
     }
+    for share, slow, fast in zip(SHARES, (30, 90, 150), (200, 600, 1000), strict=True):
+        ideal = {
+            (network, control): math.log10(
+                yardstick(rows, network, share, control).best_power_bit_s2
+            )
+            for network in ("reference", "faster")
+            for control in ("blitz", "reno")
+        }
+        before, after = (ideal[n, "blitz"] - ideal[n, "reno"] for n in ("reference", "faster"))
+        found[f"figure-4/sharing/gap/{slow}"] = before
+        found[f"figure-4/sharing/times/{fast}"] = 10 ** (after - before)
+        for control in ("blitz", "reno"):
+            rise = ideal["faster", control] - ideal["reference", control]
+            found[f"figure-4/sharing/{control}/{fast}"] = rise
+    return found
 
 
 def draw(rows: pl.DataFrame) -> Figure:

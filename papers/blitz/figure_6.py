@@ -39,6 +39,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "figure-6/low-load": per_seed(few, "gap", share=0.2),
         "figure-6/low-load/150": per_seed(few, "gap", share=1.0),
         "figure-6/deteriorates": deteriorates(rows),
+        "figure-6/response": response(rows),
         "figure-6/faster/wider": smallest(wide, "wider", "share"),
     }
     fall = (pl.col("reference") - pl.col("large")).alias("fall")
@@ -50,6 +51,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     for share, rate in zip(SHARES, (30, 90, 150), strict=True):
         found[f"figure-6/falls/reno/{rate}"] = per_seed(reno, "fall", share=share)
     return found
+
+
+def response(rows: pl.DataFrame) -> Answer:
+    """How much longer Blitz takes for ten times as much, where it grows least."""
+    low = at(rows, control="blitz", load=0.3, network=["reference", "large"])
+    wide = across(low, "network", "response_s", keep=["share"])
+    wide = wide.with_columns((pl.col("large") / pl.col("reference")).alias("times"))
+    return smallest(wide, "times", "share")
 
 
 def deteriorates(rows: pl.DataFrame) -> Answer:

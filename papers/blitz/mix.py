@@ -24,7 +24,7 @@ def points(scale: Scale) -> Iterator[Point]:
     """The reference network without a bottleneck; long-tailed sizes, 100 kB on average."""
     loads = tuple(load for load in shared.LOADS[scale] if load <= 1.0)
     controls = {control: (control, SIZES) for control in CONTROLS}
-    seeds = shared.MORE[scale]
+    seeds = shared.MANY[scale]
     for each in shared.sweep(scale, ("reference",), controls, (1.0,), loads, seeds=seeds):
         if each.labels["load"] != ALONE:
             yield each

@@ -31,9 +31,6 @@ TRANSFERS: dict[Scale, tuple[int, int]] = {"quick": (2, 150), "full": (5, 400)}
 MANY: dict[Scale, int] = {"quick": 2, "full": 20}
 """Seeds where the paper gives numbers, or where few leave a verdict undecided."""
 
-MORE: dict[Scale, int] = {"quick": 2, "full": 10}
-"""The same where runs are long."""
-
 PEAKS: dict[str, tuple[float, ...]] = {
     "reno": (0.8, 0.85, 0.9, 0.95, 1.0),
     "blitz": (0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9),
