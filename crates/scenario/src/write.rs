@@ -12,7 +12,7 @@ use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::size::write_mean;
 use crate::trace::write_trace;
-use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
+use crate::transport::{BLOCKS, CONTROLLER, LOOSE_BLOCKS, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
     Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
@@ -219,6 +219,7 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
         Some(Pacing::Spread { gain: 1.0 }) => SPREAD.into(),
         Some(Pacing::Spread { gain }) => one(SPREAD, number(gain)),
         Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
+        Some(Pacing::LooseBlocks(blocks)) => one(LOOSE_BLOCKS, blocks.into()),
         Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
     }
 }
