@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from drawn import windows_beside
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed
 from longfat.study import Measured, Point, Row
-from shared import FIVE_HSTCP, RED, dumbbell, shares_and_windows
+from shared import FIVE_HSTCP, PACKET_BIT, RED, dumbbell, shares_and_windows
 
 FIGURE = Experiment(
     id="figure-2",
@@ -23,6 +23,8 @@ FIGURE = Experiment(
 RESPONSE = 0.835
 """HSTCP's windows are as the rate of congestion events to the power of minus this (RFC 3649)."""
 RTT_RATIO = max(FIVE_HSTCP) / min(FIVE_HSTCP)
+STEADY_S = 150
+"""How long shares and events are counted."""
 LARGE = "RED, 100 ms of buffer"
 QUEUES: dict[str, dict[str, object]] = {
     "DropTail": {},
@@ -57,6 +59,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "figure-2/red/response": per_seed(
             found, marks**RESPONSE * (RTT_RATIO / (short / long)), queue="RED"
         ),
+        "figure-2/red/apart": per_seed(found, "with_second", queue="RED"),
         "figure-2/lose-together": per_seed(found, "with_second", queue="DropTail"),
         "figure-2/severe": per_seed(found, "jain", queue="DropTail"),
         "figure-2/ratio": per_seed(found, short / long, queue="DropTail"),
@@ -66,6 +69,17 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "figure-2/small-windows-lose-less": per_seed(
             found, pl.col("events_last") / pl.col("events_first"), queue="DropTail"
         ),
+    }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """With RED: how many packets are marked, and how many congestion events flows make of that."""
+    found = at(rows, kind="shares", queue="RED")
+    packets = STEADY_S * pl.col("rate_bit_s") / PACKET_BIT
+    return {
+        "figure-2/red/marked": per_seed(found, "marked"),
+        "figure-2/red/first": per_seed(found, pl.col("events_first") / (packets * pl.col("u0"))),
+        "figure-2/red/last": per_seed(found, pl.col("events_last") / (packets * pl.col("u4"))),
     }
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import NullLocator
 from longfat import fairness
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import ACCESS, FIVE_CW, MANY, SCALES, THREE, bottleneck, cw, dumbbell
+from shared import ACCESS, BACKGROUND, FIVE_CW, MANY, SCALES, THREE, bottleneck, cw, dumbbell
 
 FIGURE = Experiment(
     id="figure-7",
@@ -48,7 +48,11 @@ def measure(run: Measured) -> list[Row]:
     """A row for each time scale; scale 0 stands for the whole steady part."""
     table = fairness.by_time_scale(run, "fast", scales=SCALES)
     rows = [{"scale_s": row["scale_s"], "jain": row["jain"]} for row in table.iter_rows(named=True)]
-    whole = {"jain": fairness.index(run, "fast"), "share": fairness.share(run, "fast")}
+    whole = {
+        "jain": fairness.index(run, "fast"),
+        "share": fairness.share(run, "fast"),
+        "background": fairness.share(run, *BACKGROUND),
+    }
     return [*rows, {"scale_s": 0.0} | whole | {"used": run.link()["utilisation"]}]
 
 
@@ -60,12 +64,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     whole = at(three, scale_s=0.0)
     share = across(whole, "control", "share", keep=[])
     used = across(whole, "control", "used", keep=[])
+    background = across(whole, "control", "background", keep=[])
     cw_hstcp = pl.col("cw-hstcp")
     answers: dict[str, Answer] = {
         f"figure-7/best/{other}": per_seed(wide, (pl.col("cw-hstcp") - pl.col(other)).min())
         for other in CONTROLS[1:]
     }
     return answers | {
+        "figure-7/room": per_seed(background, cw_hstcp / pl.col("reno")),
         "figure-7/keeps/used": per_seed(used, cw_hstcp - pl.col("hstcp")),
         "figure-7/keeps/share": per_seed(share, cw_hstcp - pl.col("hstcp")),
         "figure-7/keeps/standard": per_seed(share, cw_hstcp - pl.col("reno")),

@@ -20,6 +20,7 @@ FIGURE = Experiment(
     title="CW-HSTCP with and without block pacing",
     question="Do blocks smooth bursts, and save losses?",
 )
+HSTCP = "hstcp"
 KINDS = {"none": "none", "blocks": "blocks", "loose": "loose\nblocks", "spread": "spread"}
 SAMPLE_MS = 10
 SHOWN = {
@@ -34,7 +35,7 @@ QUIET = max(THREE) // SAMPLE_MS
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Blocks as in the paper's text and as in its pseudo-code, none, and an even spread for comparison."""
+    """Blocks as in the text and as in the pseudo-code, none, and an even spread for comparison; HSTCP."""
     for kind in KINDS:
         pacing = {} if kind in ("blocks", "loose") else {"flow.fast.pacing": kind}
         point = dumbbell(
@@ -44,6 +45,8 @@ def points(scale: Scale) -> Iterator[Point]:
             pacing=kind,
         )
         yield replace(point, tables=("link_series",))
+    point = dumbbell(scale, "hstcp", set={"sample": f"{SAMPLE_MS} ms"}, pacing=HSTCP)
+    yield replace(point, tables=("link_series",))
 
 
 def measure(run: Measured) -> Row:
@@ -78,6 +81,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "pacing/loose/loss": per_seed(beside["long_loss"], loose),
         "pacing/loose/fairness": per_seed(beside["jain"], pl.col("loose") - pl.col("none")),
         "pacing/spread/bursts": per_seed(beside["rise"], pl.col("spread") / pl.col("none")),
+        "pacing/needed": per_seed(beside["rise"], pl.col("none") / pl.col(HSTCP)),
         "pacing/bursts": per_seed(beside["rise"], ratio),
         "pacing/at-a-time": per_seed(beside["at_a_time"], ratio),
         "pacing/loss": per_seed(beside["long_loss"], ratio),

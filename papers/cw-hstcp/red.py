@@ -35,8 +35,6 @@ QUEUES = {
     EXAMPLE: (0.3, "v"),
 }
 """Where each is placed beside the others, and its marker."""
-TARGET = 1 / 3
-"""PI's target, as a share of the buffer."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -60,6 +58,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     queue = across(rows, "queue", "jain", keep=["law"])
     law = across(rows, "law", "jain", keep=["queue"])
     used = across(rows, "queue", "utilisation", keep=["law"])
+    dropped = across(rows, "queue", "dropped", keep=["law"])
     red, tail = at(law, queue="RED"), at(law, queue="DropTail")
     named = {"RED": "RED", "AVQ": "AVQ", "PI": "PI", "PI-example": EXAMPLE}
     answers: dict[str, Answer] = {}
@@ -73,7 +72,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "red/cw/fairer": per_seed(queue, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/cw/index": per_seed(rows, "jain", law="smoothed", queue="RED"),
         "red/cw/hstcp": per_seed(red, pl.col("smoothed") - pl.col("hstcp")),
-        "red/pi/queue": per_seed(rows, pl.col("queue_mean") / TARGET, law="smoothed", queue="PI"),
+        "red/pi/overflows": per_seed(dropped, pl.col("PI") / pl.col("DropTail"), law="smoothed"),
         "red/mean-rtt": per_seed(red, (pl.col("mean") - pl.col("smoothed")).abs()),
         "red/mean-rtt/droptail": per_seed(tail, pl.col("mean") - pl.col("smoothed")),
     }

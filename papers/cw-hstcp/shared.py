@@ -53,8 +53,9 @@ def cw(c: float) -> dict[str, Any]:
 def held_by(window: pl.Expr) -> pl.Expr:
     """Losses per second that hold CW-HSTCP at this window, over c: gain over what a loss takes.
 
-    With a(w) and b(w) of section II that is a(w)/(b(w) w), or 2 w p(w)/(2 - b(w)). As p(w) falls nearly like 1/w,
-    with w to the power of -1.2, this hardly depends on w: a few losses more make a window that is much smaller.
+    With a(w) and b(w) of section II that is a(w)/(b(w) w), or 2 w p(w)/(2 - b(w)). As p(w) falls nearly like
+    1/w, with w to the power of -1.2, this hardly depends on w: a few losses more make a window that is much
+    smaller.
     """
     low, high, low_p, high_p, b_high = 38.0, 83_000.0, 1e-3, 1e-7, 0.1
     place = (window / low).log() / math.log(high / low)
@@ -144,8 +145,11 @@ def shares(run: Measured) -> Row:
         "w_last": windows[-1],
         "events_first": events[0],
         "events_last": events[-1],
+        "rate_bit_s": rate,
         "utilisation": run.link()["utilisation"],
         "queue_mean": run.link()["queue_mean"],
+        "dropped": run.link()["drop_rate"],
+        "marked": run.link()["mark_rate"],
     }
 
 

@@ -42,14 +42,14 @@ def points(scale: Scale) -> Iterator[Point]:
         scale,
         "stcp",
         STCP,
-        seeds=5 if scale == "quick" else 10,
+        seeds=5,
         set=start,
         control="stcp",
         kind="together",
     )
     if scale == "full":
         long = {"duration": "600 s", "warmup": "450 s"}
-        yield dumbbell(scale, "stcp", STCP, seeds=5, set=long, control="stcp", kind="long")
+        yield dumbbell(scale, "stcp", STCP, seeds=3, set=long, control="stcp", kind="long")
 
 
 def measure(run: Measured) -> Row:

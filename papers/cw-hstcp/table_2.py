@@ -57,6 +57,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     rows = at(rows, links=ACCESS)
     last = across(rows, "flow", "share", keep=[], slice=2)
     first = across(rows, "slice", "share", keep=[], flow=0)
+    fourth = across(rows, "slice", "share", keep=[], flow=3)
     final = across(rows, "slice", "share", keep=[], flow=4)
     index = rows.group_by("seed", "slice").agg(
         (pl.col("share").sum() ** 2 / (5 * (pl.col("share") ** 2).sum())).alias("jain")
@@ -73,6 +74,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "table-2/first-two": per_seed(last, pl.col("0") + pl.col("1")),
         "table-2/ordered": per_seed(last, pl.min_horizontal(*steps)),
         "table-2/first/grows": per_seed(first, pl.col("2") - pl.col("0")),
+        "table-2/fourth/falls": per_seed(fourth, pl.col("2") - pl.col("0")),
         "table-2/last/falls": per_seed(final, pl.col("2") - pl.col("0")),
         "table-2/index": per_seed(jain, "2"),
         "table-2/index/falls": per_seed(jain, pl.col("2") - pl.col("0")),
