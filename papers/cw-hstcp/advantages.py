@@ -84,6 +84,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 def draw(rows: pl.DataFrame) -> Figure:
     """The mean window against the rate of loss, a panel for each round trip."""
     figure, axes = plots.grid(1, len(THREE), width=14, height=5.4, sharey=True)
+    figure.subplots_adjust(top=0.74)
     for panel, rtt in zip(axes[0], THREE, strict=True):
         plots.over(panel, at(rows, rtt=rtt), x="loss", y="window", log=True)
         panel.set(xscale="log", yscale="log", xlabel="probability of loss")

@@ -81,6 +81,15 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     }
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """What the background has beside each controller."""
+    three = at(rows, flows=3, scale_s=0.0)
+    return {
+        f"figure-7/background/{control}": per_seed(three, "background", control=control)
+        for control in CONTROLS
+    }
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """The index against the time scale."""
     figure, axes = plots.grid(1, 1, height=5.8)

@@ -72,7 +72,13 @@ def draw(rows: pl.DataFrame) -> Figure:
     panel = axes[0, 0]
     for kind, style in (("from one", "-"), ("from half", "--")):
         found = at(rows, kind=kind).sort("hours")
-        panel.plot(found["hours"], found["window"], style, color=plots.colour("reno"), label=kind)
+        panel.plot(
+            found["hours"],
+            found["window"],
+            style,
+            color=plots.colour("reno"),
+            label=f"{kind}, one more per round trip",
+        )
     panel.axvline(1.5, color="#222222", linestyle=plots.DOTTED, linewidth=1.2)
     panel.annotate("the paper: 1.5 h", (1.52, 5000), fontsize=10)
     panel.set(xlabel="time (h)", ylabel="window (packets)", xlim=(0, None), ylim=(0, None))
