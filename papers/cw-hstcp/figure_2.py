@@ -74,9 +74,11 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 def facts(rows: pl.DataFrame) -> dict[str, Answer]:
     """With RED: how many packets are marked, and how many congestion events flows make of that."""
-    found = at(rows, kind="shares", queue="RED")
+    shares = at(rows, kind="shares")
+    found = at(shares, queue="RED")
     packets = STEADY_S * pl.col("rate_bit_s") / PACKET_BIT
     return {
+        "figure-2/red/large/apart": per_seed(shares, "with_second", queue=LARGE),
         "figure-2/red/marked": per_seed(found, "marked"),
         "figure-2/red/first": per_seed(found, pl.col("events_first") / (packets * pl.col("u0"))),
         "figure-2/red/last": per_seed(found, pl.col("events_last") / (packets * pl.col("u4"))),
