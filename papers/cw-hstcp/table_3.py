@@ -117,7 +117,7 @@ def draw(rows: pl.DataFrame) -> Figure:
         )  # fmt: skip
     left.set_xticks(range(3), [f"c = {c} /s" for c in PAPER])
     left.grid(visible=False, axis="x")
-    left.set(ylabel="share of the link (%)", ylim=(0, None))
+    left.set(ylabel="share of the link (%)", ylim=(0, 85))
     plots.note(left, "black lines: Table 3", (0.02, 0.96), va="top")
     found = [plots.mean_and_half(at(rows, c=c)["jain"].to_list()) for c in PAPER]
     right.errorbar(
