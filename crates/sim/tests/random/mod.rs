@@ -201,6 +201,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "fiber",
                 "blitz",
                 "anti-ecn",
+                "dctcp",
+                "prague",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
             ][..],
         ),
@@ -213,8 +215,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(&["first", "each", "never"][..]),
     );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
-    (sender, bounds, any::<(bool, bool)>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop), (reverse, jitter), count, span, extra)| {
+    (sender, bounds, any::<[bool; 3]>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
+        |(sender, (size, most, access, start, stop), [reverse, jitter, counts], count, span, extra)| {
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
@@ -233,6 +235,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
+                counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
             text.extend(optional.into_iter().flatten());
             (text, span, extra)
