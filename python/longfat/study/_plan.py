@@ -325,7 +325,7 @@ def estimate_s(scenario: Scenario) -> float:
         direction = given.links[name].reverse if reverse else given.links[name].forward
         full = direction.capacity_bit_s * scenario.duration_s / (8 * size)
         total += min(full, offered[name, reverse])
-    sent = scenario.estimate(record=False)["packets"]
+    sent = float(scenario.estimate(record=False)["packets"])
     longest = max((len(group.path) for group in given.groups.values()), default=1)
     return max(_LEAST_S, min(total, longest * sent) / PACKETS_PER_S)
 
