@@ -170,7 +170,7 @@ pub enum FluidError {
     /// A link that is no constant.
     #[error(
         "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, \
-         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer` and `ecn`"
+         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer`, `shaper`, `acknowledgments` and `ecn`"
     )]
     Varying {
         /// The link.

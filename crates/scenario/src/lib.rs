@@ -45,7 +45,9 @@ pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
-pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
+pub use impairment::{
+    EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
+};
 pub use profile::{PROFILES, Profile};
 pub use trace::{Files, OPPORTUNITY, Trace};
 

@@ -202,16 +202,21 @@ impl Line {
             _ => Span::ZERO,
         };
         let late = impairments.reorder.map_or(Span::ZERO, |late| late.distance);
-        let longest = Span(course.delay.greatest()) + jitter + late;
+        let held =
+            impairments.acknowledgments.and_then(|thinning| thinning.hold).unwrap_or_default();
+        let longest = Span(course.delay.greatest()) + jitter + late + held;
         let memory = pieces as f64 * PIECE;
+        let shaped = impairments.shaper.map_or(f64::INFINITY, |shaper| {
+            shaper.rate.0 as f64 + 8.0 * shaper.burst.0 as f64 / duration.seconds()
+        });
         if let Some(trace) = trace {
             let mean = trace.mean_rate().0 as f64;
             let memory = memory + trace.opportunities() as f64 * OPPORTUNITY;
-            return Self { mean, highest: mean, longest, memory };
+            return Self { mean: mean.min(shaped), highest: mean, longest, memory };
         }
         let bits = course.rate.integral(Time::ZERO, Time::ZERO + duration) as f64;
         Self {
-            mean: bits / duration.0 as f64,
+            mean: (bits / duration.0 as f64).min(shaped),
             highest: course.rate.greatest() as f64,
             longest,
             memory,

@@ -30,6 +30,7 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
+    releases: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -51,6 +52,11 @@ impl Network {
     /// The slot in which departures from a link are scheduled.
     pub(crate) fn departure_slot(&self, port: usize) -> usize {
         self.departures[port]
+    }
+
+    /// The slot in which a link lets go the acknowledgments that it holds.
+    pub(crate) fn release_slot(&self, port: usize) -> usize {
+        self.releases[port]
     }
 
     /// The long flows.
@@ -155,6 +161,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         traffic: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
+        releases: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
@@ -176,6 +183,14 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     for port in 0..network.ports.len() {
         let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
+    }
+    for port in 0..network.ports.len() {
+        let slot = if network.ports[port].holds() {
+            network.add_slot(Pipe::of_port(Slot::Release(port as u32)))
+        } else {
+            usize::MAX
+        };
+        network.releases.push(slot);
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
         let route = network.route(&group.path, group.reverse);

@@ -133,9 +133,23 @@ fn impairments() -> impl Strategy<Value = String> {
         format!("{{ probability = {probability:e}, distance = {distance} }}")
     });
     let share = || 1e-9..=1.0_f64;
-    let policer = (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
-        format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
-    });
+    let bucket = || {
+        (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
+            format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
+        })
+    };
+    let keep = prop_oneof![
+        words(&["\"newest\""]),
+        (2..65_535_u64).prop_map(|count| format!("\"1/{count}\"")),
+    ];
+    let hold = (1..second).prop_map(|hold| format!("hold = \"{}\"", Span(hold)));
+    let acknowledgments = prop_oneof![
+        Just("false".to_string()),
+        hold.clone().prop_map(|hold| format!("{{ {hold} }}")),
+        hold.clone().prop_map(|hold| format!("{{ {hold}, keep = \"all\" }}")),
+        keep.clone().prop_map(|keep| format!("{{ keep = {keep} }}")),
+        (hold, keep).prop_map(|(hold, keep)| format!("{{ keep = {keep}, {hold} }}")),
+    ];
     let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
         format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
     });
@@ -144,11 +158,12 @@ fn impairments() -> impl Strategy<Value = String> {
         maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
         maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
         maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
-        maybe("policer", policer),
+        (maybe("policer", bucket()), maybe("shaper", bucket())),
+        maybe("acknowledgments", acknowledgments),
         maybe("ecn", words(&["\"kept\"", "\"bleached\"", "\"ect0\""])),
     )
-        .prop_map(|(jitter, reorder, duplicate, burst, policer, ecn)| {
-            format!("{jitter}{reorder}{duplicate}{burst}{policer}{ecn}")
+        .prop_map(|(jitter, reorder, duplicate, burst, (policer, shaper), acks, ecn)| {
+            format!("{jitter}{reorder}{duplicate}{burst}{policer}{shaper}{acks}{ecn}")
         })
 }
 
