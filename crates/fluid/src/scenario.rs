@@ -9,7 +9,7 @@ use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Hop, Scenario, TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
@@ -149,7 +149,7 @@ impl FluidSetup {
         if group.size.is_some() {
             return Err(FluidError::Sized { flow: name.clone() });
         }
-        let route = self.route(&group.path, group.reverse);
+        let route = self.route(&group.path);
         let index = self.groups.len() as u32;
         self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
         for member in 0..group.count {
@@ -182,16 +182,16 @@ impl FluidSetup {
             (Some(stop), Some(ends)) => Some(stop.min(ends)),
             (stop, ends) => stop.or(ends),
         };
-        let route = self.route(&group.path, group.reverse);
+        let route = self.route(&group.path);
         let rate = group.arrivals * group.size.mean() * 8.0;
         self.network.loads.push(Load { route, rate, start: group.start, stop });
     }
 
     /// The path in links of the network; directions that no flow has crossed before are added.
-    fn route(&mut self, path: &[usize], reverse: bool) -> Vec<usize> {
+    fn route(&mut self, path: &[Hop]) -> Vec<usize> {
         path.iter()
-            .map(|&link| {
-                let wanted = (link, reverse);
+            .map(|hop| {
+                let wanted = (hop.link, hop.reverse);
                 let next = self.directions.len();
                 *self.places.entry(wanted).or_insert_with(|| {
                     self.directions.push(wanted);

@@ -152,6 +152,15 @@ impl<T: Entry> Choice<T> {
     }
 }
 
+/// A link of a path, and which way data crosses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// Index into [`Scenario::links`].
+    pub link: usize,
+    /// Is the link crossed backwards?
+    pub reverse: bool,
+}
+
 /// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -162,9 +171,9 @@ pub struct FlowGroup {
     pub control: Choice<Controller>,
     /// How many flows.
     pub count: u64,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Round-trip propagation delays, links included.
     pub rtt: Spans,
@@ -186,9 +195,9 @@ pub struct TrafficGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Arrivals per second, a Poisson process.
     pub arrivals: f64,
@@ -395,8 +404,8 @@ fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) 
     let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
     let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
     for (path, transport) in flows.chain(traffic) {
-        for &index in path {
-            largest[index] = largest[index].max(Some(transport.packet));
+        for hop in path {
+            largest[hop.link] = largest[hop.link].max(Some(transport.packet));
         }
     }
     largest.into_iter().map(|packet| packet.unwrap_or(Bytes(1500))).collect()

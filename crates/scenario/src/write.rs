@@ -15,8 +15,8 @@ use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
-    TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size,
+    Spans, TrafficGroup, Transport,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -141,9 +141,16 @@ fn control(control: &Choice<Controller>) -> Value {
     choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 
-/// The file lists the links forwards, whichever way they are crossed.
-fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
-    let mut path: Vec<Value> = path.iter().map(|&index| links[index].name.clone().into()).collect();
+/// The file lists the links in the order of travel or, with `reverse`, in the opposite one.
+fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
+    let written = |hop: &Hop| -> Value {
+        let name: Value = links[hop.link].name.clone().into();
+        if hop.reverse == reverse {
+            return name;
+        }
+        Value::Object(object([("link", name), ("reverse", true.into())]))
+    };
+    let mut path: Vec<Value> = path.iter().map(written).collect();
     if reverse {
         path.reverse();
     }

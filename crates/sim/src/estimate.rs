@@ -10,7 +10,7 @@ use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use longfat_scenario::{
-    Choice, Direction, FlowGroup, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Hop, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
 };
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
@@ -92,8 +92,7 @@ pub struct Keep {
 
 /// Flows that are alike, as far as an estimate goes.
 struct FlowClass<'a> {
-    path: &'a [usize],
-    reverse: bool,
+    path: &'a [Hop],
     transport: &'a Transport,
     /// How many are live at a time.
     flows: f64,
@@ -117,8 +116,8 @@ impl WorkEstimate {
         // All loads that cross a link share what it can carry.
         let shares = shares(scenario, &lines, &loads);
         let share = |load: &FlowClass<'_>| {
-            let side = usize::from(load.reverse);
-            load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
+            let shares = load.path.iter().map(|hop| shares[hop.link][usize::from(hop.reverse)]);
+            shares.fold(1.0, f64::min)
         };
         let sent = |load: &FlowClass<'_>| {
             let share = if load.bursts { 1.0 } else { share(load) };
@@ -228,8 +227,7 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
     scenario.flows.iter().map(|flow| {
         let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
-        let side = usize::from(flow.reverse);
-        let links = flow.path.iter().map(|&index| lines[index][side].mean);
+        let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
         let access = flow.transport.access.map(|rate| rate.0 as f64);
         let narrowest = links.chain(access).min_by(f64::total_cmp);
         let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
@@ -242,7 +240,6 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         FlowClass {
             path: &flow.path,
-            reverse: flow.reverse,
             transport: &flow.transport,
             flows: flow.count as f64,
             bytes: flow.count as f64 * each,
@@ -259,7 +256,7 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
 /// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where
 /// there are none, or where the controller is no law.
 fn lossy_window(scenario: &Scenario, flow: &FlowGroup) -> f64 {
-    let losses = flow.path.iter().map(|&index| scenario.links[index].direction(flow.reverse).loss);
+    let losses = flow.path.iter().map(|hop| scenario.links[hop.link].direction(hop.reverse).loss);
     let loss: f64 = losses.sum();
     let Some(law) = flow.control.entry.law.as_ref().filter(|_| loss > 0.0) else {
         return f64::INFINITY;
@@ -298,7 +295,6 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         let burst = burst_rate(&group.control, &group.transport);
         FlowClass {
             path: &group.path,
-            reverse: group.reverse,
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
@@ -357,8 +353,8 @@ fn held(direction: &Direction, line: &Line, packet: Bytes) -> f64 {
 fn shares(scenario: &Scenario, lines: &[[Line; 2]], loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
     let mut wanted = vec![[0.0; 2]; scenario.links.len()];
     for load in loads {
-        for &index in load.path {
-            wanted[index][usize::from(load.reverse)] += load.bytes;
+        for hop in load.path {
+            wanted[hop.link][usize::from(hop.reverse)] += load.bytes;
         }
     }
     let carries = |line: &Line| line.mean / 8.0 * scenario.duration.seconds();

@@ -1,7 +1,7 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
 use longfat_queue::Site;
-use longfat_scenario::{FlowGroup, Link, Scenario, chance};
+use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::explicit::{Marker, Negotiation};
@@ -92,9 +92,9 @@ impl Network {
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
-    pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
-        let side = usize::from(reverse);
-        let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
+    pub(crate) fn route(&self, path: &[Hop]) -> Route {
+        let out: Vec<usize> =
+            path.iter().map(|hop| 2 * hop.link + usize::from(hop.reverse)).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
         let sum = |span: fn(&Port) -> Span| {
             let both = out.iter().chain(&back);
@@ -193,14 +193,14 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         network.releases.push(slot);
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
+        let route = network.route(&group.path);
         for index in 0..group.count {
             add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
     }
     network.long = network.flows.len();
     for (index, group) in scenario.traffic.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
+        let route = network.route(&group.path);
         network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
     }
     network

@@ -251,8 +251,15 @@ fn buffer_and_queue() -> impl Strategy<Value = String> {
 
 fn path(links: usize) -> impl Strategy<Value = String> {
     let indices: Vec<usize> = (0..links).collect();
-    prop::sample::subsequence(indices, 1..=links).prop_shuffle().prop_map(|path| {
-        let names: Vec<String> = path.iter().map(|index| format!("\"link-{index}\"")).collect();
+    let order = prop::sample::subsequence(indices, 1..=links).prop_shuffle();
+    (order, prop::collection::vec(0..6, links)).prop_map(|(path, ways)| {
+        let name = |(index, way): (&usize, &i32)| match way {
+            0 => format!("{{ link = \"link-{index}\" }}"),
+            1 => format!("{{ reverse = true, link = \"link-{index}\" }}"),
+            2 => format!("{{ link = \"link-{index}\", reverse = false }}"),
+            _ => format!("\"link-{index}\""),
+        };
+        let names: Vec<String> = path.iter().zip(&ways).map(name).collect();
         format!("path = [{}]\n", names.join(", "))
     })
 }
