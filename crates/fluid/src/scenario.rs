@@ -9,7 +9,8 @@ use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Hop, Scenario, TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Hop, ReceiveBuffer, Scenario,
+    TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
@@ -89,9 +90,9 @@ impl FluidSetup {
     ///
     /// Directions of links that no flow crosses are left out.
     ///
-    /// # Errors
-    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
-    /// links that change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
+    /// # Errors If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows
+    /// with a size, receive windows that grow, links that change in time, RED prices of a link without RED, AntiECN
+    /// with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
@@ -149,6 +150,14 @@ impl FluidSetup {
         if group.size.is_some() {
             return Err(FluidError::Sized { flow: name.clone() });
         }
+        if let Some(ReceiveBuffer::RightSizing { .. }) =
+            transport.receive_window.map(|window| window.buffer)
+        {
+            return Err(FluidError::RightSizing { flow: name.clone() });
+        }
+        let allowed = transport.receive_window.map(|window| window.most_packets(transport.packet));
+        let bounds = transport.max_window.into_iter().chain(allowed);
+        let max_window = bounds.min();
         let route = self.route(&group.path);
         let index = self.groups.len() as u32;
         self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
@@ -166,7 +175,7 @@ impl FluidSetup {
                 initial_window: Segments(transport.initial_window),
                 initial_threshold: transport.initial_threshold.map(Segments),
                 slow_start: transport.slow_start,
-                max_window: transport.max_window,
+                max_window,
                 pacing: transport.pacing,
             });
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use longfat_control::Controller;
+use longfat_control::{Controller, Sending, Start};
 use longfat_units::Span;
 
 use crate::choice::{self, Chosen, chosen, settings};
@@ -196,6 +196,15 @@ fn provides(
             "`{kind}` needs marks from routers, but this flow cannot carry any: `ecn` is false"
         );
         return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
+    }
+    let burst = || {
+        let sending = (control.entry.build)(&control.settings, &Start::default());
+        matches!(sending, Sending::Bursts(_))
+    };
+    if transport.receive_window.is_some() && burst() {
+        let reason = format!("`{kind}` sends without a window, so no receiver can hold it back");
+        let help = "leave `receive_window` out; `max_window` bounds what is in flight";
+        return Err(Problem::new(place("receive_window"), reason).help(help));
     }
     if needs.pacing && transport.pacing.is_some() {
         let reason =

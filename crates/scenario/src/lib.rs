@@ -23,6 +23,7 @@ mod link;
 mod overrides;
 mod profile;
 mod read;
+mod receive_window;
 mod size;
 mod spans;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub use impairment::{
     EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
 };
 pub use profile::{PROFILES, Profile};
+pub use receive_window::{ReceiveBuffer, ReceiveWindow};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -299,6 +301,8 @@ pub struct Transport {
     pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
+    /// How much the receiver lets it send; `None`: any amount.
+    pub receive_window: Option<ReceiveWindow>,
     /// The most that the sender's host takes for a packet before it leaves, each time a random part of it; `None`: no
     /// time.
     pub host_jitter: Option<Span>,

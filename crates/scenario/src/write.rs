@@ -191,10 +191,11 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ecn,
         pacing,
         max_window,
+        receive_window,
         host_jitter,
         access,
     } = transport;
-    object([
+    let mut keys = object([
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
@@ -210,7 +211,11 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
-    ])
+    ]);
+    if let Some(window) = receive_window {
+        keys.insert("receive_window".into(), crate::receive_window::written(window));
+    }
+    keys
 }
 
 /// What a setting is called in scenario files.

@@ -19,6 +19,8 @@ pub(crate) struct Cargo {
     pub(crate) blocks: Option<Blocks>,
     /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
+    /// Acknowledgment: the receive window in segments; 0 if it tells none.
+    pub(crate) window: u32,
 }
 
 /// The cargo of all packets in transit.
@@ -34,7 +36,7 @@ impl Hold {
     /// Stores a header that leaves with data.
     #[cold]
     pub(crate) fn keep_header(&mut self, header: &RouterHeader) -> u32 {
-        self.keep(Cargo { blocks: None, header: Some(*header) })
+        self.keep(Cargo { header: Some(*header), ..Cargo::default() })
     }
 
     /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
@@ -57,10 +59,18 @@ impl Hold {
     /// The cargo of an acknowledgment with these blocks, for data with that cargo.
     pub(crate) fn hand_over(&mut self, data: Option<u32>, blocks: Option<Blocks>) -> Option<u32> {
         let Some(handle) = data else {
-            return blocks.map(|blocks| self.keep(Cargo { blocks: Some(blocks), header: None }));
+            return blocks
+                .map(|blocks| self.keep(Cargo { blocks: Some(blocks), ..Cargo::default() }));
         };
         self.0[handle as usize].blocks = blocks;
         data
+    }
+
+    /// The acknowledgment with this cargo, if any, tells this receive window.
+    pub(crate) fn tell_window(&mut self, handle: Option<u32>, window: u32) {
+        if let Some(handle) = handle.filter(|_| window > 0) {
+            self.0[handle as usize].window = window;
+        }
     }
 
     /// One acknowledgment now covers `data` and what a delayed acknowledgment covered: combines their headers into one.

@@ -230,7 +230,7 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
         let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
         let access = flow.transport.access.map(|rate| rate.0 as f64);
         let narrowest = links.chain(access).min_by(f64::total_cmp);
-        let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+        let most = most_in_flight(&flow.transport);
         let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
         let packet = flow.transport.packet.0 as f64;
         let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
@@ -330,9 +330,16 @@ fn burst_rate(control: &Choice<Controller>, transport: &Transport) -> Option<Rat
     }
 }
 
+/// The bounds outside the controller, in packets.
+fn most_in_flight(transport: &Transport) -> f64 {
+    let most = |packets: Option<u64>| packets.map_or(f64::INFINITY, |packets| packets as f64);
+    let receiver = transport.receive_window.map(|window| window.most_packets(transport.packet));
+    most(transport.max_window).min(most(receiver))
+}
+
 /// The window beyond which a flow hardly grows, in packets.
 fn largest_window(transport: &Transport) -> f64 {
-    let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+    let most = most_in_flight(transport);
     // Above its threshold a window may still roughly double.
     transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
 }

@@ -12,6 +12,7 @@ use longfat_units::{Ecn, Span, Time};
 use crate::cargo::{Blocks, Hold};
 use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 
 /// An acknowledgment may wait this long for a second segment.
@@ -35,6 +36,10 @@ pub(crate) struct Receiver {
     pending: Option<(Packet, Time)>,
     /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
     marked: bool,
+    /// The receive window that acknowledgments tell, in segments; 0 if they tell none.
+    window: u32,
+    /// How that window is chosen.
+    sizing: Option<Box<RightSizing>>,
     received: Received,
 }
 
@@ -133,6 +138,8 @@ impl Receiver {
             echo,
             pending: None,
             marked: false,
+            window: 0,
+            sizing: None,
             received: Received {
                 first: 0,
                 again: 0,
@@ -151,6 +158,22 @@ impl Receiver {
     #[must_use]
     pub(crate) fn telling_duplicates(self, tells: bool) -> Self {
         if tells { Self { reports: Reports::Twice, ..self } } else { self }
+    }
+
+    /// The same receiver, with a window that it chooses like this.
+    #[must_use]
+    pub(crate) fn sized(self, sizing: Option<RightSizing>) -> Self {
+        let window = sizing.as_ref().map_or(0, |sizing| sizing.segments() as u32);
+        Self { window, sizing: sizing.map(Box::new), ..self }
+    }
+
+    /// The window grows with what arrives.
+    #[cold]
+    fn size_window(&mut self, at: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.arrive(at, self.expected);
+            self.window = sizing.segments() as u32;
+        }
     }
 
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
@@ -173,10 +196,14 @@ impl Receiver {
                 (data.sent, data.flags)
             };
             let cargo = hold.hand_over(data.cargo(), Some(self.with_duplicate(data.number)));
+            hold.tell_window(cargo, self.window);
             return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
+        }
+        if self.window > 0 {
+            self.size_window(at);
         }
         let (sent, flags) = if self.delayed_ack {
             self.delay(data, at, unbroken && !marked, hold)?
@@ -189,6 +216,7 @@ impl Receiver {
         }
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
         let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported));
+        hold.tell_window(cargo, self.window);
         Some(ack.with_cargo(cargo))
     }
 
@@ -208,6 +236,7 @@ impl Receiver {
                 Some((first.sent, data.flags.and(first.flags)))
             }
             None if may => {
+                hold.tell_window(data.cargo(), self.window);
                 let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(data.cargo());
                 self.pending = Some((ack, at + DELAYED_ACK));
                 None
@@ -299,7 +328,7 @@ impl Receiver {
             number: self.expected,
             sent,
             flow: data.flow,
-            detail: 0,
+            detail: self.window,
             bytes: ACK_BYTES,
             hop: 0,
             flags,

@@ -56,8 +56,8 @@ fn without_thinning_every_acknowledgment_waits_its_turn() {
     assert!(dropped(20, SLOW).abs() < 1e-12);
 }
 
-/// Of those that wait from 12 to 21 ms the tenth remains, in the place of the second. It is back at 41 ms, and lets nine
-/// packets go, of which the last leaves at 50 ms.
+/// Of those that wait from 12 to 21 ms the tenth remains, in the place of the second. It is back at 41 ms, and lets
+/// nine packets go, of which the last leaves at 50 ms.
 #[test]
 fn of_those_that_wait_in_the_queue_the_newest_remains() {
     let keys = format!("{SLOW}acknowledgments = {{ keep = \"newest\" }}");
@@ -65,8 +65,8 @@ fn of_those_that_wait_in_the_queue_the_newest_remains() {
     assert_eq!(dropped(10, &keys), 8.0);
 }
 
-/// The fifth stands for the second to the fifth, the ninth for the sixth to the ninth; the tenth is alone. They are back
-/// at 41, 51 and 61 ms.
+/// The fifth stands for the second to the fifth, the ninth for the sixth to the ninth; the tenth is alone. They are
+/// back at 41, 51 and 61 ms.
 #[test]
 fn of_four_that_wait_in_the_queue_one_remains() {
     let keys = format!("{SLOW}acknowledgments = {{ keep = \"1/4\" }}");
@@ -127,9 +127,9 @@ fn data_is_not_touched() {
     assert!(there.abs() < 1e-12 && back > 100.0, "{there} {back}");
 }
 
-/// A flow that loses a packet now and then repairs it from what selective acknowledgments say, however few of the others
-/// come through: no time-out, which is how a sender would notice that the news of a loss was gone. (Acknowledgments that
-/// report losses all wait their turn, 4 ms each, hence the longer timer.)
+/// A flow that loses a packet now and then repairs it from what selective acknowledgments say, however few of the
+/// others come through: no time-out, which is how a sender would notice that the news of a loss was gone.
+/// (Acknowledgments that report losses all wait their turn, 4 ms each, hence the longer timer.)
 #[test]
 fn news_of_losses_come_through() {
     let text = |recovery: &str| {

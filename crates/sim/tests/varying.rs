@@ -441,8 +441,8 @@ fn what_is_bleached_is_neither_marked_nor_seen() {
     assert!(marked == 0.0 && dropped > 10.0, "{marked} {dropped}");
 }
 
-/// A packet takes a millisecond, and needs tokens for 1000 bytes, of which 500 come every millisecond. There are 3000 at
-/// first, so five packets leave one after the other, with 2000, 1500, 1000, 500 and 0 left as they begin; the sixth
+/// A packet takes a millisecond, and needs tokens for 1000 bytes, of which 500 come every millisecond. There are 3000
+/// at first, so five packets leave one after the other, with 2000, 1500, 1000, 500 and 0 left as they begin; the sixth
 /// waits from 5 to 6 ms, the seventh from 7 to 8 ms.
 #[test]
 fn a_shaper_lets_a_burst_pass_and_then_its_rate() {
@@ -456,8 +456,8 @@ fn a_shaper_lets_a_burst_pass_and_then_its_rate() {
     assert!(close(completion(&burst(9, idle)), 19e-3));
 }
 
-/// Tokens for one packet at 5 ms, 10 ms and so on, in a trace with an opportunity for it every 2 ms: those after 0, 5, 10
-/// and 15 ms.
+/// Tokens for one packet at 5 ms, 10 ms and so on, in a trace with an opportunity for it every 2 ms: those after 0, 5,
+/// 10 and 15 ms.
 #[test]
 fn a_shaper_waits_for_the_next_opportunity() {
     let text = followed("2", 1000, 4, 0)

@@ -34,7 +34,7 @@ count = 16
 packet = "1000 B"
 "#;
 
-fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+pub(crate) fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Scenario::read_with(&catalogue::catalogue(), text, "test.toml", &overrides, None)
 }

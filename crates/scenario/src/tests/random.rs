@@ -385,9 +385,39 @@ fn window() -> impl Strategy<Value = String> {
         maybe("initial_window", (1.0..1e7_f64).prop_map(|window| format!("{window:e}"))),
         maybe("initial_threshold", threshold),
         maybe("max_window", most),
+        maybe("receive_window", receive_window()),
         maybe("slow_start", words(&["\"standard\"", "\"limited\"", "\"hystart++\""])),
     )
-        .prop_map(|(window, threshold, most, slow)| format!("{window}{threshold}{most}{slow}"))
+        .prop_map(|(window, threshold, most, receive, slow)| {
+            format!("{window}{threshold}{most}{receive}{slow}")
+        })
+}
+
+fn receive_window() -> impl Strategy<Value = String> {
+    let buffer = || {
+        prop_oneof![
+            (131_072_u64..9_000_000_000).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
+            (131_072_u64..9_000_000).prop_map(|count| format!("\"{count} packets\"")),
+        ]
+    };
+    let scale = || {
+        prop_oneof![Just(String::new()), (1..=14).prop_map(|scale| format!("scale = {scale}, "))]
+    };
+    let tuned =
+        (words(&["right-sizing", "sender-tuned"]), (131_072_u64..9_000_000_000, 0..9_u64), scale())
+            .prop_map(|(kind, (initial, times), scale)| {
+                let (initial, most) = (Bytes(initial), Bytes(initial * (times + 1)));
+                format!(
+                    "{{ kind = \"{kind}\", {scale}initial = \"{initial}\", most = \"{most}\" }}"
+                )
+            });
+    prop_oneof![
+        words(&["\"none\"", "\"auto\"", "{ scale = 3 }", "{ kind = \"sender-tuned\" }"]),
+        buffer(),
+        (scale(), buffer())
+            .prop_map(|(scale, size)| format!("{{ kind = \"fixed\", {scale}size = {size} }}")),
+        tuned,
+    ]
 }
 
 fn transport() -> impl Strategy<Value = String> {

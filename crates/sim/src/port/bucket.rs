@@ -115,7 +115,8 @@ mod tests {
         /// interval since some earlier packet is full.
         #[test]
         fn any_interval_carries_at_most_a_burst_and_its_rate(
-            rate in 1_000_u64..1_000_000_000, gaps in prop::collection::vec((0_u64..40_000_000_000, 40_u32..1500), 1..60)
+            rate in 1_000_u64..1_000_000_000,
+            gaps in prop::collection::vec((0_u64..40_000_000_000, 40_u32..1500), 1..60),
         ) {
             let mut bucket = bucket(&format!("{rate} bit/s"), "4 kB");
             let (mut arrived, mut last) = (0, Time::ZERO);

@@ -107,6 +107,19 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             self.regulate(now, acked + sacked, acked > 0 && lost == 0);
         }
+        if self.config.receive_window.is_some() {
+            self.hear_window(now, ack, cargo);
+        }
+    }
+
+    /// Takes in the receive window that an acknowledgment tells.
+    #[inline(never)]
+    fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
+        let told = cargo.map_or(ack.detail, |cargo| cargo.window);
+        if let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut()) {
+            allowance.hear(now, ack.number, u64::from(told));
+        }
+        self.heed_receiver();
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to

@@ -58,21 +58,33 @@ impl Sender {
         if let Some(segment) = self.next_repair() {
             return Some(Next::Again(segment));
         }
-        if self.next < self.limit {
+        if self.next < self.sendable {
             return Some(Next::New);
         }
         if let Some(segment) = self.next_speculative() {
             return Some(Next::Again(segment));
         }
-        self.run_dry();
+        self.run_dry(now);
         None
     }
 
-    /// There is nothing to send.
-    fn run_dry(&mut self) {
+    /// There is nothing to send, or the receiver allows no more.
+    fn run_dry(&mut self, now: Time) {
+        if self.next < self.limit {
+            return self.wait_for_receiver(now);
+        }
         self.limited = Limited::Application;
         if self.extras.is_some() {
             self.note_application_limit();
+        }
+    }
+
+    /// The receiver allows no more.
+    #[inline(never)]
+    fn wait_for_receiver(&mut self, now: Time) {
+        self.limited = Limited::Receiver;
+        if let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut()) {
+            allowance.hold(now);
         }
     }
 
@@ -92,7 +104,7 @@ impl Sender {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
                 .next_repair()
-                .or_else(|| if self.next < self.limit { None } else { self.next_speculative() })
+                .or_else(|| if self.next < self.sendable { None } else { self.next_speculative() })
         {
             return Some(segment);
         }

@@ -12,8 +12,8 @@ use proptest::sample::{Index, select};
 /// Bursts on any link. They may have priorities where every queue respects them.
 const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
 
-/// A random scenario of up to three links, long flows and short ones. Paths lie along a chain, or cross any of the links
-/// in any order and direction.
+/// A random scenario of up to three links, long flows and short ones. Paths lie along a chain, or cross any of the
+/// links in any order and direction.
 pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     let links = prop::collection::vec(link(), 1..4);
     let flows = prop::collection::vec(flow(), 1..4);
@@ -212,6 +212,16 @@ const PACINGS: [&str; 6] = [
     "{ rate = \"300 /s\" }",
 ];
 
+/// What receivers allow, where they do not allow everything.
+const RECEIVE_WINDOWS: [&str; 6] = [
+    "\"4 packets\"",
+    "\"auto\"",
+    "{ initial = \"2 packets\", most = \"300 packets\" }",
+    "{ kind = \"sender-tuned\", initial = \"2 packets\", most = \"300 packets\" }",
+    "{ kind = \"sender-tuned\", most = \"9 packets\" }",
+    "{ kind = \"fixed\", size = \"30 packets\", scale = 2 }",
+];
+
 /// A controller as a value.
 fn written(control: &str) -> String {
     match control {
@@ -245,11 +255,13 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(&PACINGS[..]),
         select(&["rfc6298", "linux"][..]),
         select(&["first", "each", "never"][..]),
+        of(select(&RECEIVE_WINDOWS[..])),
     );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
     (sender, bounds, any::<(bool, bool)>(), 1_u32..4, place(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop), (reverse, jitter), count, span, extra)| {
-            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
+            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
+            let allowed = allowed.filter(|_| control != "blitz");
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
@@ -264,6 +276,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
                 most.map(|most| format!("max_window = {most}\n")),
+                allowed.map(|window| format!("receive_window = {window}\n")),
                 access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
