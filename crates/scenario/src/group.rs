@@ -125,7 +125,9 @@ impl Common {
         if backwards {
             path.reverse();
         }
-        path.iter_mut().for_each(|hop| hop.reverse ^= backwards);
+        for hop in &mut path {
+            hop.reverse ^= backwards;
+        }
         Some(path)
     }
 
