@@ -90,9 +90,10 @@ impl FluidSetup {
     ///
     /// Directions of links that no flow crosses are left out.
     ///
-    /// # Errors If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows
-    /// with a size, receive windows that grow, links that change in time, RED prices of a link without RED, AntiECN
-    /// with a small virtual buffer.
+    /// # Errors
+    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
+    /// receive windows that grow, links that change in time, RED prices of a link without RED, AntiECN with a small
+    /// virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {

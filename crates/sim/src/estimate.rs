@@ -407,6 +407,25 @@ mod tests {
     }
 
     #[test]
+    fn shapers_and_receive_windows_bound_what_is_sent() {
+        // 200 Mbit/s for 60 s, and the burst; or a window of 20 packets every 20 ms.
+        let text = |link: &str, flow: &str| {
+            format!(
+                "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n{link}\n
+                [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n{flow}\n"
+            )
+        };
+        let packets = |link: &str, flow: &str| {
+            let scenario = Scenario::read(&text(link, flow), "a test", &[], None);
+            WorkEstimate::of(&scenario.expect("a right scenario"), KEEP).packets
+        };
+        let shaped = packets("shaper = { rate = \"200 Mbit/s\", burst = \"15 MB\" }", "");
+        assert!((shaped - 1_010_000.0).abs() < 1.0, "{shaped}");
+        let allowed = packets("", "receive_window = \"20 packets\"");
+        assert!((allowed - 60_000.0).abs() < 1.0, "{allowed}");
+    }
+
+    #[test]
     fn bursts_are_held_by_no_link() {
         // 10 Tbit/s for 1 s in packets of 1500 bytes into a link of 1 Gbit/s; those of 20 ms are under way at once.
         let text = "duration = \"1 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\nqueue = \"pushout\"\n

@@ -333,7 +333,7 @@ impl Flow {
             bytes: transport.packet.0 as u32,
             segments: config.segments,
             max_window: transport.max_window.unwrap_or(u64::MAX),
-            receive_window: transport.receive_window,
+            receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,

@@ -116,7 +116,7 @@ impl Sender {
     #[inline(never)]
     fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let told = cargo.map_or(ack.detail, |cargo| cargo.window);
-        if let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut()) {
+        if let Some(allowance) = self.allowance_mut() {
             allowance.hear(now, ack.number, u64::from(told));
         }
         self.heed_receiver();

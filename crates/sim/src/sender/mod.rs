@@ -50,7 +50,7 @@ pub(crate) struct SenderConfig {
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
     /// How much the receiver allows.
-    pub(crate) receive_window: Option<ReceiveWindow>,
+    pub(crate) receive_window: Option<Box<ReceiveWindow>>,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
@@ -238,7 +238,8 @@ impl Extras {
     fn of(wants: Wants, config: &SenderConfig) -> Option<Box<Self>> {
         let rack = (config.recovery == Recovery::Rack).then(Rack::new);
         let packet = Bytes(u64::from(config.bytes));
-        let allowance = config.receive_window.map(|window| Allowance::new(window, packet));
+        let window = config.receive_window.as_ref();
+        let allowance = window.map(|window| Allowance::new(**window, packet));
         let is_plain = rack.is_none() && allowance.is_none();
         if (Wants { pacing: false, ..wants }) == Wants::NOTHING && is_plain {
             return None;
@@ -319,7 +320,9 @@ impl Sender {
             sender.set_alarm();
         }
         sender.heed_control(now);
-        sender.heed_receiver();
+        if sender.extras.is_some() {
+            sender.heed_receiver();
+        }
         sender
     }
 
@@ -396,12 +399,14 @@ impl Sender {
 
     /// Adopts what the receiver allows.
     fn heed_receiver(&mut self) {
-        let window = self.control.window().0;
-        let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut())
-        else {
-            return;
-        };
-        self.sendable = self.limit.min(allowance.end(self.unacknowledged, window));
+        let (window, unacknowledged) = (self.control.window().0, self.unacknowledged);
+        let Some(allowance) = self.allowance_mut() else { return };
+        let end = allowance.end(unacknowledged, window);
+        self.sendable = self.limit.min(end);
+    }
+
+    fn allowance_mut(&mut self) -> Option<&mut Allowance> {
+        self.extras.as_mut()?.allowance.as_mut()
     }
 
     fn allowance(&self) -> Option<&Allowance> {
@@ -542,7 +547,7 @@ impl Sends for Sender {
     fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
         self.listener.begin_measuring();
-        if let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut()) {
+        if let Some(allowance) = self.allowance_mut() {
             allowance.begin_measuring(now);
         }
     }

@@ -70,27 +70,23 @@ impl Sender {
 
     /// There is nothing to send, or the receiver allows no more.
     fn run_dry(&mut self, now: Time) {
-        if self.next < self.limit {
-            return self.wait_for_receiver(now);
-        }
         self.limited = Limited::Application;
         if self.extras.is_some() {
-            self.note_application_limit();
+            self.note_limit(now);
         }
     }
 
-    /// The receiver allows no more.
+    /// Either the receiver allows no more, or from here on the delivery rate says what the application sends, not what
+    /// the path could deliver.
     #[inline(never)]
-    fn wait_for_receiver(&mut self, now: Time) {
-        self.limited = Limited::Receiver;
-        if let Some(allowance) = self.extras.as_mut().and_then(|extras| extras.allowance.as_mut()) {
-            allowance.hold(now);
+    fn note_limit(&mut self, now: Time) {
+        if self.next < self.limit {
+            self.limited = Limited::Receiver;
+            if let Some(allowance) = self.allowance_mut() {
+                allowance.hold(now);
+            }
+            return;
         }
-    }
-
-    /// From here on the delivery rate says what the application sends, not what the path could deliver.
-    #[inline(never)]
-    fn note_application_limit(&mut self) {
         let in_flight = self.in_flight();
         let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
         if let Some(rate) = rate {
