@@ -47,6 +47,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         bytes: 1000,
         segments: Some(segments),
         max_window: u64::MAX,
+        receive_window: None,
         recovery,
         rto_min: Span::from_millis(200),
         rto_tick: None,
