@@ -91,11 +91,15 @@ class Finished:
     Attributes:
         failed: How many runs failed.
         seconds: What the chunk took.
+        writing: How much of that was for writing.
+        written: The files that were written: name, runs, which of them failed.
         rows: The rows, where the worker could not write them itself.
     """
 
     failed: int = 0
     seconds: float = 0.0
+    writing: float = 0.0
+    written: list[tuple[str, list[str], list[bool]]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -134,7 +138,11 @@ def run_chunk(
     def flush() -> None:
         nonlocal flushed
         if rows and shared:
-            write_part(folder, rows)
+            before = time.monotonic()
+            path = write_part(folder, rows)
+            failed = [ERROR in row for row in rows]
+            finished.written.append((path.name, [row[RUN] for row in rows], failed))
+            finished.writing += time.monotonic() - before
             rows.clear()
         flushed = time.monotonic()
 

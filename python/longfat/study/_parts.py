@@ -47,6 +47,7 @@ _LARGE = 4096
 _MANY = 32
 _OLD_S = 3600.0
 _LOOK_S = 0.05
+_TICK_NS = 50_000_000
 
 Ids = np.ndarray[Any, np.dtype[np.uint64]]
 
@@ -62,7 +63,9 @@ def id_of(name: str) -> int:
 
 
 def write_part(folder: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Writes rows as a part of the study in `folder`; it is there whole or not at all.
+    """Writes rows as a part of the study in `folder`, and returns its path.
+
+    The name tells whether the content is whole, even after the power has failed, so nothing waits for the disk.
 
     Raises:
         OSError: It cannot be written.
@@ -85,8 +88,6 @@ def _put(folder: Path, frame: pl.DataFrame) -> Path:
     try:
         with writing(made):
             frame.write_parquet(made)
-        with made.open("rb") as file:
-            os.fsync(file.fileno())
         path = parts / f"{checksum(made)}.parquet"
         made.replace(path)
     except BaseException:
@@ -153,8 +154,8 @@ class Parts:
             changed = True
         for name in sorted(found - set(self._seen)):
             changed |= self._read(place / name)
-        # Another part may have come within the same tick of the clock of the file system.
-        self._stamp = stamp if time.time_ns() - stamp > _OLD_TICK_NS else None
+        # Another part may come within the same tick of the clock of the file system.
+        self._stamp = stamp if time.time_ns() - stamp > _TICK_NS else None
         if changed:
             self._index = None
         return changed
@@ -190,6 +191,15 @@ class Parts:
             return sum_ is not None and checksum(self.folder / name / f"{run}.parquet") == sum_
         except OSError:
             return False
+
+    def add(self, name: str, runs: Sequence[str], failed: Sequence[bool]) -> None:
+        """Notes a part that has just been written, with what is in it: it need not be read."""
+        if name not in self._seen:
+            self._seen[name] = len(self._names)
+            self._names.append(name)
+            self._ids.append(np.array([id_of(run) for run in runs], dtype=np.uint64))
+            self._good.append(~np.array(failed, dtype=bool))
+            self._index = None
 
     def _forget(self, name: str) -> None:
         place = self._seen.pop(name)
@@ -266,9 +276,6 @@ class Parts:
                 with contextlib.suppress(OSError):
                     if time.time() - path.stat().st_mtime > _OLD_S:
                         path.unlink()
-
-
-_OLD_TICK_NS = 50_000_000
 
 
 def _texts(frame: pl.DataFrame, name: str) -> list[str | None]:

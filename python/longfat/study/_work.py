@@ -30,6 +30,9 @@ _SHARE = 10
 _LOOK_S = 0.1
 _WAIT_S = 0.3
 _AHEAD = 2
+_WORTH = 50
+"""A file is written after so many times what writing one takes."""
+
 _TRIES = 3
 
 
@@ -106,7 +109,8 @@ class Work:
         self._total_cost = max(self._left, 1e-9)
         self._total, self._done, self._failed, self._done_cost = len(order), 0, 0, 0.0
         self._begun = time.monotonic()
-        self._spent = self._worth = 0.0
+        self._spent = self._worth = self._writing = 0.0
+        self._written = 0
         pending: dict[Any, _Underway] = {}
         while True:
             while len(pending) < _AHEAD * self.engine.slots and (next_ := self._next()):
@@ -133,6 +137,10 @@ class Work:
             return
         if finished.rows:
             write_part(Path(chunk.folder), finished.rows)
+        for written in finished.written:
+            self.parts.add(*written)
+        self._writing += finished.writing
+        self._written += len(finished.written)
         self._spent += finished.seconds
         self._worth += chunk.cost
         self._count(over.runs, finished.failed)
@@ -212,7 +220,8 @@ class Work:
 
     def _flush_s(self) -> float:
         elapsed = time.monotonic() - self._begun
-        return min(FLUSH_S, max(_FIRST_FLUSH_S, elapsed / _SHARE))
+        one = self._writing / self._written if self._written else 0.0
+        return min(FLUSH_S, max(_FIRST_FLUSH_S, elapsed / _SHARE, one * _WORTH))
 
     def _most(self) -> float:
         """What a chunk may cost: so much that writing it is cheap, so little that all workers end together."""
