@@ -1,10 +1,10 @@
 """What a study costs beside its simulations: time of 1000 runs of 50 ms, and memory of 10³ to 10⁵ tiny ones.
 
-    .venv/bin/python bench/studies/overhead.py time       the simulations alone, on cores, on a local Dask cluster
-    .venv/bin/python bench/studies/overhead.py memory     the largest resident memory at 1 000, 10 000 and 100 000 runs
+    bench/studies/overhead.py time      the simulations alone, on two cores, on a local Dask cluster
+    bench/studies/overhead.py memory    the largest resident memory at 1 000, 10 000 and 100 000 runs
 
-Times are those of the wall and of the processors; on a busy machine the latter mean more. A fixed quiet machine makes
-the former repeatable.
+Times are those of the wall and of the processors; on a busy machine the latter mean more. A fixed quiet
+machine makes the former repeatable.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def times(repeat: int) -> None:
     plain_wall, plain_cpu = (min(each[i] for each in found["simulations"]) for i in (0, 1))
     for name in ("study", "dask"):
         wall, cpu = (min(each[i] for each in found[name]) for i in (0, 1))
-        print(f"{name}: {wall / plain_wall - 1:+.1%} of wall, {cpu / plain_cpu - 1:+.1%} of processors")
+        print(
+            f"{name}: {wall / plain_wall - 1:+.1%} of wall, {cpu / plain_cpu - 1:+.1%} of processors"
+        )
 
 
 def on_dask(path: str, out: str) -> None:
@@ -124,15 +126,16 @@ def memory() -> None:
     for runs in (1_000, 10_000, 100_000):
         with tempfile.TemporaryDirectory() as work:
             rates = [f"{1 + index / 1000:.3f} Mbit/s" for index in range(100)]
-            path = study(
-                Path(work), runs=runs, duration="3 s", warmup="2.5 s", rates=rates
-            )
+            path = study(Path(work), runs=runs, duration="3 s", warmup="2.5 s", rates=rates)
             command = [sys.executable, "-m", "longfat", "study", str(path), "--out", f"{work}/out"]
             process = subprocess.Popen([*command, "--quiet"])  # noqa: S603 - ours
             begun = time.perf_counter()
             _, status, usage = os.wait4(process.pid, 0)
             wall = time.perf_counter() - begun
-            print(f"{runs:7,} runs: {usage.ru_maxrss / 1024:5.0f} MB, {wall:.0f} s, status {status}", flush=True)
+            print(
+                f"{runs:7,} runs: {usage.ru_maxrss / 1024:5.0f} MB, {wall:.0f} s, status {status}",
+                flush=True,
+            )
 
 
 def main() -> None:

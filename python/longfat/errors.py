@@ -32,7 +32,7 @@ class RoomError(ValueError):
 
 
 class StudyError(ValueError):
-    """A study is wrong, or its folder cannot be used: the message names the key or file, the reason and a remedy."""
+    """A study is wrong, or its folder cannot be used: the message names the place, the reason and a remedy."""
 
 
 class MemoryWarning(UserWarning):

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.table import Table
 
     from longfat.study._runs import Forecast
@@ -45,7 +43,9 @@ class _Shard(click.ParamType[tuple[int, int]]):
 @click.command("study")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/study-STEM].")
-@click.option("--seeds", type=click.IntRange(1), help="So many seeds, instead of those of the file.")
+@click.option(
+    "--seeds", type=click.IntRange(1), help="So many seeds, instead of those of the file."
+)
 @click.option("--dry-run", is_flag=True, help="Tell runs, time and disk, and run nothing.")
 @click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")
 @click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786.")
@@ -73,7 +73,8 @@ def study_command(
     """Run the study in FILE: a scenario, what varies, and the seeds.
 
     The folder holds a row for each run (rows.parquet), means with 95 % confidence intervals (table.csv) and
-    pictures. What is finished is never run again: after Ctrl-C, or worse, the same command goes on where it stopped.
+    pictures. What is finished is never run again: after Ctrl-C, or worse, the same command goes on where it
+    stopped.
 
     \b
     longfat study studies/controllers.toml --dry-run
@@ -162,7 +163,9 @@ def _tell_forecast(found: Forecast, workers: int | None, *, as_json: bool) -> No
         return
     from longfat.units import amount, plural
 
-    click.echo(f"{plural(found.points, 'point')}, {plural(found.runs, 'run')}, {found.known:,} of them finished")
+    click.echo(
+        f"{plural(found.points, 'point')}, {plural(found.runs, 'run')}, {found.known:,} of them finished"
+    )
     longest = f", the longest run {_lasts(found.longest)}" if found.runs > found.known else ""
     click.echo(f"about {_lasts(seconds)} on {plural(cores, 'core')}{longest}")
     click.echo(f"about {amount(found.size, _BYTES)} on disk")
@@ -186,21 +189,25 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
     screen = console()
     if shard is not None:
         done = found.runs - found.failed
-        screen.print(f"shard {shard[0]} of {shard[1]}: {done:,} of {plural(found.runs, 'run')} finished")
+        screen.print(
+            f"shard {shard[0]} of {shard[1]}: {done:,} of {plural(found.runs, 'run')} finished"
+        )
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return
     if found.missing < found.runs:
-        screen.print(_means(found, screen.width))
+        screen.print(_means(found))
         screen.print()
     known = f", {found.known:,} of them known" if found.known else ""
     failed = f", {found.failed:,} failed" if found.failed else ""
-    screen.print(f"{plural(found.runs, 'run')}{known}{failed}; means ± half of the 95 % confidence interval")
+    screen.print(
+        f"{plural(found.runs, 'run')}{known}{failed}; means ± half of the 95 % confidence interval"
+    )
     for line in _doubts(found):
         screen.print(line, soft_wrap=True)
     screen.print(f"\nresults in {found.folder}", soft_wrap=True)
 
 
-def _means(found: Study, width: int) -> Table:
+def _means(found: Study) -> Table:
     """The numbers that the study asks about, at each point."""
     from longfat.commands._console import table
 
@@ -208,7 +215,9 @@ def _means(found: Study, width: int) -> Table:
     names = list(dict.fromkeys([*asked, *found.file.derive]))[:_MOST_NUMBERS]
     names = [name for name in names if name in found.numbers]
     means = found.table(*names)
-    made = table(*found.keys, *(name.rpartition(".")[2] for name in names), "seeds", left=len(found.keys))
+    made = table(
+        *found.keys, *(name.rpartition(".")[2] for name in names), "seeds", left=len(found.keys)
+    )
     columns = [_aligned(name, means) for name in names]
     counts = means[f"{names[0]}_n"].to_list() if names else []
     for index, row in enumerate(means.rows(named=True)):
@@ -216,7 +225,9 @@ def _means(found: Study, width: int) -> Table:
             made.add_row(f"… {len(means) - _MOST_LINES:,} more in table.csv")
             break
         cells = [column[index] for column in columns]
-        made.add_row(*(str(row[key]) for key in found.keys), *cells, str(counts[index]) if counts else "")
+        made.add_row(
+            *(str(row[key]) for key in found.keys), *cells, str(counts[index]) if counts else ""
+        )
     return made
 
 
@@ -233,7 +244,7 @@ def _aligned(name: str, means: object) -> list[str]:
             found.append(ABSENT)
             continue
         size, unit, decimals = ruler([value], units)
-        if not unit and abs(value) < 0.1:  # noqa: PLR2004 - three digits would be zeros
+        if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
             text = f"{value:.2e}" if value else "0"
             spread = f" ± {half:.1e}" if half else ""
         else:
@@ -259,7 +270,9 @@ def _doubts(found: Study) -> list[str]:
             lines.append(f"{name}: one value at {plural(single, 'point')}, so no interval there")
         same = means.filter((pl.col(f"{name}_half_width") == 0) & (pl.col(f"{name}_n") > 1))
         if len(same):
-            lines.append(f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there")
+            lines.append(
+                f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
+            )
     for each in found.file.compare:
         told = found.differences(each.of, each.between, to=each.to, correction=each.correction)
         untold = int((told["verdict"] == UNTOLD).sum())
@@ -277,13 +290,20 @@ def _complain(found: Study, shard: tuple[int, int] | None) -> None:
     from longfat.units import plural
 
     if found.broken:
-        click.echo(f"warning: {plural(found.broken, 'broken file')} in {found.folder}: its runs were made again", err=True)
+        click.echo(
+            f"warning: {plural(found.broken, 'broken file')} in {found.folder}: its runs were made again",
+            err=True,
+        )
     if shard is not None:
         if found.failed:
             click.echo(f"error: {plural(found.failed, 'run')} of this shard failed", err=True)
         return
     if found.missing:
-        click.echo(f"error: {plural(found.missing, 'run')} of {found.runs:,} missing: run the study, or its other shards", err=True)
+        click.echo(
+            f"error: {plural(found.missing, 'run')} of {found.runs:,} missing: "
+            "run the study, or its other shards",
+            err=True,
+        )
     if found.failed:
         from longfat.study._assemble import MISSING
 
@@ -292,4 +312,7 @@ def _complain(found: Study, shard: tuple[int, int] | None) -> None:
             error = row.pop("error")
             click.echo(shown(f"error: {describe(row)}: {error}"), err=True)
         if found.failed > _MOST_ERRORS:
-            click.echo(f"error: {found.failed - _MOST_ERRORS:,} more runs failed: see `error` in rows.parquet", err=True)
+            click.echo(
+                f"error: {found.failed - _MOST_ERRORS:,} more runs failed: see `error` in rows.parquet",
+                err=True,
+            )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from longfat.plot._subjects import Drawing
 
 _ENGINE = "engine"
-_DASHES = {"packets": "-", "fluid": (0, (4, 2))}
+_DASHES: dict[str, Any] = {"packets": "-", "fluid": (0, (4, 2))}
 _MARKERS = "os^Dv<>PX*"
 _WIDE = 30.0
 """Positive numbers that span more than this factor are on a logarithmic axis."""
@@ -57,7 +57,7 @@ def _study(
     panels = _values(table, chosen.panel)
     columns = min(len(panels), _MOST_COLUMNS)
     lines = math.ceil(len(panels) / columns)
-    figure = style.figure(max(9.0, 4.6 * columns), 1.4 + 4.4 * lines, head=1.35)
+    figure = style.figure(max(9.0, 4.6 * columns), 1.4 + 4.4 * lines, head=1.15)
     figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     colours = _values(table, chosen.colour)
@@ -70,7 +70,7 @@ def _study(
         if chosen.panel is not None:
             rows = [row for row in rows if row[chosen.panel] == value]
             axes.set_title(foreign.drawn(f"{chosen.panel} = {value}"), loc="left", fontsize=10)
-        _lines(axes, chosen, rows, keys, across, palette, size)
+        _lines(axes, chosen, rows, keys, (across, palette, size))
         across.apply(axes)
         axes.tick_params(length=0)
         if index % columns == 0:
@@ -80,10 +80,12 @@ def _study(
     for index in range(len(panels), lines * columns):
         grid[index // columns][index % columns].set_visible(False)
     _y_axis(grid[0][0], table, chosen, size)
-    _legend(figure, grid[0][columns - 1], chosen, colours, palette, keys, table)
+    _legend(figure, chosen, table, palette, keys)
     counts = [n for n in table[f"{chosen.y}_n"].to_list() if n]
-    seeds = f"{min(counts)} to {max(counts)}" if counts and min(counts) < max(counts) else (
-        str(max(counts)) if counts else "no"
+    seeds = (
+        f"{min(counts)} to {max(counts)}"
+        if counts and min(counts) < max(counts)
+        else (str(max(counts)) if counts else "no")
     )
     title = chosen.title or f"{_short(chosen.y)} against {chosen.x}"
     style.title(figure, title, f"means over {seeds} seeds, bars: 95 % intervals · {chosen.y}")
@@ -140,10 +142,9 @@ def _lines(
     chosen: Drawing,
     rows: list[dict[str, Any]],
     keys: Sequence[str],
-    across: _Across,
-    palette: dict[Any, Any],
-    size: float,
+    looks: tuple[_Across, dict[Any, Any], float],
 ) -> None:
+    across, palette, size = looks
     apart = [key for key in keys if key not in (chosen.x, chosen.panel)]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
@@ -157,9 +158,13 @@ def _lines(
         xs = [across.at(row[chosen.x]) for row in some]
         ys = [row[chosen.y] / size for row in some]
         dashes = _DASHES.get(str(first.get(_ENGINE)), "-")
-        axes.plot(xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5)
+        axes.plot(
+            xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5
+        )
         if any(halves):
-            axes.errorbar(xs, ys, yerr=halves, color=colour, fmt="none", elinewidth=1.0, capsize=2.5)
+            axes.errorbar(
+                xs, ys, yerr=halves, color=colour, fmt="none", elinewidth=1.0, capsize=2.5
+            )
 
 
 def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
@@ -177,20 +182,24 @@ def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
 
 def _legend(
     figure: Figure,
-    axes: Axes,
     chosen: Drawing,
-    colours: Sequence[Any],
+    table: pl.DataFrame,
     palette: dict[Any, Any],
     keys: Sequence[str],
-    table: pl.DataFrame,
 ) -> None:
     from matplotlib.lines import Line2D
 
     handles = []
     if chosen.colour is not None:
         handles = [
-            Line2D([], [], color=palette[value][0], marker=palette[value][1], label=foreign.drawn(str(value)))
-            for value in colours
+            Line2D(
+                [],
+                [],
+                color=palette[value][0],
+                marker=palette[value][1],
+                label=foreign.drawn(str(value)),
+            )
+            for value in palette
         ]
     if _ENGINE in keys and _ENGINE not in (chosen.colour, chosen.panel, chosen.x):
         handles += [
@@ -204,21 +213,23 @@ def _legend(
             title=foreign.drawn(chosen.colour or ""),
             title_fontsize=9,
             loc="upper left",
-            bbox_to_anchor=(1 - 2.0 / width, 1 - 1.2 / figure.get_figheight()),
+            bbox_to_anchor=(1 - 2.0 / width, 1 - 1.0 / figure.get_figheight()),
             fontsize=9,
         )
         figure.subplots_adjust(right=1 - 2.1 / width)
 
 
 def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> None:
-    """A logarithmic axis for positive numbers that span much; otherwise from zero, as shares and rates are read."""
-    values = [value / size for value in table[chosen.y].drop_nulls().to_list() if math.isfinite(value)]
+    """A logarithmic axis for positive numbers that span much; otherwise it begins at zero."""
+    rows = table.select(chosen.y, f"{chosen.y}_half_width").iter_rows()
+    known = [(mean, half or 0.0) for mean, half in rows if mean is not None and math.isfinite(mean)]
+    values = [mean / size for mean, _ in known]
     if not values:
         return
     if min(values) > 0 and max(values) / min(values) > _WIDE:
         axes.set_yscale("log")
     elif min(values) >= 0:
-        axes.set_ylim(0, max(values) * 1.08 or 1.0)
+        axes.set_ylim(0, max((mean + half) / size for mean, half in known) * 1.04 or 1.0)
 
 
 def _values(table: pl.DataFrame, key: str | None) -> list[Any]:

@@ -48,7 +48,10 @@ def block(runs: Runs, parts: Parts, batch: Batch) -> pl.DataFrame:
     from longfat.study._design import column
 
     plan = pl.DataFrame(
-        {key: column([known[point][key] for point in points], runs.design.kind(key)) for key in keys}
+        {
+            key: column([known[point][key] for point in points], runs.design.kind(key))
+            for key in keys
+        }
         | {"seed": pl.Series([runs.seed(place) for place in places], dtype=pl.Int64)}
         | {RUN: pl.Series(names, dtype=pl.String)}
     )
@@ -77,7 +80,9 @@ def derive(rows: pl.DataFrame, runs: Runs) -> pl.DataFrame:
         numbers = with_numbers(rows, runs.design.keys)
         # A column that nobody in this block has is null, not a misspelt name.
         absent = [each for each in _quoted(expression) if each not in numbers.columns]
-        numbers = numbers.with_columns(pl.lit(None, dtype=pl.Float64).alias(each) for each in absent)
+        numbers = numbers.with_columns(
+            pl.lit(None, dtype=pl.Float64).alias(each) for each in absent
+        )
         value = evaluate(numbers, expression, f"derive.{name}")
         rows = rows.with_columns(value.cast(pl.Float64).alias(name))
     return rows
@@ -171,7 +176,9 @@ class Assembly:
         import csv
 
         keys = list(self._runs.design.keys)
-        names = [part for name in self._numbers for part in (name, f"{name}_half_width", f"{name}_n")]
+        names = [
+            part for name in self._numbers for part in (name, f"{name}_half_width", f"{name}_n")
+        ]
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow([*keys, *names])
@@ -242,11 +249,16 @@ def precise_enough(
             found = [estimate(here[name].to_list(), runs.file.interval) for name in asked]
             verdicts[int(points[place])] = all(_is_precise(each, share) for each in found)
         index = last
-    if names is not None and seen and (wrong := [name for name in names if name not in seen]):
+    measured = seen or (len(points) > 0 and numbers_of(frame, runs))
+    if names is not None and measured and (wrong := [name for name in names if name not in seen]):
         from difflib import get_close_matches
 
         near = get_close_matches(wrong[0], numbers_of(frame, runs), n=1)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(numbers_of(frame, runs))}"
+        hint = (
+            f"did you mean `{near[0]}`?"
+            if near
+            else f"there are {', '.join(numbers_of(frame, runs))}"
+        )
         message = f"no run has `{wrong[0]}`, which `seeds` wants to know precisely: {hint}"
         raise StudyError(message)
     return verdicts

@@ -43,7 +43,9 @@ class Task:
     def portable(self) -> Task:
         """The same, for another process."""
         return (
-            self if isinstance(self.scenario, str) else replace(self, scenario=self.scenario.to_toml())
+            self
+            if isinstance(self.scenario, str)
+            else replace(self, scenario=self.scenario.to_toml())
         )
 
 
@@ -158,7 +160,7 @@ def run_chunk(
                 else task.scenario
             )
             for seed, name in task.seeds:
-                row = _row(chunk, task, scenario.with_seed(seed), name, simulator, part)
+                row = _row(chunk, task, scenario.with_seed(seed), name, (simulator, part))
                 rows.append(row)
                 finished.failed += ERROR in row
                 done += 1
@@ -177,9 +179,9 @@ def _row(
     task: Task,
     scenario: _longfat.Scenario,
     name: str,
-    simulator: Simulator,
-    advanced: Callable[[float], object],
+    means: tuple[Simulator, Callable[[float], object]],
 ) -> dict[str, Any]:
+    simulator, advanced = means
     if task.engine == "fluid":
         returned = simulator.call(Call(of_fluid, {"scenario": scenario, **chunk.fluid}))
         if returned.error is not None:

@@ -1,8 +1,8 @@
 """Which points a study has: grids, lists that go together, ranges, samples, and what is left out.
 
 A design is a product of axes. A key of `[vary]` is an axis, and so is each `[[zip]]` and the `[sample]`, whose
-entries set several keys at once. Points are made when they are asked for, so that a hundred thousand of them take no
-memory.
+entries set several keys at once. Points are made when they are asked for, so that a hundred thousand of them
+take no memory.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ class Design:
         """
         self._sizes = [len(axis.entries) for axis in self.axes]
         if math.prod(self._sizes) > MOST_POINTS:
-            message = f"{math.prod(self._sizes):,} points are more than {MOST_POINTS:,}: a `[sample]` needs fewer"
+            count = math.prod(self._sizes)
+            message = f"{count:,} points are more than {MOST_POINTS:,}: a `[sample]` needs fewer"
             raise StudyError(message)
 
     @property

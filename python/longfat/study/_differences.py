@@ -42,10 +42,10 @@ def differences(
         interval: Of the mean difference.
 
     Returns:
-        The other keys; `number`; `first` and `second`; `difference`, the mean over the seeds that both have of the
-        second less the first; `half_width` of its 95 % interval, of this comparison alone; `n`; `p`, by Student's t
-        for paired values; `p_corrected`; `comparisons` and `correction`; and `verdict`: `greater`, `less` or `not
-        enough seeds to tell`; or `the same`, where no seed makes a difference.
+        The other keys; `number`; `first` and `second`; `difference`, the mean over the seeds that both have of
+        the second less the first; `half_width` of its 95 % interval, of this comparison alone; `n`; `p`, by
+        Student's t for paired values; `p_corrected`; `comparisons` and `correction`; and `verdict`: `greater`,
+        `less` or `not enough seeds to tell`; or `the same`, where no seed makes a difference.
 
     Raises:
         StudyError: There is no such number, key or value.
@@ -65,15 +65,16 @@ def differences(
     )
     others = [key for key in keys if key != between]
     found: list[dict[str, Any]] = []
-    groups = (
-        rows.group_by(others, maintain_order=True) if others else [((), rows)]
-    )
+    groups = rows.group_by(others, maintain_order=True) if others else [((), rows)]
     for place, group in groups:
+        there = set(group[between].to_list())
         by_value: dict[Any, dict[int, float]] = {}
         for value, seed, number in group.select(between, "seed", of).iter_rows():
             if number is not None:
                 by_value.setdefault(value, {})[seed] = number
         for first, second in pairs:
+            if not {first, second} <= there:  # left out by `where`
+                continue
             one, other = by_value.get(first, {}), by_value.get(second, {})
             paired = [other[seed] - one[seed] for seed in one if seed in other]
             mean = estimate(paired, interval)

@@ -150,7 +150,9 @@ class Dask:
         try:
             import distributed
         except ImportError as error:
-            message = "a Dask cluster needs Dask, which is not installed: pip install 'longfat[dask]'"
+            message = (
+                "a Dask cluster needs Dask, which is not installed: pip install 'longfat[dask]'"
+            )
             raise ImportError(message) from error
         self._distributed = distributed
         self._own = isinstance(cluster, str)
@@ -165,10 +167,10 @@ class Dask:
         end = time.monotonic() + patience_s
         while True:
             try:
-                self._client = self._distributed.Client(
+                self._client = self._distributed.Client(  # type: ignore[no-untyped-call]
                     self._address, timeout=_ANSWER_S, set_as_default=False, name="longfat study"
                 )
-            except (OSError, TimeoutError, ValueError) as error:
+            except (OSError, TimeoutError, ValueError) as error:  # noqa: PERF203 - it is waited for
                 if time.monotonic() >= end:
                     message = f"no Dask scheduler answers at {self._address}: {error}"
                     raise StudyError(message) from error

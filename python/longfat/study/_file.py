@@ -72,7 +72,8 @@ class Sample(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         points: How many.
         vary: What is drawn: ranges `{ from, to, scale }`, or lists to choose from.
-        method: `latin-hypercube`: one in each of as many intervals as there are points, for every key; or `random`.
+        method: `latin-hypercube`: one in each of as many intervals as there are points, for every key; or
+            `random`.
         seed: Of the draws; it has nothing to do with the seeds of the runs.
     """
 
@@ -215,8 +216,9 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         plain = {key: value for key, value in content.items() if not _is_table(value)}
         tables = {key: value for key, value in content.items() if _is_table(value)}
         tables["scenario"] = tables.pop("scenario")
-        return "# A study of longfat, with every default: `longfat study` runs it as it is.\n" + tomli_w.dumps(
-            {**plain, **tables}
+        return (
+            "# A study of longfat, with every default: `longfat study` runs it as it is.\n"
+            + tomli_w.dumps({**plain, **tables})
         )
 
 
@@ -269,19 +271,42 @@ def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
 
 def _parsed(text: str, origin: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
+        content: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = f"{origin} is not TOML: {error}"
         raise StudyError(message) from error
+    return content
 
 
 def _check(study: StudyFile) -> None:
     """Refuses what no type can tell."""
+    _check_seeds(study)
+    keys = study.design.keys
+    for key in study.derive:
+        if key in (*keys, "seed", "error", "run"):
+            message = f"`derive` has `{key}`, which is already a column"
+            raise StudyError(message)
+    names = [plot.name for plot in study.plot if plot.name]
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or names.count(name) > 1:
+            message = (
+                f"`{shown(name)}` is no name for a plot: letters, digits, - and _, and each once"
+            )
+            raise StudyError(message)
+    asked = [("a plot has", key) for plot in study.plot for key in (plot.colour, plot.panel) if key]
+    asked += [("`compare` is between values of", each.between) for each in study.compare]
+    for what, key in asked:
+        if key not in keys:
+            message = f"{what} `{shown(key)}`, which does not vary: {_suggest(key, keys)}"
+            raise StudyError(message)
+
+
+def _check_seeds(study: StudyFile) -> None:
     seeds = study.seeds
     if isinstance(seeds, Until):
         _ = seeds.share
         if not 2 <= seeds.least <= seeds.most:  # noqa: PLR2004 - an interval takes two
-            message = f"`seeds` has least = {seeds.least} and most = {seeds.most}: 2 ≤ least ≤ most is needed"
+            message = f"`seeds` has least = {seeds.least}, most = {seeds.most}: 2 ≤ least ≤ most is needed"
             raise StudyError(message)
     elif isinstance(seeds, int) and seeds < 1:
         message = f"`seeds` is {seeds}: at least one is needed"
@@ -296,27 +321,6 @@ def _check(study: StudyFile) -> None:
     if study.interval == "bootstrap" and fewest < FEWEST_OF_BOOTSTRAP:
         message = f"a bootstrap interval needs at least {FEWEST_OF_BOOTSTRAP} seeds, and there are {fewest}"
         raise StudyError(message)
-    keys = study.design.keys
-    for key in study.derive:
-        if key in (*keys, "seed", "error", "run"):
-            message = f"`derive` has `{key}`, which is already a column"
-            raise StudyError(message)
-    names = [plot.name for plot in study.plot if plot.name]
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9_-]+", name) or names.count(name) > 1:
-            message = f"`{shown(name)}` is no name for a plot: letters, digits, - and _, and each once"
-            raise StudyError(message)
-    for plot in study.plot:
-        for given in (plot.colour, plot.panel):
-            if given is not None and given not in keys:
-                message = f"a plot has `{given}`, which does not vary: {_suggest(given, keys)}"
-                raise StudyError(message)
-    for compare in study.compare:
-        if compare.between not in keys:
-            message = f"`compare` is between values of `{compare.between}`, which does not vary: " + _suggest(
-                compare.between, keys
-            )
-            raise StudyError(message)
 
 
 def _suggest(given: str, keys: tuple[str, ...]) -> str:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import polars as pl
+
     from longfat._longfat import Scenario
 
-_SUMMED = frozenset(
-    {"goodput_bit_s", "timeouts", "congestion_events", "data_sent", "data_dropped"}
-)
+_SUMMED = frozenset({"goodput_bit_s", "timeouts", "congestion_events", "data_sent", "data_dropped"})
 """What a group of flows has altogether; of everything else it has the mean."""
 
 _COUNTED = ("data_packets", "events")
@@ -45,8 +45,8 @@ def of_fluid(
 ) -> dict[str, float]:
     """Solves the fluid model, and puts its numbers under the names that packets have for them.
 
-    Rates become `goodput_bit_s`, loads `utilisation`, queues shares of the buffer. `price`, the probability of a mark
-    or a loss, has no counterpart.
+    Rates become `goodput_bit_s`, loads `utilisation`, queues shares of the buffer. `price`, the probability of
+    a mark or a loss, has no counterpart.
 
     Raises:
         FluidError: It cannot be solved as asked.
@@ -66,7 +66,11 @@ def of_fluid(
     if equilibrium:
         rest = solved.equilibrium or {"flows": [], "links": {}}
         flows = [
-            {"name": flow["name"], "goodput_bit_s": flow["rate_bit_s"], "window_mean": flow["window"]}
+            {
+                "name": flow["name"],
+                "goodput_bit_s": flow["rate_bit_s"],
+                "window_mean": flow["window"],
+            }
             for flow in rest["flows"]
         ]
         links = {
@@ -137,7 +141,9 @@ def _of_group(path: str, members: Sequence[Mapping[str, Any]]) -> dict[str, floa
     return found
 
 
-def _over_time(scenario: Scenario, series: Any) -> dict[tuple[str, str], tuple[float, float, float]]:  # noqa: ANN401 - a data frame
+def _over_time(
+    scenario: Scenario, series: pl.DataFrame
+) -> dict[tuple[str, str], tuple[float, float, float]]:
     """Means of load, queue and price of each direction after the warm-up."""
     import polars as pl
 
@@ -152,17 +158,13 @@ def _over_time(scenario: Scenario, series: Any) -> dict[tuple[str, str], tuple[f
     }
 
 
-def _share_of_buffer(
-    scenario: Scenario, name: str, direction: str, queue_s: float
-) -> float | None:
+def _share_of_buffer(scenario: Scenario, name: str, direction: str, queue_s: float) -> float | None:
     from longfat.scenario import quantities
 
     given = quantities(scenario)
     side = getattr(given.links[name], direction)
     if not side.buffer:
         return None
-    crossing = [
-        group.packet_bytes for group in given.groups.values() if name in group.path
-    ]
+    crossing = [group.packet_bytes for group in given.groups.values() if name in group.path]
     unit = 8 * (max(crossing, default=1) if side.unit == "packets" else 1)
     return queue_s * side.rate_bit_s / unit / side.buffer if unit else None

@@ -1,12 +1,13 @@
 """What a study has finished: rows in files that are whole or not there, and who is at work on what.
 
-A part is a Parquet file with a row for each finished run, named by the SHA-256 of its content. So it says itself
-whether it is sound; nothing is ever written over another; and any number of processes, on any number of machines
-that share the folder, add parts without asking anybody. A run is named by a hash of the engine, its resolved scenario
-and its seed: a row is good for whichever study asks for that run.
+A part is a Parquet file with a row for each finished run, named by the SHA-256 of its content. So it says
+itself whether it is sound; nothing is ever written over another; and any number of processes, on any number of
+machines that share the folder, add parts without asking anybody. A run is named by a hash of the engine, its
+resolved scenario and its seed: a row is good for whichever study asks for that run.
 
-`Claims` keep processes on one machine, or on a file system with POSIX locks, from running the same thing twice. The
-kernel releases them however a process ends. Without them some work is done twice, and the result is the same.
+`Claims` keep processes on one machine, or on a file system with POSIX locks, from running the same thing
+twice. The kernel releases them however a process ends. Without them some work is done twice, and the result is
+the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import os
 import secrets
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from longfat.results._table import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -217,7 +218,10 @@ class Parts:
             where = [np.full(len(some), place, dtype=np.int32) for place, some in enumerate(good)]
             every = np.concatenate(good) if good else np.empty(0, dtype=np.uint64)
             order = np.argsort(every, kind="stable")
-            self._index = every[order], (np.concatenate(where) if where else np.empty(0, int))[order]
+            self._index = (
+                every[order],
+                (np.concatenate(where) if where else np.empty(0, int))[order],
+            )
         known, where_ = self._index
         if not len(known):
             return np.full(len(ids), -1)
@@ -225,7 +229,7 @@ class Parts:
         return np.where(known[at] == ids, where_[at], -1)
 
     def rows(self, ids: Ids, names: Sequence[str]) -> pl.DataFrame:
-        """The rows of these runs, one for each that there is, in any order; numbers that none has are left out."""
+        """The rows of these runs, one for each that there is, in any order."""
         import polars as pl
 
         wanted = set(names)
@@ -244,7 +248,9 @@ class Parts:
         if ERROR not in rows.columns:
             rows = rows.with_columns(pl.lit(None, dtype=pl.String).alias(ERROR))
         # A run that was run twice has two rows, which are the same; one that failed at first has a better one.
-        rows = rows.sort(RUN, ERROR, nulls_last=False).unique(RUN, keep="first", maintain_order=True)
+        rows = rows.sort(RUN, ERROR, nulls_last=False).unique(
+            RUN, keep="first", maintain_order=True
+        )
         return rows.select(name for name in rows.columns if not name.startswith(SERIES))
 
     def compact(self) -> None:
@@ -324,7 +330,7 @@ class Claims:
         while True:
             try:
                 fcntl.lockf(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-            except (BlockingIOError, PermissionError):
+            except (BlockingIOError, PermissionError):  # noqa: PERF203 - it is what is waited for
                 if not wait:
                     return False
                 time.sleep(_LOOK_S)

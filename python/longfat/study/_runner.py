@@ -273,7 +273,7 @@ class Simulator:
         self._memory = _Memory(self.cancellation)
 
     def run(self, job: Job, advanced: Callable[[float], object] | None = None) -> Result:
-        """Runs one job; `advanced` is told which share of it is done. What fails becomes an error in the result.
+        """Runs one job; `advanced` is told which share of it is done. A failure becomes an error in the result.
 
         Raises:
             Cancelled: The flag was raised.

@@ -113,7 +113,9 @@ class Runs:
         options = repr(sorted(self.fluid_options.items())).encode()
         for point in range(points):
             scenario, kind = self.scenario(point), self.engine(point)
-            digest = hashlib.sha256(engine + kind.encode() + scenario.with_seed(0).to_toml().encode())
+            digest = hashlib.sha256(
+                engine + kind.encode() + scenario.with_seed(0).to_toml().encode()
+            )
             if kind == "fluid":
                 digest.update(options)
                 self._single[point] = file.fluid.model != "hybrid"
@@ -161,7 +163,8 @@ class Runs:
 
     def most_seeds(self) -> np.ndarray[Any, Any]:
         """How many seeds each point may have: a fluid model without chance has one."""
-        return np.where(self._single, 1, len(self._seeds))
+        counts: np.ndarray[Any, Any] = np.where(self._single, 1, len(self._seeds))
+        return counts
 
     def first_counts(self) -> np.ndarray[Any, Any]:
         """How many seeds each point has at the beginning."""

@@ -134,8 +134,8 @@ def corrected(probabilities: Sequence[float], correction: str) -> list[float]:
 
     Args:
         probabilities: One for each comparison.
-        correction: `bonferroni` multiplies each by their number; `holm` (Holm 1979), which never finds less, the
-            smallest by their number, the next by one less, and so on.
+        correction: `bonferroni` multiplies each by their number; `holm` (Holm 1979), which never finds less,
+            the smallest by their number, the next by one less, and so on.
     """
     count = len(probabilities)
     if correction == "bonferroni":

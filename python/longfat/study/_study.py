@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.scenario import Source
+    from longfat.study._engines import Engine
     from longfat.study._runs import Batch, Forecast, Runs
-    from longfat.study._work import StudyProgress
+    from longfat.study._work import StudyProgress, Work
 
 DIFFERENCES = "differences.csv"
-_FEW = 20
 
 
 @dataclass(frozen=True)
@@ -85,10 +84,10 @@ class Study:
         """
         import polars as pl
 
-        found = pl.read_csv(self.folder / "table.csv", infer_schema_length=None)
-        found = found.with_columns(
-            pl.col(key).cast(self.rows[key].dtype) for key in self.keys if key in self.rows.columns
-        )
+        kinds: dict[str, Any] = {key: self.rows[key].dtype for key in self.keys}
+        for name in self.numbers:
+            kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
+        found = pl.read_csv(self.folder / "table.csv", schema=kinds)
         if not numbers:
             return found
         for name in numbers:
@@ -108,8 +107,8 @@ class Study:
             correction: For many comparisons: `holm` or `bonferroni`.
 
         Returns:
-            A row for each comparison, with the mean difference and a `verdict`: `greater`, `less`, `the same`, or
-            `not enough seeds to tell`.
+            A row for each comparison, with the mean difference and a `verdict`: `greater`, `less`, `the same`,
+            or `not enough seeds to tell`.
 
         Raises:
             StudyError: There is no such number, key or value.
@@ -272,51 +271,33 @@ class Opened:
             first = self._share(self.runs.batch(counts), shard)
             known = int(parts.finished(first.ids).sum())
             if not merge:
-                with contextlib.ExitStack() as stack:
-                    work = self._work(stack, parts, claims, mark, progress, workers, dask, executor)
-                    counts = self._work_off(work, parts, counts, shard)
+                from longfat.study._engines import engine_for
+                from longfat.study._work import Work
+
+                def engine() -> Engine:
+                    return engine_for(workers=workers, dask=dask, executor=executor)
+
+                with Work(self.runs, parts, claims, engine, mark, progress) as work:
+                    counts = self._work_off(work, counts, shard)
             else:
                 counts = self._counts(parts, counts)
             return self._finish(parts, claims, counts, shard, known)
         finally:
             claims.close()
 
-    def _work(  # noqa: PLR0917 - passed on
-        self,
-        stack: contextlib.ExitStack,
-        parts: Parts,
-        claims: Claims,
-        mark: str,
-        progress: StudyProgress | None,
-        workers: int | None,
-        dask: object,
-        executor: object,
-    ) -> Any:  # noqa: ANN401 - made when it is needed
-        from longfat.study._engines import engine_for
-        from longfat.study._work import Work
-
-        made: list[Work] = []
-
-        def work() -> Work:
-            # A study of which everything is known needs no cluster.
-            if not made:
-                engine = engine_for(workers=workers, dask=dask, executor=executor)
-                stack.callback(engine.close)
-                made.append(Work(self.runs, parts, claims, engine, mark, progress))
-            return made[0]
-
-        return work
-
     def _work_off(
-        self, work: Any, parts: Parts, counts: np.ndarray[Any, Any], shard: tuple[int, int] | None  # noqa: ANN401
+        self,
+        work: Work,
+        counts: np.ndarray[Any, Any],
+        shard: tuple[int, int] | None,
     ) -> np.ndarray[Any, Any]:
         """Runs what is missing; with seeds `until`, round after round."""
         while True:
             batch = self._share(self.runs.batch(counts), shard)
-            if not parts.finished(batch.ids).all():
-                work().work_off(batch)
-                parts.refresh()
-            wanted = self._next_counts(parts, counts, batch)
+            if not work.parts.finished(batch.ids).all():
+                work.work_off(batch)
+                work.parts.refresh()
+            wanted = self._next_counts(work.parts, counts, batch)
             if wanted is None:
                 return counts
             counts = wanted
@@ -361,7 +342,7 @@ class Opened:
         by = batch.points if isinstance(self.file.seeds, Until) else np.arange(len(batch))
         return batch.of(by % of == number % of)
 
-    def _finish(  # noqa: PLR0917 - passed on
+    def _finish(
         self,
         parts: Parts,
         claims: Claims,
@@ -417,9 +398,7 @@ class Opened:
             figure = plot.study(chosen, found.table(chosen.y), found.keys, found.spread(chosen))
             name = chosen.name or f"plot-{index}"
             for ending in (".png", ".svg"):
-                write_whole(
-                    self.folder / f"{name}{ending}", lambda path, drawn=figure: plot.save(drawn, path)
-                )
+                write_whole(self.folder / f"{name}{ending}", partial(plot.save, figure))
 
     def _write_file(self) -> str:
         """Writes the study file with everything in it; returns its checksum."""
@@ -445,11 +424,13 @@ def study(
 ) -> Study:
     """Runs a study: a scenario, what varies, and the seeds.
 
-    What is finished stays in the folder, and is never run again: an interrupted study goes on where it stopped, and
-    one with more seeds or values runs only what is new. Any number of processes may work at one folder.
+    What is finished stays in the folder, and is never run again: an interrupted study goes on where it
+    stopped, and one with more seeds or values runs only what is new. Any number of processes may work at one
+    folder.
 
     Args:
-        source: The path of a study file, its text (recognised by its line breaks), or its content as a dictionary.
+        source: The path of a study file, its text (recognised by its line breaks), or its content as a
+            dictionary.
             The folder of a study stands for the file in it.
         out: The folder; by default `runs/study-STEM`.
         seeds: Replaces the seeds of the study: so many.
@@ -461,7 +442,8 @@ def study(
         progress: Told how far it has come, about ten times a second.
 
     Returns:
-        The study: `.rows`, `.table()`, `.plot()`, `.differences()`. Runs that failed have an `error` in `.rows`.
+        The study: `.rows`, `.table()`, `.plot()`, `.differences()`. Runs that failed have an `error` in
+        `.rows`.
 
     Raises:
         StudyError: The study is wrong, or the folder holds something else.
@@ -479,7 +461,9 @@ def study(
 def _check_shard(shard: Sequence[int]) -> None:
     number, of = shard
     if of < 1 or not 0 <= number <= of:
-        message = f"shard {number} of {of}: count from 1 to {max(of, 1)}, or from 0 to {max(of, 1) - 1}"
+        message = (
+            f"shard {number} of {of}: count from 1 to {max(of, 1)}, or from 0 to {max(of, 1) - 1}"
+        )
         raise StudyError(message)
 
 
@@ -496,7 +480,9 @@ def _refuse_other(folder: Path) -> None:
         raise StudyError(message)
     names = {path.name for path in _entries(folder)}
     if names and not {PARTS, FILE} & names:
-        message = f"{folder} holds `{min(names)}` and no study: choose another folder, or an empty one"
+        message = (
+            f"{folder} holds `{min(names)}` and no study: choose another folder, or an empty one"
+        )
         raise StudyError(message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,12 +13,15 @@ import numpy as np
 
 from longfat.study._cache import engine_address
 from longfat.study._chunk import MOST_ROWS, Chunk, Task
-from longfat.study._engines import Engine, LostError
+from longfat.study._engines import LostError
 from longfat.study._parts import ERROR, RUN, Claims, Parts, write_part
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
+    from typing_extensions import Self
+
+    from longfat.study._engines import Engine
     from longfat.study._runs import Batch, Runs
 
 FLUSH_S = 10.0
@@ -74,7 +78,7 @@ class Work:
         runs: The study.
         parts: What is finished.
         claims: What others are at.
-        engine: What runs them.
+        begin: Makes what runs them, when there is something to run: a study that is finished needs no cluster.
         mark: The checksum of the study file in the folder.
         tell: Told how far it has come.
     """
@@ -82,13 +86,26 @@ class Work:
     runs: Runs
     parts: Parts
     claims: Claims
-    engine: Engine
+    begin: Callable[[], Engine]
     mark: str
     tell: StudyProgress | None = None
-    _queue: deque[int] = field(default_factory=deque)
     _elsewhere: list[int] = field(default_factory=list)
     _retry: deque[int] = field(default_factory=deque)
     _tries: dict[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What runs them, from now on."""
+        return self.begin()
+
+    def __enter__(self) -> Self:
+        """Nothing is running yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stops what is running."""
+        if "engine" in self.__dict__:
+            self.engine.close()
 
     def work_off(self, batch: Batch) -> None:
         """Runs whatever of a batch is not finished.
@@ -152,7 +169,7 @@ class Work:
         self.claims.drop(int(self._batch.ids[run]) for run in runs)
 
     def _lost(self, over: _Underway, lost: LostError) -> None:
-        """What a lost chunk had not written is run again; a run of which workers die again and again has failed."""
+        """What a lost chunk had not written is run again, unless workers die of it again and again."""
         self.parts.refresh()
         there = self.parts.finished(self._batch.ids[over.runs])
         self._count([run for run, done in zip(over.runs, there, strict=True) if done], 0)
