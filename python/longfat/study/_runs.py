@@ -170,7 +170,8 @@ class Runs:
         """How many seeds each point has at the beginning."""
         seeds = self.file.seeds
         count = seeds.least if isinstance(seeds, Until) else len(self._seeds)
-        return np.minimum(self.most_seeds(), count)
+        counts: np.ndarray[Any, Any] = np.minimum(self.most_seeds(), count)
+        return counts
 
     def seed(self, place: int) -> int:
         """One of the seeds."""
