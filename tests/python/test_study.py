@@ -456,6 +456,10 @@ def test_differences_are_paired_and_corrected(small: Path) -> None:
     expected = stats.ttest_1samp(pairs, 0.0)
     assert told["p"][0] == pytest.approx(expected.pvalue)
     assert told["difference"][0] == pytest.approx(sum(pairs) / 6)
+    # What goes together with the key is no other setting.
+    tied = {CONTROL: ["reno", "exp"], "flow.forward.count": [1, 2]}
+    zipped = study({**STUDY, "vary": {RATE: ["5 Mbit/s"]}, "zip": [tied]}, out="zipped")
+    assert zipped.differences(UTILISATION, CONTROL)["n"].to_list() == [3]
     few = study({**STUDY, "seeds": 1}, out="few").differences(UTILISATION, CONTROL)
     assert set(few["verdict"]) == {"not enough seeds to tell"}
 

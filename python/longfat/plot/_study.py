@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from matplotlib import colormaps
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
 
 _ENGINE = "engine"
 _DASHES: dict[str, Any] = {"packets": "-", "fluid": (0, (4, 2))}
-_MARKERS = "os^Dv<>PX*"
+_MARKERS = "os^Dv<>PX*hp"
+_MORE = ("#7A3E9D", "#A0522D", "#2F4F9F", "#5F9E6E")
+"""For more settings than the palette has colours."""
 _WIDE = 30.0
 """Positive numbers that span more than this factor are on a logarithmic axis."""
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _MOST_COLUMNS = 3
 _MOST_TICKS = 9
+_LONGEST = 44
+"""So many letters of a heading fit above a panel."""
 
 
 def study(
@@ -69,7 +74,10 @@ def _study(
         rows = table.rows(named=True)
         if chosen.panel is not None:
             rows = [row for row in rows if row[chosen.panel] == value]
-            axes.set_title(foreign.drawn(f"{chosen.panel} = {value}"), loc="left", fontsize=10)
+            heading = f"{chosen.panel} = {value}"
+            if len(heading) > _LONGEST:
+                heading = f"{heading[: _LONGEST - 1]}…"
+            axes.set_title(foreign.drawn(heading), loc="left", fontsize=10)
         _lines(axes, chosen, rows, keys, (across, palette, size))
         across.apply(axes)
         axes.tick_params(length=0)
@@ -106,7 +114,7 @@ class _Across:
         self.kind = kinds.pop()
         self._numbers = sorted({number[0] for number in numbers if number is not None})
         low, high = self._numbers[0], self._numbers[-1]
-        self.log = low > 0 and high / low > _WIDE
+        self.log = low > 0 and (high / low > _WIDE or _geometric(self._numbers))
 
     def at(self, value: object) -> float:
         """Where a value is."""
@@ -137,6 +145,19 @@ class _Across:
             axes.tick_params(axis="x", labelrotation=30)
 
 
+def _geometric(numbers: Sequence[float]) -> bool:
+    """Whether positive numbers grow by factors rather than by steps.
+
+    >>> _geometric([40, 80, 160, 320]), _geometric([10, 20, 30, 40, 50])
+    (True, False)
+    """
+    if len(numbers) < 3:  # noqa: PLR2004 - two numbers tell nothing
+        return False
+    steps = [b - a for a, b in pairwise(numbers)]
+    factors = [math.log(b / a) for a, b in pairwise(numbers)]
+    return max(factors) / min(factors) < max(steps) / min(steps)
+
+
 def _lines(
     axes: Axes,
     chosen: Drawing,
@@ -145,7 +166,10 @@ def _lines(
     looks: tuple[_Across, dict[Any, Any], float],
 ) -> None:
     across, palette, size = looks
+    # Along a number that was measured, whatever has no colour of its own is on one line.
     apart = [key for key in keys if key not in (chosen.x, chosen.panel)]
+    if chosen.x not in keys:
+        apart = [key for key in apart if key in (chosen.colour, _ENGINE)]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         if row[chosen.y] is not None:
@@ -169,10 +193,9 @@ def _lines(
 
 def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
     """A colour and a marker for each value; for many numbers, along a scale."""
-    if len(values) <= len(style.COLOURS):
-        return {
-            value: (style.COLOURS[index], _MARKERS[index]) for index, value in enumerate(values)
-        }
+    colours = (*style.COLOURS, *_MORE)
+    if len(values) <= len(colours):
+        return {value: (colours[index], _MARKERS[index]) for index, value in enumerate(values)}
     scale = colormaps["viridis"]
     return {
         value: (scale(0.9 * index / (len(values) - 1)), _MARKERS[index % len(_MARKERS)])

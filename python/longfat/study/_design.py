@@ -122,6 +122,10 @@ class Design:
         """What varies, in the order of the file."""
         return tuple(key for axis in self.axes for key in axis.keys)
 
+    def together(self, key: str) -> tuple[str, ...]:
+        """The keys that vary together with one, itself among them."""
+        return next((axis.keys for axis in self.axes if key in axis.keys), ())
+
     def __len__(self) -> int:
         """How many points there are."""
         return math.prod(self._sizes) if self._kept is None else len(self._kept)

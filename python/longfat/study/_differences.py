@@ -26,6 +26,7 @@ def differences(
     of: str,
     between: str,
     *,
+    tied: Sequence[str] = (),
     to: object = None,
     correction: str = "holm",
     interval: Interval = "student",
@@ -35,6 +36,7 @@ def differences(
     Args:
         rows: A row for each run.
         keys: What varies.
+        tied: Keys that vary together with `between`: they are no other setting.
         of: The number.
         between: The key whose values are compared.
         to: Compare all others to this value; by default each is compared with each.
@@ -63,7 +65,7 @@ def differences(
         if base is None
         else [(base, value) for value in values if value != base]
     )
-    others = [key for key in keys if key != between]
+    others = [key for key in keys if key != between and key not in tied]
     found: list[dict[str, Any]] = []
     groups = rows.group_by(others, maintain_order=True) if others else [((), rows)]
     for place, group in groups:
@@ -84,6 +86,9 @@ def differences(
                 | {"difference": mean.mean, "half_width": mean.half_width, "n": mean.n}
                 | {"p": _probability(paired), "same": not any(paired)}
             )
+    if not found:
+        message = f"nothing to compare: no two values of `{between}` meet at one setting of the other keys"
+        raise StudyError(message)
     told = [row["p"] for row in found if row["p"] is not None]
     adjusted = iter(corrected(told, correction))
     for row in found:

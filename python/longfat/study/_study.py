@@ -120,6 +120,7 @@ class Study:
             self.keys,
             of,
             between,
+            tied=self.file.design.together(between),
             to=to,
             correction=correction,
             interval=self.file.interval,
