@@ -541,7 +541,7 @@ def test_a_merge_says_what_is_missing(file: Path, longfat: Command) -> None:
     assert merged.returncode == 1
     assert "6 runs of 12 missing" in merged.stderr
     assert longfat("study", file, "--shard", "0/2").returncode == 0
-    merged = longfat("study", file, "--merge", "--json")
+    merged = longfat("study", "--merge", "--out", "runs/study-question", "--json")
     assert merged.returncode == 0, merged.stderr
     assert json.loads(merged.stdout)["known"] == 12
 

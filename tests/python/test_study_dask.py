@@ -19,7 +19,7 @@ import pytest
 from longfat.errors import StudyError
 from longfat.study import study
 from longfat.study._parts import PARTS
-from support import SMALL
+from support import ROOT, SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +80,19 @@ def test_nobody_answers() -> None:
         address = f"tcp://127.0.0.1:{held.getsockname()[1]}"
     with pytest.raises(StudyError, match="no Dask scheduler answers at"):
         study(STUDY, dask=address)
+
+
+@pytest.mark.long
+def test_the_file_for_slurm_runs_as_it_is(small: Path) -> None:
+    """Without SLURM; what dask-jobqueue adds is how workers are begun."""
+    (small.parent / "question.toml").write_text(
+        'scenario = "small.toml"\nseeds = 2\n[vary]\n"link.bottleneck.rate" = ["5 Mbit/s"]\n',
+        "utf-8",
+    )
+    command = [sys.executable, str(ROOT / "studies/slurm.py"), "question.toml", "--local"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"2 runs, 0 known, 0 failed: {Path('runs/study-question')}\n"
 
 
 @pytest.mark.long

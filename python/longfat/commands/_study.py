@@ -41,7 +41,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
 
 
 @click.command("study")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/study-STEM].")
 @click.option(
     "--seeds", type=click.IntRange(1), help="So many seeds, instead of those of the file."
@@ -58,7 +58,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 def study_command(
-    file: Path,
+    file: Path | None,
     *,
     out: Path | None,
     seeds: int | None,
@@ -70,7 +70,7 @@ def study_command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Run the study in FILE: a scenario, what varies, and the seeds.
+    """Run the study in FILE, or in a folder: a scenario, what varies, and the seeds.
 
     The folder holds a row for each run (rows.parquet), means with 95 % confidence intervals (table.csv) and
     pictures. What is finished is never run again: after Ctrl-C, or worse, the same command goes on where it
@@ -80,14 +80,10 @@ def study_command(
     longfat study studies/controllers.toml --dry-run
     longfat study studies/controllers.toml
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
-    from longfat.commands._console import refuse_missing
     from longfat.study._study import Opened
 
     _refuse_together(workers=workers, dask=dask, shard=shard, merge=merge)
-    if not file.is_dir():
-        refuse_missing(file)
-    elif out is None and (file / "study.toml").is_file():
-        out = file
+    file, out = _place(file, out)
     opened = Opened(file, out=out, seeds=seeds)
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
@@ -109,6 +105,22 @@ def study_command(
     _complain(found, shard)
     if found.failed or found.missing:
         click.get_current_context().exit(1)
+
+
+def _place(file: Path | None, out: Path | None) -> tuple[Path, Path | None]:
+    """The study file and the folder: the folder of a study stands for the file in it."""
+    from longfat.commands._console import refuse_missing
+
+    if file is None:
+        if out is None or not (out / "study.toml").is_file():
+            message = "name a study file, or the folder of a study: `longfat study studies/controllers.toml`."
+            raise click.UsageError(message)
+        return out, out
+    if not file.is_dir():
+        refuse_missing(file)
+    elif out is None and (file / "study.toml").is_file():
+        out = file
+    return file, out
 
 
 def _refuse_together(
