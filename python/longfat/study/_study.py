@@ -71,7 +71,23 @@ class Study:
     def numbers(self) -> list[str]:
         """What was measured or derived: the other columns of `rows`."""
         other = {*self.keys, "seed", "error", "run"}
-        return [name for name in self.rows.columns if name not in other]
+        return [name for name in self._kinds if name not in other]
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
+        """The columns of `rows`, which is not read for that: it may be large."""
+        import polars as pl
+
+        return dict(pl.read_parquet_schema(self.folder / "rows.parquet"))
+
+    def _columns(self, *names: str) -> pl.LazyFrame:
+        """Some columns of `rows`."""
+        import polars as pl
+
+        for name in names:
+            if name not in self._kinds:
+                self._check(name)
+        return pl.scan_parquet(self.folder / "rows.parquet").select(names)
 
     def table(self, *numbers: str) -> pl.DataFrame:
         """A row for each point: its keys, and of each number the mean, `…_half_width` of its interval, `…_n`.
@@ -84,7 +100,7 @@ class Study:
         """
         import polars as pl
 
-        kinds: dict[str, Any] = {key: self.rows[key].dtype for key in self.keys}
+        kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
         for name in self.numbers:
             kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
         found = pl.read_csv(self.folder / "table.csv", schema=kinds)
@@ -116,7 +132,7 @@ class Study:
         from longfat.study._differences import differences
 
         return differences(
-            self.rows,
+            self._columns(*self.keys, "seed", of).collect(),
             self.keys,
             of,
             between,
@@ -172,7 +188,9 @@ class Study:
         """The pictures of the file; where it has none, one of the first number against what varies first."""
         if self.file.plot:
             return self.file.plot
-        keys = [key for key in self.keys if len(self.rows[key].unique()) > 1] or list(self.keys)
+        axes = self.file.design.axes
+        varied = [key for axis in axes for key in axis.keys if len(axis.entries) > 1]
+        keys = varied or list(self.keys)
         if not keys or not self.numbers:
             return []
         goodputs = [name for name in self.numbers if name.endswith("goodput_bit_s")]
@@ -184,7 +202,8 @@ class Study:
         """What failed: keys, seed and error."""
         import polars as pl
 
-        return self.rows.filter(pl.col("error").is_not_null()).select(*self.keys, "seed", "error")
+        asked = self._columns(*self.keys, "seed", "error")
+        return asked.filter(pl.col("error").is_not_null()).collect()
 
     @property
     def paths(self) -> dict[str, str | None]:
