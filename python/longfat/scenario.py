@@ -222,6 +222,10 @@ class Link(msgspec.Struct, frozen=True):
     forward: Direction
     reverse: Direction
 
+    def direction(self, *, backwards: bool) -> Direction:
+        """The direction of travel."""
+        return self.reverse if backwards else self.forward
+
 
 class Group(msgspec.Struct, frozen=True):
     """A group of flows, in numbers.
@@ -229,7 +233,7 @@ class Group(msgspec.Struct, frozen=True):
     Attributes:
         short: Whether these are short flows, which arrive at random.
         path: The links that its data cross, in order.
-        reverse: Whether they cross them backwards.
+        backwards: For each of these links, whether they cross it backwards.
         packet_bytes: Size of a data packet, headers included.
         count: How many flows; `None` if they arrive as long as the run lasts.
         size_bytes: What each has to send, or of short flows the mean; `None` if without end.
@@ -239,16 +243,17 @@ class Group(msgspec.Struct, frozen=True):
 
     short: bool
     path: tuple[str, ...]
-    reverse: bool
+    backwards: tuple[bool, ...]
     packet_bytes: int
     count: int | None
     size_bytes: float | None
     stop_ps: int | None
     rto_min_ps: int
 
-    def direction_of(self, link: Link) -> Direction:
-        """The direction in which the group crosses a link."""
-        return link.reverse if self.reverse else link.forward
+    @property
+    def crossed(self) -> dict[str, bool]:
+        """The links of the path in order, and whether each is crossed backwards."""
+        return dict(zip(self.path, self.backwards, strict=True))
 
 
 class Quantities(msgspec.Struct, frozen=True):

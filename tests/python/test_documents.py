@@ -128,7 +128,9 @@ def completed(fragment: str) -> str:
     links = re.findall(r"^\[link\.([\w-]+)\]", fragment, re.MULTILINE)
     if not links:
         paths = re.findall(r"^path\s*=\s*(\[.*?\])", fragment, re.MULTILINE)
-        links = sorted({link for path in paths for link in json.loads(path)}) or ["bottleneck"]
+        # The name of a link, or a table that has it.
+        named = {name for path in paths for name in re.findall(r'"([\w-]+)"', path)}
+        links = sorted(named) or ["bottleneck"]
         for link in links:
             after += f'\n[link.{link}]\nrate = "10 Mbit/s"\ndelay = "5 ms"\n'
     if not re.search(r"^\[\[(flow|traffic)\]\]", fragment, re.MULTILINE):
