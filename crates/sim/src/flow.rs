@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
-use longfat_scenario::{Choice, Recovery, Transport};
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
@@ -15,6 +15,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
+use crate::right_sizing::RightSizing;
 use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -85,6 +86,22 @@ impl Source {
     pub(crate) fn listener(&self) -> Option<&Listener> {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// The receive window in segments, if the flow has one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        match self {
+            Self::Windowed(sender) => sender.receive_window(),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// For how long the receive window has held the flow back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        match self {
+            Self::Windowed(sender) => sender.receiver_limited(now),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -311,17 +328,25 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
+        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed;
+        let echo = match (counts_marks, per_mark) {
+            (true, _) => Echo::Count,
+            (false, true) => Echo::Each,
+            (false, false) => Echo::UntilAnswered,
+        };
         let sender = SenderConfig {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
             segments: config.segments,
             max_window: transport.max_window.unwrap_or(u64::MAX),
+            receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,
             rto_estimator: transport.rto_estimator,
             rto_restart: transport.rto_restart,
-            ecn: transport.ecn && windowed,
+            ecn: if windowed { transport.ecn } else { Ecn::NotEct },
+            counts_marks,
             pacing: transport.pacing,
             per_mark,
             listener: Listener::new(negotiation),
@@ -331,6 +356,12 @@ impl Flow {
             ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
         };
         let selective = transport.recovery.is_selective() && windowed;
+        let sizing = transport.receive_window.and_then(|window| match window.buffer {
+            ReceiveBuffer::RightSizing { initial, most } => {
+                Some(RightSizing::new(window, (initial, most), transport.packet))
+            }
+            ReceiveBuffer::Fixed(_) | ReceiveBuffer::SenderTuned { .. } => None,
+        });
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
@@ -338,10 +369,11 @@ impl Flow {
                 config.segments,
                 selective,
                 transport.delayed_ack,
-                if per_mark { Echo::Each } else { Echo::UntilAnswered },
+                echo,
                 &config.intervals,
             )
-            .telling_duplicates(tells_duplicates),
+            .telling_duplicates(tells_duplicates)
+            .sized(sizing),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,

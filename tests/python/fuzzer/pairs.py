@@ -36,13 +36,15 @@ FLOW: dict[str, Sequence[Level]] = {
     "rtt": ["1 ms", "40 ms"],
     "packet": ["1500 B", "64 B"],
     "size": [ABSENT, "30 kB"],
-    "ecn": [True, False],
+    "ecn": [True, False, "ect1"],
+    "ecn_feedback": [ABSENT, "accurate"],
     "initial_window": [ABSENT, 1, 1000],
     "slow_start": [ABSENT, "limited", "hystart++"],
     "recovery": [ABSENT, "newreno", "reno", "rack"],
     "delayed_ack": [ABSENT, True],
     "pacing": [ABSENT, "spread", "none"],
     "max_window": [ABSENT, 1, 50],
+    "receive_window": [ABSENT, "auto", "3 packets", {"kind": "sender-tuned", "scale": 3}],
     "access": [ABSENT, "5 Mbit/s"],
 }
 LINK: dict[str, Sequence[Level]] = {
