@@ -126,6 +126,16 @@ impl Choices<'_> {
             text += self.of(&["", "packet = \"64 B\"\n", "packet = \"9 kB\"\n"]);
             text += self.of(&["", "ecn = false\n"]);
             text += self.of(&["", "delayed_ack = true\n"]);
+            text += self.of(&["", "ack_every = 1\n", "ack_every = 8\n"]);
+            text += self.of(&["", "ack_delay = \"1 ms\"\n"]);
+            text += self.of(&["", "send_quantum = 10\n", "send_quantum = \"1 ms\"\n"]);
+            text += self.of(&[
+                "",
+                "window_validation = \"rfc5681\"\n",
+                "window_validation = \"rfc2861\"\n",
+                "window_validation = \"rfc7661\"\n",
+            ]);
+            text += self.of(&["", "careful_resume = { window = 200, rtt = \"5 ms\" }\n"]);
             text += self.of(&[
                 "",
                 "recovery = \"newreno\"\n",

@@ -15,8 +15,8 @@ use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
-    TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, SavedPath, Scenario,
+    SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -177,12 +177,17 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         slow_start,
         recovery,
         delayed_ack,
+        ack_every,
+        ack_delay,
         rto_min,
         rto_tick,
         rto_estimator,
         rto_restart,
         ecn,
         pacing,
+        send_quantum,
+        window_validation,
+        careful_resume,
         max_window,
         host_jitter,
         access,
@@ -194,12 +199,17 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("slow_start", slow_start.name().into()),
         ("recovery", name_of(recovery, Recovery::NAMES)),
         ("delayed_ack", (*delayed_ack).into()),
+        ("ack_every", (*ack_every).into()),
+        ("ack_delay", span(*ack_delay)),
         ("rto_min", span(*rto_min)),
         ("rto_tick", or_none(*rto_tick, span)),
         ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
         ("rto_restart", name_of(rto_restart, RtoRestart::NAMES)),
         ("ecn", (*ecn).into()),
         ("pacing", written_pacing(*pacing)),
+        ("send_quantum", or_none(*send_quantum, written_quantum)),
+        ("window_validation", name_of(window_validation, WindowValidation::NAMES)),
+        ("careful_resume", or_none(*careful_resume, written_path)),
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
@@ -221,6 +231,17 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
         Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
         Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
     }
+}
+
+fn written_quantum(quantum: SendQuantum) -> Value {
+    match quantum {
+        SendQuantum::Packets(packets) => packets.into(),
+        SendQuantum::Time(time) => span(time),
+    }
+}
+
+fn written_path(saved: SavedPath) -> Value {
+    Value::Object(object([("window", number(saved.window)), ("rtt", span(saved.rtt))]))
 }
 
 /// A name, or a table with `kind` and parameters where there are any.

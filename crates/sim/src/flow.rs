@@ -14,7 +14,7 @@ use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
-use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
+use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -311,6 +311,8 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
+        let Transport { ack_every: every, ack_delay: most, .. } = *transport;
+        let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
         let sender = SenderConfig {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
@@ -323,12 +325,15 @@ impl Flow {
             rto_restart: transport.rto_restart,
             ecn: transport.ecn && windowed,
             pacing: transport.pacing,
+            send_quantum: transport.send_quantum,
+            window_validation: transport.window_validation,
+            careful_resume: transport.careful_resume,
             per_mark,
             listener: Listener::new(negotiation),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,
-            ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
+            ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
         };
         let selective = transport.recovery.is_selective() && windowed;
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
@@ -337,7 +342,7 @@ impl Flow {
             receiver: Receiver::new(
                 config.segments,
                 selective,
-                transport.delayed_ack,
+                delay,
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &config.intervals,
             )

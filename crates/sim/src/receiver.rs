@@ -14,8 +14,14 @@ use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Runs, SegmentRun};
 
-/// An acknowledgment may wait this long for a second segment.
-pub(crate) const DELAYED_ACK: Span = Span::from_millis(100);
+/// How long acknowledgments are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delay {
+    /// One covers so many segments,
+    pub(crate) every: u64,
+    /// but waits no longer than this after the first of them.
+    pub(crate) most: Span,
+}
 
 /// The receiving half of one flow.
 #[derive(Debug)]
@@ -29,10 +35,12 @@ pub(crate) struct Receiver {
     /// One past the last segment of the flow.
     limit: u64,
     reports: Reports,
-    delayed_ack: bool,
+    delay: Option<Delay>,
     echo: Echo,
     /// A delayed acknowledgment, and when it must leave.
     pending: Option<(Packet, Time)>,
+    /// How many segments it covers.
+    held: u64,
     /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
     marked: bool,
     received: Received,
@@ -118,7 +126,7 @@ impl Receiver {
     pub(crate) fn new(
         segments: Option<u64>,
         selective: bool,
-        delayed_ack: bool,
+        delay: Option<Delay>,
         echo: Echo,
         intervals: &Intervals,
     ) -> Self {
@@ -129,9 +137,10 @@ impl Receiver {
             reported: Blocks::default(),
             limit: segments.unwrap_or(u64::MAX),
             reports: if selective { Reports::Early } else { Reports::InOrder },
-            delayed_ack,
+            delay,
             echo,
             pending: None,
+            held: 0,
             marked: false,
             received: Received {
                 first: 0,
@@ -167,8 +176,8 @@ impl Receiver {
             self.expected += 1;
             self.received.count(at);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
-            let (sent, flags) = if self.delayed_ack {
-                self.delay(data, at, false, hold)?
+            let (sent, flags) = if let Some(delay) = self.delay {
+                self.hold_back(delay, data, at, false, hold)?
             } else {
                 (data.sent, data.flags)
             };
@@ -178,8 +187,8 @@ impl Receiver {
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
         }
-        let (sent, flags) = if self.delayed_ack {
-            self.delay(data, at, unbroken && !marked, hold)?
+        let (sent, flags) = if let Some(delay) = self.delay {
+            self.hold_back(delay, data, at, unbroken && !marked, hold)?
         } else {
             (data.sent, data.flags)
         };
@@ -195,25 +204,31 @@ impl Receiver {
     /// Holds the acknowledgment back if it `may`; otherwise returns the time and flags of the one that leaves: the time
     /// of the first segment it covers (RFC 7323, section 4.3), and the flags common to all of them.
     #[inline(never)]
-    fn delay(
+    fn hold_back(
         &mut self,
+        delay: Delay,
         data: &Packet,
         at: Time,
         may: bool,
         hold: &mut Hold,
     ) -> Option<(Time, Flags)> {
-        match self.pending.take() {
-            Some((first, _)) => {
+        let (sent, flags, until) = match self.pending.take() {
+            Some((first, until)) => {
                 hold.combine(first.cargo(), data.cargo());
-                Some((first.sent, data.flags.and(first.flags)))
+                (first.sent, data.flags.and(first.flags), until)
             }
-            None if may => {
-                let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(data.cargo());
-                self.pending = Some((ack, at + DELAYED_ACK));
-                None
+            None => {
+                self.held = 0;
+                (data.sent, data.flags, at + delay.most)
             }
-            None => Some((data.sent, data.flags)),
+        };
+        self.held += 1;
+        if !may || self.held >= delay.every {
+            return Some((sent, flags));
         }
+        let ack = self.acknowledge(data, sent, flags).with_cargo(data.cargo());
+        self.pending = Some((ack, until));
+        None
     }
 
     /// Handles a segment out of order, or one that may close a gap. True if it had arrived before.
@@ -283,7 +298,12 @@ impl Receiver {
 
     /// Does it delay acknowledgments?
     pub(crate) fn may_delay(&self) -> bool {
-        self.delayed_ack
+        self.delay.is_some()
+    }
+
+    /// When the delayed acknowledgment must leave, if it has just begun to wait.
+    pub(crate) fn begins_to_wait(&self) -> Option<Time> {
+        self.delayed_until().filter(|_| self.held == 1)
     }
 
     /// When the delayed acknowledgment must leave.

@@ -41,7 +41,11 @@ FLOW: dict[str, Sequence[Level]] = {
     "slow_start": [ABSENT, "limited", "hystart++"],
     "recovery": [ABSENT, "newreno", "reno", "rack"],
     "delayed_ack": [ABSENT, True],
+    "ack_every": [ABSENT, 1, 9],
     "pacing": [ABSENT, "spread", "none"],
+    "send_quantum": [ABSENT, 10, "1 ms"],
+    "window_validation": [ABSENT, "rfc5681", "rfc2861", "rfc7661"],
+    "careful_resume": [ABSENT, {"window": 100, "rtt": "40 ms"}],
     "max_window": [ABSENT, 1, 50],
     "access": [ABSENT, "5 Mbit/s"],
 }

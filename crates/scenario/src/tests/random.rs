@@ -368,6 +368,31 @@ fn window() -> impl Strategy<Value = String> {
         .prop_map(|(window, threshold, most, slow)| format!("{window}{threshold}{most}{slow}"))
 }
 
+/// Acknowledgments held back, groups of packets, unused windows and known paths.
+fn host() -> impl Strategy<Value = String> {
+    let quantum = prop_oneof![
+        Just("\"none\"".to_string()),
+        (1..u32::MAX).prop_map(|packets| packets.to_string()),
+        span(1..10_000_000_000_000),
+    ];
+    let resume = prop_oneof![
+        Just("\"none\"".to_string()),
+        (2.0..1e7_f64, span(1..10_000_000_000_000))
+            .prop_map(|(window, rtt)| format!("{{ window = {window}, rtt = {rtt} }}")),
+    ];
+    let methods = &["\"none\"", "\"rfc5681\"", "\"rfc2861\"", "\"rfc7661\""];
+    (
+        maybe("ack_every", (1_u64..=1_000_000).prop_map(|every| every.to_string())),
+        maybe("ack_delay", span(1..10_000_000_000_000)),
+        maybe("send_quantum", quantum),
+        maybe("window_validation", words(methods)),
+        maybe("careful_resume", resume),
+    )
+        .prop_map(|(every, delay, quantum, validation, resume)| {
+            format!("{every}{delay}{quantum}{validation}{resume}")
+        })
+}
+
 fn transport() -> impl Strategy<Value = String> {
     let access = prop_oneof![
         Just("\"none\"".to_string()),
@@ -391,8 +416,25 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("access", access),
         maybe("pacing", pacing),
         maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
+        host(),
     )
-        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, jitter, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{jitter}{access}{pacing}{profile}")
-        })
+        .prop_map(
+            |(
+                recovery,
+                delayed,
+                rto,
+                tick,
+                estimator,
+                restart,
+                ecn,
+                jitter,
+                access,
+                pacing,
+                profile,
+                host,
+            )| {
+                let timer = format!("{rto}{tick}{estimator}{restart}");
+                format!("{recovery}{delayed}{timer}{ecn}{jitter}{access}{pacing}{profile}{host}")
+            },
+        )
 }

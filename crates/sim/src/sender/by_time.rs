@@ -67,6 +67,9 @@ impl Sender {
         let (Some(rack), Some(undo)) = (&mut extras.rack, extras.undo.take()) else { return };
         rack.restore();
         extras.reduction = None;
+        if let Some(validation) = &mut extras.validation {
+            validation.undo();
+        }
         match undo.before {
             Some(before) => self.control = before,
             None => extras.spurious = Some(undo.cause),

@@ -100,6 +100,9 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
+        if self.extras.is_some() {
+            self.resize_after_ack(&feedback);
+        }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
             self.reduce(now, Cause::Loss, in_flight);
             self.end_recovery();
@@ -172,6 +175,9 @@ impl Sender {
     /// Adds the feedback that only some controllers ask for.
     #[inline(never)]
     fn add_extras(&mut self, feedback: &mut Feedback) {
+        if feedback.limited.may_grow() && !self.may_grow() {
+            feedback.limited = Limited::Application;
+        }
         let least = self.timer.path().base_rtt;
         let Some(extras) = &mut self.extras else { return };
         if extras.wants.spurious {

@@ -15,13 +15,18 @@ mod output;
 mod pacing;
 mod rack;
 mod reduction;
+mod resize;
+mod resume;
 mod scoreboard;
 mod timer;
+mod validation;
 
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
+use longfat_scenario::{
+    Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
+};
 use longfat_units::{Ecn, RouterHeader, Span, Time};
 
 pub(crate) use bursts::BurstSender;
@@ -31,8 +36,10 @@ pub(crate) use measure::SenderCounts;
 use pacing::Pacer;
 use rack::Rack;
 use reduction::Reduction;
+use resume::Resume;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
+use validation::Validation;
 
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
@@ -55,6 +62,10 @@ pub(crate) struct SenderConfig {
     pub(crate) ecn: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
+    /// How much leaves at a time when paced.
+    pub(crate) send_quantum: Option<SendQuantum>,
+    pub(crate) window_validation: WindowValidation,
+    pub(crate) careful_resume: Option<SavedPath>,
     /// Answer every mark, not one per window.
     pub(crate) per_mark: bool,
     /// How the sender treats explicit signals.
@@ -186,7 +197,7 @@ pub(crate) struct Sender {
     asks_pacing_always: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// State kept only for controllers that ask for it, and for losses found by time.
+    /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
     alarm: Time,
@@ -198,8 +209,8 @@ pub(crate) struct Sender {
     measured: SenderCounts,
 }
 
-/// State kept only for controllers that ask for it, and for losses found by time. With any of it no acknowledgment and
-/// no departure is plain.
+/// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender. With any
+/// of it no acknowledgment and no departure is plain.
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
@@ -207,6 +218,10 @@ struct Extras {
     rack: Option<Rack>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
+    /// What becomes of an unused window.
+    validation: Option<Validation>,
+    /// What is made of an earlier flow.
+    resume: Option<Resume>,
     /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
     undo: Option<Undo>,
     /// When the timer last expired; cleared by the first progress afterwards.
@@ -226,10 +241,13 @@ struct Undo {
 }
 
 impl Extras {
-    /// What these wishes and this recovery require, if anything.
-    fn of(wants: Wants, recovery: Recovery) -> Option<Box<Self>> {
-        let rack = (recovery == Recovery::Rack).then(Rack::new);
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && rack.is_none() {
+    /// What these wishes and this configuration require of a flow with this initial window, if anything.
+    fn of(wants: Wants, config: &SenderConfig, initial: f64) -> Option<Box<Self>> {
+        let rack = (config.recovery == Recovery::Rack).then(Rack::new);
+        let validation = Validation::new(config.window_validation, initial);
+        let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
+        let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
+        if wants_nothing && rack.is_none() && validation.is_none() && resume.is_none() {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -238,6 +256,8 @@ impl Extras {
             delivery_rate,
             rack,
             reduction: None,
+            validation,
+            resume,
             undo: None,
             timed_out: None,
             spurious: None,
@@ -270,7 +290,7 @@ impl Sender {
         now: Time,
     ) -> Self {
         let wants = control.wants();
-        let extras = Extras::of(wants, config.recovery);
+        let extras = Extras::of(wants, &config, control.window().0);
         let plain = config.listener.offer();
         let mut sender = Self {
             unacknowledged: 0,
@@ -288,7 +308,7 @@ impl Sender {
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
-            pacer: Pacer::new(),
+            pacer: Pacer::new(config.send_quantum, config.bytes),
             asks_pacing_always: wants.pacing && config.pacing.is_none(),
             leaves_plainly: extras.is_none(),
             extras,
@@ -332,7 +352,9 @@ impl Sender {
         self.once.answered(self.next);
         self.announce_reduction = self.config.ecn;
         self.measured.reduced();
+        self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
+        self.resize_after_reaction(now, cause);
     }
 
     fn tell_congestion(&mut self, event: &Congestion) {
@@ -350,6 +372,8 @@ impl Sender {
             Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
             Some(pacing) => pacing,
         };
+        let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
+        let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
         self.pacer.set(match wanted {
             Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
@@ -438,6 +462,7 @@ impl Sends for Sender {
         self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
+        self.resize_after_reaction(now, Cause::Timeout);
         self.set_alarm();
     }
 

@@ -175,6 +175,7 @@ impl Sender {
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
         self.note_departure(now, number, again);
+        self.resize_after_departure(now, again);
         let in_flight = self.in_flight();
         let Some(extras) = &mut self.extras else { return };
         if let Some(rate) = &mut extras.delivery_rate {

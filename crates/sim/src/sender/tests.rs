@@ -2,12 +2,13 @@
 
 mod pacing;
 mod rack;
+mod resize;
 mod wishes;
 
 use std::collections::VecDeque;
 
 use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
+use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{BurstSender, Sender, SenderConfig, Sends, State};
@@ -54,6 +55,9 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         rto_restart: RtoRestart::First,
         ecn: true,
         pacing,
+        send_quantum: None,
+        window_validation: WindowValidation::None,
+        careful_resume: None,
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
@@ -144,7 +148,7 @@ impl<S: Sends> Dialogue<S> {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, false, Echo::UntilAnswered, &intervals),
+            receiver: Receiver::new(segments, selective, None, Echo::UntilAnswered, &intervals),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

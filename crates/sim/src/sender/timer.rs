@@ -133,6 +133,11 @@ impl RetransmissionTimer {
         self.deadline
     }
 
+    /// How long the timer runs now.
+    pub(super) fn timeout(&self) -> Span {
+        self.timeout
+    }
+
     /// When the flow last became idle, with everything sent acknowledged.
     pub(super) fn idle_since(&self) -> Time {
         self.idle_since

@@ -205,7 +205,7 @@ impl Simulation {
             self.put(slot, time, ack);
         } else {
             flow.outlet.in_transit -= 1;
-            if let Some(until) = flow.receiver.delayed_until() {
+            if let Some(until) = flow.receiver.begins_to_wait() {
                 self.timers.add(until, Timer::DelayedAck(packet.flow));
             }
         }

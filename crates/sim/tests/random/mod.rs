@@ -212,9 +212,17 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(&["rfc6298", "linux"][..]),
         select(&["first", "each", "never"][..]),
     );
+    let host = (
+        select(&["", "ack_every = 1\n", "ack_every = 5\nack_delay = \"25 ms\"\n"][..]),
+        select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
+        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661"][..]),
+        select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
+    );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
+    let sender = (sender, host);
     (sender, bounds, any::<(bool, bool)>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop), (reverse, jitter), count, span, extra)| {
+            let (sender, (acks, quantum, validation, resume)) = sender;
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
@@ -225,7 +233,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                  packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
                  slow_start = \"{slow_start}\"\npacing = {pacing}\n\
-                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n"
+                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n\
+                 window_validation = \"{validation}\"\n{acks}{quantum}{resume}"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
