@@ -141,6 +141,7 @@ impl Choices<'_> {
                 "recovery = \"newreno\"\n",
                 "recovery = \"reno\"\n",
                 "recovery = \"rack\"\n",
+                "recovery = \"quic\"\n",
             ]);
             text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart++\"\n"]);
             text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);

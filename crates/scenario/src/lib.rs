@@ -348,6 +348,8 @@ pub enum Recovery {
     Reno,
     /// Selective acknowledgments, with losses found by time (RFC 8985).
     Rack,
+    /// As in QUIC: each packet has a number of its own, and acknowledgments report all that have arrived (RFC 9002).
+    Quic,
 }
 
 /// How round trips become a retransmission time-out (RTO).
@@ -380,11 +382,12 @@ impl Recovery {
         ("newreno", Self::NewReno),
         ("reno", Self::Reno),
         ("rack", Self::Rack),
+        ("quic", Self::Quic),
     ];
 
     /// Does the receiver report what has arrived out of order?
     pub fn is_selective(self) -> bool {
-        matches!(self, Self::Sack | Self::Rack)
+        matches!(self, Self::Sack | Self::Rack | Self::Quic)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
-use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
+use crate::sender::{BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -50,6 +50,8 @@ pub(crate) enum Source {
     Idle(Option<(SenderConfig, Sending)>),
     /// TCP.
     Windowed(Sender),
+    /// TCP whose packets have numbers.
+    Numbered(Numbered),
     /// Without a window.
     Bursts(BurstSender),
 }
@@ -60,6 +62,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -69,6 +72,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -77,6 +81,7 @@ impl Source {
     pub(crate) fn control(&self) -> Option<&dyn CongestionControl> {
         match self {
             Self::Windowed(sender) => Some(sender.control()),
+            Self::Numbered(sender) => Some(sender.control()),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -85,6 +90,7 @@ impl Source {
     pub(crate) fn listener(&self) -> Option<&Listener> {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
+            Self::Numbered(sender) => Some(sender.listener()),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -346,7 +352,8 @@ impl Flow {
                 if per_mark { Echo::Each } else { Echo::UntilAnswered },
                 &config.intervals,
             )
-            .telling_duplicates(tells_duplicates),
+            .telling_duplicates(tells_duplicates)
+            .numbering(transport.recovery == Recovery::Quic && windowed),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,
@@ -383,6 +390,9 @@ impl Flow {
         let Source::Idle(waiting) = &mut self.source else { return };
         let Some((config, sending)) = waiting.take() else { return };
         self.source = match sending {
+            Sending::Windowed(control) if config.recovery == Recovery::Quic => {
+                Source::Numbered(Numbered::new(config, control, now))
+            }
             Sending::Windowed(control) => Source::Windowed(Sender::new(config, control, now)),
             Sending::Bursts(bursts) => Source::Bursts(BurstSender::new(config, bursts, now)),
         };
@@ -397,6 +407,7 @@ impl Flow {
             && !ack.flags.has(Flags::DESTROYED)
             && match &self.source {
                 Source::Windowed(sender) => sender.hears_early(time, ack.number),
+                Source::Numbered(sender) => sender.hears_early(time, ack.number),
                 Source::Bursts(sender) => sender.hears_early(time, ack.number),
                 Source::Idle(_) => false,
             }

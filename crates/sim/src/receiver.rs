@@ -11,6 +11,7 @@ use longfat_units::{Ecn, Span, Time};
 
 use crate::cargo::{Blocks, Hold};
 use crate::explicit;
+use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::runs::{Runs, SegmentRun};
 
@@ -41,6 +42,8 @@ pub(crate) struct Receiver {
     pending: Option<(Packet, Time)>,
     /// How many segments it covers.
     held: u64,
+    /// What has arrived of packets that have numbers.
+    numbered: Option<Box<NumberedArrivals>>,
     /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
     marked: bool,
     received: Received,
@@ -141,6 +144,7 @@ impl Receiver {
             echo,
             pending: None,
             held: 0,
+            numbered: None,
             marked: false,
             received: Received {
                 first: 0,
@@ -162,6 +166,42 @@ impl Receiver {
         if tells { Self { reports: Reports::Twice, ..self } } else { self }
     }
 
+    /// The same receiver, if packets are `numbered` or are not. If they are, no segment is ever expected as it is
+    /// otherwise.
+    #[must_use]
+    pub(crate) fn numbering(self, numbered: bool) -> Self {
+        if !numbered {
+            return self;
+        }
+        Self { expected: u64::MAX, numbered: Some(Box::default()), ..self }
+    }
+
+    /// The log of numbered packets, if they are numbered.
+    pub(crate) fn log(&mut self) -> Option<&mut Log> {
+        self.numbered.as_mut().map(|numbered| numbered.log())
+    }
+
+    /// A numbered packet arrives at `at`.
+    #[inline(never)]
+    fn on_numbered(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
+        let numbered = self.numbered.as_mut()?;
+        let arrival = numbered.take(data, at);
+        let expected = numbered.expected();
+        if arrival.is_new {
+            self.received.count(at);
+        } else {
+            self.received.again += 1;
+        }
+        if expected == self.limit && self.received.complete.is_none() {
+            self.received.complete = Some(at);
+        }
+        let (_, flags) = match self.delay {
+            Some(delay) => self.hold_back(delay, data, at, !arrival.urgent, hold)?,
+            None => (data.sent, data.flags),
+        };
+        Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(data.cargo()))
+    }
+
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
@@ -175,6 +215,8 @@ impl Receiver {
         if unbroken {
             self.expected += 1;
             self.received.count(at);
+        } else if self.numbered.is_some() {
+            return self.on_numbered(data, at, hold);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
             let (sent, flags) = if let Some(delay) = self.delay {
                 self.hold_back(delay, data, at, false, hold)?
@@ -226,7 +268,10 @@ impl Receiver {
         if !may || self.held >= delay.every {
             return Some((sent, flags));
         }
-        let ack = self.acknowledge(data, sent, flags).with_cargo(data.cargo());
+        let ack = self
+            .acknowledge_numbered(data, until, flags)
+            .unwrap_or_else(|| self.acknowledge(data, sent, flags))
+            .with_cargo(data.cargo());
         self.pending = Some((ack, until));
         None
     }
@@ -324,6 +369,13 @@ impl Receiver {
             hop: 0,
             flags,
         }
+    }
+
+    /// The same for numbered packets, if they are numbered; it leaves at `at`.
+    fn acknowledge_numbered(&self, data: &Packet, at: Time, covered: Flags) -> Option<Packet> {
+        let (number, sent) = self.numbered.as_ref()?.report(at);
+        let flags = Flags::ACK.with(covered.and(explicit::RETURNED));
+        Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
     }
 
     pub(crate) fn received(&self) -> &Received {

@@ -54,6 +54,7 @@ impl Choices {
                 "recovery = \"newreno\"\n",
                 "recovery = \"reno\"\n",
                 "recovery = \"rack\"\n",
+                "recovery = \"quic\"\n",
             ]),
             self.of(&["", "initial_window = 1\n", "initial_window = 200\n"]),
             self.of(&["", "rto_estimator = \"linux\"\n"]),
@@ -68,7 +69,7 @@ impl Choices {
                 "window_validation = \"rfc2861\"\n",
                 "window_validation = \"rfc7661\"\n",
             ]),
-            self.of(&["", "careful_resume = { window = 1e7, rtt = \"4 ms\" }\n"]),
+            self.of(&["", "careful_resume = { window = 4000, rtt = \"4 ms\" }\n"]),
         ];
         format!(
             "duration = \"150 ms\"\nwarmup = \"{}\"\nsample = \"3 ms\"\n

@@ -39,7 +39,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "ecn": [True, False],
     "initial_window": [ABSENT, 1, 1000],
     "slow_start": [ABSENT, "limited", "hystart++"],
-    "recovery": [ABSENT, "newreno", "reno", "rack"],
+    "recovery": [ABSENT, "newreno", "reno", "rack", "quic"],
     "delayed_ack": [ABSENT, True],
     "ack_every": [ABSENT, 1, 9],
     "pacing": [ABSENT, "spread", "none"],

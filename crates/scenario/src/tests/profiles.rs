@@ -62,6 +62,13 @@ fn every_profile_can_be_read_and_is_written_out() {
             assert_ne!(*value, Given::Nothing, "{key}");
             assert!(text.contains(&format!("\n{key} = ")), "`{key}` is not a key of a flow");
         }
+        for (control, key, value) in profile.with {
+            assert_ne!(*value, Given::Nothing, "{key}");
+            assert!(text.contains(&format!("\n{key} = ")), "`{key}` is not a key of a flow");
+            assert!(!keys.contains(key), "{} sets `{key}` twice", profile.name);
+            let known = longfat_control::CONTROLLERS.iter().any(|entry| entry.name == *control);
+            assert!(known, "there is no controller `{control}`");
+        }
     }
 }
 
@@ -144,4 +151,24 @@ fn what_a_host_cannot_do_is_refused() {
         assert!(message.contains(reason), "{given}: {message}");
         assert!(message.contains("--> --set:1:"), "{message}");
     }
+}
+
+#[test]
+fn linux_has_hystart_for_cubic_alone() {
+    let linux = "flow.forward.profile=linux-6";
+    let slow_start = |overrides: &[&str]| transport(overrides).slow_start.name();
+    assert_eq!(slow_start(&[linux]), "standard");
+    for cubic in
+        ["flow.forward.control=cubic", "flow.forward.control={ kind = \"cubic\", c = 0.5 }"]
+    {
+        assert_eq!(slow_start(&[cubic]), "standard");
+        assert_eq!(slow_start(&[linux, cubic]), "hystart++");
+        let limited = "flow.forward.slow_start=limited";
+        assert_eq!(slow_start(&[linux, cubic, limited]), "limited", "the flow overrides it");
+    }
+    let host = transport(&[linux]);
+    assert_eq!((host.recovery, host.delayed_ack, host.ack_every), (Recovery::Rack, true, 2));
+    let quic = transport(&["flow.forward.profile=quic-9002", "flow.forward.ack_every=10"]);
+    assert_eq!((quic.recovery, quic.ack_every), (Recovery::Quic, 10));
+    assert_eq!(quic.ack_delay, Span::from_millis(25));
 }

@@ -393,6 +393,9 @@ fn host() -> impl Strategy<Value = String> {
         })
 }
 
+const PROFILES: &[&str] =
+    &["\"1995\"", "\"linux-6\"", "\"ns2-2005\"", "\"quic-9002\"", "\"rfc\"", "\"none\""];
+
 fn transport() -> impl Strategy<Value = String> {
     let access = prop_oneof![
         Just("\"none\"".to_string()),
@@ -405,7 +408,7 @@ fn transport() -> impl Strategy<Value = String> {
         (0.001..1e12_f64).prop_map(|rate| format!("{{ rate = \"{rate} /s\" }}")),
     ];
     (
-        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\""])),
+        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\"", "\"quic\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("rto_tick", span(1..10_000_000_000_000)),
@@ -415,7 +418,7 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),
-        maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
+        maybe("profile", words(PROFILES)),
         host(),
     )
         .prop_map(

@@ -1,6 +1,7 @@
 //! What the sender does about losses found by time, and to find them (RFC 8985).
 
 use longfat_control::{Cause, Wants};
+use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::output::Next;
@@ -203,6 +204,9 @@ impl Sender {
 
     /// The probe that is to leave now, if one is (section 7.3): new data, or the last segment again.
     pub(super) fn next_probe(&mut self) -> Option<Next> {
+        if self.config.recovery == Recovery::Quic {
+            return self.next_numbered_probe();
+        }
         if !self.rack().is_some_and(Rack::take_probe) || !self.is_probeable() {
             return None;
         }

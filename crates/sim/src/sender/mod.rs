@@ -11,6 +11,8 @@ mod delivery;
 mod duplicates;
 mod input;
 mod measure;
+mod numbered;
+mod numbers;
 mod output;
 mod pacing;
 mod rack;
@@ -33,6 +35,8 @@ pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::SenderCounts;
+pub(crate) use numbered::Numbered;
+use numbers::Numbers;
 use pacing::Pacer;
 use rack::Rack;
 use reduction::Reduction;
@@ -176,8 +180,9 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// How many segments the window allows in flight.
+    /// How many segments the window allows in flight, and how many it does at least.
     allowed: u64,
+    least: i64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
@@ -216,6 +221,8 @@ struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
+    /// Of packets that have numbers.
+    numbers: Option<Numbers>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
     /// What becomes of an unused window.
@@ -244,10 +251,12 @@ impl Extras {
     /// What these wishes and this configuration require of a flow with this initial window, if anything.
     fn of(wants: Wants, config: &SenderConfig, initial: f64) -> Option<Box<Self>> {
         let rack = (config.recovery == Recovery::Rack).then(Rack::new);
+        let numbers = (config.recovery == Recovery::Quic).then(Numbers::default);
         let validation = Validation::new(config.window_validation, initial);
         let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
         let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
-        if wants_nothing && rack.is_none() && validation.is_none() && resume.is_none() {
+        let finds_losses = rack.is_some() || numbers.is_some();
+        if wants_nothing && !finds_losses && validation.is_none() && resume.is_none() {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -255,6 +264,7 @@ impl Extras {
             wants,
             delivery_rate,
             rack,
+            numbers,
             reduction: None,
             validation,
             resume,
@@ -297,6 +307,7 @@ impl Sender {
             next: 0,
             limit: config.segments.unwrap_or(u64::MAX),
             allowed: 0,
+            least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
@@ -337,6 +348,11 @@ impl Sender {
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
+        if self.config.recovery == Recovery::Quic {
+            // A single packet may leave at once (RFC 9002, section 7.3.2).
+            self.fast_retransmit = true;
+            return self.reduce(now, Cause::Loss, in_flight);
+        }
         self.state = State::Recovery { point: self.next };
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
@@ -349,7 +365,9 @@ impl Sender {
     #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
         self.remember(now, cause);
-        self.once.answered(self.next);
+        let next = self.next;
+        let answered = self.numbers().map_or(next, Numbers::react);
+        self.once.answered(answered);
         self.announce_reduction = self.config.ecn;
         self.measured.reduced();
         self.resize_before_reaction(now);
@@ -391,7 +409,7 @@ impl Sender {
         let window = self.control.window().0;
         self.measured.window(now, window);
         // Signed: processors convert that in one instruction.
-        let allowed = (window as i64).max(1).cast_unsigned();
+        let allowed = (window as i64).max(self.least).cast_unsigned();
         self.allowed = allowed.min(self.config.max_window);
     }
 

@@ -111,7 +111,7 @@ impl Sender {
     }
 
     /// The window is another one from now on.
-    fn resize(&mut self, now: Time, resized: Option<Resized>) {
+    pub(super) fn resize(&mut self, now: Time, resized: Option<Resized>) {
         let Some(Resized { window, threshold }) = resized else { return };
         let event = Adjustment { now, window: Segments(window), threshold };
         self.control.on_adjustment(&event, self.timer.path());

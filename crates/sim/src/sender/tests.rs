@@ -1,5 +1,6 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
+mod numbered;
 mod pacing;
 mod rack;
 mod resize;

@@ -205,7 +205,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
             ][..],
         ),
         select(vec![100_u32, 576, 1500, 9000]),
-        select(&["sack", "newreno", "reno", "rack"][..]),
+        select(&["sack", "newreno", "reno", "rack", "quic"][..]),
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
         select(&PACINGS[..]),
