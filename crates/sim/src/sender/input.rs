@@ -218,7 +218,7 @@ impl Sender {
             self.timer.set(restarted);
             self.duplicates.clear();
             if self.unacknowledged >= point {
-                self.state = State::Open;
+                self.is_repaired();
             }
             return;
         }
@@ -234,10 +234,16 @@ impl Sender {
             Recovery::Reno => {
                 self.timer.set(restarted);
                 self.once.reopen(self.unacknowledged);
-                self.state = State::Open;
+                self.is_repaired();
                 self.duplicates.clear();
             }
         }
+    }
+
+    /// The recovery is over, even if pacing has not let its first retransmission go yet.
+    fn is_repaired(&mut self) {
+        self.state = State::Open;
+        self.fast_retransmit = false;
     }
 
     /// Can this duplicate indicate a loss? One that later acknowledgments have passed cannot.
