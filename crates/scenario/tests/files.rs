@@ -206,3 +206,20 @@ fn long_names_and_deep_keys_are_refused_at_once() {
     assert!(deep.contains("the key has 100001 names, but no value lies deeper than 16"), "{deep}");
     assert!(set(vec!["a"; 16].join(".")).contains("`a`"));
 }
+
+#[test]
+fn linux_has_hystart_for_cubic_alone() {
+    let slow_start = |control: &str, more: &str| {
+        let text = SHORT.replace("control = \"reno\"", &format!("control = {control}\n{more}"));
+        let scenario = Scenario::read(&text, "short.toml", &[], None).expect("it is right");
+        scenario.flows[0].transport.slow_start.name()
+    };
+    let linux = "profile = \"linux-6\"";
+    assert_eq!(slow_start("\"reno\"", linux), "standard");
+    for cubic in ["\"cubic\"", "{ kind = \"cubic\", c = 0.5 }"] {
+        assert_eq!(slow_start(cubic, ""), "standard");
+        assert_eq!(slow_start(cubic, linux), "hystart++");
+        let limited = format!("{linux}\nslow_start = \"limited\"");
+        assert_eq!(slow_start(cubic, &limited), "limited", "the flow overrides it");
+    }
+}

@@ -154,21 +154,12 @@ fn what_a_host_cannot_do_is_refused() {
 }
 
 #[test]
-fn linux_has_hystart_for_cubic_alone() {
-    let linux = "flow.forward.profile=linux-6";
-    let slow_start = |overrides: &[&str]| transport(overrides).slow_start.name();
-    assert_eq!(slow_start(&[linux]), "standard");
-    for cubic in
-        ["flow.forward.control=cubic", "flow.forward.control={ kind = \"cubic\", c = 0.5 }"]
-    {
-        assert_eq!(slow_start(&[cubic]), "standard");
-        assert_eq!(slow_start(&[linux, cubic]), "hystart++");
-        let limited = "flow.forward.slow_start=limited";
-        assert_eq!(slow_start(&[linux, cubic, limited]), "limited", "the flow overrides it");
-    }
-    let host = transport(&[linux]);
-    assert_eq!((host.recovery, host.delayed_ack, host.ack_every), (Recovery::Rack, true, 2));
+fn the_hosts_of_today_are_profiles() {
+    let linux = transport(&["flow.forward.profile=linux-6"]);
+    assert_eq!((linux.recovery, linux.delayed_ack, linux.ack_every), (Recovery::Rack, true, 2));
+    assert_eq!(linux.window_validation, WindowValidation::Rfc2861);
     let quic = transport(&["flow.forward.profile=quic-9002", "flow.forward.ack_every=10"]);
     assert_eq!((quic.recovery, quic.ack_every), (Recovery::Quic, 10));
     assert_eq!(quic.ack_delay, Span::from_millis(25));
+    assert_eq!(quic.send_quantum, Some(SendQuantum::Packets(10)));
 }

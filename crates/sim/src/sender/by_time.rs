@@ -71,6 +71,9 @@ impl Sender {
         if let Some(validation) = &mut extras.validation {
             validation.undo();
         }
+        if let Some(resume) = &mut extras.resume {
+            resume.undo();
+        }
         match undo.before {
             Some(before) => self.control = before,
             None => extras.spurious = Some(undo.cause),

@@ -147,7 +147,7 @@ impl Sender {
         let unacknowledged = self.unacknowledged;
         let Some(numbers) = self.numbers() else { return };
         numbers.on_sent(now, segment, again, unacknowledged);
-        self.settle_numbers();
+        self.settle_numbers(now);
     }
 
     /// An acknowledgment arrives.
@@ -198,7 +198,7 @@ impl Sender {
         if found.persistent {
             self.collapse(now, in_flight);
         }
-        self.settle_numbers();
+        self.settle_numbers(now);
     }
 
     /// Takes in which packets have arrived.
@@ -236,7 +236,7 @@ impl Sender {
         let (timeout, unacknowledged) = (self.timer.timeout(), self.unacknowledged);
         let Some(numbers) = self.numbers() else { return Found::default() };
         let found = numbers.detect(now, smoothed, timeout, unacknowledged);
-        self.settle_numbers();
+        self.settle_numbers(now);
         found
     }
 
@@ -258,7 +258,7 @@ impl Sender {
             self.fast_retransmit = true;
             self.pacer.cancel();
         }
-        self.settle_numbers();
+        self.settle_numbers(now);
         self.set_alarm();
     }
 
@@ -302,7 +302,7 @@ impl Sender {
     }
 
     /// The numbers have changed: keeps what the rest of the sender goes by.
-    fn settle_numbers(&mut self) {
+    fn settle_numbers(&mut self, now: Time) {
         let (unacknowledged, next) = (self.unacknowledged, self.next);
         let timeout = self.timer.timeout();
         let Some(numbers) = self.numbers() else { return };
@@ -313,6 +313,7 @@ impl Sender {
         let (in_flight, deadline) = (numbers.in_flight(), numbers.deadline(timeout));
         self.state = if repairs { State::Recovery { point: u64::MAX } } else { State::Open };
         self.scoreboard.set_in_flight(next - unacknowledged, in_flight, repairs);
-        self.timer.set(deadline);
+        // An acknowledgment that ends the doubling may find that its time is over.
+        self.timer.set(deadline.max(now));
     }
 }

@@ -149,6 +149,13 @@ impl Resume {
         Some(Resized { window, threshold: Some(Segments(window)) })
     }
 
+    /// The reaction was needless: the unvalidated segments are as good as before.
+    pub(super) fn undo(&mut self) {
+        if let Phase::SafeRetreat { last } = self.phase {
+            self.phase = Phase::Validating { last };
+        }
+    }
+
     /// After a time-out all is as usual.
     pub(super) fn on_timeout(&mut self) {
         self.phase = Phase::Normal;

@@ -240,6 +240,18 @@ fn an_acknowledgment_ends_the_doubling() {
 }
 
 #[test]
+fn a_time_out_that_would_lie_in_the_past_is_due_at_once() {
+    // The second ten leave at 100 ms, and take 400 ms longer. Probes leave at 240 ms, and after twice the time-out of
+    // 140 ms; the next would leave 560 ms after those. At 600 ms acknowledgments end the doubling.
+    let late: Vec<(u64, u64)> = (10..20).map(|number| (number, 400)).collect();
+    let mut wire = Wire::new(10.0, quic(200), &[], &late);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    let times: Vec<u64> = wire.log.iter().map(|sent| sent.0).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[test]
 fn only_persistent_congestion_collapses_the_window() {
     // Section 7.6: three probe time-outs are 455 ms. Ten leave at 0; from 8 on all is lost, up to the probes of the third
     // or of the fourth time-out. Only what left after the first round trip was known counts: from 151.7 to 455.1 ms, or to
