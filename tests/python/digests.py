@@ -35,6 +35,8 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/cellular.toml": {},
     "scenarios/first.toml": {},
     "scenarios/handover.toml": {"duration": "70 s"},
+    "scenarios/known-path.toml": {},
+    "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
     "scenarios/three-reno-1G.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way-500M.toml": {"duration": "6 s", "warmup": "2 s"},

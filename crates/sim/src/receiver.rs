@@ -254,15 +254,12 @@ impl Receiver {
         may: bool,
         hold: &mut Hold,
     ) -> Option<(Time, Flags)> {
-        let (sent, flags, until) = match self.pending.take() {
-            Some((first, until)) => {
-                hold.combine(first.cargo(), data.cargo());
-                (first.sent, data.flags.and(first.flags), until)
-            }
-            None => {
-                self.held = 0;
-                (data.sent, data.flags, at + delay.most)
-            }
+        let (sent, flags, until) = if let Some((first, until)) = self.pending.take() {
+            hold.combine(first.cargo(), data.cargo());
+            (first.sent, data.flags.and(first.flags), until)
+        } else {
+            self.held = 0;
+            (data.sent, data.flags, at + delay.most)
         };
         self.held += 1;
         if !may || self.held >= delay.every {

@@ -11,7 +11,7 @@
 //!                     up to PipeSize afterwards
 //! ```
 //!
-//! PipeSize is what was in flight when the window jumped, and what has been acknowledged since.
+//! `PipeSize` is what was in flight when the window jumped, and what has been acknowledged since.
 //!
 //! Differences from the RFC:
 //! - Acknowledged means acknowledged in order, also for a transport that numbers its packets.

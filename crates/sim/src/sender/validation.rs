@@ -170,7 +170,7 @@ impl Validation {
             return None;
         }
         if let Some(carried) = pipe.carried.take() {
-            return pipe.end_recovery(usage, carried);
+            return Some(pipe.end_recovery(usage, carried));
         }
         pipe.sample(usage);
         pipe.expire(usage, self.initial)
@@ -286,7 +286,7 @@ impl PipeAck {
         if periods == 0 {
             return None;
         }
-        self.valid_at = self.valid_at + NON_VALIDATED_PERIOD * periods;
+        self.valid_at += NON_VALIDATED_PERIOD * periods;
         let mut window = usage.window;
         let threshold = usage.remembering(window);
         (0..periods.min(64)).for_each(|_| window = (window / 2.0).max(initial.min(window)));
@@ -294,10 +294,10 @@ impl PipeAck {
     }
 
     /// Section 4.4.1: what had to be sent again was not carried.
-    fn end_recovery(&mut self, usage: &Usage, carried: Carried) -> Option<Resized> {
+    fn end_recovery(&mut self, usage: &Usage, carried: Carried) -> Resized {
         let segments = (carried.segments - carried.again as f64) * carried.kept;
         self.valid_at = usage.now;
         let window = segments.max(1.0).min(usage.window);
-        Some(Resized { window, threshold: Some(Segments(window.max(2.0))) })
+        Resized { window, threshold: Some(Segments(window.max(2.0))) }
     }
 }

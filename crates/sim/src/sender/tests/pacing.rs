@@ -230,7 +230,7 @@ fn a_recovery_that_ends_while_its_retransmission_waits_repeats_nothing() {
         let mut until = Span::from_millis(250);
         dialogue.run(until);
         while dialogue.log.last().map(|sent| sent.0) != Some(dialogue.now.0 / 1_000_000_000) {
-            until = until + Span::from_millis(1);
+            until += Span::from_millis(1);
             dialogue.run(until);
         }
         let (now, sender) = (dialogue.now, &mut dialogue.sender);
