@@ -48,16 +48,46 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """
     if seed is not None:
         check_seed(seed)
-    text, origin, name, folder = _load(source)
-    assignments = _assignments(changes)
-    for given in (text, *assignments):
-        if not _is_unicode(given):
-            message = f"`{shown(given[:80])}` is not Unicode text"
-            raise ScenarioError(message)
-    number = None if seed is None else operator.index(seed)
-    return Scenario.parse(
-        text, shown(origin), overrides=assignments, seed=number, folder=folder
-    ), name
+    loaded = Template(source)
+    return loaded.read(seed=seed, changes=changes), loaded.name
+
+
+class Template:
+    """A scenario that is read many times, each time with other changes.
+
+    Attributes:
+        text: The scenario file.
+        name: A short name for it, as from `read`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Loads a scenario from anywhere; nothing is checked yet.
+
+        Raises:
+            ScenarioError: It is no text, or a dictionary that TOML cannot hold.
+            OSError: The file cannot be read.
+        """
+        self.text, self._origin, self.name, self._folder = _load(source)
+
+    def read(self, *, seed: int | None = None, changes: Changes = ()) -> Scenario:
+        """Reads and checks it, with changes.
+
+        Raises:
+            ScenarioError: The scenario is wrong.
+        """
+        assignments = _assignments(changes)
+        for given in (self.text, *assignments):
+            if not _is_unicode(given):
+                message = f"`{shown(given[:80])}` is not Unicode text"
+                raise ScenarioError(message)
+        number = None if seed is None else operator.index(seed)
+        return Scenario.parse(
+            self.text,
+            shown(self._origin),
+            overrides=assignments,
+            seed=number,
+            folder=self._folder,
+        )
 
 
 def check_seed(seed: int) -> None:

@@ -15,7 +15,7 @@ pub(crate) struct Packet {
     /// The flow it belongs to.
     pub(crate) flow: u32,
     /// With [`Flags::CARGO`]: the handle of its cargo. Data without: its priority as a rank, 0 the highest.
-    /// Acknowledgment without: the receive window in segments, 0 if it tells none.
+    /// Acknowledgment without: what its receiver reports beside what has arrived ([`crate::cargo::Report`]).
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,

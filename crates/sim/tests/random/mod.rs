@@ -248,6 +248,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "fiber",
                 "blitz",
                 "anti-ecn",
+                "dctcp",
+                "prague",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
             ][..],
         ),
@@ -261,8 +263,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
         of(select(&RECEIVE_WINDOWS[..])),
     );
     let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
-    (sender, bounds, any::<(bool, bool)>(), 1_u32..4, place(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop), (reverse, jitter), count, span, extra)| {
+    (sender, bounds, any::<[bool; 3]>(), 1_u32..4, place(), 0_u32..40).prop_map(
+        |(sender, (size, most, access, start, stop), [reverse, jitter, counts], count, span, extra)| {
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
             let allowed = allowed.filter(|_| control != "blitz");
             // A burst leaves at the access rate, whatever the flow would like.
@@ -283,6 +285,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
+                counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
             text.extend(optional.into_iter().flatten());
             (text, span, extra)
