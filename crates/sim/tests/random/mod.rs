@@ -62,9 +62,12 @@ fn is_queue(line: &str) -> bool {
 /// A group of flows with its place filled in: name, path, and a round trip that its links allow.
 fn placed(text: &str, index: usize, path: &[(usize, bool)], extra: u32, delays: &[u32]) -> String {
     let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
-    let name = |&(link, backwards): &(usize, bool)| match backwards {
-        false => format!("\"l{link}\""),
-        true => format!("{{ link = \"l{link}\", reverse = true }}"),
+    let name = |&(link, backwards): &(usize, bool)| {
+        if backwards {
+            format!("{{ link = \"l{link}\", reverse = true }}")
+        } else {
+            format!("\"l{link}\"")
+        }
     };
     let names: Vec<String> = path.iter().map(name).collect();
     text.replace("NAME", &format!("group{index}"))
