@@ -14,6 +14,7 @@ mod explicit;
 mod feed;
 mod flow;
 mod network;
+mod numbered;
 mod options;
 mod packet;
 mod pipe;

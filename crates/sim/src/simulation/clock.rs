@@ -4,8 +4,6 @@ use longfat_units::Time;
 
 use super::Simulation;
 use crate::events::Timer;
-use crate::flow::Source;
-use crate::sender::Sends;
 
 impl Simulation {
     /// Handles the next timer, which has run out.
@@ -67,7 +65,7 @@ impl Simulation {
     /// Calls a flow's controller at the time it asked for, if it still wants the call.
     fn alarm(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
-        let Source::Windowed(sender) = &mut flow.source else { return };
+        let Some(sender) = flow.source.sender_mut() else { return };
         if flow.alarm_at != self.now {
             return;
         }
