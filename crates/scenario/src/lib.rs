@@ -8,6 +8,7 @@
 //! flow whose start is random starts at the same time in both.
 
 mod anti_ecn;
+mod application;
 mod catalogue;
 pub mod chance;
 mod change;
@@ -18,6 +19,7 @@ mod fields;
 mod flow;
 mod group;
 mod impairment;
+mod interval;
 mod lengths;
 mod link;
 mod overrides;
@@ -41,11 +43,13 @@ use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Rate, Span};
 
+pub use application::{Application, BitRateRule, Objects, Video, Writes};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
 pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
+pub use interval::Interval;
 pub use profile::{PROFILES, Profile};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
@@ -158,7 +162,7 @@ pub struct FlowGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// How many flows.
+    /// How many flows, or clients with as many flows as they have connections.
     pub count: u64,
     /// Indices into [`Scenario::links`], in the order of travel.
     pub path: Vec<usize>,
@@ -170,8 +174,10 @@ pub struct FlowGroup {
     pub start: Spans,
     /// When the flows stop sending new data; `None`: never.
     pub stop: Option<Span>,
-    /// How much each flow has to send; `None`: without end.
+    /// How much each flow has to send; `None`: without end, or what an application writes.
     pub size: Option<Bytes>,
+    /// What writes the data of the flows; `None`: all of it is there from the start.
+    pub application: Option<Application>,
     /// How each flow sends.
     pub transport: Transport,
 }
@@ -369,6 +375,18 @@ impl PartialEq for Scenario {
     }
 }
 
+impl FlowGroup {
+    /// How many flows it has in all.
+    pub fn flows(&self) -> u64 {
+        self.count * self.connections()
+    }
+
+    /// How many flows belong together, because one client uses them all.
+    pub fn connections(&self) -> u64 {
+        self.application.as_ref().map_or(1, Application::connections)
+    }
+}
+
 impl Scenario {
     /// For each link, the size of the largest packet that crosses it in either direction.
     pub fn largest_packets(&self) -> Vec<Bytes> {
@@ -376,7 +394,9 @@ impl Scenario {
     }
 
     /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.
+    /// The connections of one client have both in common.
     pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let index = index / group.connections();
         let draw = |what: &str| {
             let mut stream =
                 chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));

@@ -7,6 +7,7 @@ use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
+use crate::application::write_application;
 use crate::change::write_change;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
@@ -116,6 +117,9 @@ fn flow_json(links: &[Link], flow: &FlowGroup) -> Value {
         ("stop", or_none(flow.stop, span)),
         ("size", size.into()),
     ]);
+    if let Some(application) = &flow.application {
+        keys.insert("application".into(), write_application(application));
+    }
     keys.append(&mut transport(&flow.transport));
     Value::Object(keys)
 }
@@ -128,7 +132,7 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
         ("reverse", group.reverse.into()),
         ("arrivals", one("poisson", per_second(group.arrivals))),
         ("count", or_none(group.count, Value::from)),
-        ("size", size(&group.size)),
+        ("size", write_size(&group.size)),
         ("rtt", spans(&group.rtt)),
         ("start", span(group.start)),
         ("stop", or_none(group.stop, span)),
@@ -150,7 +154,8 @@ fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
     Value::Array(path)
 }
 
-fn size(size: &Size) -> Value {
+/// A size, or a distribution of sizes.
+pub(crate) fn write_size(size: &Size) -> Value {
     let mean = |mean: f64| ("mean", Value::from(write_mean(mean)));
     match *size {
         Size::Fixed(bytes) => bytes.to_string().into(),

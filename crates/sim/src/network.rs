@@ -1,9 +1,12 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
+use std::sync::Arc;
+
 use longfat_queue::Site;
 use longfat_scenario::{FlowGroup, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
+use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
@@ -18,7 +21,8 @@ use crate::traffic::Traffic;
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) ports: Vec<Port>,
-    /// The long flows, then the live short ones; the places of finished short flows are reused.
+    /// The long flows, those that carry requests to them, then the live short ones; the places of finished short flows
+    /// are reused.
     pub(crate) flows: Vec<Flow>,
     /// The group number of each flow.
     pub(crate) groups: Vec<u32>,
@@ -27,6 +31,9 @@ pub(crate) struct Network {
     /// The places of finished short flows.
     free: Vec<u32>,
     pub(crate) traffic: Vec<Traffic>,
+    pub(crate) applications: Vec<Application>,
+    /// For each group of long flows, what its applications see, if it has any.
+    pub(crate) audiences: Vec<Option<Audience>>,
     /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
@@ -56,6 +63,12 @@ impl Network {
     /// The long flows.
     pub(crate) fn long_flows(&self) -> &[Flow] {
         &self.flows[..self.long]
+    }
+
+    /// The flows that carry requests.
+    pub(crate) fn request_flows(&self) -> impl Iterator<Item = &Flow> {
+        let others = self.flows[self.long..].iter();
+        others.filter(|flow| matches!(flow.member, Member::Requests(_)))
     }
 
     /// Packets in the pipes of the flows and on wires.
@@ -90,14 +103,19 @@ impl Network {
         let side = usize::from(reverse);
         let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
+        self.route_of((out.into(), back.into()))
+    }
+
+    /// The route along these ports, out and back.
+    fn route_of(&self, (out, back): (Arc<[usize]>, Arc<[usize]>)) -> Route {
         let sum = |span: fn(&Port) -> Span| {
-            let both = out.iter().chain(&back);
+            let both = out.iter().chain(&*back);
             both.fold(Span::ZERO, |sum, &port| sum + span(&self.ports[port]))
         };
         let (delay, shortening) = (sum(Port::delay), sum(Port::shortening));
         let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
         let acks_pass = back.iter().any(|&port| self.ports[port].reorders());
-        Route { out: out.into(), back: back.into(), delay, shortening, acks_pass, unaware }
+        Route { out, back, delay, shortening, acks_pass, unaware }
     }
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
@@ -128,7 +146,7 @@ impl Network {
         }
         let flow = &mut self.flows[packet.flow as usize];
         match flow.member {
-            Member::Long(..) => flow.dropped += 1,
+            Member::Long(..) | Member::Requests(_) => flow.dropped += 1,
             Member::Short(group, _) => self.traffic[group].note_drop(),
         }
     }
@@ -153,6 +171,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         long: 0,
         free: Vec::new(),
         traffic: Vec::new(),
+        applications: Vec::new(),
+        audiences: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
         wires: Vec::new(),
@@ -179,11 +199,12 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     }
     for (group_index, group) in scenario.flows.iter().enumerate() {
         let route = network.route(&group.path, group.reverse);
-        for index in 0..group.count {
+        for index in 0..group.flows() {
             add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
     }
     network.long = network.flows.len();
+    add_applications(&mut network, scenario);
     for (index, group) in scenario.traffic.iter().enumerate() {
         let route = network.route(&group.path, group.reverse);
         network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
@@ -263,6 +284,13 @@ fn add_flow(
         start,
         stop,
         segments: group.size.map(|size| size.0.div_ceil(group.transport.packet.0)),
+        // The applications are added in the order of their flows.
+        application: group.application.as_ref().map(|what| {
+            let before = scenario.flows[..group_index].iter();
+            let before = before.filter(|group| group.application.is_some());
+            let before: u64 = before.map(|group| group.count).sum();
+            (before + index / what.connections()) as u32
+        }),
         intervals: Intervals {
             measured_from: start.max(Time::ZERO + scenario.warmup),
             measured_until: active_until,
@@ -272,5 +300,76 @@ fn add_flow(
             .transport
             .host_jitter
             .map(|_| chance::stream(scenario.seed, &format!("flow/{}/{index}/host", group.name))),
+    }));
+}
+
+/// Adds what writes the data of long flows, and the flows that carry requests the other way.
+fn add_applications(network: &mut Network, scenario: &Scenario) {
+    let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+    let mut flows = 0;
+    for (group_index, group) in scenario.flows.iter().enumerate() {
+        let what = group.application.as_ref();
+        network.audiences.push(what.map(|what| Audience::new(what.clone(), group.count, measured)));
+        let Some(what) = what else {
+            flows += group.flows() as u32;
+            continue;
+        };
+        for index in 0..group.count {
+            let first = flows as usize;
+            let requests = network.flows.len() as u32;
+            if what.request().is_some() {
+                for connection in 0..what.connections() as usize {
+                    add_requests(network, (group_index, group), first + connection);
+                }
+            }
+            let start = network.flows[first].start;
+            network.applications.push(Application::new(&ApplicationConfig {
+                scenario,
+                group,
+                group_index,
+                index,
+                what,
+                flows,
+                requests,
+                start,
+            }));
+            flows += what.connections() as u32;
+        }
+    }
+}
+
+/// Adds the flow that carries requests to a long flow: back along its path, with the same transport but no link or
+/// processing of its own before the first link.
+fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup), to: usize) {
+    let Flow { ref out, ref back, start, rtt, application, .. } = network.flows[to];
+    let route = network.route_of((Arc::clone(&back.ports), Arc::clone(&out.ports)));
+    let request = group.application.as_ref().and_then(longfat_scenario::Application::request);
+    let (packet, _) =
+        request_packets(request.expect("only clients have requests"), group.transport.packet);
+    // Headers alone would be an acknowledgment.
+    let packet = packet.max(Bytes(u64::from(ACK_BYTES) + 1));
+    let mut transport = group.transport.clone();
+    (transport.packet, transport.access, transport.host_jitter) = (packet, None, None);
+    let flow = network.flows.len() as u32;
+    let slots = network.add_flow_slots(&route, flow, packet);
+    network.add_flow(Flow::new(&FlowConfig {
+        flow,
+        member: Member::Requests(group_index),
+        slots,
+        route: &route,
+        control: &group.control,
+        transport: &transport,
+        negotiation: Negotiation::new(&group.control, route.unaware),
+        rtt,
+        start,
+        stop: None,
+        segments: None,
+        application,
+        intervals: Intervals {
+            measured_from: network.measured_from,
+            measured_until: Time::NEVER,
+            series: None,
+        },
+        chance: None,
     }));
 }

@@ -306,6 +306,11 @@ impl Receiver {
         }
     }
 
+    /// Everything below this has arrived.
+    pub(crate) fn expected(&self) -> u64 {
+        self.expected
+    }
+
     pub(crate) fn received(&self) -> &Received {
         &self.received
     }

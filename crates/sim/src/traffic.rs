@@ -3,22 +3,18 @@
 //! What remains of finished flows is counts, a histogram of completion times, and a row each. The host may take these
 //! rows during the run; then only live flows take memory.
 
-use hdrhistogram::Histogram;
 use longfat_scenario::chance::{self, Stream};
-use longfat_scenario::{Scenario, Size, Spans, TrafficGroup};
-use longfat_units::{Bytes, Rate, Span, Time, math};
-use rand_distr::{Distribution, Exp1, LogNormal, Pareto};
+use longfat_scenario::{Scenario, Spans, TrafficGroup};
+use longfat_units::{Bytes, Rate, Span, Time};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::draw;
+use crate::durations::Durations;
 use crate::explicit::Negotiation;
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
-
-/// Completion times are recorded to three significant digits.
-const DIGITS: u8 = 3;
-const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
 /// One group of short flows.
 #[derive(Debug)]
@@ -57,13 +53,6 @@ pub(crate) struct Tally {
     rows: Vec<Transfer>,
 }
 
-/// Times of transfers: a histogram in nanoseconds, and their sum in picoseconds.
-#[derive(Debug)]
-struct Durations {
-    counts: Histogram<u64>,
-    sum: u128,
-}
-
 /// A transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfer {
@@ -85,7 +74,7 @@ impl Transfer {
     /// What is known about a flow so far; `None` if it is not finite or has not begun.
     pub(crate) fn of(flow: &Flow) -> Option<Self> {
         let sender = flow.source.sender()?;
-        let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
+        let (Member::Long(_, index) | Member::Short(_, index)) = flow.member else { return None };
         Some(Self {
             index,
             start: flow.start,
@@ -124,43 +113,6 @@ struct TrafficSummary {
     completion_s: serde_json::Value,
     acknowledged_s: serde_json::Value,
     power_bit_s2: Option<f64>,
-}
-
-impl Durations {
-    fn new() -> Self {
-        // Three digits, and no upper bound.
-        let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
-        counts.auto(true);
-        Self { counts, sum: 0 }
-    }
-
-    fn add(&mut self, time: Span) {
-        let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
-        self.counts.record(nanoseconds).expect("the histogram grows");
-        self.sum += u128::from(time.0);
-    }
-
-    /// How many there are.
-    fn count(&self) -> u64 {
-        self.counts.len()
-    }
-
-    /// In seconds.
-    fn mean(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.sum as f64 * 1e-12 / self.count() as f64)
-    }
-
-    fn told(&self) -> serde_json::Value {
-        let quantile = |share: f64| {
-            (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
-        };
-        json!({
-            "mean": self.mean(),
-            "p50": quantile(0.5),
-            "p90": quantile(0.9),
-            "p99": quantile(0.99),
-        })
-    }
 }
 
 impl Traffic {
@@ -206,17 +158,17 @@ impl Traffic {
     /// When the flow after one that arrived at `now` arrives: a Poisson process.
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
         self.left = self.left.checked_sub(1)?;
-        let exponential: f64 = Exp1.sample(&mut self.arrivals);
-        // Thirty years: longer than the clock lasts, but finite.
-        let gap = (exponential / self.group.arrivals).min(1e9);
-        let next = now.saturating_add(Span::from_seconds_f64(gap));
+        let gap = draw::gap(self.group.arrivals, &mut self.arrivals);
+        let next = now.saturating_add(gap);
         let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         (next < stop).then_some(next)
     }
 
     /// Creates the flow that arrives now.
     pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
-        let segments = self.draw_size().div_ceil(self.group.transport.packet.0).max(1);
+        let segments = draw::size(&self.group.size, &mut self.sizes)
+            .div_ceil(self.group.transport.packet.0)
+            .max(1);
         let rtt = self.draw_round_trip();
         let (measured_from, measured_until) = self.measured;
         let index = self.arrived;
@@ -233,6 +185,7 @@ impl Traffic {
             start: now,
             stop: None,
             segments: Some(segments),
+            application: None,
             intervals: Intervals {
                 measured_from: measured_from.max(now),
                 measured_until,
@@ -248,33 +201,6 @@ impl Traffic {
     /// The size of its data packets.
     pub(crate) fn packet(&self) -> Bytes {
         self.group.transport.packet
-    }
-
-    /// A size in bytes.
-    fn draw_size(&mut self) -> u64 {
-        let stream = &mut self.sizes;
-        let bytes = match self.group.size {
-            Size::Fixed(bytes) => return bytes.0,
-            Size::Uniform(low, high) => {
-                low.0 as f64 + (high.0 - low.0) as f64 * chance::uniform(stream)
-            }
-            Size::Exponential { mean } => {
-                let exponential: f64 = Exp1.sample(stream);
-                mean * exponential
-            }
-            // The mean of a Pareto distribution with scale m is m·shape/(shape − 1).
-            Size::Pareto { mean, shape } => Pareto::new(mean * (shape - 1.0) / shape, shape)
-                .expect("a resolved scenario has a shape above 1")
-                .sample(stream),
-            // The mean of a log-normal distribution is exp(μ + σ²/2).
-            Size::LogNormal { mean, sigma } => {
-                LogNormal::new(math::ln(mean) - sigma * sigma / 2.0, sigma)
-                    .expect("a resolved scenario has a finite deviation")
-                    .sample(stream)
-            }
-        };
-        // A thousand terabytes are more than any run can carry.
-        bytes.min(1e15).ceil() as u64
     }
 
     fn draw_round_trip(&mut self) -> Span {
