@@ -90,8 +90,8 @@ impl FluidSetup {
     /// Directions of links that no flow crosses are left out.
     ///
     /// # Errors
-    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
-    /// links that change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
+    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size
+    /// or an application, links that change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
@@ -116,6 +116,9 @@ impl FluidSetup {
             setup.add_group(scenario, group)?;
         }
         for group in &scenario.traffic {
+            if group.replay.is_some() {
+                return Err(FluidError::Replay { flow: group.name.clone() });
+            }
             setup.add_traffic(group);
         }
         let mean_rtts = setup.mean_round_trips();
@@ -148,6 +151,9 @@ impl FluidSetup {
         };
         if group.size.is_some() {
             return Err(FluidError::Sized { flow: name.clone() });
+        }
+        if let Some(application) = &group.application {
+            return Err(FluidError::Application { flow: name.clone(), kind: application.kind() });
         }
         let route = self.route(&group.path, group.reverse);
         let index = self.groups.len() as u32;

@@ -5,7 +5,7 @@ use longfat_units::{Bytes, Rate, Span};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::{Problem, Problems};
-use crate::fields::{Field, Fields};
+use crate::fields::{Field, Fields, plural};
 use crate::interval::{Interval, interval, write_interval};
 use crate::lengths::UNLIMITED;
 use crate::size::{amount, size};
@@ -310,7 +310,10 @@ fn writes(fields: &Fields<'_>, packet: Option<Bytes>, problems: &mut Problems) -
             let whole = bytes.0.div_ceil(one.0);
             return Err(field
                 .problem(format!("a write of {bytes} is no whole number of packets of {one}"))
-                .help(format!("write \"{whole} packets\", or choose another `packet`")));
+                .help(format!(
+                    "write \"{}\", or choose another `packet`",
+                    plural(whole, "packet")
+                )));
         }
         Ok(bytes)
     });
@@ -365,8 +368,8 @@ fn request(fields: &Fields<'_>, packet: Option<Bytes>, problems: &mut Problems) 
         let bytes = amount(field, packet)?;
         if bytes <= ACK || bytes > LARGEST {
             let reason =
-                format!("a request of {bytes} is impossible: more than {ACK}, its headers");
-            return Err(field.problem(format!("{reason}, and at most {LARGEST}")));
+                format!("a request has more than its headers, {ACK}, and at most {LARGEST}");
+            return Err(field.problem(format!("{reason}, but this one has {bytes}")));
         }
         Ok(bytes)
     })

@@ -1,6 +1,6 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use longfat_control::Controller;
@@ -26,7 +26,12 @@ pub(crate) struct GroupContext<'a> {
     pub(crate) links: &'a Links<'a>,
     pub(crate) duration: Option<Span>,
     pub(crate) catalogue: &'a Catalogue,
+    /// The lists of flows that the scenario names.
+    pub(crate) lists: &'a Lists<'a>,
 }
+
+/// Lists of flows by the names of their files: the number of each text among those of the scenario, and the text.
+pub(crate) type Lists<'a> = BTreeMap<String, (usize, &'a str)>;
 
 /// One of the two kinds of group.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +168,7 @@ pub(crate) fn refuse_late_start(
     ));
 }
 
-fn controller(
+pub(crate) fn controller(
     chosen: Chosen<'_>,
     catalogue: &Catalogue,
     problems: &mut Problems,
@@ -177,7 +182,7 @@ fn controller(
 }
 
 /// Does the flow have what its controller cannot do without?
-fn provides(
+pub(crate) fn provides(
     fields: &Fields<'_>,
     transport: &Transport,
     control: &Choice<Controller>,
@@ -208,7 +213,7 @@ fn provides(
 
 /// Is the jitter of the host no longer than a packet takes on the slowest link of the path? More would not only blur
 /// where packets fall between those of others, but also how fast they are sent.
-fn jitter_is_small(
+pub(crate) fn jitter_is_small(
     fields: &Fields<'_>,
     transport: &Transport,
     (path, reverse): (&[usize], bool),
@@ -237,7 +242,7 @@ fn example_path(context: GroupContext<'_>) -> String {
 }
 
 /// Indices of the links of a path, in the order written.
-fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
+pub(crate) fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
     let Some(items) = field.node.list() else {
         let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
         return Err(field.wrong("a list of link names").maybe_help(help));
@@ -276,7 +281,7 @@ fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
 }
 
 /// Is every round trip at least as long as the links of the path?
-fn reaches(
+pub(crate) fn reaches(
     field: Field<'_>,
     rtt: &Spans,
     path: &[usize],

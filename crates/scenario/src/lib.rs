@@ -25,6 +25,7 @@ mod link;
 mod overrides;
 mod profile;
 mod read;
+mod replay;
 mod size;
 mod spans;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use error::{Diagnostic, Location, ScenarioError};
 pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
 pub use interval::Interval;
 pub use profile::{PROFILES, Profile};
+pub use replay::{ListedFlow, ListedKind, Replay};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -200,6 +202,8 @@ pub struct TrafficGroup {
     pub count: Option<u64>,
     /// How much each has to send.
     pub size: Size,
+    /// The flows one by one, instead of random ones; `arrivals` and `size` are then the means of the list.
+    pub replay: Option<Arc<Replay>>,
     /// Round-trip propagation delays, links included: the same for all, or drawn uniformly.
     pub rtt: Spans,
     /// When arrivals begin.
@@ -375,6 +379,15 @@ impl PartialEq for Scenario {
     }
 }
 
+impl TrafficGroup {
+    /// The paths that its flows take.
+    pub fn paths(&self) -> impl Iterator<Item = &[usize]> {
+        let listed = self.replay.as_ref().map_or(&[][..], |replay| replay.kinds());
+        let listed = listed.iter().map(|kind| kind.path.as_slice());
+        std::iter::once(self.path.as_slice()).chain(listed)
+    }
+}
+
 impl FlowGroup {
     /// How many flows it has in all.
     pub fn flows(&self) -> u64 {
@@ -410,8 +423,9 @@ impl Scenario {
 /// The size of the largest packet on each of `links` links, or the usual size where nothing crosses it.
 fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec<Bytes> {
     let mut largest = vec![None; links];
-    let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
-    let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
+    let flows = flows.iter().map(|flow| (flow.path.as_slice(), &flow.transport));
+    let traffic =
+        traffic.iter().flat_map(|group| group.paths().map(|path| (path, &group.transport)));
     for (path, transport) in flows.chain(traffic) {
         for &index in path {
             largest[index] = largest[index].max(Some(transport.packet));

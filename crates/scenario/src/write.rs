@@ -11,6 +11,7 @@ use crate::application::write_application;
 use crate::change::write_change;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
+use crate::replay::write_replay;
 use crate::size::write_mean;
 use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
@@ -38,7 +39,13 @@ impl Scenario {
             group(&mut text, "flow", &flow_json(&self.links, flow));
         }
         for traffic in &self.traffic {
-            group(&mut text, "traffic", &traffic_json(&self.links, traffic));
+            let mut keys = traffic_json(&self.links, traffic);
+            let replay = keys.as_object_mut().and_then(|keys| keys.remove("replay"));
+            group(&mut text, "traffic", &keys);
+            // The list on a line of its own, which reading depends on.
+            if let Some(replay) = replay {
+                table(&mut text, "traffic.replay", &replay);
+            }
         }
         text
     }
@@ -138,6 +145,11 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
         ("stop", or_none(group.stop, span)),
     ]);
     keys.append(&mut transport(&group.transport));
+    if let Some(replay) = &group.replay {
+        keys.retain(|key, _| !matches!(key.as_str(), "arrivals" | "count" | "size"));
+        let path = |list: &[usize]| path(links, list, group.reverse);
+        keys.insert("replay".into(), write_replay(replay, path, control));
+    }
     Value::Object(keys)
 }
 

@@ -88,8 +88,7 @@ impl Network {
         self.flows.push(flow);
     }
 
-    fn add_flow_slots(&mut self, route: &Route, flow: u32, packet: Bytes) -> Slots {
-        let [out, back] = route.ends();
+    fn add_flow_slots(&mut self, [out, back]: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
         Slots {
             out: self.add_slot(Pipe::new(out, flow, packet.0 as u32)),
             back: self.add_slot(Pipe::new(back, flow, ACK_BYTES)),
@@ -120,11 +119,12 @@ impl Network {
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
-        let route = self.traffic[group].route.clone();
-        let packet = self.traffic[group].packet();
+        let traffic = &self.traffic[group];
+        let ends = traffic.route().ends();
+        let packet = traffic.packet();
         if let Some(index) = self.free.pop() {
             let slots = self.flows[index as usize].slots;
-            let [out, back] = route.ends();
+            let [out, back] = ends;
             self.pipes[slots.out].lead(out, packet.0 as u32);
             self.pipes[slots.back].lead(back, ACK_BYTES);
             let flow = self.traffic[group].arrive(index, slots, now);
@@ -133,7 +133,7 @@ impl Network {
             return index;
         }
         let index = self.flows.len() as u32;
-        let slots = self.add_flow_slots(&route, index, packet);
+        let slots = self.add_flow_slots(ends, index, packet);
         let flow = self.traffic[group].arrive(index, slots, now);
         self.add_flow(flow);
         index
@@ -206,8 +206,9 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network.long = network.flows.len();
     add_applications(&mut network, scenario);
     for (index, group) in scenario.traffic.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
-        network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
+        let traffic =
+            Traffic::new(scenario, index, group.clone(), |path| network.route(path, group.reverse));
+        network.traffic.push(traffic);
     }
     network
 }
@@ -271,7 +272,7 @@ fn add_flow(
     let stop = group.stop.map(|stop| Time::ZERO + stop);
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(route, flow, group.transport.packet);
+    let slots = network.add_flow_slots(route.ends(), flow, group.transport.packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Long(group_index, index),
@@ -351,7 +352,7 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
     let mut transport = group.transport.clone();
     (transport.packet, transport.access, transport.host_jitter) = (packet, None, None);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(&route, flow, packet);
+    let slots = network.add_flow_slots(route.ends(), flow, packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Requests(group_index),

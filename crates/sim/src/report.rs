@@ -4,7 +4,7 @@ use longfat_scenario::Scenario;
 use longfat_units::{Bytes, Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
-use crate::application::{Audience, Exchange};
+use crate::application::Exchange;
 use crate::explicit::{Listener, Negotiation};
 use crate::flow::{Flow, Member};
 use crate::network::Network;
@@ -46,8 +46,9 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
         flow_series(run, &flows),
         link_series(run),
     ];
-    let has_clients = run.network.audiences.iter().flatten().any(Audience::has_clients);
-    tables.extend(has_clients.then(|| exchange_table(run)));
+    if !run.network.applications.is_empty() {
+        tables.push(exchange_table(run));
+    }
     let summary = Summary {
         seed: run.scenario.seed,
         scenario: run.scenario.to_json(),
@@ -60,7 +61,7 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
             .traffic
             .iter()
             .map(|group| {
-                let unaware = unaware_link(run, group.negotiation);
+                let unaware = unaware_link(run, group.negotiation());
                 (group.name().to_owned(), group.told(unaware))
             })
             .collect(),

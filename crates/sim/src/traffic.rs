@@ -3,8 +3,9 @@
 //! What remains of finished flows is counts, a histogram of completion times, and a row each. The host may take these
 //! rows during the run; then only live flows take memory.
 
+use longfat_control::Controller;
 use longfat_scenario::chance::{self, Stream};
-use longfat_scenario::{Scenario, Spans, TrafficGroup};
+use longfat_scenario::{Choice, ListedFlow, Scenario, Spans, TrafficGroup};
 use longfat_units::{Bytes, Rate, Span, Time};
 use serde::Serialize;
 use serde_json::json;
@@ -21,8 +22,8 @@ use crate::summary::share;
 pub(crate) struct Traffic {
     group: TrafficGroup,
     index: usize,
-    pub(crate) route: Route,
-    pub(crate) negotiation: Negotiation,
+    /// What flows have in common: one kind, unless they are listed.
+    kinds: Vec<Kind>,
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
@@ -32,6 +33,14 @@ pub(crate) struct Traffic {
     arrived: u64,
     measured: (Time, Time),
     pub(crate) tally: Tally,
+}
+
+/// What flows have in common.
+#[derive(Debug)]
+struct Kind {
+    control: Choice<Controller>,
+    route: Route,
+    negotiation: Negotiation,
 }
 
 /// What is kept of the finished flows of a group.
@@ -120,8 +129,19 @@ impl Traffic {
         scenario: &Scenario,
         index: usize,
         group: TrafficGroup,
-        route: Route,
+        route: impl Fn(&[usize]) -> Route,
     ) -> Self {
+        let kind = |path: &[usize], control: &Choice<Controller>| {
+            let route = route(path);
+            let negotiation = Negotiation::new(control, route.unaware);
+            Kind { control: control.clone(), route, negotiation }
+        };
+        let kinds = match &group.replay {
+            None => vec![kind(&group.path, &group.control)],
+            Some(replay) => {
+                replay.kinds().iter().map(|listed| kind(&listed.path, &listed.control)).collect()
+            }
+        };
         let stream =
             |what: &str| chance::stream(scenario.seed, &format!("traffic/{}/{what}", group.name));
         Self {
@@ -143,20 +163,32 @@ impl Traffic {
                 acknowledged: Durations::new(),
                 rows: Vec::new(),
             },
-            negotiation: Negotiation::new(&group.control, route.unaware),
+            kinds,
             group,
             index,
-            route,
         }
     }
 
     /// When the first flow arrives.
     pub(crate) fn first_arrival(&mut self) -> Option<Time> {
+        if self.group.replay.is_some() {
+            return self.listed_arrival(0);
+        }
         self.next_arrival(Time::ZERO + self.group.start)
     }
 
-    /// When the flow after one that arrived at `now` arrives: a Poisson process.
+    /// When a flow of the list arrives.
+    fn listed_arrival(&self, index: u64) -> Option<Time> {
+        let flow = self.group.replay.as_ref()?.flow(index as usize)?;
+        let at = (Time::ZERO + self.group.start).saturating_add(flow.at);
+        (at < self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)).then_some(at)
+    }
+
+    /// When the flow after one that arrives at `now` arrives: a Poisson process, or as listed.
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
+        if self.group.replay.is_some() {
+            return self.listed_arrival(self.arrived + 1);
+        }
         self.left = self.left.checked_sub(1)?;
         let gap = draw::gap(self.group.arrivals, &mut self.arrivals);
         let next = now.saturating_add(gap);
@@ -164,12 +196,39 @@ impl Traffic {
         (next < stop).then_some(next)
     }
 
+    /// The way of the flow that arrives now.
+    pub(crate) fn route(&self) -> &Route {
+        &self.kinds[self.listed().map_or(0, |listed| listed.kind)].route
+    }
+
+    /// The ways of its flows.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.kinds.iter().map(|kind| &kind.route)
+    }
+
+    /// What became of explicit signals for the flows that the group itself describes.
+    pub(crate) fn negotiation(&self) -> Negotiation {
+        self.kinds[0].negotiation
+    }
+
+    /// The flow that arrives now, if it is listed.
+    fn listed(&self) -> Option<ListedFlow> {
+        self.group.replay.as_ref()?.flow(self.arrived as usize)
+    }
+
     /// Creates the flow that arrives now.
     pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
-        let segments = draw::size(&self.group.size, &mut self.sizes)
-            .div_ceil(self.group.transport.packet.0)
-            .max(1);
-        let rtt = self.draw_round_trip();
+        let listed = self.listed();
+        let bytes = match listed {
+            Some(listed) => listed.size.0,
+            None => draw::size(&self.group.size, &mut self.sizes),
+        };
+        let segments = bytes.div_ceil(self.group.transport.packet.0).max(1);
+        let rtt = match listed.and_then(|listed| listed.rtt) {
+            Some(rtt) => rtt,
+            None => self.draw_round_trip(),
+        };
+        let kind = &self.kinds[listed.map_or(0, |listed| listed.kind)];
         let (measured_from, measured_until) = self.measured;
         let index = self.arrived;
         self.arrived += 1;
@@ -177,10 +236,10 @@ impl Traffic {
             flow,
             member: Member::Short(self.index, index),
             slots,
-            route: &self.route,
-            control: &self.group.control,
+            route: &kind.route,
+            control: &kind.control,
             transport: &self.group.transport,
-            negotiation: self.negotiation,
+            negotiation: kind.negotiation,
             rtt,
             start: now,
             stop: None,
@@ -268,7 +327,7 @@ impl Traffic {
             drop_rate: share(tally.dropped_measured, tally.sent_measured),
             data_sent: tally.sent_measured,
             data_dropped: tally.dropped_measured,
-            anti_ecn: self.negotiation.agreed(),
+            anti_ecn: self.negotiation().agreed(),
             unaware_link,
             completion_s: tally.completion.told(),
             acknowledged_s: tally.acknowledged.told(),

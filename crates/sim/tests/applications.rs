@@ -45,7 +45,7 @@ fn a_constant_rate_below_the_capacity_waits_for_nothing() {
     assert!((number(told, &["delay_s", "mean"]) - 0.051).abs() < 1e-15);
     assert!((number(told, &["goodput_bit_s"]) - 95.0 * 8000.0).abs() < 1e-6);
     assert!((number(told, &["written_bit_s"]) - 100.0 * 8000.0).abs() < 1e-6);
-    assert!(recording.table("exchanges").is_none(), "nothing is asked for");
+    assert!(exchanges(&recording, "start_s").is_empty(), "nothing is asked for");
 }
 
 #[test]
@@ -187,6 +187,42 @@ fn exponential_turns_have_the_duty_cycle_of_their_means() {
     let recording = record(&path("duration = \"1000 s\"", turns));
     let written = number(&recording.summary.applications["f"], &["written_bit_s"]);
     assert!((written / 800_000.0 - 1.0).abs() < 0.02, "{written}");
+}
+
+/// A link of 100 Mbit/s that sources without a window to speak of fill with Poisson packets, for 200 s.
+fn crossed_by(sources: &[(&str, &str)]) -> Recording {
+    let mut text = "duration = \"200 s\"\n[link.wire]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
+                    buffer = \"unlimited\"\n"
+        .to_string();
+    for (index, (packet, rate)) in sources.iter().enumerate() {
+        text += &format!(
+            "[[flow]]\nname = \"f{index}\"\ncontrol = \"reno\"\npath = [\"wire\"]\nrtt = \"2 ms\"\n\
+             packet = \"{packet}\"\ninitial_window = 1e6\n\
+             application = {{ kind = \"constant\", rate = \"{rate}\", poisson = true }}\n"
+        );
+    }
+    record(&text)
+}
+
+#[test]
+fn poisson_packets_wait_as_in_an_m_d_1_queue() {
+    // At a load of 0.7 a packet of 1250 bytes, 100 us, waits for ρ/(2(1 - ρ)) = 7/6 of its own time on average.
+    let recording = crossed_by(&[("1250 B", "70 Mbit/s")]);
+    let mean = number(&recording.summary.applications["f0"], &["delay_s", "mean"]);
+    let wait = mean - 1e-3 - 100e-6;
+    assert!((wait / (7.0 / 6.0 * 100e-6) - 1.0).abs() < 0.02, "waits {wait}");
+}
+
+#[test]
+fn packets_of_two_sizes_wait_as_in_an_m_g_1_queue() {
+    // 2000 packets of 1500 bytes (120 us) and 10 000 of 500 bytes (40 us) per second, a load of 0.64. Both wait for
+    // λ E[S²]/(2(1 - ρ)), Pollaczek and Khinchin's formula: (2000 · 120² + 10 000 · 40²) us²/s / 0.72 = 62.2 us.
+    let recording = crossed_by(&[("1500 B", "24 Mbit/s"), ("500 B", "40 Mbit/s")]);
+    for (name, own) in [("f0", 120e-6), ("f1", 40e-6)] {
+        let mean = number(&recording.summary.applications[name], &["delay_s", "mean"]);
+        let wait = mean - 1e-3 - own;
+        assert!((wait / (44.8e-6 / 0.72) - 1.0).abs() < 0.02, "{name} waits {wait}");
+    }
 }
 
 #[test]

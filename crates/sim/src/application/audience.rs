@@ -65,11 +65,6 @@ impl Audience {
         }
     }
 
-    /// Do its applications ask for anything?
-    pub(crate) fn has_clients(&self) -> bool {
-        self.what.request().is_some()
-    }
-
     /// What ends at the very end of the run still counts, as for transfers.
     fn measures(&self, at: Time) -> bool {
         let (from, until) = self.measured;
