@@ -124,7 +124,8 @@ impl Choices<'_> {
             }
             text += self.of(&["", "reverse = true\n"]);
             text += self.of(&["", "packet = \"64 B\"\n", "packet = \"9 kB\"\n"]);
-            text += self.of(&["", "ecn = false\n"]);
+            text += self.of(&["", "ecn = false\n", "ecn = \"ect1\"\n"]);
+            text += self.of(&["", "ecn_feedback = \"accurate\"\n"]);
             text += self.of(&["", "delayed_ack = true\n"]);
             text += self.of(&[
                 "",

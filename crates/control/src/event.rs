@@ -16,7 +16,8 @@ pub struct Feedback {
     pub sacked: u64,
     /// Segments that the host newly counts as lost.
     pub lost: u64,
-    /// Segments echoed as marked; 1 where an echo says that at least one was, but not how many (RFC 3168).
+    /// Segments newly reported as marked: how many with Accurate ECN, and 1 where an echo says only that at least one
+    /// was (RFC 3168).
     pub marked: u64,
     /// Round trip of the segment that triggered it.
     pub rtt: Option<Span>,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use longfat_control::Controller;
-use longfat_units::Span;
+use longfat_control::{Controller, Needs};
+use longfat_units::{Ecn, Span};
 
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Problem, Problems, did_you_mean, listed, quoted};
@@ -15,7 +15,7 @@ use crate::spans::extent_problem;
 use crate::transport::transport;
 use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
-use crate::{Catalogue, Choice, Spans, Transport};
+use crate::{Catalogue, Choice, EcnFeedback, Spans, Transport};
 
 /// A packet counts the links that it has crossed, in 16 bits.
 const MOST_LINKS: usize = u16::MAX as usize;
@@ -112,7 +112,9 @@ impl Common {
             .need("path", &example_path(context), problems)
             .filter(|_| !context.links.is_empty())
             .and_then(|field| problems.keep(path(field, context.links)));
-        let transport = transport(fields, problems);
+        let needs =
+            control.as_ref().map_or(Needs::NONE, |control| control.entry.needs(&control.settings));
+        let transport = transport(fields, needs, problems);
         if let (Some(control), Some(transport)) = (&control, &transport) {
             problems.keep(provides(fields, transport, control));
         }
@@ -193,11 +195,16 @@ pub(crate) fn provides(
         let field = fields.find(key).or_else(|| fields.find("control"));
         field.map_or(fields.home, |field| field.node.place)
     };
-    if needs.ecn && !transport.ecn {
+    if (needs.ecn || needs.ect1) && transport.ecn == Ecn::NotEct {
         let reason = format!(
             "`{kind}` needs marks from routers, but this flow cannot carry any: `ecn` is false"
         );
         return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
+    }
+    if needs.accurate_ecn && transport.ecn_feedback != EcnFeedback::Accurate {
+        let reason = format!("`{kind}` needs to hear how many segments were marked");
+        let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
+        return Err(Problem::new(place("ecn_feedback"), reason).help(help));
     }
     if needs.pacing && transport.pacing.is_some() {
         let reason =

@@ -42,7 +42,7 @@ use std::sync::Arc;
 use longfat_control::{Controller, Pacing, SlowStart};
 use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
-use longfat_units::{Bytes, Rate, Span};
+use longfat_units::{Bytes, Ecn, Rate, Span};
 
 pub use application::{Application, BitRateRule, Objects, Video, Writes};
 pub use catalogue::{Catalogue, CatalogueError};
@@ -292,8 +292,10 @@ pub struct Transport {
     pub rto_estimator: RtoEstimator,
     /// Which retransmissions restart the timer.
     pub rto_restart: RtoRestart,
-    /// May routers mark this flow's data instead of dropping it?
-    pub ecn: bool,
+    /// The ECN field of its new data, never CE. Routers may mark what is ECT(0) or ECT(1) instead of dropping it.
+    pub ecn: Ecn,
+    /// How its receiver reports marks.
+    pub ecn_feedback: EcnFeedback,
     /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
     pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
@@ -303,6 +305,15 @@ pub struct Transport {
     pub host_jitter: Option<Span>,
     /// Rate of the sender's own link, an unbounded queue; `None`: no serialisation before the first link.
     pub access: Option<Rate>,
+}
+
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// That there was one, on every acknowledgment until the sender says that it has answered (RFC 3168).
+    Echo,
+    /// How many there were in total, on every acknowledgment (Accurate ECN).
+    Accurate,
 }
 
 /// How losses are repaired.
@@ -339,6 +350,11 @@ pub enum RtoRestart {
     First,
     /// All that leave during recovery: the variant that RFC 6675, section 6, calls the more careful one.
     Each,
+}
+
+impl EcnFeedback {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[("echo", Self::Echo), ("accurate", Self::Accurate)];
 }
 
 impl Recovery {

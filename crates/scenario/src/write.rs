@@ -2,8 +2,8 @@
 
 use longfat_control::{Controller, Pacing};
 use longfat_queue::LengthUnit;
-use longfat_units::Span;
 use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
+use longfat_units::{Ecn, Span};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
@@ -14,11 +14,11 @@ use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::replay::write_replay;
 use crate::size::write_mean;
 use crate::trace::write_trace;
-use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
+use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
-    TrafficGroup, Transport,
+    Choice, Direction, EcnFeedback, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario,
+    Size, Spans, TrafficGroup, Transport,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -199,6 +199,7 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         rto_estimator,
         rto_restart,
         ecn,
+        ecn_feedback,
         pacing,
         max_window,
         host_jitter,
@@ -215,7 +216,8 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("rto_tick", or_none(*rto_tick, span)),
         ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
         ("rto_restart", name_of(rto_restart, RtoRestart::NAMES)),
-        ("ecn", (*ecn).into()),
+        ("ecn", written_ecn(*ecn)),
+        ("ecn_feedback", name_of(ecn_feedback, EcnFeedback::NAMES)),
         ("pacing", written_pacing(*pacing)),
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
@@ -227,6 +229,14 @@ fn transport(transport: &Transport) -> Map<String, Value> {
 fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> Value {
     let (name, _) = names.iter().find(|(_, named)| named == value).expect("every value has a name");
     (*name).into()
+}
+
+fn written_ecn(field: Ecn) -> Value {
+    match field {
+        Ecn::NotEct => false.into(),
+        Ecn::Ect1 => ECT1.into(),
+        Ecn::Ect0 | Ecn::Ce => true.into(),
+    }
 }
 
 fn written_pacing(pacing: Option<Pacing>) -> Value {

@@ -17,6 +17,8 @@ pub(crate) type Blocks = [SegmentRun; 3];
 pub(crate) struct Cargo {
     /// Acknowledgment: what has arrived out of order.
     pub(crate) blocks: Option<Blocks>,
+    /// Acknowledgment: how many segments have arrived marked, modulo 2³², where the receiver counts them.
+    pub(crate) marks: u32,
     /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
 }
@@ -34,7 +36,7 @@ impl Hold {
     /// Stores a header that leaves with data.
     #[cold]
     pub(crate) fn keep_header(&mut self, header: &RouterHeader) -> u32 {
-        self.keep(Cargo { blocks: None, header: Some(*header) })
+        self.keep(Cargo { header: Some(*header), ..Cargo::default() })
     }
 
     /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
@@ -54,12 +56,20 @@ impl Hold {
         }
     }
 
-    /// The cargo of an acknowledgment with these blocks, for data with that cargo.
-    pub(crate) fn hand_over(&mut self, data: Option<u32>, blocks: Option<Blocks>) -> Option<u32> {
+    /// The cargo of an acknowledgment with these blocks and this count of marks, for data with that cargo. Where nothing
+    /// else calls for cargo, the count travels in the acknowledgment itself.
+    pub(crate) fn hand_over(
+        &mut self,
+        data: Option<u32>,
+        blocks: Option<Blocks>,
+        marks: u32,
+    ) -> Option<u32> {
         let Some(handle) = data else {
-            return blocks.map(|blocks| self.keep(Cargo { blocks: Some(blocks), header: None }));
+            let cargo = |blocks| Cargo { blocks: Some(blocks), marks, header: None };
+            return blocks.map(|blocks| self.keep(cargo(blocks)));
         };
-        self.0[handle as usize].blocks = blocks;
+        let cargo = &mut self.0[handle as usize];
+        (cargo.blocks, cargo.marks) = (blocks, marks);
         data
     }
 

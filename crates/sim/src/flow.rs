@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
-use longfat_scenario::{Choice, Recovery, Transport};
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_scenario::{Choice, EcnFeedback, Recovery, Transport};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
@@ -317,6 +317,12 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
+        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed;
+        let echo = match (counts_marks, per_mark) {
+            (true, _) => Echo::Count,
+            (false, true) => Echo::Each,
+            (false, false) => Echo::UntilAnswered,
+        };
         let sender = SenderConfig {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
@@ -328,7 +334,8 @@ impl Flow {
             rto_tick: transport.rto_tick,
             rto_estimator: transport.rto_estimator,
             rto_restart: transport.rto_restart,
-            ecn: transport.ecn && windowed,
+            ecn: if windowed { transport.ecn } else { Ecn::NotEct },
+            counts_marks,
             pacing: transport.pacing,
             per_mark,
             listener: Listener::new(negotiation),
@@ -345,7 +352,7 @@ impl Flow {
                 config.segments,
                 selective,
                 transport.delayed_ack,
-                if per_mark { Echo::Each } else { Echo::UntilAnswered },
+                echo,
                 &config.intervals,
             )
             .telling_duplicates(tells_duplicates),

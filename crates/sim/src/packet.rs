@@ -15,6 +15,7 @@ pub(crate) struct Packet {
     /// The flow it belongs to.
     pub(crate) flow: u32,
     /// With [`Flags::CARGO`]: the handle of its cargo. Data without: its priority as a rank, 0 the highest.
+    /// Acknowledgment without: how many segments have arrived marked, where the receiver counts them.
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,

@@ -308,7 +308,8 @@ def estimate_s(scenario: Scenario) -> float:
     """About how long a simulation takes on one core, in seconds.
 
     As if every direction that data cross were full; or, where only a counted number of short flows cross,
-    carried no more than theirs.
+    carried no more than theirs. No more packets cross either than the engine expects to be sent, which knows of
+    windows that random losses keep small, times the links on the longest path.
     """
     given = quantities(scenario)
     packets: dict[tuple[str, bool], int] = {}
@@ -324,7 +325,9 @@ def estimate_s(scenario: Scenario) -> float:
         direction = given.links[name].reverse if reverse else given.links[name].forward
         full = direction.capacity_bit_s * scenario.duration_s / (8 * size)
         total += min(full, offered[name, reverse])
-    return max(_LEAST_S, total / PACKETS_PER_S)
+    sent = float(scenario.estimate(record=False)["packets"])
+    longest = max((len(group.path) for group in given.groups.values()), default=1)
+    return max(_LEAST_S, min(total, longest * sent) / PACKETS_PER_S)
 
 
 def _offered(group: Group) -> float:

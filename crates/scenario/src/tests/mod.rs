@@ -13,7 +13,7 @@ mod varying;
 
 use longfat_queue::Capacity;
 use longfat_units::parameter::{Kind, Setting};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 use proptest::prelude::*;
 
 use super::{Scenario, ScenarioError, Spans};
@@ -71,7 +71,7 @@ fn defaults_are_those_of_the_design() {
     assert_eq!(link.forward.buffer, Capacity::Packets(5000));
     let flow = &scenario.flows[0];
     assert_eq!((flow.start.clone(), flow.stop, flow.size), (Spans::Same(Span::ZERO), None, None));
-    assert_eq!((flow.transport.initial_window, flow.transport.ecn), (10.0, true));
+    assert_eq!((flow.transport.initial_window, flow.transport.ecn), (10.0, Ecn::Ect0));
     assert_eq!(flow.transport.rto_min, Span::from_millis(200));
 }
 

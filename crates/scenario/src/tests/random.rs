@@ -450,7 +450,7 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("rto_tick", span(1..10_000_000_000_000)),
         maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
         maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
-        maybe("ecn", words(&["true", "false"])),
+        maybe("ecn", words(&["true", "false", "\"ect1\"", "true\necn_feedback = \"accurate\"", "false\necn_feedback = \"echo\""])),
         maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),

@@ -85,7 +85,7 @@ impl Sender {
         let mut feedback = Feedback {
             sacked,
             lost,
-            marked: u64::from(ack.flags.has(Flags::ECHO)),
+            marked: self.marked(ack, cargo),
             rtt: Some(rtt),
             in_flight,
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
@@ -109,6 +109,17 @@ impl Sender {
         }
     }
 
+    /// How many segments the acknowledgment newly reports as marked; 1 for an echo.
+    #[inline]
+    fn marked(&mut self, ack: &Packet, cargo: Option<&Cargo>) -> u64 {
+        match &mut self.extras {
+            Some(extras) if self.config.counts_marks => {
+                extras.newly_marked(cargo.map_or(ack.detail, |cargo| cargo.marks))
+            }
+            _ => u64::from(ack.flags.has(Flags::ECHO)),
+        }
+    }
+
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
     /// congestion.
     fn tell(&mut self, feedback: &Feedback, number: u64) {
@@ -124,7 +135,11 @@ impl Sender {
         }
         if recovery_begins {
             self.enter_recovery(now, in_flight);
-        } else if marked > 0 && (self.config.per_mark || self.once.mark_counts(number)) {
+        } else if self.config.per_mark {
+            for _ in 0..marked {
+                self.reduce(now, Cause::Mark, in_flight);
+            }
+        } else if marked > 0 && self.once.mark_counts(number) {
             self.reduce(now, Cause::Mark, in_flight);
         }
         if self.asks_pacing_always {
@@ -212,7 +227,7 @@ impl Sender {
             self.timer.set(restarted);
             self.duplicates.clear();
             if self.unacknowledged >= point {
-                self.state = State::Open;
+                self.is_repaired();
             }
             return;
         }
@@ -228,10 +243,16 @@ impl Sender {
             Recovery::Reno => {
                 self.timer.set(restarted);
                 self.once.reopen(self.unacknowledged);
-                self.state = State::Open;
+                self.is_repaired();
                 self.duplicates.clear();
             }
         }
+    }
+
+    /// The recovery is over, even if pacing has not let its first retransmission go yet.
+    fn is_repaired(&mut self) {
+        self.state = State::Open;
+        self.fast_retransmit = false;
     }
 
     /// Can this duplicate indicate a loss? One that later acknowledgments have passed cannot.

@@ -54,7 +54,10 @@ pub(crate) struct SenderConfig {
     pub(crate) rto_tick: Option<Span>,
     pub(crate) rto_estimator: RtoEstimator,
     pub(crate) rto_restart: RtoRestart,
-    pub(crate) ecn: bool,
+    /// The ECN field of new data.
+    pub(crate) ecn: Ecn,
+    /// Does the receiver tell how many segments were marked, and not only that some were?
+    pub(crate) counts_marks: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
     /// Answer every mark, not one per window.
@@ -67,6 +70,13 @@ pub(crate) struct SenderConfig {
     pub(crate) acks_pass: bool,
     /// How long the receiver may hold an acknowledgment back.
     pub(crate) ack_delay: Span,
+}
+
+impl SenderConfig {
+    /// Does the receiver wait to hear that a mark was answered (RFC 3168: CWR)?
+    fn announces_reductions(&self) -> bool {
+        self.ecn != Ecn::NotEct && !self.counts_marks
+    }
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
@@ -218,6 +228,8 @@ struct Extras {
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
     spurious: Option<Cause>,
+    /// How many marked segments the receiver has reported, modulo 2³², where it counts them.
+    marks: u32,
 }
 
 /// What it takes to undo a reaction.
@@ -231,10 +243,11 @@ struct Undo {
 }
 
 impl Extras {
-    /// What these wishes and this recovery require, if anything.
-    fn of(wants: Wants, recovery: Recovery) -> Option<Box<Self>> {
-        let rack = (recovery == Recovery::Rack).then(Rack::new);
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && rack.is_none() {
+    /// What these wishes and this way of sending require, if anything.
+    fn of(wants: Wants, config: &SenderConfig) -> Option<Box<Self>> {
+        let rack = (config.recovery == Recovery::Rack).then(Rack::new);
+        let simple = rack.is_none() && !config.counts_marks;
+        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && simple {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -246,7 +259,19 @@ impl Extras {
             undo: None,
             timed_out: None,
             spurious: None,
+            marks: 0,
         }))
+    }
+
+    /// The receiver has counted `marks` in total. Returns how many of them are news: none if a later acknowledgment has
+    /// passed this one.
+    fn newly_marked(&mut self, marks: u32) -> u64 {
+        let news = marks.wrapping_sub(self.marks);
+        if news > u32::MAX / 2 {
+            return 0;
+        }
+        self.marks = marks;
+        u64::from(news)
     }
 
     /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
@@ -275,7 +300,7 @@ impl Sender {
         now: Time,
     ) -> Self {
         let wants = control.wants();
-        let extras = Extras::of(wants, config.recovery);
+        let extras = Extras::of(wants, &config);
         let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
         let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
@@ -301,7 +326,7 @@ impl Sender {
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_ecn(if config.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
+            new_flags: plain.with_ecn(config.ecn),
             again_flags: plain.with(Flags::RETRANSMISSION),
             listener: config.listener,
             config,
@@ -337,7 +362,7 @@ impl Sender {
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
         self.remember(now, cause);
         self.once.answered(self.next);
-        self.announce_reduction = self.config.ecn;
+        self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced();
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
     }
@@ -446,7 +471,7 @@ impl Sends for Sender {
             self.remember(now, Cause::Timeout);
         }
         self.once.answered(self.next);
-        self.announce_reduction = self.config.ecn;
+        self.announce_reduction = self.config.announces_reductions();
         self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });

@@ -53,7 +53,8 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         rto_tick: None,
         rto_estimator: RtoEstimator::Rfc6298,
         rto_restart: RtoRestart::First,
-        ecn: true,
+        ecn: Ecn::Ect0,
+        counts_marks: false,
         pacing,
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
@@ -144,8 +145,10 @@ impl<S: Sends> Dialogue<S> {
     fn between(sender: S, segments: Option<u64>, selective: bool, lost: &[u64]) -> Self {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let counts = sender.config().counts_marks;
+        let echo = if counts { Echo::Count } else { Echo::UntilAnswered };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, false, Echo::UntilAnswered, &intervals),
+            receiver: Receiver::new(segments, selective, false, echo, &intervals),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

@@ -213,6 +213,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "fiber",
                 "blitz",
                 "anti-ecn",
+                "dctcp",
+                "prague",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
             ][..],
         ),
@@ -227,8 +229,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
     let application = of(select(APPLICATIONS.to_vec()));
     let bounds =
         (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000), application);
-    (sender, bounds, any::<(bool, bool)>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop, application), (reverse, jitter), count, span, extra)| {
+    (sender, bounds, any::<[bool; 3]>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
+        |(sender, (size, most, access, start, stop, application), [reverse, jitter, counts], count, span, extra)| {
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
@@ -250,6 +252,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
                 application.map(|application| format!("application = {application}\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
+                counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
             text.extend(optional.into_iter().flatten());
             (text, span, extra)

@@ -4,8 +4,10 @@ use longfat_control::{Pacing, Start};
 use longfat_scenario::Recovery;
 use longfat_units::{Segments, Span, Time};
 
+use super::super::Sends;
 use super::super::pacing::Pacer;
 use super::{Dialogue, RTT};
+use crate::packet::Flags;
 
 /// How many segments left in each millisecond, from millisecond `from` on.
 fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {
@@ -159,4 +161,35 @@ fn repairs_belong_to_no_block_and_congestion_ends_it() {
     assert!(pacer.holds(millis(52)) && !pacer.holds(millis(53)));
     pacer.set(Pacing::Unpaced);
     assert!(!pacer.holds(millis(10)), "switched off, nothing waits");
+}
+
+#[test]
+fn a_recovery_that_ends_while_its_retransmission_waits_repeats_nothing() {
+    // A hundred segments, a few milliseconds apart. Just after one has left, three duplicates call for the segment they
+    // name; it waits for its turn, and before that everything in flight is acknowledged: it was only late.
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let spread = Some(Pacing::Spread { gain: 1.0 });
+        let mut dialogue = Dialogue::starting("reno", &avoiding(20.0), recovery, spread, 100, &[]);
+        let mut until = Span::from_millis(250);
+        dialogue.run(until);
+        while dialogue.log.last().map(|sent| sent.0) != Some(dialogue.now.0 / 1_000_000_000) {
+            until = until + Span::from_millis(1);
+            dialogue.run(until);
+        }
+        let (now, sender) = (dialogue.now, &mut dialogue.sender);
+        let (_, mut ack) = dialogue.acks.pop_back().expect("something is in flight");
+        ack.sent = Time(now.0 - RTT.0);
+        let all = ack.number;
+        ack.number = sender.unacknowledged;
+        for _ in 0..3 {
+            sender.on_ack(now, &ack, None);
+        }
+        assert!(sender.poll(now).is_none() && sender.fast_retransmit);
+        ack.number = all;
+        sender.on_ack(now, &ack, None);
+        assert!(sender.is_open() && sender.in_flight() == 0);
+        let next = sender.poll(now + RTT).expect("there is more to send");
+        assert!(!next.flags.has(Flags::RETRANSMISSION), "{recovery:?} repeats {}", next.number);
+        assert_eq!(next.number, all);
+    }
 }
