@@ -80,7 +80,6 @@ def test_every_kind_of_verdict(longfat: Command) -> None:
     assert noisy["seeds"] == 3
 
 
-@pytest.mark.usefixtures("room")
 def test_it_is_told_how_many_seeds_would_decide(room: Path, longfat: Command) -> None:
     # -1, 0 and 1 have 0 ± 2.48, which crosses ± 0.5: it takes (2.48/0.5)² times as many seeds.
     done = longfat("paper", "links")
@@ -89,6 +88,7 @@ def test_it_is_told_how_many_seeds_would_decide(room: Path, longfat: Command) ->
     assert "if their means stay" not in longfat("paper", "links").stdout
 
 
+@pytest.mark.usefixtures("room")
 def test_the_folder_has_verdicts_data_and_pictures(longfat: Command) -> None:
     content = remake(longfat)
     folder = Path("runs/paper-links-quick")

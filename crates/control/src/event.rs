@@ -139,7 +139,7 @@ pub enum Limited {
     Pacing,
     /// The application has nothing more to send: the window is not tested, so it must not grow.
     Application,
-    /// A bound outside the controller (`max_window`): the window must not grow.
+    /// A bound outside the controller (`max_window`, a receive window): the window must not grow.
     Receiver,
     /// Loss recovery is under way: no gain.
     Recovery,

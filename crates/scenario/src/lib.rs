@@ -25,6 +25,7 @@ mod link;
 mod overrides;
 mod profile;
 mod read;
+mod receive_window;
 mod replay;
 mod size;
 mod spans;
@@ -49,9 +50,12 @@ pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
-pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
+pub use impairment::{
+    EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
+};
 pub use interval::Interval;
 pub use profile::{PROFILES, Profile};
+pub use receive_window::{ReceiveBuffer, ReceiveWindow};
 pub use replay::{ListedFlow, ListedKind, Replay};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
@@ -156,6 +160,15 @@ impl<T: Entry> Choice<T> {
     }
 }
 
+/// A link of a path, and which way data crosses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// Index into [`Scenario::links`].
+    pub link: usize,
+    /// Is the link crossed backwards?
+    pub reverse: bool,
+}
+
 /// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -166,9 +179,9 @@ pub struct FlowGroup {
     pub control: Choice<Controller>,
     /// How many flows, or clients with as many flows as they have connections.
     pub count: u64,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Round-trip propagation delays, links included.
     pub rtt: Spans,
@@ -192,9 +205,9 @@ pub struct TrafficGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Arrivals per second, a Poisson process.
     pub arrivals: f64,
@@ -300,6 +313,8 @@ pub struct Transport {
     pub pacing: Option<Pacing>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
+    /// How much the receiver lets it send; `None`: any amount.
+    pub receive_window: Option<ReceiveWindow>,
     /// The most that the sender's host takes for a packet before it leaves, each time a random part of it; `None`: no
     /// time.
     pub host_jitter: Option<Span>,
@@ -397,7 +412,7 @@ impl PartialEq for Scenario {
 
 impl TrafficGroup {
     /// The paths that its flows take.
-    pub fn paths(&self) -> impl Iterator<Item = &[usize]> {
+    pub fn paths(&self) -> impl Iterator<Item = &[Hop]> {
         let listed = self.replay.as_ref().map_or(&[][..], |replay| replay.kinds());
         let listed = listed.iter().map(|kind| kind.path.as_slice());
         std::iter::once(self.path.as_slice()).chain(listed)
@@ -443,8 +458,8 @@ fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) 
     let traffic =
         traffic.iter().flat_map(|group| group.paths().map(|path| (path, &group.transport)));
     for (path, transport) in flows.chain(traffic) {
-        for &index in path {
-            largest[index] = largest[index].max(Some(transport.packet));
+        for hop in path {
+            largest[hop.link] = largest[hop.link].max(Some(transport.packet));
         }
     }
     largest.into_iter().map(|packet| packet.unwrap_or(Bytes(1500))).collect()

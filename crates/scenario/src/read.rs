@@ -15,7 +15,7 @@ use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
 use crate::value::{NONE, count, quantity};
 use crate::{
-    Catalogue, Direction, FlowGroup, Link, Replay, Scenario, TrafficGroup, largest_packets,
+    Catalogue, Direction, FlowGroup, Hop, Link, Replay, Scenario, TrafficGroup, largest_packets,
     overrides,
 };
 
@@ -337,30 +337,29 @@ fn refuse_missing_priorities<'a>(
     problems: &mut Problems,
 ) {
     let packets = scenario.largest_packets();
-    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
-    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
+    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path));
+    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path));
     let mut every: Vec<_> = flows.chain(traffic).zip(nodes).collect();
     let groups = every.split_off(scenario.flows.len());
     for (group, (own, node)) in scenario.traffic.iter().zip(groups) {
         every.push((own, node));
         let listed = group.replay.iter().flat_map(|replay| replay.kinds());
-        every.extend(listed.map(|kind| ((&kind.control, &kind.path, group.reverse), node)));
+        every.extend(listed.map(|kind| ((&kind.control, &kind.path), node)));
     }
-    for ((control, path, reverse), node) in every {
+    for ((control, path), node) in every {
         if !control.entry.needs(&control.settings).priorities {
             continue;
         }
-        let heeds = |index: usize| {
-            let link = &scenario.links[index];
-            let direction = if reverse { &link.reverse } else { &link.forward };
-            heeds_priorities(direction, packets[index])
+        let heeds = |hop: &Hop| {
+            let direction = scenario.links[hop.link].direction(hop.reverse);
+            heeds_priorities(direction, packets[hop.link])
         };
-        let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
+        let Some(hop) = path.iter().find(|hop| !heeds(hop)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
             "`{}` needs queues that respect priorities, but the queue of link `{}` does not",
             control.kind(),
-            scenario.links[index].name
+            scenario.links[hop.link].name
         );
         problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
     }
@@ -437,14 +436,15 @@ fn crossings(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec
     let (mut long, mut short) = (vec![Mean::default(); links], vec![Mean::default(); links]);
     for flow in flows {
         let rtt = flow.rtt.mean();
-        flow.path.iter().for_each(|&index| long[index].add(rtt, flow.count as f64));
+        flow.path.iter().for_each(|hop| long[hop.link].add(rtt, flow.count as f64));
     }
     for group in traffic {
         let rtt = group.rtt.mean();
-        group.path.iter().for_each(|&index| short[index].add(rtt, group.arrivals));
+        group.path.iter().for_each(|hop| short[hop.link].add(rtt, group.arrivals));
         // Links that only listed flows cross: the weight of each is not known, and does not matter among equals.
-        let listed = group.paths().flatten().filter(|index| !group.path.contains(index));
-        listed.for_each(|&index| short[index].add(rtt, group.arrivals));
+        let crossed = |hop: &&Hop| group.path.iter().any(|other| other.link == hop.link);
+        let listed = group.paths().flatten().filter(|hop| !crossed(hop));
+        listed.for_each(|hop| short[hop.link].add(rtt, group.arrivals));
     }
     let packets = largest_packets(flows, traffic, links);
     let round_trips = long.iter().zip(&short).map(|(long, short)| long.span().or(short.span()));

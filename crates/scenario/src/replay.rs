@@ -11,12 +11,12 @@ use longfat_control::Controller;
 use longfat_units::{Bytes, Span};
 use serde_json::{Map, Value as Json};
 
-use crate::Choice;
 use crate::error::{Place, Problem};
 use crate::fields::Field;
 use crate::trace::lines;
 use crate::tree::{Node, Value};
 use crate::value::LONGEST_WAIT;
+use crate::{Choice, Hop};
 
 /// The columns of a list; those with a unit in their name hold plain numbers.
 const COLUMNS: [&str; 8] =
@@ -67,8 +67,8 @@ pub struct ListedFlow {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ListedKind {
-    /// Indices of links, in the order of travel.
-    pub path: Vec<usize>,
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
     /// The controller.
     pub control: Choice<Controller>,
 }
@@ -381,7 +381,7 @@ pub(crate) fn read_line(
 /// A list as written in a scenario file; `path` and `control` write those of a kind.
 pub(crate) fn write_replay(
     replay: &Replay,
-    path: impl Fn(&[usize]) -> Json,
+    path: impl Fn(&[Hop]) -> Json,
     control: impl Fn(&Choice<Controller>) -> Json,
 ) -> Json {
     let tick = replay.tick();

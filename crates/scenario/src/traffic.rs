@@ -9,7 +9,7 @@ use crate::choice::{Chosen, chosen};
 use crate::error::{Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::group::{
-    self, Common, Draft, GroupContext, Sort, jitter_is_small, provides, refuse_late_start,
+    self, Common, Draft, GroupContext, Sort, jitter_is_small, provides, refuse_late_start, travel,
 };
 use crate::link::LinkDraft;
 use crate::replay::{read_line, read_list};
@@ -18,7 +18,7 @@ use crate::spans::spans;
 use crate::transport::with_transport;
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{NONE, count, frequency, plain_number, quantity, unless_none, wait};
-use crate::{ListedKind, Replay, Size, Spans, TrafficGroup, Transport};
+use crate::{Hop, ListedKind, Replay, Size, Spans, TrafficGroup, Transport};
 
 pub(crate) const TRAFFIC: Sort = Sort {
     key: "traffic",
@@ -75,8 +75,8 @@ pub(crate) fn traffic(
     let field = fields.need("arrivals", "arrivals = { poisson = \"10 /s\" }", problems);
     let arrivals = field.and_then(|field| {
         let (field, arrivals) = problems.keep(arrivals(field))?;
-        let link = path.as_ref().and_then(|path| context.links.draft(*path.first()?));
-        let rate = link.zip(common.reverse).and_then(|(link, reverse)| link.rate(reverse));
+        let first = path.as_ref().and_then(|path| path.first());
+        let rate = first.and_then(|hop| context.links.draft(hop.link)?.rate(hop.reverse));
         problems.keep(per_second(field, arrivals, rate, size.as_ref()))?
     });
     Some(TrafficGroup {
@@ -180,8 +180,8 @@ impl Placing<'_> {
     }
 
     /// How long the links of a path take there and back, as far as it is known.
-    fn least_rtt(&self, path: &[usize]) -> Span {
-        let links = path.iter().filter_map(|&index| self.context.links.draft(index));
+    fn least_rtt(&self, path: &[Hop]) -> Span {
+        let links = path.iter().filter_map(|hop| self.context.links.draft(hop.link));
         let delays = links.filter_map(LinkDraft::there_and_back);
         delays.fold(Span::ZERO, |sum, delay| Span(sum.0.saturating_add(delay.0)))
     }
@@ -195,16 +195,14 @@ impl Placing<'_> {
     ) -> Result<ListedKind, Problem> {
         let mut kind = own.clone();
         if let Some(field) = path {
-            kind.path = group::path(field, self.context.links).map_err(|_| {
+            let links = self.context.links;
+            let path = group::path(field, links, &mut Problems::default()).ok_or_else(|| {
                 field
                     .problem("this is not a path of this scenario")
                     .help("write the names of links, separated by spaces")
             })?;
-            if self.reverse {
-                kind.path.reverse();
-            }
-            let path = (kind.path.as_slice(), self.reverse);
-            jitter_is_small(self.fields, self.transport, path, self.context)?;
+            kind.path = travel(path, self.reverse);
+            jitter_is_small(self.fields, self.transport, &kind.path, self.context)?;
         }
         if let Some(field) = control {
             let name = field.node.text().unwrap_or_default();

@@ -5,6 +5,7 @@ use longfat_units::{Bytes, Ecn, Span, split};
 
 use crate::error::{Problem, Problems, did_you_mean};
 use crate::fields::{Field, Fields};
+use crate::receive_window::receive_window;
 use crate::tree::Value;
 use crate::value::{
     NONE, count, flag, frequency, named, number, quantity, rate, unless_none, wait, word,
@@ -43,6 +44,7 @@ macro_rules! with_transport {
             "ecn_feedback",
             "pacing",
             "max_window",
+            "receive_window",
             "host_jitter",
             "access",
         ]
@@ -83,6 +85,8 @@ pub(crate) fn transport(
     let max_window = fields.or("max_window", None, problems, |field| {
         unless_none(field, |field| count(field, 1, u64::MAX))
     });
+    let receive_window =
+        fields.or("receive_window", None, problems, |field| receive_window(field, packet));
     let host_jitter =
         fields.or("host_jitter", None, problems, |field| unless_none(field, longer_than_zero));
     let access = fields.or("access", None, problems, |field| unless_none(field, rate));
@@ -101,6 +105,7 @@ pub(crate) fn transport(
         ecn_feedback: ecn_feedback?,
         pacing: pacing?,
         max_window: max_window?,
+        receive_window: receive_window?,
         host_jitter: host_jitter?,
         access: access?,
     })

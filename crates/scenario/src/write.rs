@@ -17,8 +17,8 @@ use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, EcnFeedback, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario,
-    Size, Spans, TrafficGroup, Transport,
+    Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
+    Scenario, Size, Spans, TrafficGroup, Transport,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -147,7 +147,7 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
     keys.append(&mut transport(&group.transport));
     if let Some(replay) = &group.replay {
         keys.retain(|key, _| !matches!(key.as_str(), "arrivals" | "count" | "size"));
-        let path = |list: &[usize]| path(links, list, group.reverse);
+        let path = |list: &[Hop]| path(links, list, group.reverse);
         keys.insert("replay".into(), write_replay(replay, path, control));
     }
     Value::Object(keys)
@@ -157,9 +157,16 @@ fn control(control: &Choice<Controller>) -> Value {
     choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 
-/// The file lists the links forwards, whichever way they are crossed.
-fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
-    let mut path: Vec<Value> = path.iter().map(|&index| links[index].name.clone().into()).collect();
+/// The file lists the links in the order of travel or, with `reverse`, in the opposite one.
+fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
+    let written = |hop: &Hop| -> Value {
+        let name: Value = links[hop.link].name.clone().into();
+        if hop.reverse == reverse {
+            return name;
+        }
+        Value::Object(object([("link", name), ("reverse", true.into())]))
+    };
+    let mut path: Vec<Value> = path.iter().map(written).collect();
     if reverse {
         path.reverse();
     }
@@ -202,10 +209,11 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ecn_feedback,
         pacing,
         max_window,
+        receive_window,
         host_jitter,
         access,
     } = transport;
-    object([
+    let mut keys = object([
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
@@ -222,7 +230,11 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
-    ])
+    ]);
+    if let Some(window) = receive_window {
+        keys.insert("receive_window".into(), crate::receive_window::written(window));
+    }
+    keys
 }
 
 /// What a setting is called in scenario files.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
-use longfat_scenario::{Choice, EcnFeedback, Recovery, Transport};
+use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
 use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
@@ -15,6 +15,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
+use crate::right_sizing::RightSizing;
 use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -87,6 +88,22 @@ impl Source {
     pub(crate) fn listener(&self) -> Option<&Listener> {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// The receive window in segments, if the flow has one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        match self {
+            Self::Windowed(sender) => sender.receive_window(),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// For how long the receive window has held the flow back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        match self {
+            Self::Windowed(sender) => sender.receiver_limited(now),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -329,6 +346,7 @@ impl Flow {
             segments: config.segments,
             application: config.application.is_some(),
             max_window: transport.max_window.unwrap_or(u64::MAX),
+            receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,
@@ -345,6 +363,12 @@ impl Flow {
             ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
         };
         let selective = transport.recovery.is_selective() && windowed;
+        let sizing = transport.receive_window.and_then(|window| match window.buffer {
+            ReceiveBuffer::RightSizing { initial, most } => {
+                Some(RightSizing::new(window, (initial, most), transport.packet))
+            }
+            ReceiveBuffer::Fixed(_) | ReceiveBuffer::SenderTuned { .. } => None,
+        });
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
@@ -355,7 +379,8 @@ impl Flow {
                 echo,
                 &config.intervals,
             )
-            .telling_duplicates(tells_duplicates),
+            .telling_duplicates(tells_duplicates)
+            .sized(sizing),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longfat_queue::Site;
-use longfat_scenario::{FlowGroup, Link, Scenario, chance};
+use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
@@ -37,6 +37,7 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
+    releases: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -58,6 +59,11 @@ impl Network {
     /// The slot in which departures from a link are scheduled.
     pub(crate) fn departure_slot(&self, port: usize) -> usize {
         self.departures[port]
+    }
+
+    /// The slot in which a link lets go the acknowledgments that it holds.
+    pub(crate) fn release_slot(&self, port: usize) -> usize {
+        self.releases[port]
     }
 
     /// The long flows.
@@ -98,9 +104,9 @@ impl Network {
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
-    pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
-        let side = usize::from(reverse);
-        let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
+    pub(crate) fn route(&self, path: &[Hop]) -> Route {
+        let out: Vec<usize> =
+            path.iter().map(|hop| 2 * hop.link + usize::from(hop.reverse)).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
         self.route_of((out.into(), back.into()))
     }
@@ -175,6 +181,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         audiences: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
+        releases: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
@@ -197,8 +204,16 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
+    for port in 0..network.ports.len() {
+        let slot = if network.ports[port].holds() {
+            network.add_slot(Pipe::of_port(Slot::Release(port as u32)))
+        } else {
+            usize::MAX
+        };
+        network.releases.push(slot);
+    }
     for (group_index, group) in scenario.flows.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
+        let route = network.route(&group.path);
         for index in 0..group.flows() {
             add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
@@ -206,8 +221,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     network.long = network.flows.len();
     add_applications(&mut network, scenario);
     for (index, group) in scenario.traffic.iter().enumerate() {
-        let traffic =
-            Traffic::new(scenario, index, group.clone(), |path| network.route(path, group.reverse));
+        let traffic = Traffic::new(scenario, index, group.clone(), |path| network.route(path));
         network.traffic.push(traffic);
     }
     network

@@ -9,9 +9,10 @@ use std::collections::VecDeque;
 
 use longfat_units::{Ecn, Span, Time};
 
-use crate::cargo::{Blocks, Hold};
+use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
 use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 
 /// An acknowledgment may wait this long for a second segment.
@@ -38,6 +39,10 @@ pub(crate) struct Receiver {
     marked: bool,
     /// With [`Echo::Count`]: how many segments have arrived marked, modulo 2³².
     marks: u32,
+    /// The receive window that acknowledgments tell, in segments; 0 if they tell none.
+    window: u32,
+    /// How that window is chosen.
+    sizing: Option<Box<RightSizing>>,
     received: Received,
 }
 
@@ -141,6 +146,8 @@ impl Receiver {
             pending: None,
             marked: false,
             marks: 0,
+            window: 0,
+            sizing: None,
             received: Received {
                 first: 0,
                 again: 0,
@@ -161,6 +168,22 @@ impl Receiver {
         if tells { Self { reports: Reports::Twice, ..self } } else { self }
     }
 
+    /// The same receiver, with a window that it chooses like this.
+    #[must_use]
+    pub(crate) fn sized(self, sizing: Option<RightSizing>) -> Self {
+        let window = sizing.as_ref().map_or(0, |sizing| sizing.segments() as u32);
+        Self { window, sizing: sizing.map(Box::new), ..self }
+    }
+
+    /// The window grows with what arrives.
+    #[cold]
+    fn size_window(&mut self, at: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.arrive(at, self.expected);
+            self.window = sizing.segments() as u32;
+        }
+    }
+
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
@@ -177,11 +200,14 @@ impl Receiver {
                 (data.sent, data.flags)
             };
             let blocks = self.with_duplicate(data.number);
-            let cargo = hold.hand_over(data.cargo(), Some(blocks), self.marks);
+            let cargo = hold.hand_over(data.cargo(), Some(blocks), self.told());
             return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
+        }
+        if self.window > 0 {
+            self.size_window(at);
         }
         let (sent, flags) = if self.delayed_ack {
             self.delay(data, at, unbroken && !urgent, hold)?
@@ -189,11 +215,11 @@ impl Receiver {
             (data.sent, data.flags)
         };
         let ack = self.acknowledge(data, sent, flags);
-        if self.early.is_empty() && !data.flags.has(Flags::CARGO) {
+        if self.early.is_empty() && !data.flags.has(Flags::CARGO) && self.told().fits() {
             return Some(ack);
         }
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
-        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported), self.marks);
+        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported), self.told());
         Some(ack.with_cargo(cargo))
     }
 
@@ -238,7 +264,7 @@ impl Receiver {
                 Some((first.sent, data.flags.and(first.flags)))
             }
             None if may => {
-                let cargo = hold.hand_over(data.cargo(), None, self.marks);
+                let cargo = hold.hand_over(data.cargo(), None, self.told());
                 let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(cargo);
                 self.pending = Some((ack, at + DELAYED_ACK));
                 None
@@ -322,6 +348,12 @@ impl Receiver {
         self.pending.map(|(_, until)| until)
     }
 
+    /// What acknowledgments report beside what has arrived.
+    #[inline]
+    fn told(&self) -> Report {
+        Report { marks: self.marks, window: self.window }
+    }
+
     /// The acknowledgment of `data`; `sent` and `covered` are the time and flags of everything it acknowledges.
     fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags) -> Packet {
         let flags = {
@@ -332,7 +364,7 @@ impl Receiver {
             number: self.expected,
             sent,
             flow: data.flow,
-            detail: self.marks,
+            detail: self.told().word(),
             bytes: ACK_BYTES,
             hop: 0,
             flags,
@@ -369,7 +401,7 @@ mod tests {
 
     /// The count that an acknowledgment carries, wherever it carries it.
     fn count(ack: &Packet, hold: &mut Hold) -> u32 {
-        ack.cargo().map_or(ack.detail, |handle| hold.take(handle).marks)
+        ack.cargo().map_or(ack.detail, |handle| hold.take(handle).report.marks)
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use longfat_control::Controller;
 use longfat_scenario::chance::{self, Stream};
-use longfat_scenario::{Choice, ListedFlow, Scenario, Spans, TrafficGroup};
+use longfat_scenario::{Choice, Hop, ListedFlow, Scenario, Spans, TrafficGroup};
 use longfat_units::{Bytes, Rate, Span, Time};
 use serde::Serialize;
 use serde_json::json;
@@ -129,9 +129,9 @@ impl Traffic {
         scenario: &Scenario,
         index: usize,
         group: TrafficGroup,
-        route: impl Fn(&[usize]) -> Route,
+        route: impl Fn(&[Hop]) -> Route,
     ) -> Self {
-        let kind = |path: &[usize], control: &Choice<Controller>| {
+        let kind = |path: &[Hop], control: &Choice<Controller>| {
             let route = route(path);
             let negotiation = Negotiation::new(control, route.unaware);
             Kind { control: control.clone(), route, negotiation }

@@ -44,6 +44,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "delayed_ack": [ABSENT, True],
     "pacing": [ABSENT, "spread", "none"],
     "max_window": [ABSENT, 1, 50],
+    "receive_window": [ABSENT, "auto", "3 packets", {"kind": "sender-tuned", "scale": 3}],
     "access": [ABSENT, "5 Mbit/s"],
 }
 LINK: dict[str, Sequence[Level]] = {

@@ -5,7 +5,7 @@ use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::{Sender, Sends, State};
-use crate::cargo::{Blocks, Cargo};
+use crate::cargo::{Blocks, Cargo, Report};
 use crate::packet::{Flags, Packet};
 
 impl Sender {
@@ -107,6 +107,24 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             self.regulate(now, acked + sacked, acked > 0 && lost == 0);
         }
+        if self.config.receive_window.is_some() {
+            self.hear_window(now, ack, cargo);
+        }
+    }
+
+    /// Takes in the receive window that an acknowledgment tells.
+    #[inline(never)]
+    fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
+        let told = Self::report(ack, cargo, true).window;
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.hear(now, ack.number, u64::from(told));
+        }
+        self.heed_receiver();
+    }
+
+    /// What an acknowledgment reports beside what has arrived.
+    fn report(ack: &Packet, cargo: Option<&Cargo>, tells_window: bool) -> Report {
+        cargo.map_or_else(|| Report::of(ack.detail, tells_window), |cargo| cargo.report)
     }
 
     /// How many segments the acknowledgment newly reports as marked; 1 for an echo.
@@ -114,7 +132,8 @@ impl Sender {
     fn marked(&mut self, ack: &Packet, cargo: Option<&Cargo>) -> u64 {
         match &mut self.extras {
             Some(extras) if self.config.counts_marks => {
-                extras.newly_marked(cargo.map_or(ack.detail, |cargo| cargo.marks))
+                let tells_window = self.config.receive_window.is_some();
+                extras.newly_marked(Self::report(ack, cargo, tells_window).marks)
             }
             _ => u64::from(ack.flags.has(Flags::ECHO)),
         }

@@ -5,6 +5,7 @@
 //! RFC 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298).
 //! Flows without a window use [`BurstSender`].
 
+mod allowance;
 mod bursts;
 mod by_time;
 mod delivery;
@@ -21,9 +22,10 @@ mod timer;
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
-use longfat_units::{Ecn, RouterHeader, Span, Time};
+use longfat_scenario::{ReceiveWindow, Recovery, RtoEstimator, RtoRestart};
+use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
 
+use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
@@ -49,6 +51,8 @@ pub(crate) struct SenderConfig {
     pub(crate) application: bool,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
+    /// How much the receiver allows.
+    pub(crate) receive_window: Option<Box<ReceiveWindow>>,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
@@ -180,6 +184,8 @@ pub(crate) struct Sender {
     /// An acknowledgment of everything below this, or more, is never handled early: it may be the last one. None is of
     /// a flow with an application, which may write at any time.
     early_below: u64,
+    /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
+    sendable: u64,
     /// How many segments the window allows in flight.
     allowed: u64,
     state: State,
@@ -220,6 +226,8 @@ struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
+    /// How much the receiver allows.
+    allowance: Option<Allowance>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
     /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
@@ -246,8 +254,11 @@ impl Extras {
     /// What these wishes and this way of sending require, if anything.
     fn of(wants: Wants, config: &SenderConfig) -> Option<Box<Self>> {
         let rack = (config.recovery == Recovery::Rack).then(Rack::new);
-        let simple = rack.is_none() && !config.counts_marks;
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && simple {
+        let packet = Bytes(u64::from(config.bytes));
+        let window = config.receive_window.as_ref();
+        let allowance = window.map(|window| Allowance::new(**window, packet));
+        let is_plain = rack.is_none() && allowance.is_none() && !config.counts_marks;
+        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && is_plain {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -255,6 +266,7 @@ impl Extras {
             wants,
             delivery_rate,
             rack,
+            allowance,
             reduction: None,
             undo: None,
             timed_out: None,
@@ -308,6 +320,7 @@ impl Sender {
             next: 0,
             limit,
             early_below: limit,
+            sendable: limit,
             allowed: 0,
             state: State::Open,
             limited: Limited::Window,
@@ -337,6 +350,9 @@ impl Sender {
             sender.set_alarm();
         }
         sender.heed_control(now);
+        if sender.extras.is_some() {
+            sender.heed_receiver();
+        }
         sender
     }
 
@@ -411,6 +427,32 @@ impl Sender {
         self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
     }
 
+    /// Adopts what the receiver allows.
+    fn heed_receiver(&mut self) {
+        let (window, unacknowledged) = (self.control.window().0, self.unacknowledged);
+        let Some(allowance) = self.allowance_mut() else { return };
+        let end = allowance.end(unacknowledged, window);
+        self.sendable = self.limit.min(end);
+    }
+
+    fn allowance_mut(&mut self) -> Option<&mut Allowance> {
+        self.extras.as_mut()?.allowance.as_mut()
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        self.extras.as_ref()?.allowance.as_ref()
+    }
+
+    /// The receive window in segments, if there is one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        self.allowance().map(Allowance::window)
+    }
+
+    /// For how long the receive window has held the sender back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        self.allowance().map(|allowance| allowance.limited(now))
+    }
+
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
     }
@@ -418,6 +460,8 @@ impl Sender {
     /// The application writes so many segments.
     pub(crate) fn write(&mut self, segments: u64) {
         self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
     }
 
     /// How the sender treats explicit signals.
@@ -522,6 +566,7 @@ impl Sends for Sender {
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
         self.early_below = self.early_below.min(self.limit);
+        self.sendable = self.sendable.min(self.limit);
     }
 
     #[inline]
@@ -540,6 +585,9 @@ impl Sends for Sender {
     fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
         self.listener.begin_measuring();
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.begin_measuring(now);
+        }
     }
 
     #[inline]

@@ -48,6 +48,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         segments: Some(segments),
         application: false,
         max_window: u64::MAX,
+        receive_window: None,
         recovery,
         rto_min: Span::from_millis(200),
         rto_tick: None,
