@@ -37,6 +37,8 @@ pub(crate) struct Flow {
     /// touches anyway, so that it need not look at the pipe.
     pub(crate) homeward: u32,
     pub(crate) member: Member,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
@@ -123,6 +125,8 @@ impl Source {
 pub(crate) enum Member {
     /// A long flow: group, and index in it.
     Long(usize, u64),
+    /// Carries the requests to a long flow of this group.
+    Requests(usize),
     /// A short flow: traffic group, and how many flows of it came before.
     Short(usize, u64),
 }
@@ -131,7 +135,7 @@ impl Member {
     /// A number unique to the group, among long and short ones alike.
     pub(crate) fn group(self) -> u32 {
         match self {
-            Self::Long(group, _) => 2 * group as u32,
+            Self::Long(group, _) | Self::Requests(group) => 2 * group as u32,
             Self::Short(group, _) => 2 * group as u32 + 1,
         }
     }
@@ -202,6 +206,8 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) stop: Option<Time>,
     /// Segments to send in total.
     pub(crate) segments: Option<u64>,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) intervals: Intervals,
     /// Where the jitter of its host comes from, if it has one.
     pub(crate) chance: Option<Stream>,
@@ -348,6 +354,7 @@ impl Flow {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
             segments: config.segments,
+            application: config.application.is_some(),
             max_window: transport.max_window.unwrap_or(u64::MAX),
             receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
@@ -399,6 +406,7 @@ impl Flow {
             dropped: 0,
             homeward: 0,
             member: config.member,
+            application: config.application,
             start,
             stop: config.stop,
             rtt,

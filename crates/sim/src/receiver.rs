@@ -439,6 +439,11 @@ impl Receiver {
         Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
     }
 
+    /// Everything below this has arrived.
+    pub(crate) fn expected(&self) -> u64 {
+        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
+    }
+
     pub(crate) fn received(&self) -> &Received {
         &self.received
     }

@@ -58,6 +58,8 @@ pub(crate) struct SenderConfig {
     pub(crate) bytes: u32,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
+    /// Does an application write them bit by bit? Then there are none at first.
+    pub(crate) application: bool,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
     /// How much the receiver allows.
@@ -194,6 +196,9 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
+    /// An acknowledgment of everything below this, or more, is never handled early: it may be the last one. None is of
+    /// a flow with an application, which may write at any time.
+    early_below: u64,
     /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
     sendable: u64,
     /// How many segments the window allows in flight, and how many it does at least.
@@ -339,12 +344,13 @@ impl Sender {
     ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants, &config, control.window().0);
-        let limit = config.segments.unwrap_or(u64::MAX);
-        let plain = config.listener.offer();
+        let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
+        let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
             limit,
+            early_below: limit,
             sendable: limit,
             allowed: 0,
             least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
@@ -496,6 +502,13 @@ impl Sender {
         &*self.control
     }
 
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
+    }
+
     /// How the sender treats explicit signals.
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
@@ -593,11 +606,12 @@ impl Sends for Sender {
         time <= self.timer.deadline()
             && time <= self.alarm
             && !self.pacer.is_on()
-            && number.max(self.unacknowledged) < self.limit
+            && number.max(self.unacknowledged) < self.early_below
     }
 
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
+        self.early_below = self.early_below.min(self.limit);
         self.sendable = self.sendable.min(self.limit);
     }
 

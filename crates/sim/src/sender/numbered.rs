@@ -48,10 +48,9 @@ impl Numbered {
         self.sender.control()
     }
 
-    /// So many more segments are there to be sent.
-    #[cfg(test)]
-    pub(super) fn offer(&mut self, segments: u64) {
-        self.sender.limit += segments;
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.sender.write(segments);
     }
 
     /// How the sender treats explicit signals.
