@@ -48,16 +48,46 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """
     if seed is not None:
         check_seed(seed)
-    text, origin, name, folder = _load(source)
-    assignments = _assignments(changes)
-    for given in (text, *assignments):
-        if not _is_unicode(given):
-            message = f"`{shown(given[:80])}` is not Unicode text"
-            raise ScenarioError(message)
-    number = None if seed is None else operator.index(seed)
-    return Scenario.parse(
-        text, shown(origin), overrides=assignments, seed=number, folder=folder
-    ), name
+    loaded = Template(source)
+    return loaded.read(seed=seed, changes=changes), loaded.name
+
+
+class Template:
+    """A scenario that is read many times, each time with other changes.
+
+    Attributes:
+        text: The scenario file.
+        name: A short name for it, as from `read`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Loads a scenario from anywhere; nothing is checked yet.
+
+        Raises:
+            ScenarioError: It is no text, or a dictionary that TOML cannot hold.
+            OSError: The file cannot be read.
+        """
+        self.text, self._origin, self.name, self._folder = _load(source)
+
+    def read(self, *, seed: int | None = None, changes: Changes = ()) -> Scenario:
+        """Reads and checks it, with changes.
+
+        Raises:
+            ScenarioError: The scenario is wrong.
+        """
+        assignments = _assignments(changes)
+        for given in (self.text, *assignments):
+            if not _is_unicode(given):
+                message = f"`{shown(given[:80])}` is not Unicode text"
+                raise ScenarioError(message)
+        number = None if seed is None else operator.index(seed)
+        return Scenario.parse(
+            self.text,
+            shown(self._origin),
+            overrides=assignments,
+            seed=number,
+            folder=self._folder,
+        )
 
 
 def check_seed(seed: int) -> None:
@@ -192,6 +222,10 @@ class Link(msgspec.Struct, frozen=True):
     forward: Direction
     reverse: Direction
 
+    def direction(self, *, backwards: bool) -> Direction:
+        """The direction of travel."""
+        return self.reverse if backwards else self.forward
+
 
 class Group(msgspec.Struct, frozen=True):
     """A group of flows, in numbers.
@@ -199,7 +233,7 @@ class Group(msgspec.Struct, frozen=True):
     Attributes:
         short: Whether these are short flows, which arrive at random.
         path: The links that its data cross, in order.
-        reverse: Whether they cross them backwards.
+        backwards: For each of these links, whether they cross it backwards.
         packet_bytes: Size of a data packet, headers included.
         count: How many flows; `None` if they arrive as long as the run lasts.
         size_bytes: What each has to send, or of short flows the mean; `None` if without end.
@@ -209,16 +243,17 @@ class Group(msgspec.Struct, frozen=True):
 
     short: bool
     path: tuple[str, ...]
-    reverse: bool
+    backwards: tuple[bool, ...]
     packet_bytes: int
     count: int | None
     size_bytes: float | None
     stop_ps: int | None
     rto_min_ps: int
 
-    def direction_of(self, link: Link) -> Direction:
-        """The direction in which the group crosses a link."""
-        return link.reverse if self.reverse else link.forward
+    @property
+    def crossed(self) -> dict[str, bool]:
+        """The links of the path in order, and whether each is crossed backwards."""
+        return dict(zip(self.path, self.backwards, strict=True))
 
 
 class Quantities(msgspec.Struct, frozen=True):

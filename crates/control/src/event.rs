@@ -16,7 +16,8 @@ pub struct Feedback {
     pub sacked: u64,
     /// Segments that the host newly counts as lost.
     pub lost: u64,
-    /// Segments echoed as marked; 1 where an echo says that at least one was, but not how many (RFC 3168).
+    /// Segments newly reported as marked: how many with Accurate ECN, and 1 where an echo says only that at least one
+    /// was (RFC 3168).
     pub marked: u64,
     /// Round trip of the segment that triggered it.
     pub rtt: Option<Span>,
@@ -138,7 +139,7 @@ pub enum Limited {
     Pacing,
     /// The application has nothing more to send: the window is not tested, so it must not grow.
     Application,
-    /// A bound outside the controller (`max_window`): the window must not grow.
+    /// A bound outside the controller (`max_window`, a receive window): the window must not grow.
     Receiver,
     /// Loss recovery is under way: no gain.
     Recovery,

@@ -36,8 +36,9 @@ const TWO_OF_RENO: f64 = 0.9;
 fn promises(name: &str) -> [Promise; 4] {
     match name {
         // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is the same at
-        // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law.
-        "reno" | "constant-rate" | "sized-start" | "anti-ecn" => [
+        // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law. DCTCP and Prague differ at
+        // marks, and Prague on round trips below 25 ms.
+        "reno" | "constant-rate" | "sized-start" | "anti-ecn" | "dctcp" | "prague" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 500.0, 1.0),
             at(1e5, 1.0, 5e4, 1.0),

@@ -167,10 +167,19 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
+    /// A receive window that grows with what arrives.
+    #[error(
+        "flow `{flow}` has a receive window that grows with what arrives, which no equation describes: make it a fixed \
+         one, or leave it out"
+    )]
+    RightSizing {
+        /// The group of flows.
+        flow: String,
+    },
     /// A link that is no constant.
     #[error(
         "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, \
-         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer` and `ecn`"
+         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer`, `shaper`, `acknowledgments` and `ecn`"
     )]
     Varying {
         /// The link.

@@ -23,6 +23,7 @@ mod link;
 mod overrides;
 mod profile;
 mod read;
+mod receive_window;
 mod size;
 mod spans;
 #[cfg(test)]
@@ -39,14 +40,17 @@ use std::sync::Arc;
 use longfat_control::{Controller, Pacing, SlowStart};
 use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
-use longfat_units::{Bytes, Rate, Span};
+use longfat_units::{Bytes, Ecn, Rate, Span};
 
 pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
-pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
+pub use impairment::{
+    EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
+};
 pub use profile::{PROFILES, Profile};
+pub use receive_window::{ReceiveBuffer, ReceiveWindow};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -150,6 +154,15 @@ impl<T: Entry> Choice<T> {
     }
 }
 
+/// A link of a path, and which way data crosses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// Index into [`Scenario::links`].
+    pub link: usize,
+    /// Is the link crossed backwards?
+    pub reverse: bool,
+}
+
 /// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -160,9 +173,9 @@ pub struct FlowGroup {
     pub control: Choice<Controller>,
     /// How many flows.
     pub count: u64,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Round-trip propagation delays, links included.
     pub rtt: Spans,
@@ -184,9 +197,9 @@ pub struct TrafficGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Arrivals per second, a Poisson process.
     pub arrivals: f64,
@@ -286,8 +299,10 @@ pub struct Transport {
     pub rto_estimator: RtoEstimator,
     /// Which retransmissions restart the timer.
     pub rto_restart: RtoRestart,
-    /// May routers mark this flow's data instead of dropping it?
-    pub ecn: bool,
+    /// The ECN field of its new data, never CE. Routers may mark what is ECT(0) or ECT(1) instead of dropping it.
+    pub ecn: Ecn,
+    /// How its receiver reports marks.
+    pub ecn_feedback: EcnFeedback,
     /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
     pub pacing: Option<Pacing>,
     /// How much leaves at a time where packets are paced evenly; `None`: one packet.
@@ -298,6 +313,8 @@ pub struct Transport {
     pub careful_resume: Option<SavedPath>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
+    /// How much the receiver lets it send; `None`: any amount.
+    pub receive_window: Option<ReceiveWindow>,
     /// The most that the sender's host takes for a packet before it leaves, each time a random part of it; `None`: no
     /// time.
     pub host_jitter: Option<Span>,
@@ -337,6 +354,15 @@ pub struct SavedPath {
     pub rtt: Span,
 }
 
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// That there was one, on every acknowledgment until the sender says that it has answered (RFC 3168).
+    Echo,
+    /// How many there were in total, on every acknowledgment (Accurate ECN).
+    Accurate,
+}
+
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -373,6 +399,11 @@ pub enum RtoRestart {
     First,
     /// All that leave during recovery: the variant that RFC 6675, section 6, calls the more careful one.
     Each,
+}
+
+impl EcnFeedback {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[("echo", Self::Echo), ("accurate", Self::Accurate)];
 }
 
 impl Recovery {
@@ -448,8 +479,8 @@ fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) 
     let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
     let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
     for (path, transport) in flows.chain(traffic) {
-        for &index in path {
-            largest[index] = largest[index].max(Some(transport.packet));
+        for hop in path {
+            largest[hop.link] = largest[hop.link].max(Some(transport.packet));
         }
     }
     largest.into_iter().map(|packet| packet.unwrap_or(Bytes(1500))).collect()

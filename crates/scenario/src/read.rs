@@ -15,7 +15,7 @@ use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
 use crate::value::{count, quantity};
 use crate::{
-    Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packets, overrides,
+    Catalogue, Direction, FlowGroup, Hop, Link, Scenario, TrafficGroup, largest_packets, overrides,
 };
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
@@ -305,23 +305,22 @@ fn refuse_missing_priorities<'a>(
     problems: &mut Problems,
 ) {
     let packets = scenario.largest_packets();
-    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
-    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
-    for ((control, path, reverse), node) in flows.chain(traffic).zip(nodes) {
+    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path));
+    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path));
+    for ((control, path), node) in flows.chain(traffic).zip(nodes) {
         if !control.entry.needs(&control.settings).priorities {
             continue;
         }
-        let heeds = |index: usize| {
-            let link = &scenario.links[index];
-            let direction = if reverse { &link.reverse } else { &link.forward };
-            heeds_priorities(direction, packets[index])
+        let heeds = |hop: &Hop| {
+            let direction = scenario.links[hop.link].direction(hop.reverse);
+            heeds_priorities(direction, packets[hop.link])
         };
-        let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
+        let Some(hop) = path.iter().find(|hop| !heeds(hop)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
             "`{}` needs queues that respect priorities, but the queue of link `{}` does not",
             control.kind(),
-            scenario.links[index].name
+            scenario.links[hop.link].name
         );
         problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
     }
@@ -398,11 +397,11 @@ fn crossings(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec
     let (mut long, mut short) = (vec![Mean::default(); links], vec![Mean::default(); links]);
     for flow in flows {
         let rtt = flow.rtt.mean();
-        flow.path.iter().for_each(|&index| long[index].add(rtt, flow.count as f64));
+        flow.path.iter().for_each(|hop| long[hop.link].add(rtt, flow.count as f64));
     }
     for group in traffic {
         let rtt = group.rtt.mean();
-        group.path.iter().for_each(|&index| short[index].add(rtt, group.arrivals));
+        group.path.iter().for_each(|hop| short[hop.link].add(rtt, group.arrivals));
     }
     let packets = largest_packets(flows, traffic, links);
     let round_trips = long.iter().zip(&short).map(|(long, short)| long.span().or(short.span()));

@@ -63,8 +63,8 @@ pub(crate) fn traffic(
     let field = fields.need("arrivals", "arrivals = { poisson = \"10 /s\" }", problems);
     let arrivals = field.and_then(|field| {
         let (field, arrivals) = problems.keep(arrivals(field))?;
-        let link = path.as_ref().and_then(|path| context.links.draft(*path.first()?));
-        let rate = link.zip(common.reverse).and_then(|(link, reverse)| link.rate(reverse));
+        let first = path.as_ref().and_then(|path| path.first());
+        let rate = first.and_then(|hop| context.links.draft(hop.link)?.rate(hop.reverse));
         problems.keep(per_second(field, arrivals, rate, size.as_ref()))?
     });
     Some(TrafficGroup {

@@ -1,16 +1,18 @@
 //! How a flow sends: packets, windows, recovery, timers.
 
-use longfat_control::{Pacing, SlowStart, bounds};
-use longfat_units::{Bytes, Span, split};
+use longfat_control::{Needs, Pacing, SlowStart, bounds};
+use longfat_units::{Bytes, Ecn, Span, split};
 
 use crate::error::{Problem, Problems, did_you_mean};
 use crate::fields::{Field, Fields};
+use crate::receive_window::receive_window;
 use crate::tree::Value;
 use crate::value::{
     NONE, count, flag, frequency, named, number, quantity, rate, unless_none, wait, word,
 };
 use crate::{
-    ACK, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, Transport, WindowValidation,
+    ACK, EcnFeedback, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, Transport,
+    WindowValidation,
 };
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
@@ -19,6 +21,8 @@ pub(crate) const CONTROLLER: &str = "controller";
 pub(crate) const SPREAD: &str = "spread";
 pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) const RATE: &str = "rate";
+/// The word that `ecn` accepts.
+pub(crate) const ECT1: &str = "ect1";
 const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
@@ -44,11 +48,13 @@ macro_rules! with_transport {
             "rto_estimator",
             "rto_restart",
             "ecn",
+            "ecn_feedback",
             "pacing",
             "send_quantum",
             "window_validation",
             "careful_resume",
             "max_window",
+            "receive_window",
             "host_jitter",
             "access",
         ]
@@ -56,8 +62,12 @@ macro_rules! with_transport {
 }
 pub(crate) use with_transport;
 
-/// Reads how the flows of a group send.
-pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<Transport> {
+/// Reads how the flows of a group send, whose controller `needs` this.
+pub(crate) fn transport(
+    fields: &Fields<'_>,
+    needs: Needs,
+    problems: &mut Problems,
+) -> Option<Transport> {
     let packet = fields.or("packet", Bytes(1500), problems, packet);
     let initial_window = fields
         .or("initial_window", 10.0, problems, |field| number(field, 1.0, LARGEST_INITIAL_WINDOW));
@@ -78,7 +88,11 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     });
     let rto_restart = fields
         .or("rto_restart", RtoRestart::First, problems, |field| named(field, RtoRestart::NAMES));
-    let ecn = fields.or("ecn", true, problems, flag);
+    let usual = if needs.ect1 { Ecn::Ect1 } else { Ecn::Ect0 };
+    let ecn = fields.or("ecn", usual, problems, |field| ecn(field, usual));
+    let usual = if needs.accurate_ecn { EcnFeedback::Accurate } else { EcnFeedback::Echo };
+    let ecn_feedback =
+        fields.or("ecn_feedback", usual, problems, |field| named(field, EcnFeedback::NAMES));
     let pacing = fields.or("pacing", None, problems, pacing);
     let send_quantum =
         fields.or("send_quantum", None, problems, |field| unless_none(field, send_quantum));
@@ -94,6 +108,8 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
     let max_window = fields.or("max_window", None, problems, |field| {
         unless_none(field, |field| count(field, 1, u64::MAX))
     });
+    let receive_window =
+        fields.or("receive_window", None, problems, |field| receive_window(field, packet));
     let host_jitter =
         fields.or("host_jitter", None, problems, |field| unless_none(field, longer_than_zero));
     let access = fields.or("access", None, problems, |field| unless_none(field, rate));
@@ -111,14 +127,26 @@ pub(crate) fn transport(fields: &Fields<'_>, problems: &mut Problems) -> Option<
         rto_estimator: rto_estimator?,
         rto_restart: rto_restart?,
         ecn: ecn?,
+        ecn_feedback: ecn_feedback?,
         pacing: pacing?,
         send_quantum: send_quantum?,
         window_validation: window_validation?,
         careful_resume: careful_resume?,
         max_window: max_window?,
+        receive_window: receive_window?,
         host_jitter: host_jitter?,
         access: access?,
     })
+}
+
+/// What data carries in the ECN field: whether it can be marked, and as what.
+fn ecn(field: Field<'_>, usual: Ecn) -> Result<Ecn, Problem> {
+    match &field.node.value {
+        Value::Flag(false) => Ok(Ecn::NotEct),
+        Value::Flag(true) => Ok(usual),
+        Value::Text(text) if text == ECT1 => Ok(Ecn::Ect1),
+        _ => Err(field.wrong("true, false or \"ect1\"")),
+    }
 }
 
 fn slow_start(field: Field<'_>) -> Result<SlowStart, Problem> {

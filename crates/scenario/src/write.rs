@@ -2,8 +2,8 @@
 
 use longfat_control::{Controller, Pacing};
 use longfat_queue::LengthUnit;
-use longfat_units::Span;
 use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
+use longfat_units::{Ecn, Span};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
@@ -12,11 +12,11 @@ use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::size::write_mean;
 use crate::trace::write_trace;
-use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
+use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, SavedPath, Scenario,
-    SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
+    Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
+    SavedPath, Scenario, SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -141,9 +141,16 @@ fn control(control: &Choice<Controller>) -> Value {
     choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 
-/// The file lists the links forwards, whichever way they are crossed.
-fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
-    let mut path: Vec<Value> = path.iter().map(|&index| links[index].name.clone().into()).collect();
+/// The file lists the links in the order of travel or, with `reverse`, in the opposite one.
+fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
+    let written = |hop: &Hop| -> Value {
+        let name: Value = links[hop.link].name.clone().into();
+        if hop.reverse == reverse {
+            return name;
+        }
+        Value::Object(object([("link", name), ("reverse", true.into())]))
+    };
+    let mut path: Vec<Value> = path.iter().map(written).collect();
     if reverse {
         path.reverse();
     }
@@ -184,15 +191,17 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         rto_estimator,
         rto_restart,
         ecn,
+        ecn_feedback,
         pacing,
         send_quantum,
         window_validation,
         careful_resume,
         max_window,
+        receive_window,
         host_jitter,
         access,
     } = transport;
-    object([
+    let mut keys = object([
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
@@ -205,7 +214,8 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("rto_tick", or_none(*rto_tick, span)),
         ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
         ("rto_restart", name_of(rto_restart, RtoRestart::NAMES)),
-        ("ecn", (*ecn).into()),
+        ("ecn", written_ecn(*ecn)),
+        ("ecn_feedback", name_of(ecn_feedback, EcnFeedback::NAMES)),
         ("pacing", written_pacing(*pacing)),
         ("send_quantum", or_none(*send_quantum, written_quantum)),
         ("window_validation", name_of(window_validation, WindowValidation::NAMES)),
@@ -213,13 +223,25 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
-    ])
+    ]);
+    if let Some(window) = receive_window {
+        keys.insert("receive_window".into(), crate::receive_window::written(window));
+    }
+    keys
 }
 
 /// What a setting is called in scenario files.
 fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> Value {
     let (name, _) = names.iter().find(|(_, named)| named == value).expect("every value has a name");
     (*name).into()
+}
+
+fn written_ecn(field: Ecn) -> Value {
+    match field {
+        Ecn::NotEct => false.into(),
+        Ecn::Ect1 => ECT1.into(),
+        Ecn::Ect0 | Ecn::Ce => true.into(),
+    }
 }
 
 fn written_pacing(pacing: Option<Pacing>) -> Value {

@@ -10,7 +10,7 @@ use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use longfat_scenario::{
-    Choice, Direction, FlowGroup, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
+    Choice, Direction, FlowGroup, Hop, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
 };
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
@@ -92,8 +92,7 @@ pub struct Keep {
 
 /// Flows that are alike, as far as an estimate goes.
 struct FlowClass<'a> {
-    path: &'a [usize],
-    reverse: bool,
+    path: &'a [Hop],
     transport: &'a Transport,
     /// How many are live at a time.
     flows: f64,
@@ -117,8 +116,8 @@ impl WorkEstimate {
         // All loads that cross a link share what it can carry.
         let shares = shares(scenario, &lines, &loads);
         let share = |load: &FlowClass<'_>| {
-            let side = usize::from(load.reverse);
-            load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
+            let shares = load.path.iter().map(|hop| shares[hop.link][usize::from(hop.reverse)]);
+            shares.fold(1.0, f64::min)
         };
         let sent = |load: &FlowClass<'_>| {
             let share = if load.bursts { 1.0 } else { share(load) };
@@ -204,16 +203,21 @@ impl Line {
             _ => Span::ZERO,
         };
         let late = impairments.reorder.map_or(Span::ZERO, |late| late.distance);
-        let longest = Span(course.delay.greatest()) + jitter + late;
+        let held =
+            impairments.acknowledgments.and_then(|thinning| thinning.hold).unwrap_or_default();
+        let longest = Span(course.delay.greatest()) + jitter + late + held;
         let memory = pieces as f64 * PIECE;
+        let shaped = impairments.shaper.map_or(f64::INFINITY, |shaper| {
+            shaper.rate.0 as f64 + 8.0 * shaper.burst.0 as f64 / duration.seconds()
+        });
         if let Some(trace) = trace {
             let mean = trace.mean_rate().0 as f64;
             let memory = memory + trace.opportunities() as f64 * OPPORTUNITY;
-            return Self { mean, highest: mean, longest, memory };
+            return Self { mean: mean.min(shaped), highest: mean, longest, memory };
         }
         let bits = course.rate.integral(Time::ZERO, Time::ZERO + duration) as f64;
         Self {
-            mean: bits / duration.0 as f64,
+            mean: (bits / duration.0 as f64).min(shaped),
             highest: course.rate.greatest() as f64,
             longest,
             memory,
@@ -225,11 +229,10 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
     scenario.flows.iter().map(|flow| {
         let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
-        let side = usize::from(flow.reverse);
-        let links = flow.path.iter().map(|&index| lines[index][side].mean);
+        let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
         let access = flow.transport.access.map(|rate| rate.0 as f64);
         let narrowest = links.chain(access).min_by(f64::total_cmp);
-        let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+        let most = most_in_flight(&flow.transport);
         let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
         let packet = flow.transport.packet.0 as f64;
         let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
@@ -239,7 +242,6 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
         FlowClass {
             path: &flow.path,
-            reverse: flow.reverse,
             transport: &flow.transport,
             flows: flow.count as f64,
             bytes: flow.count as f64 * each,
@@ -256,7 +258,7 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
 /// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where
 /// there are none, or where the controller is no law.
 fn lossy_window(scenario: &Scenario, flow: &FlowGroup) -> f64 {
-    let losses = flow.path.iter().map(|&index| scenario.links[index].direction(flow.reverse).loss);
+    let losses = flow.path.iter().map(|hop| scenario.links[hop.link].direction(hop.reverse).loss);
     let loss: f64 = losses.sum();
     let Some(law) = flow.control.entry.law.as_ref().filter(|_| loss > 0.0) else {
         return f64::INFINITY;
@@ -295,7 +297,6 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         let burst = burst_rate(&group.control, &group.transport);
         FlowClass {
             path: &group.path,
-            reverse: group.reverse,
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
@@ -337,9 +338,16 @@ fn burst_rate(control: &Choice<Controller>, transport: &Transport) -> Option<Rat
     }
 }
 
+/// The bounds outside the controller, in packets.
+fn most_in_flight(transport: &Transport) -> f64 {
+    let most = |packets: Option<u64>| packets.map_or(f64::INFINITY, |packets| packets as f64);
+    let receiver = transport.receive_window.map(|window| window.most_packets(transport.packet));
+    most(transport.max_window).min(most(receiver))
+}
+
 /// The window beyond which a flow hardly grows, in packets.
 fn largest_window(transport: &Transport) -> f64 {
-    let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+    let most = most_in_flight(transport);
     // Above its threshold a window may still roughly double.
     let above = |threshold: f64| most.min((2.0 * threshold).max(2.0 * known_window(transport)));
     transport.initial_threshold.map_or(most, above)
@@ -361,8 +369,8 @@ fn held(direction: &Direction, line: &Line, packet: Bytes) -> f64 {
 fn shares(scenario: &Scenario, lines: &[[Line; 2]], loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
     let mut wanted = vec![[0.0; 2]; scenario.links.len()];
     for load in loads {
-        for &index in load.path {
-            wanted[index][usize::from(load.reverse)] += load.bytes;
+        for hop in load.path {
+            wanted[hop.link][usize::from(hop.reverse)] += load.bytes;
         }
     }
     let carries = |line: &Line| line.mean / 8.0 * scenario.duration.seconds();
@@ -405,6 +413,25 @@ mod tests {
         let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
         let packets = WorkEstimate::of(&scenario, KEEP).packets;
         assert!((packets / (100.0 * 3000.0) - 1.0).abs() < 0.1, "{packets}");
+    }
+
+    #[test]
+    fn shapers_and_receive_windows_bound_what_is_sent() {
+        // 200 Mbit/s for 60 s, and the burst; or a window of 20 packets every 20 ms.
+        let text = |link: &str, flow: &str| {
+            format!(
+                "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n{link}\n
+                [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n{flow}\n"
+            )
+        };
+        let packets = |link: &str, flow: &str| {
+            let scenario = Scenario::read(&text(link, flow), "a test", &[], None);
+            WorkEstimate::of(&scenario.expect("a right scenario"), KEEP).packets
+        };
+        let shaped = packets("shaper = { rate = \"200 Mbit/s\", burst = \"15 MB\" }", "");
+        assert!((shaped - 1_010_000.0).abs() < 1.0, "{shaped}");
+        let allowed = packets("", "receive_window = \"20 packets\"");
+        assert!((allowed - 60_000.0).abs() < 1.0, "{allowed}");
     }
 
     #[test]

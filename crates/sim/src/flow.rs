@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
-use longfat_scenario::{Choice, Recovery, Transport};
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
@@ -15,6 +15,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
+use crate::right_sizing::RightSizing;
 use crate::sender::{BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
@@ -91,6 +92,24 @@ impl Source {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
             Self::Numbered(sender) => Some(sender.listener()),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// The receive window in segments, if the flow has one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        match self {
+            Self::Windowed(sender) => sender.receive_window(),
+            Self::Numbered(sender) => sender.receive_window(),
+            Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// For how long the receive window has held the flow back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        match self {
+            Self::Windowed(sender) => sender.receiver_limited(now),
+            Self::Numbered(sender) => sender.receiver_limited(now),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -319,17 +338,28 @@ impl Flow {
         };
         let Transport { ack_every: every, ack_delay: most, .. } = *transport;
         let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
+        // Numbered packets tell their marks one by one.
+        let numbered = transport.recovery == Recovery::Quic && windowed;
+        let accurate = transport.ecn_feedback == EcnFeedback::Accurate && windowed;
+        let counts_marks = accurate && !numbered;
+        let echo = match (counts_marks, per_mark) {
+            (true, _) => Echo::Count,
+            (false, true) => Echo::Each,
+            (false, false) => Echo::UntilAnswered,
+        };
         let sender = SenderConfig {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
             segments: config.segments,
             max_window: transport.max_window.unwrap_or(u64::MAX),
+            receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,
             rto_estimator: transport.rto_estimator,
             rto_restart: transport.rto_restart,
-            ecn: transport.ecn && windowed,
+            ecn: if windowed { transport.ecn } else { Ecn::NotEct },
+            counts_marks,
             pacing: transport.pacing,
             send_quantum: transport.send_quantum,
             window_validation: transport.window_validation,
@@ -342,18 +372,19 @@ impl Flow {
             ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
         };
         let selective = transport.recovery.is_selective() && windowed;
+        let sizing = transport.receive_window.and_then(|window| match window.buffer {
+            ReceiveBuffer::RightSizing { initial, most } => {
+                Some(RightSizing::new(window, (initial, most), transport.packet))
+            }
+            ReceiveBuffer::Fixed(_) | ReceiveBuffer::SenderTuned { .. } => None,
+        });
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
-            receiver: Receiver::new(
-                config.segments,
-                selective,
-                delay,
-                if per_mark { Echo::Each } else { Echo::UntilAnswered },
-                &config.intervals,
-            )
-            .telling_duplicates(tells_duplicates)
-            .numbering(transport.recovery == Recovery::Quic && windowed),
+            receiver: Receiver::new(config.segments, selective, delay, echo, &config.intervals)
+                .telling_duplicates(tells_duplicates)
+                .sized(sizing)
+                .numbering(numbered),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,

@@ -22,6 +22,7 @@ mod port;
 mod receiver;
 pub mod recording;
 mod report;
+mod right_sizing;
 mod ring;
 mod runs;
 mod sender;

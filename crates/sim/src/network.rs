@@ -1,7 +1,7 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
 use longfat_queue::Site;
-use longfat_scenario::{FlowGroup, Link, Scenario, chance};
+use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
 use crate::explicit::{Marker, Negotiation};
@@ -30,6 +30,7 @@ pub(crate) struct Network {
     /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
+    releases: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -51,6 +52,11 @@ impl Network {
     /// The slot in which departures from a link are scheduled.
     pub(crate) fn departure_slot(&self, port: usize) -> usize {
         self.departures[port]
+    }
+
+    /// The slot in which a link lets go the acknowledgments that it holds.
+    pub(crate) fn release_slot(&self, port: usize) -> usize {
+        self.releases[port]
     }
 
     /// The long flows.
@@ -86,9 +92,9 @@ impl Network {
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
-    pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
-        let side = usize::from(reverse);
-        let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
+    pub(crate) fn route(&self, path: &[Hop]) -> Route {
+        let out: Vec<usize> =
+            path.iter().map(|hop| 2 * hop.link + usize::from(hop.reverse)).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
         let sum = |span: fn(&Port) -> Span| {
             let both = out.iter().chain(&back);
@@ -155,6 +161,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         traffic: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
+        releases: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
@@ -177,15 +184,23 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
+    for port in 0..network.ports.len() {
+        let slot = if network.ports[port].holds() {
+            network.add_slot(Pipe::of_port(Slot::Release(port as u32)))
+        } else {
+            usize::MAX
+        };
+        network.releases.push(slot);
+    }
     for (group_index, group) in scenario.flows.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
+        let route = network.route(&group.path);
         for index in 0..group.count {
             add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
     }
     network.long = network.flows.len();
     for (index, group) in scenario.traffic.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
+        let route = network.route(&group.path);
         network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
     }
     network

@@ -125,6 +125,7 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
     let sent = measured.sent_measured();
     let heard = flow.source.listener().map_or(0, Listener::heard_measured);
     let has_window = flow.source.control().is_some();
+    let transport = &run.scenario.flows[long(flow).0].transport;
     FlowSummary {
         name: flow_name(run, flow),
         control: run.scenario.flows[long(flow).0].control.kind().to_owned(),
@@ -141,6 +142,11 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
         room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
         anti_ecn: flow.negotiation.agreed(),
         unaware_link: unaware_link(run, flow.negotiation),
+        receiver_limited_s: flow
+            .source
+            .receiver_limited(run.end)
+            .or(transport.receive_window.map(|_| Span::ZERO))
+            .map(Span::seconds),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
@@ -221,30 +227,37 @@ fn flow_table(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     };
     let controls: Vec<String> =
         run.scenario.flows.iter().map(|group| group.control.kind().to_owned()).collect();
-    Table {
-        name: "flows",
-        columns: vec![
-            ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
-            ("group", group_column(run)),
-            ("control", Column::Word(group_words(run), controls)),
-            ("rtt_s", reals(flows, |flow| flow.rtt_s)),
-            ("start_s", reals(flows, |flow| flow.start_s)),
-            ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
-            ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
-            ("drop_rate", reals(flows, |flow| flow.drop_rate)),
-            ("data_sent", counts(flows, |flow| flow.data_sent)),
-            ("data_dropped", counts(flows, |flow| flow.data_dropped)),
-            ("timeouts", counts(flows, |flow| flow.timeouts)),
-            ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
-            ("window_mean", reals(flows, |flow| flow.window_mean)),
-            ("congestion_events", counts(flows, |flow| flow.congestion_events)),
-            ("room_rate", reals(flows, |flow| flow.room_rate)),
-            ("sent", of_sender(|measured| measured.total_sent)),
-            ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
-            ("delivered", counts(network, |flow| flow.receiver.received().first)),
-            ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
-        ],
+    let mut columns = vec![
+        ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
+        ("group", group_column(run)),
+        ("control", Column::Word(group_words(run), controls)),
+        ("rtt_s", reals(flows, |flow| flow.rtt_s)),
+        ("start_s", reals(flows, |flow| flow.start_s)),
+        ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
+        ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
+        ("drop_rate", reals(flows, |flow| flow.drop_rate)),
+        ("data_sent", counts(flows, |flow| flow.data_sent)),
+        ("data_dropped", counts(flows, |flow| flow.data_dropped)),
+        ("timeouts", counts(flows, |flow| flow.timeouts)),
+        ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
+        ("window_mean", reals(flows, |flow| flow.window_mean)),
+        ("congestion_events", counts(flows, |flow| flow.congestion_events)),
+        ("room_rate", reals(flows, |flow| flow.room_rate)),
+        ("sent", of_sender(|measured| measured.total_sent)),
+        ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
+        ("delivered", counts(network, |flow| flow.receiver.received().first)),
+        ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
+    ];
+    // Where there is no receive window there is nothing to tell.
+    if has_receive_window(run) {
+        let limited = reals(flows, |flow| flow.receiver_limited_s.unwrap_or(f64::NAN));
+        columns.push(("receiver_limited_s", limited));
     }
+    Table { name: "flows", columns }
+}
+
+fn has_receive_window(run: &ReportSource<'_>) -> bool {
+    run.scenario.flows.iter().any(|group| group.transport.receive_window.is_some())
 }
 
 /// The name of each link twice, once per direction, and the directions.
@@ -335,21 +348,22 @@ fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     let series = run.series.take().unwrap_or_default();
     let groups =
         series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
-    Table {
-        name: "flow_series",
-        columns: vec![
-            ("time_s", Column::Real(series.time)),
-            ("flow", Column::Word(series.flow, flow_names(flows))),
-            ("group", Column::Word(groups, group_names(run))),
-            ("window", Column::Real(series.window)),
-            ("threshold", Column::Real(series.threshold)),
-            ("in_flight", Column::Count(series.in_flight)),
-            ("rtt_s", Column::Real(series.rtt)),
-            ("throughput_bit_s", Column::Real(series.throughput)),
-            ("retransmitted", Column::Count(series.retransmitted)),
-            ("room_rate", Column::Real(series.room_rate)),
-        ],
+    let mut columns = vec![
+        ("time_s", Column::Real(series.time)),
+        ("flow", Column::Word(series.flow, flow_names(flows))),
+        ("group", Column::Word(groups, group_names(run))),
+        ("window", Column::Real(series.window)),
+        ("threshold", Column::Real(series.threshold)),
+        ("in_flight", Column::Count(series.in_flight)),
+        ("rtt_s", Column::Real(series.rtt)),
+        ("throughput_bit_s", Column::Real(series.throughput)),
+        ("retransmitted", Column::Count(series.retransmitted)),
+        ("room_rate", Column::Real(series.room_rate)),
+    ];
+    if has_receive_window(run) {
+        columns.push(("receive_window", Column::Real(series.receive_window)));
     }
+    Table { name: "flow_series", columns }
 }
 
 fn link_series(run: &ReportSource<'_>) -> Table {

@@ -92,6 +92,9 @@ pub struct FlowSummary {
     pub anti_ecn: Option<bool>,
     /// The first link on the data's way that does not support AntiECN, if that is why it is not in use.
     pub unaware_link: Option<String>,
+    /// For how long its receive window held it back, in the measured interval; `None` where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_limited_s: Option<f64>,
     /// When it started.
     pub start_s: f64,
     /// From the start until the last byte reached the receiver; `None` while the flow is not complete.

@@ -106,7 +106,7 @@ def _group(flow: Row) -> str:
 def _check_goodput(flow: Row, given: Quantities) -> None:
     """No flow gets more than its narrowest link carries, and the packet that was under way when it began."""
     group = given.groups[_group(flow)]
-    crossed = [group.direction_of(given.links[name]) for name in group.path]
+    crossed = [given.links[name].direction(backwards=way) for name, way in group.crossed.items()]
     if any(link.varies for link in crossed):  # what was under way may arrive all at once
         return
     narrowest = min(link.rate_bit_s for link in crossed)
@@ -266,13 +266,12 @@ def _check_rates(flows: list[Row], key: str, trip: str, given: Quantities) -> No
         began = max(FLOOR, *windows[:1], FLOOR)
         # A flow that has stopped has no round trip.
         least = began * group.packet_bytes * 8 / flow[trip] if flow[trip] else 0.0
-        for link in group.path:
-            sums = brought.setdefault((link, group.reverse), [0.0, 0.0])
+        for crossed in group.crossed.items():
+            sums = brought.setdefault(crossed, [0.0, 0.0])
             sums[0] += flow[key]
             sums[1] += least
-    for (name, reverse), (sum_, least) in brought.items():
-        both = given.links[name]
-        most = BEYOND * max((both.reverse if reverse else both.forward).rate_bit_s, least)
+    for (name, backwards), (sum_, least) in brought.items():
+        most = BEYOND * max(given.links[name].direction(backwards=backwards).rate_bit_s, least)
         refuse(sum_ > most, f"the flows of {name}", f"mean rate = {sum_}")
 
 

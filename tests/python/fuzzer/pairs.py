@@ -36,7 +36,8 @@ FLOW: dict[str, Sequence[Level]] = {
     "rtt": ["1 ms", "40 ms"],
     "packet": ["1500 B", "64 B"],
     "size": [ABSENT, "30 kB"],
-    "ecn": [True, False],
+    "ecn": [True, False, "ect1"],
+    "ecn_feedback": [ABSENT, "accurate"],
     "initial_window": [ABSENT, 1, 1000],
     "slow_start": [ABSENT, "limited", "hystart++"],
     "recovery": [ABSENT, "newreno", "reno", "rack", "quic"],
@@ -47,6 +48,7 @@ FLOW: dict[str, Sequence[Level]] = {
     "window_validation": [ABSENT, "rfc5681", "rfc2861", "rfc7661"],
     "careful_resume": [ABSENT, {"window": 100, "rtt": "40 ms"}],
     "max_window": [ABSENT, 1, 50],
+    "receive_window": [ABSENT, "auto", "3 packets", {"kind": "sender-tuned", "scale": 3}],
     "access": [ABSENT, "5 Mbit/s"],
 }
 LINK: dict[str, Sequence[Level]] = {

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use longfat_units::parameter::Given;
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 
 use super::{BASE, base, read, refusal};
 use crate::{
-    PROFILES, Recovery, RtoRestart, SavedPath, SendQuantum, Spans, Transport, WindowValidation,
+    EcnFeedback, PROFILES, Recovery, RtoRestart, SavedPath, SendQuantum, Spans, Transport,
+    WindowValidation,
 };
 
 fn transport(overrides: &[&str]) -> Transport {
@@ -18,7 +19,7 @@ fn transport(overrides: &[&str]) -> Transport {
 fn a_profile_sets_what_the_flow_does_not() {
     let usual = transport(&[]);
     let old = transport(&["flow.forward.profile=1995", "flow.forward.ecn=true"]);
-    assert_eq!((old.packet, old.ecn), (Bytes(1000), true), "the flow says these itself");
+    assert_eq!((old.packet, old.ecn), (Bytes(1000), Ecn::Ect0), "the flow says these itself");
     assert_eq!(
         (old.initial_window, old.initial_threshold),
         (1.0, Some(65.0)),
@@ -102,6 +103,31 @@ fn a_controller_gets_what_it_needs_or_is_refused() {
     }
     let message = refusal(&[needy, access, "flow.forward.pacing=none"]);
     assert!(message.contains("`needy` itself decides when each packet leaves"), "{message}");
+}
+
+#[test]
+fn marks_are_asked_for_and_reported_as_the_controller_needs_it() {
+    let ecn = |overrides: &[&str]| {
+        let transport = transport(overrides);
+        (transport.ecn, transport.ecn_feedback)
+    };
+    assert_eq!(ecn(&[]), (Ecn::Ect0, EcnFeedback::Echo));
+    let (l4s, counted) = ("flow.forward.ecn=ect1", "flow.forward.ecn_feedback=accurate");
+    assert_eq!(ecn(&[l4s, counted]), (Ecn::Ect1, EcnFeedback::Accurate));
+    assert_eq!(ecn(&["flow.forward.control=dctcp"]), (Ecn::Ect0, EcnFeedback::Accurate));
+    for control in ["flow.forward.control=prague", "flow.forward.control={ kind = \"prague\" }"] {
+        assert_eq!(ecn(&[control]), (Ecn::Ect1, EcnFeedback::Accurate));
+        assert_eq!(ecn(&[control, "flow.forward.ecn=true"]).0, Ecn::Ect1, "capable, its way");
+    }
+
+    let message = refusal(&["flow.forward.control=dctcp", "flow.forward.ecn_feedback=echo"]);
+    assert!(message.contains("`dctcp` needs to hear how many segments were marked"), "{message}");
+    let message = refusal(&["flow.forward.control=prague", "flow.forward.ecn=false"]);
+    assert!(message.contains("`prague` needs marks from routers"), "{message}");
+    let message = refusal(&["flow.forward.ecn=ect2"]);
+    assert!(message.contains("true, false or \"ect1\""), "{message}");
+    let message = refusal(&["flow.forward.ecn_feedback=accurat"]);
+    assert!(message.contains("did you mean `accurate`?"), "{message}");
 }
 
 #[test]

@@ -133,9 +133,23 @@ fn impairments() -> impl Strategy<Value = String> {
         format!("{{ probability = {probability:e}, distance = {distance} }}")
     });
     let share = || 1e-9..=1.0_f64;
-    let policer = (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
-        format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
-    });
+    let bucket = || {
+        (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
+            format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
+        })
+    };
+    let keep = prop_oneof![
+        words(&["\"newest\""]),
+        (2..65_535_u64).prop_map(|count| format!("\"1/{count}\"")),
+    ];
+    let hold = (1..second).prop_map(|hold| format!("hold = \"{}\"", Span(hold)));
+    let acknowledgments = prop_oneof![
+        Just("false".to_string()),
+        hold.clone().prop_map(|hold| format!("{{ {hold} }}")),
+        hold.clone().prop_map(|hold| format!("{{ {hold}, keep = \"all\" }}")),
+        keep.clone().prop_map(|keep| format!("{{ keep = {keep} }}")),
+        (hold, keep).prop_map(|(hold, keep)| format!("{{ keep = {keep}, {hold} }}")),
+    ];
     let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
         format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
     });
@@ -144,11 +158,12 @@ fn impairments() -> impl Strategy<Value = String> {
         maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
         maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
         maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
-        maybe("policer", policer),
+        (maybe("policer", bucket()), maybe("shaper", bucket())),
+        maybe("acknowledgments", acknowledgments),
         maybe("ecn", words(&["\"kept\"", "\"bleached\"", "\"ect0\""])),
     )
-        .prop_map(|(jitter, reorder, duplicate, burst, policer, ecn)| {
-            format!("{jitter}{reorder}{duplicate}{burst}{policer}{ecn}")
+        .prop_map(|(jitter, reorder, duplicate, burst, (policer, shaper), acks, ecn)| {
+            format!("{jitter}{reorder}{duplicate}{burst}{policer}{shaper}{acks}{ecn}")
         })
 }
 
@@ -236,8 +251,15 @@ fn buffer_and_queue() -> impl Strategy<Value = String> {
 
 fn path(links: usize) -> impl Strategy<Value = String> {
     let indices: Vec<usize> = (0..links).collect();
-    prop::sample::subsequence(indices, 1..=links).prop_shuffle().prop_map(|path| {
-        let names: Vec<String> = path.iter().map(|index| format!("\"link-{index}\"")).collect();
+    let order = prop::sample::subsequence(indices, 1..=links).prop_shuffle();
+    (order, prop::collection::vec(0..6, links)).prop_map(|(path, ways)| {
+        let name = |(index, way): (&usize, &i32)| match way {
+            0 => format!("{{ link = \"link-{index}\" }}"),
+            1 => format!("{{ reverse = true, link = \"link-{index}\" }}"),
+            2 => format!("{{ link = \"link-{index}\", reverse = false }}"),
+            _ => format!("\"link-{index}\""),
+        };
+        let names: Vec<String> = path.iter().zip(&ways).map(name).collect();
         format!("path = [{}]\n", names.join(", "))
     })
 }
@@ -363,9 +385,39 @@ fn window() -> impl Strategy<Value = String> {
         maybe("initial_window", (1.0..1e7_f64).prop_map(|window| format!("{window:e}"))),
         maybe("initial_threshold", threshold),
         maybe("max_window", most),
+        maybe("receive_window", receive_window()),
         maybe("slow_start", words(&["\"standard\"", "\"limited\"", "\"hystart++\""])),
     )
-        .prop_map(|(window, threshold, most, slow)| format!("{window}{threshold}{most}{slow}"))
+        .prop_map(|(window, threshold, most, receive, slow)| {
+            format!("{window}{threshold}{most}{receive}{slow}")
+        })
+}
+
+fn receive_window() -> impl Strategy<Value = String> {
+    let buffer = || {
+        prop_oneof![
+            (131_072_u64..9_000_000_000).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
+            (131_072_u64..9_000_000).prop_map(|count| format!("\"{count} packets\"")),
+        ]
+    };
+    let scale = || {
+        prop_oneof![Just(String::new()), (1..=14).prop_map(|scale| format!("scale = {scale}, "))]
+    };
+    let tuned =
+        (words(&["right-sizing", "sender-tuned"]), (131_072_u64..9_000_000_000, 0..9_u64), scale())
+            .prop_map(|(kind, (initial, times), scale)| {
+                let (initial, most) = (Bytes(initial), Bytes(initial * (times + 1)));
+                format!(
+                    "{{ kind = \"{kind}\", {scale}initial = \"{initial}\", most = \"{most}\" }}"
+                )
+            });
+    prop_oneof![
+        words(&["\"none\"", "\"auto\"", "{ scale = 3 }", "{ kind = \"sender-tuned\" }"]),
+        buffer(),
+        (scale(), buffer())
+            .prop_map(|(scale, size)| format!("{{ kind = \"fixed\", {scale}size = {size} }}")),
+        tuned,
+    ]
 }
 
 /// Acknowledgments held back, groups of packets, unused windows and known paths.
@@ -414,7 +466,16 @@ fn transport() -> impl Strategy<Value = String> {
         maybe("rto_tick", span(1..10_000_000_000_000)),
         maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
         maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
-        maybe("ecn", words(&["true", "false"])),
+        maybe(
+            "ecn",
+            words(&[
+                "true",
+                "false",
+                "\"ect1\"",
+                "true\necn_feedback = \"accurate\"",
+                "false\necn_feedback = \"echo\"",
+            ]),
+        ),
         maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),

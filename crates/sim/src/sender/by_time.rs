@@ -213,7 +213,7 @@ impl Sender {
         if !self.rack().is_some_and(Rack::take_probe) || !self.is_probeable() {
             return None;
         }
-        let new = self.next < self.limit && self.in_flight() < self.config.max_window;
+        let new = self.next < self.sendable && self.in_flight() < self.config.max_window;
         let (end, probe) =
             if new { (self.next + 1, Next::New) } else { (self.next, Next::Again(self.next - 1)) };
         self.rack()?.on_probe(end, !new);

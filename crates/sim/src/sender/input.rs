@@ -5,7 +5,7 @@ use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::{Sender, Sends, State};
-use crate::cargo::{Blocks, Cargo};
+use crate::cargo::{Blocks, Cargo, Report};
 use crate::packet::{Flags, Packet};
 
 impl Sender {
@@ -85,7 +85,7 @@ impl Sender {
         let mut feedback = Feedback {
             sacked,
             lost,
-            marked: u64::from(ack.flags.has(Flags::ECHO)),
+            marked: self.marked(ack, cargo),
             rtt: Some(rtt),
             in_flight,
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
@@ -110,6 +110,36 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             self.regulate(now, acked + sacked, acked > 0 && lost == 0);
         }
+        if self.config.receive_window.is_some() {
+            self.hear_window(now, ack, cargo);
+        }
+    }
+
+    /// Takes in the receive window that an acknowledgment tells.
+    #[inline(never)]
+    pub(super) fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
+        let told = Self::report(ack, cargo, true).window;
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.hear(now, ack.number, u64::from(told));
+        }
+        self.heed_receiver();
+    }
+
+    /// What an acknowledgment reports beside what has arrived.
+    fn report(ack: &Packet, cargo: Option<&Cargo>, tells_window: bool) -> Report {
+        cargo.map_or_else(|| Report::of(ack.detail, tells_window), |cargo| cargo.report)
+    }
+
+    /// How many segments the acknowledgment newly reports as marked; 1 for an echo.
+    #[inline]
+    fn marked(&mut self, ack: &Packet, cargo: Option<&Cargo>) -> u64 {
+        match &mut self.extras {
+            Some(extras) if self.config.counts_marks => {
+                let tells_window = self.config.receive_window.is_some();
+                extras.newly_marked(Self::report(ack, cargo, tells_window).marks)
+            }
+            _ => u64::from(ack.flags.has(Flags::ECHO)),
+        }
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
@@ -127,7 +157,11 @@ impl Sender {
         }
         if recovery_begins {
             self.enter_recovery(now, in_flight);
-        } else if marked > 0 && (self.config.per_mark || self.once.mark_counts(number)) {
+        } else if self.config.per_mark {
+            for _ in 0..marked {
+                self.reduce(now, Cause::Mark, in_flight);
+            }
+        } else if marked > 0 && self.once.mark_counts(number) {
             self.reduce(now, Cause::Mark, in_flight);
         }
         if self.asks_pacing_always {

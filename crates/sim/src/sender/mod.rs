@@ -5,6 +5,7 @@
 //! RFC 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298).
 //! Flows without a window use [`BurstSender`].
 
+mod allowance;
 mod bursts;
 mod by_time;
 mod delivery;
@@ -27,10 +28,11 @@ use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
 use longfat_scenario::{
-    Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
+    ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
 };
-use longfat_units::{Ecn, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
 
+use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
@@ -58,12 +60,17 @@ pub(crate) struct SenderConfig {
     pub(crate) segments: Option<u64>,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
+    /// How much the receiver allows.
+    pub(crate) receive_window: Option<Box<ReceiveWindow>>,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
     pub(crate) rto_estimator: RtoEstimator,
     pub(crate) rto_restart: RtoRestart,
-    pub(crate) ecn: bool,
+    /// The ECN field of new data.
+    pub(crate) ecn: Ecn,
+    /// Does the receiver tell how many segments were marked, and not only that some were?
+    pub(crate) counts_marks: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
     /// How much leaves at a time when paced.
@@ -80,6 +87,13 @@ pub(crate) struct SenderConfig {
     pub(crate) acks_pass: bool,
     /// How long the receiver may hold an acknowledgment back.
     pub(crate) ack_delay: Span,
+}
+
+impl SenderConfig {
+    /// Does the receiver wait to hear that a mark was answered (RFC 3168: CWR)?
+    fn announces_reductions(&self) -> bool {
+        self.ecn != Ecn::NotEct && !self.counts_marks
+    }
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
@@ -180,6 +194,8 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
+    /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
+    sendable: u64,
     /// How many segments the window allows in flight, and how many it does at least.
     allowed: u64,
     least: i64,
@@ -223,6 +239,8 @@ struct Extras {
     rack: Option<Rack>,
     /// Of packets that have numbers.
     numbers: Option<Numbers>,
+    /// How much the receiver allows.
+    allowance: Option<Allowance>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
     /// What becomes of an unused window.
@@ -235,6 +253,8 @@ struct Extras {
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
     spurious: Option<Cause>,
+    /// How many marked segments the receiver has reported, modulo 2³², where it counts them.
+    marks: u32,
 }
 
 /// What it takes to undo a reaction.
@@ -254,9 +274,14 @@ impl Extras {
         let numbers = (config.recovery == Recovery::Quic).then(Numbers::default);
         let validation = Validation::new(config.window_validation, initial);
         let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
+        let packet = Bytes(u64::from(config.bytes));
+        let window = config.receive_window.as_ref();
+        let allowance = window.map(|window| Allowance::new(**window, packet));
         let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
         let finds_losses = rack.is_some() || numbers.is_some();
-        if wants_nothing && !finds_losses && validation.is_none() && resume.is_none() {
+        let resizes = validation.is_some() || resume.is_some();
+        let hears_more = allowance.is_some() || config.counts_marks;
+        if wants_nothing && !finds_losses && !resizes && !hears_more {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -265,13 +290,26 @@ impl Extras {
             delivery_rate,
             rack,
             numbers,
+            allowance,
             reduction: None,
             validation,
             resume,
             undo: None,
             timed_out: None,
             spurious: None,
+            marks: 0,
         }))
+    }
+
+    /// The receiver has counted `marks` in total. Returns how many of them are news: none if a later acknowledgment has
+    /// passed this one.
+    fn newly_marked(&mut self, marks: u32) -> u64 {
+        let news = marks.wrapping_sub(self.marks);
+        if news > u32::MAX / 2 {
+            return 0;
+        }
+        self.marks = marks;
+        u64::from(news)
     }
 
     /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
@@ -301,11 +339,13 @@ impl Sender {
     ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants, &config, control.window().0);
+        let limit = config.segments.unwrap_or(u64::MAX);
         let plain = config.listener.offer();
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
-            limit: config.segments.unwrap_or(u64::MAX),
+            limit,
+            sendable: limit,
             allowed: 0,
             least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
             state: State::Open,
@@ -325,7 +365,7 @@ impl Sender {
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_ecn(if config.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
+            new_flags: plain.with_ecn(config.ecn),
             again_flags: plain.with(Flags::RETRANSMISSION),
             listener: config.listener,
             config,
@@ -336,6 +376,9 @@ impl Sender {
             sender.set_alarm();
         }
         sender.heed_control(now);
+        if sender.extras.is_some() {
+            sender.heed_receiver();
+        }
         sender
     }
 
@@ -368,7 +411,7 @@ impl Sender {
         let next = self.next;
         let answered = self.numbers().map_or(next, Numbers::react);
         self.once.answered(answered);
-        self.announce_reduction = self.config.ecn;
+        self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced();
         self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
@@ -419,6 +462,32 @@ impl Sender {
         let wanted = if extras.wants.timer { self.control.timer() } else { None };
         let look = extras.rack.as_ref().map_or(Time::NEVER, Rack::deadline);
         self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
+    }
+
+    /// Adopts what the receiver allows.
+    fn heed_receiver(&mut self) {
+        let (window, unacknowledged) = (self.control.window().0, self.unacknowledged);
+        let Some(allowance) = self.allowance_mut() else { return };
+        let end = allowance.end(unacknowledged, window);
+        self.sendable = self.limit.min(end);
+    }
+
+    fn allowance_mut(&mut self) -> Option<&mut Allowance> {
+        self.extras.as_mut()?.allowance.as_mut()
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        self.extras.as_ref()?.allowance.as_ref()
+    }
+
+    /// The receive window in segments, if there is one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        self.allowance().map(Allowance::window)
+    }
+
+    /// For how long the receive window has held the sender back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        self.allowance().map(|allowance| allowance.limited(now))
     }
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
@@ -476,7 +545,7 @@ impl Sends for Sender {
             self.remember(now, Cause::Timeout);
         }
         self.once.answered(self.next);
-        self.announce_reduction = self.config.ecn;
+        self.announce_reduction = self.config.announces_reductions();
         self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
@@ -527,6 +596,7 @@ impl Sends for Sender {
 
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
+        self.sendable = self.sendable.min(self.limit);
     }
 
     #[inline]
@@ -545,6 +615,9 @@ impl Sends for Sender {
     fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
         self.listener.begin_measuring();
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.begin_measuring(now);
+        }
     }
 
     #[inline]

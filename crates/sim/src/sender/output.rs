@@ -59,27 +59,35 @@ impl Sender {
         if let Some(segment) = self.next_repair() {
             return Some(Next::Again(segment));
         }
-        if self.next < self.limit {
+        if self.next < self.sendable {
             return Some(Next::New);
         }
         if let Some(segment) = self.next_speculative() {
             return Some(Next::Again(segment));
         }
-        self.run_dry();
+        self.run_dry(now);
         None
     }
 
-    /// There is nothing to send.
-    fn run_dry(&mut self) {
+    /// There is nothing to send, or the receiver allows no more.
+    fn run_dry(&mut self, now: Time) {
         self.limited = Limited::Application;
         if self.extras.is_some() {
-            self.note_application_limit();
+            self.note_limit(now);
         }
     }
 
-    /// From here on the delivery rate says what the application sends, not what the path could deliver.
+    /// Either the receiver allows no more, or from here on the delivery rate says what the application sends, not what
+    /// the path could deliver.
     #[inline(never)]
-    fn note_application_limit(&mut self) {
+    fn note_limit(&mut self, now: Time) {
+        if self.next < self.limit {
+            self.limited = Limited::Receiver;
+            if let Some(allowance) = self.allowance_mut() {
+                allowance.hold(now);
+            }
+            return;
+        }
         let in_flight = self.in_flight();
         let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
         if let Some(rate) = rate {
@@ -93,7 +101,7 @@ impl Sender {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
                 .next_repair()
-                .or_else(|| if self.next < self.limit { None } else { self.next_speculative() })
+                .or_else(|| if self.next < self.sendable { None } else { self.next_speculative() })
         {
             return Some(segment);
         }

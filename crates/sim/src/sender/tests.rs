@@ -49,12 +49,14 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         bytes: 1000,
         segments: Some(segments),
         max_window: u64::MAX,
+        receive_window: None,
         recovery,
         rto_min: Span::from_millis(200),
         rto_tick: None,
         rto_estimator: RtoEstimator::Rfc6298,
         rto_restart: RtoRestart::First,
-        ecn: true,
+        ecn: Ecn::Ect0,
+        counts_marks: false,
         pacing,
         send_quantum: None,
         window_validation: WindowValidation::None,
@@ -148,8 +150,10 @@ impl<S: Sends> Dialogue<S> {
     fn between(sender: S, segments: Option<u64>, selective: bool, lost: &[u64]) -> Self {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let counts = sender.config().counts_marks;
+        let echo = if counts { Echo::Count } else { Echo::UntilAnswered };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, None, Echo::UntilAnswered, &intervals),
+            receiver: Receiver::new(segments, selective, None, echo, &intervals),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

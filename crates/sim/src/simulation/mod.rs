@@ -209,6 +209,7 @@ impl Simulation {
             Slot::Home => self.come_home(slot),
             Slot::Wire(port) => self.go_on(slot, port as usize),
             Slot::Departure(port) => self.depart(slot, port as usize),
+            Slot::Release(port) => self.release(port as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
                 self.network.flows[flow as usize].outlet.pace_set = false;

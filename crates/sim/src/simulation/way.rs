@@ -38,9 +38,24 @@ impl Simulation {
                 }
                 self.discard_dropped(now, port);
             }
+            Arrived::Held(release) => {
+                if let Some(release) = release {
+                    self.heads.add(self.network.release_slot(port), release);
+                }
+            }
             Arrived::Dropped => self.discard(now, packet),
             Arrived::Corrupted(time) => self.corrupt(port, time, packet),
         }
+    }
+
+    /// The acknowledgments that a link has held join its queue.
+    pub(super) fn release(&mut self, port: usize) {
+        let Network { ports, groups, .. } = &mut self.network;
+        let departure = ports[port].release(self.now, groups, &mut self.hold);
+        if let Some(departure) = departure {
+            self.heads.add(self.network.departure_slot(port), departure);
+        }
+        self.discard_dropped(self.now, port);
     }
 
     /// Discards whatever the queue of a link has just dropped.

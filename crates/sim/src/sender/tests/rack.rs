@@ -295,7 +295,7 @@ fn reductions_after_a_probe(lost: &[u64], late: &[(u64, u64)]) -> u64 {
     wire.run(450);
     assert_eq!(wire.retransmissions(), [(300, 9)]);
     assert!(wire.sender.is_done());
-    wire.sender.limit = 20;
+    (wire.sender.limit, wire.sender.sendable) = (20, 20);
     wire.send();
     wire.run(60_000);
     assert!(wire.sender.is_done());

@@ -20,6 +20,7 @@ impl Dialogue {
         self.run(Span::from_millis(millis));
         self.now = Time::ZERO + Span::from_millis(millis);
         self.sender.limit += segments;
+        self.sender.sendable = self.sender.limit;
         let before = self.log.len();
         self.send();
         self.log.len() - before
