@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from longfat._longfat import Scenario, ScenarioError
+from longfat._longfat import LONGEST_FILE, Scenario, ScenarioError
 from longfat.foreign import read_text, shown
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
@@ -35,7 +35,7 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
 
     Args:
         source: A path, the text of a scenario file, or its content as a dictionary. Only a file can name
-            traces, in its own folder.
+            traces and lists of flows, in its own folder.
         seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
 
@@ -87,6 +87,7 @@ class Template:
             overrides=assignments,
             seed=number,
             folder=self._folder,
+            tables=_flow_list,
         )
 
 
@@ -115,10 +116,35 @@ def _load(source: Source) -> tuple[str, str, str, Path | None]:
         return source, "scenario", "scenario", None
     path = Path(source)
     try:
-        return read_text(path), str(path), path.stem, path.parent
+        return read_text(path, LONGEST_FILE), str(path), path.stem, path.parent
     except ValueError as error:
         message = f"{shown(str(path))} is not a scenario file: {error}"
         raise ScenarioError(message) from error
+
+
+_LIST = ("time", "time_s", "size", "size_bytes", "rtt", "rtt_s", "path", "control")
+_MOST_ROWS = 20_000_000
+
+
+def _flow_list(path: str | Path) -> str:
+    """A list of flows in a Parquet file as the text that a scenario could name instead.
+
+    Raises:
+        ValueError: It is none; the message does not repeat what the file says.
+    """
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path)
+        known = [name for name in table.collect_schema().names() if name in _LIST]
+        flows = table.select(known).head(_MOST_ROWS + 1).collect()
+        if flows.height > _MOST_ROWS:
+            message = f"it has more than {_MOST_ROWS} rows"
+            raise ValueError(message)
+        return flows.write_csv()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        message = "it is not a Parquet file with the columns of a list of flows"
+        raise ValueError(message) from error
 
 
 def _assignments(changes: Changes) -> list[str]:

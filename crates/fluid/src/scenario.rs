@@ -91,9 +91,9 @@ impl FluidSetup {
     /// Directions of links that no flow crosses are left out.
     ///
     /// # Errors
-    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
-    /// receive windows that grow, links that change in time, RED prices of a link without RED, AntiECN with a small
-    /// virtual buffer.
+    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size
+    /// or an application, receive windows that grow, links that change in time, RED prices of a link without RED,
+    /// AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
@@ -118,6 +118,9 @@ impl FluidSetup {
             setup.add_group(scenario, group)?;
         }
         for group in &scenario.traffic {
+            if group.replay.is_some() {
+                return Err(FluidError::Replay { flow: group.name.clone() });
+            }
             setup.add_traffic(group);
         }
         let mean_rtts = setup.mean_round_trips();
@@ -150,6 +153,9 @@ impl FluidSetup {
         };
         if group.size.is_some() {
             return Err(FluidError::Sized { flow: name.clone() });
+        }
+        if let Some(application) = &group.application {
+            return Err(FluidError::Application { flow: name.clone(), kind: application.kind() });
         }
         if let Some(ReceiveBuffer::RightSizing { .. }) =
             transport.receive_window.map(|window| window.buffer)

@@ -169,6 +169,8 @@ fn what_the_fluid_does_not_have_is_refused() {
     assert!(message.ends_with("hstcp, reno, sized-start, stcp"), "{message}");
     let message = refused(&["flow.there.size=1 MB"]);
     assert!(message.starts_with("flow `there` has a size"), "{message}");
+    let message = refused(&["flow.there.application={kind=\"constant\",rate=\"1 Mbit/s\"}"]);
+    assert!(message.starts_with("flow `there` has an application (\"constant\")"), "{message}");
     let (_, traffic) = TWO_LINKS.split_once("[[traffic]]").expect("it has traffic");
     let (links, _) = TWO_LINKS.split_once("[[flow]]").expect("it has flows");
     let short = scenario(

@@ -1,6 +1,6 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use longfat_control::{Controller, Needs, Sending, Start};
@@ -15,7 +15,7 @@ use crate::spans::extent_problem;
 use crate::transport::transport;
 use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
-use crate::{Catalogue, Choice, EcnFeedback, Hop, Spans, Transport};
+use crate::{Catalogue, Choice, EcnFeedback, Hop, Recovery, Spans, Transport};
 
 /// A packet counts the links that it has crossed, in 16 bits.
 const MOST_LINKS: usize = u16::MAX as usize;
@@ -27,7 +27,12 @@ pub(crate) struct GroupContext<'a> {
     pub(crate) links: &'a Links<'a>,
     pub(crate) duration: Option<Span>,
     pub(crate) catalogue: &'a Catalogue,
+    /// The lists of flows that the scenario names.
+    pub(crate) lists: &'a Lists<'a>,
 }
+
+/// Lists of flows by the names of their files: the number of each text among those of the scenario, and the text.
+pub(crate) type Lists<'a> = BTreeMap<String, (usize, &'a str)>;
 
 /// One of the two kinds of group.
 #[derive(Clone, Copy, Debug)]
@@ -123,14 +128,7 @@ impl Common {
 
     /// The path in the order of travel.
     pub(crate) fn travel(&self) -> Option<Vec<Hop>> {
-        let (mut path, backwards) = (self.path.clone()?, self.reverse?);
-        if backwards {
-            path.reverse();
-        }
-        for hop in &mut path {
-            hop.reverse ^= backwards;
-        }
-        Some(path)
+        Some(travel(self.path.clone()?, self.reverse?))
     }
 
     /// The round trips, read by `read`, which must be at least as long as the links of the path.
@@ -148,6 +146,17 @@ impl Common {
         }
         Some(rtt)
     }
+}
+
+/// A path as written, in the order of travel.
+pub(crate) fn travel(mut path: Vec<Hop>, backwards: bool) -> Vec<Hop> {
+    if backwards {
+        path.reverse();
+    }
+    for hop in &mut path {
+        hop.reverse ^= backwards;
+    }
+    path
 }
 
 /// Whatever starts at `start` must do so before the simulation ends.
@@ -170,7 +179,7 @@ pub(crate) fn refuse_late_start(
     ));
 }
 
-fn controller(
+pub(crate) fn controller(
     chosen: Chosen<'_>,
     catalogue: &Catalogue,
     problems: &mut Problems,
@@ -184,7 +193,7 @@ fn controller(
 }
 
 /// Does the flow have what its controller cannot do without?
-fn provides(
+pub(crate) fn provides(
     fields: &Fields<'_>,
     transport: &Transport,
     control: &Choice<Controller>,
@@ -205,6 +214,16 @@ fn provides(
         let reason = format!("`{kind}` needs to hear how many segments were marked");
         let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
         return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.ecn_feedback == EcnFeedback::Echo {
+        let reason = "packets that have numbers are acknowledged with a count of the marks";
+        let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
+        return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.receive_window.is_some() {
+        let reason = "the flow control of QUIC is not modelled: with `recovery = \"quic\"` no receiver holds the sender back";
+        let help = "leave `receive_window` out; `max_window` bounds what is in flight";
+        return Err(Problem::new(place("receive_window"), reason).help(help));
     }
     let burst = || {
         let sending = (control.entry.build)(&control.settings, &Start::default());
@@ -229,7 +248,7 @@ fn provides(
 
 /// Is the jitter of the host no longer than a packet takes on the slowest link of the path? More would not only blur
 /// where packets fall between those of others, but also how fast they are sent.
-fn jitter_is_small(
+pub(crate) fn jitter_is_small(
     fields: &Fields<'_>,
     transport: &Transport,
     path: &[Hop],
@@ -257,7 +276,11 @@ fn example_path(context: GroupContext<'_>) -> String {
 }
 
 /// The links of a path, in the order written.
-fn path(field: Field<'_>, links: &Links<'_>, problems: &mut Problems) -> Option<Vec<Hop>> {
+pub(crate) fn path(
+    field: Field<'_>,
+    links: &Links<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Hop>> {
     let items = problems.keep(path_items(field))?;
     let mut path = Vec::with_capacity(items.len());
     let mut crossed = BTreeSet::new();

@@ -8,6 +8,7 @@
 //! flow whose start is random starts at the same time in both.
 
 mod anti_ecn;
+mod application;
 mod catalogue;
 pub mod chance;
 mod change;
@@ -18,12 +19,14 @@ mod fields;
 mod flow;
 mod group;
 mod impairment;
+mod interval;
 mod lengths;
 mod link;
 mod overrides;
 mod profile;
 mod read;
 mod receive_window;
+mod replay;
 mod size;
 mod spans;
 #[cfg(test)]
@@ -42,6 +45,7 @@ use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Ecn, Rate, Span};
 
+pub use application::{Application, BitRateRule, Objects, Video, Writes};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
@@ -49,8 +53,10 @@ pub use error::{Diagnostic, Location, ScenarioError};
 pub use impairment::{
     EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
 };
+pub use interval::Interval;
 pub use profile::{PROFILES, Profile};
 pub use receive_window::{ReceiveBuffer, ReceiveWindow};
+pub use replay::{ListedFlow, ListedKind, Replay};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -171,7 +177,7 @@ pub struct FlowGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// How many flows.
+    /// How many flows, or clients with as many flows as they have connections.
     pub count: u64,
     /// The links that data crosses, in the order of travel.
     pub path: Vec<Hop>,
@@ -183,8 +189,10 @@ pub struct FlowGroup {
     pub start: Spans,
     /// When the flows stop sending new data; `None`: never.
     pub stop: Option<Span>,
-    /// How much each flow has to send; `None`: without end.
+    /// How much each flow has to send; `None`: without end, or what an application writes.
     pub size: Option<Bytes>,
+    /// What writes the data of the flows; `None`: all of it is there from the start.
+    pub application: Option<Application>,
     /// How each flow sends.
     pub transport: Transport,
 }
@@ -207,6 +215,8 @@ pub struct TrafficGroup {
     pub count: Option<u64>,
     /// How much each has to send.
     pub size: Size,
+    /// The flows one by one, instead of random ones; `arrivals` and `size` are then the means of the list.
+    pub replay: Option<Arc<Replay>>,
     /// Round-trip propagation delays, links included: the same for all, or drawn uniformly.
     pub rtt: Spans,
     /// When arrivals begin.
@@ -322,6 +332,15 @@ pub struct Transport {
     pub access: Option<Rate>,
 }
 
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// That there was one, on every acknowledgment until the sender says that it has answered (RFC 3168).
+    Echo,
+    /// How many there were in total, on every acknowledgment (Accurate ECN).
+    Accurate,
+}
+
 /// How much a paced sender sends at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendQuantum {
@@ -352,15 +371,6 @@ pub struct SavedPath {
     pub window: f64,
     /// `saved_rtt`
     pub rtt: Span,
-}
-
-/// How a receiver reports marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EcnFeedback {
-    /// That there was one, on every acknowledgment until the sender says that it has answered (RFC 3168).
-    Echo,
-    /// How many there were in total, on every acknowledgment (Accurate ECN).
-    Accurate,
 }
 
 /// How losses are repaired.
@@ -455,6 +465,27 @@ impl PartialEq for Scenario {
     }
 }
 
+impl TrafficGroup {
+    /// The paths that its flows take.
+    pub fn paths(&self) -> impl Iterator<Item = &[Hop]> {
+        let listed = self.replay.as_ref().map_or(&[][..], |replay| replay.kinds());
+        let listed = listed.iter().map(|kind| kind.path.as_slice());
+        std::iter::once(self.path.as_slice()).chain(listed)
+    }
+}
+
+impl FlowGroup {
+    /// How many flows it has in all.
+    pub fn flows(&self) -> u64 {
+        self.count * self.connections()
+    }
+
+    /// How many flows belong together, because one client uses them all.
+    pub fn connections(&self) -> u64 {
+        self.application.as_ref().map_or(1, Application::connections)
+    }
+}
+
 impl Scenario {
     /// For each link, the size of the largest packet that crosses it in either direction.
     pub fn largest_packets(&self) -> Vec<Bytes> {
@@ -462,7 +493,9 @@ impl Scenario {
     }
 
     /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.
+    /// The connections of one client have both in common.
     pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let index = index / group.connections();
         let draw = |what: &str| {
             let mut stream =
                 chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
@@ -476,8 +509,9 @@ impl Scenario {
 /// The size of the largest packet on each of `links` links, or the usual size where nothing crosses it.
 fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec<Bytes> {
     let mut largest = vec![None; links];
-    let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
-    let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
+    let flows = flows.iter().map(|flow| (flow.path.as_slice(), &flow.transport));
+    let traffic =
+        traffic.iter().flat_map(|group| group.paths().map(|path| (path, &group.transport)));
     for (path, transport) in flows.chain(traffic) {
         for hop in path {
             largest[hop.link] = largest[hop.link].max(Some(transport.packet));

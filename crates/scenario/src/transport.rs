@@ -90,7 +90,8 @@ pub(crate) fn transport(
         .or("rto_restart", RtoRestart::First, problems, |field| named(field, RtoRestart::NAMES));
     let usual = if needs.ect1 { Ecn::Ect1 } else { Ecn::Ect0 };
     let ecn = fields.or("ecn", usual, problems, |field| ecn(field, usual));
-    let usual = if needs.accurate_ecn { EcnFeedback::Accurate } else { EcnFeedback::Echo };
+    let counts = needs.accurate_ecn || recovery == Some(Recovery::Quic);
+    let usual = if counts { EcnFeedback::Accurate } else { EcnFeedback::Echo };
     let ecn_feedback =
         fields.or("ecn_feedback", usual, problems, |field| named(field, EcnFeedback::NAMES));
     let pacing = fields.or("pacing", None, problems, pacing);

@@ -7,9 +7,11 @@ use longfat_units::{Ecn, Span};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
+use crate::application::write_application;
 use crate::change::write_change;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
+use crate::replay::write_replay;
 use crate::size::write_mean;
 use crate::trace::write_trace;
 use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
@@ -37,7 +39,13 @@ impl Scenario {
             group(&mut text, "flow", &flow_json(&self.links, flow));
         }
         for traffic in &self.traffic {
-            group(&mut text, "traffic", &traffic_json(&self.links, traffic));
+            let mut keys = traffic_json(&self.links, traffic);
+            let replay = keys.as_object_mut().and_then(|keys| keys.remove("replay"));
+            group(&mut text, "traffic", &keys);
+            // The list on a line of its own, which reading depends on.
+            if let Some(replay) = replay {
+                table(&mut text, "traffic.replay", &replay);
+            }
         }
         text
     }
@@ -116,6 +124,9 @@ fn flow_json(links: &[Link], flow: &FlowGroup) -> Value {
         ("stop", or_none(flow.stop, span)),
         ("size", size.into()),
     ]);
+    if let Some(application) = &flow.application {
+        keys.insert("application".into(), write_application(application));
+    }
     keys.append(&mut transport(&flow.transport));
     Value::Object(keys)
 }
@@ -128,12 +139,17 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
         ("reverse", group.reverse.into()),
         ("arrivals", one("poisson", per_second(group.arrivals))),
         ("count", or_none(group.count, Value::from)),
-        ("size", size(&group.size)),
+        ("size", write_size(&group.size)),
         ("rtt", spans(&group.rtt)),
         ("start", span(group.start)),
         ("stop", or_none(group.stop, span)),
     ]);
     keys.append(&mut transport(&group.transport));
+    if let Some(replay) = &group.replay {
+        keys.retain(|key, _| !matches!(key.as_str(), "arrivals" | "count" | "size"));
+        let path = |list: &[Hop]| path(links, list, group.reverse);
+        keys.insert("replay".into(), write_replay(replay, path, control));
+    }
     Value::Object(keys)
 }
 
@@ -157,7 +173,8 @@ fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
     Value::Array(path)
 }
 
-fn size(size: &Size) -> Value {
+/// A size, or a distribution of sizes.
+pub(crate) fn write_size(size: &Size) -> Value {
     let mean = |mean: f64| ("mean", Value::from(write_mean(mean)));
     match *size {
         Size::Fixed(bytes) => bytes.to_string().into(),

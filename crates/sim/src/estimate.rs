@@ -10,7 +10,8 @@ use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use longfat_scenario::{
-    Choice, Direction, FlowGroup, Hop, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
+    Application, Choice, Direction, FlowGroup, Hop, Jitter, Link, Recovery, Scenario, TrafficGroup,
+    Transport, Writes,
 };
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
@@ -22,6 +23,15 @@ const SHORT_FLOW: f64 = 2_000.0;
 /// A finished transfer as a row of a table; and what is kept of it if the row goes straight to a file.
 const TRANSFER: f64 = 100.0;
 const TRANSFER_TOLD: f64 = 16.0;
+/// What a client has been given, as rows of a table.
+const EXCHANGE: f64 = 130.0;
+/// What a group keeps of its applications, and what each application takes.
+const AUDIENCE: f64 = 100_000.0;
+const APPLICATION: f64 = 600.0;
+/// A write that has not arrived, in a ring that may be half empty.
+const WRITE: f64 = 32.0;
+/// A flow of a list: the list itself, and its text while it is read and written.
+const LISTED: f64 = 120.0;
 /// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
 /// A link: both of its directions, with their wires and what is measured.
@@ -66,6 +76,8 @@ pub enum Share {
     Transfers,
     /// Rows of the time series.
     Rows,
+    /// Applications, with what they have been given and what they have written.
+    Applications,
 }
 
 impl Share {
@@ -77,6 +89,7 @@ impl Share {
             Self::Flows => "flows",
             Self::Transfers => "transfers",
             Self::Rows => "rows",
+            Self::Applications => "applications",
         }
     }
 }
@@ -142,7 +155,14 @@ impl WorkEstimate {
             .any(|load| matches!(load.transport.recovery, Recovery::Rack | Recovery::Quic));
         let departure = if by_time { DEPARTURE } else { 0.0 };
 
-        let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
+        let flows: f64 = scenario.flows.iter().map(|flow| flow.flows() as f64).sum();
+        let demands: Vec<Option<Demand>> =
+            scenario.flows.iter().map(|flow| Demand::of(scenario, flow, &lines)).collect();
+        // Requests have flows of their own.
+        let asking =
+            |flow: &FlowGroup| flow.application.as_ref().is_some_and(|it| it.request().is_some());
+        let requests: f64 =
+            scenario.flows.iter().filter(|flow| asking(flow)).map(|flow| flow.flows() as f64).sum();
         let transfers = || scenario.traffic.iter().map(|group| arrivals(scenario, group));
         // Where links are too slow for the load, flows that arrive pile up.
         let at_once: f64 = loads[scenario.flows.len()..]
@@ -150,6 +170,8 @@ impl WorkEstimate {
             .zip(transfers())
             .map(|(load, begun)| load.flows.max(begun * (1.0 - share(load))))
             .sum();
+        let lists = scenario.traffic.iter().filter_map(|group| group.replay.as_ref());
+        let listed: f64 = lists.map(|replay| replay.flows() as f64).sum();
         let transfer = if keep.transfers { TRANSFER } else { TRANSFER_TOLD };
         let rows = scenario.duration.0 as f64 / scenario.sample.0 as f64
             * (flows + 2.0 * scenario.links.len() as f64)
@@ -162,8 +184,12 @@ impl WorkEstimate {
                 scenario.links.len() as f64 * LINK
                     + lines.iter().flatten().map(|line| line.memory).sum::<f64>(),
             ),
-            (Share::Flows, flows * FLOW),
-            (Share::Transfers, transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW),
+            (Share::Flows, (flows + requests) * FLOW),
+            (Share::Applications, demands.iter().flatten().map(|demand| demand.memory).sum()),
+            (
+                Share::Transfers,
+                transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW + listed * LISTED,
+            ),
             (Share::Rows, rows * ROW),
         ];
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
@@ -171,7 +197,7 @@ impl WorkEstimate {
             packets,
             seconds: (packets + first) / PACKETS_PER_S + rows / ROWS_PER_S,
             memory: parts.iter().map(|(_, bytes)| bytes).sum(),
-            largest: largest.expect("there are five").0,
+            largest: largest.expect("there are six").0,
         }
     }
 }
@@ -240,19 +266,85 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
         let rate = burst.map(|rate| rate.0 as f64).or(narrowest);
         let each = window.min(rate.map_or(0.0, |rate| rate / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
+        let each = each * flow.connections() as f64;
+        let demand = Demand::of(scenario, flow, lines);
+        let each = demand.as_ref().map_or(each, |demand| each.min(demand.bytes));
+        let at_once = demand.map_or(f64::INFINITY, |demand| demand.at_once);
         FlowClass {
             path: &flow.path,
             transport: &flow.transport,
-            flows: flow.count as f64,
+            flows: flow.flows() as f64,
             bytes: flow.count as f64 * each,
             first: first_window(
                 &flow.transport,
-                flow.size.map_or(f64::INFINITY, |size| size.0 as f64),
+                flow.size.map_or(at_once, |size| size.0 as f64),
                 burst.map(|rate| rate.bytes_in(flow.rtt.mean())),
             ),
             bursts: burst.is_some(),
         }
     })
+}
+
+/// What an application asks of its flows in a whole run.
+struct Demand {
+    /// What one application has sent, requests included, if no link is slower than that.
+    bytes: f64,
+    /// What it has sent at once.
+    at_once: f64,
+    /// What all applications of the group keep.
+    memory: f64,
+}
+
+impl Demand {
+    /// `None` if the flows always have something to send.
+    fn of(scenario: &Scenario, flow: &FlowGroup, lines: &[[Line; 2]]) -> Option<Self> {
+        let application = flow.application.as_ref()?;
+        let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
+        let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
+        let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
+        let narrowest = links.fold(f64::INFINITY, f64::min) / 8.0;
+        let packet = flow.transport.packet.0 as f64;
+        let whole = |bytes: f64| bytes.max(packet);
+        let request = application.request().map_or(0.0, |request| whole(request.0 as f64));
+        let rtt = flow.rtt.mean().seconds();
+        let source = |writes: &Writes, duty: f64| {
+            let bytes = writes.rate.0 as f64 / 8.0 * duty * active;
+            let backlog = (bytes - narrowest * active).max(0.0) + bytes.min(writes.size.0 as f64);
+            (bytes, writes.size.0 as f64, backlog / writes.size.0 as f64 * WRITE)
+        };
+        // So many requests, of `bytes` in all, one after the other with pauses.
+        let client = |requests: f64, bytes: f64, turns: f64, think: Span| {
+            let cycle = turns * rtt + think.seconds() + bytes / narrowest;
+            let cycles = active / cycle.max(f64::MIN_POSITIVE);
+            (cycles * (bytes + requests * request), bytes, (cycles + 1.0) * EXCHANGE)
+        };
+        let (bytes, at_once, memory) = match application {
+            Application::Constant { writes, .. } => source(writes, 1.0),
+            Application::OnOff { writes, on, off } => {
+                let (on, off) = (on.mean().seconds(), off.mean().seconds());
+                source(writes, on / (on + off))
+            }
+            Application::RequestResponse { response, think, .. } => {
+                client(1.0, whole(response.mean()), 1.0, think.mean())
+            }
+            Application::Web { objects, object, connections, think, .. } => {
+                let count = objects.mean();
+                let turns = 1.0 + ((count - 1.0) / *connections as f64).ceil();
+                client(count, count * whole(object.mean()), turns, think.mean())
+            }
+            Application::Video(video) => {
+                let highest = video.ladder.last().map_or(0.0, |rate| rate.0 as f64 / 8.0);
+                let chunk = video.chunk.seconds();
+                // It cannot be more than a buffer ahead of what it plays.
+                let most = (active + video.buffer.seconds()) / chunk;
+                let turns = active / rtt.max(f64::MIN_POSITIVE);
+                let chunks = most.min(turns);
+                (chunks * (highest * chunk + request), highest * chunk, chunks * EXCHANGE)
+            }
+        };
+        let count = flow.count as f64;
+        Some(Self { bytes, at_once, memory: AUDIENCE + count * (memory + APPLICATION) })
+    }
 }
 
 /// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where

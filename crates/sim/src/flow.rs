@@ -37,6 +37,8 @@ pub(crate) struct Flow {
     /// touches anyway, so that it need not look at the pipe.
     pub(crate) homeward: u32,
     pub(crate) member: Member,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
@@ -100,8 +102,7 @@ impl Source {
     pub(crate) fn receive_window(&self) -> Option<u64> {
         match self {
             Self::Windowed(sender) => sender.receive_window(),
-            Self::Numbered(sender) => sender.receive_window(),
-            Self::Idle(_) | Self::Bursts(_) => None,
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
 
@@ -109,8 +110,7 @@ impl Source {
     pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
         match self {
             Self::Windowed(sender) => sender.receiver_limited(now),
-            Self::Numbered(sender) => sender.receiver_limited(now),
-            Self::Idle(_) | Self::Bursts(_) => None,
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
 
@@ -125,6 +125,8 @@ impl Source {
 pub(crate) enum Member {
     /// A long flow: group, and index in it.
     Long(usize, u64),
+    /// Carries the requests to a long flow of this group.
+    Requests(usize),
     /// A short flow: traffic group, and how many flows of it came before.
     Short(usize, u64),
 }
@@ -133,7 +135,7 @@ impl Member {
     /// A number unique to the group, among long and short ones alike.
     pub(crate) fn group(self) -> u32 {
         match self {
-            Self::Long(group, _) => 2 * group as u32,
+            Self::Long(group, _) | Self::Requests(group) => 2 * group as u32,
             Self::Short(group, _) => 2 * group as u32 + 1,
         }
     }
@@ -204,6 +206,8 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) stop: Option<Time>,
     /// Segments to send in total.
     pub(crate) segments: Option<u64>,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) intervals: Intervals,
     /// Where the jitter of its host comes from, if it has one.
     pub(crate) chance: Option<Stream>,
@@ -338,10 +342,9 @@ impl Flow {
         };
         let Transport { ack_every: every, ack_delay: most, .. } = *transport;
         let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
-        // Numbered packets tell their marks one by one.
-        let numbered = transport.recovery == Recovery::Quic && windowed;
-        let accurate = transport.ecn_feedback == EcnFeedback::Accurate && windowed;
-        let counts_marks = accurate && !numbered;
+        let numbers = transport.recovery == Recovery::Quic && windowed;
+        // Packets that have numbers report their marks with them.
+        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed && !numbers;
         let echo = match (counts_marks, per_mark) {
             (true, _) => Echo::Count,
             (false, true) => Echo::Each,
@@ -351,6 +354,7 @@ impl Flow {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
             segments: config.segments,
+            application: config.application.is_some(),
             max_window: transport.max_window.unwrap_or(u64::MAX),
             receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
@@ -384,7 +388,7 @@ impl Flow {
             receiver: Receiver::new(config.segments, selective, delay, echo, &config.intervals)
                 .telling_duplicates(tells_duplicates)
                 .sized(sizing)
-                .numbering(numbered),
+                .numbering(numbers),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,
@@ -402,6 +406,7 @@ impl Flow {
             dropped: 0,
             homeward: 0,
             member: config.member,
+            application: config.application,
             start,
             stop: config.stop,
             rtt,

@@ -7,7 +7,10 @@
 //! Nothing downstream reaches back. There is no wall clock, no global random generator and no dependence on hash order:
 //! the same scenario and seed give the same bytes on every machine.
 
+mod application;
 mod cargo;
+mod draw;
+mod durations;
 mod estimate;
 mod events;
 mod explicit;

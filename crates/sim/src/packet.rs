@@ -65,6 +65,9 @@ impl Flags {
     /// It carries more than fits in here ([`crate::cargo`]).
     pub(crate) const CARGO: Self = Self(1 << 7);
 
+    /// Data that an application writes, and waits for at the other end.
+    pub(crate) const AWAITED: Self = Self(1 << 8);
+
     const ECN: Self = Self(0b11);
 
     /// A bit for [`crate::explicit`], numbered down from the highest.

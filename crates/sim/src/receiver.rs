@@ -181,6 +181,22 @@ impl Receiver {
         if tells { Self { reports: Reports::Twice, ..self } } else { self }
     }
 
+    /// The same receiver, with a window that it chooses like this.
+    #[must_use]
+    pub(crate) fn sized(self, sizing: Option<RightSizing>) -> Self {
+        let window = sizing.as_ref().map_or(0, |sizing| sizing.segments() as u32);
+        Self { window, sizing: sizing.map(Box::new), ..self }
+    }
+
+    /// The window grows with what arrives.
+    #[cold]
+    fn size_window(&mut self, at: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.arrive(at, self.expected);
+            self.window = sizing.segments() as u32;
+        }
+    }
+
     /// The same receiver, if packets are `numbered` or are not. If they are, no segment is ever expected as it is
     /// otherwise.
     #[must_use]
@@ -210,31 +226,11 @@ impl Receiver {
         if expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
         }
-        if self.window > 0 {
-            self.size_window(at, expected);
-        }
         let (_, flags) = match self.delay {
             Some(delay) => self.hold_back(delay, data, at, !arrival.urgent, hold)?,
             None => (data.sent, data.flags),
         };
-        let cargo = hold.hand_over(data.cargo(), None, self.told());
-        Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(cargo))
-    }
-
-    /// The same receiver, with a window that it chooses like this.
-    #[must_use]
-    pub(crate) fn sized(self, sizing: Option<RightSizing>) -> Self {
-        let window = sizing.as_ref().map_or(0, |sizing| sizing.segments() as u32);
-        Self { window, sizing: sizing.map(Box::new), ..self }
-    }
-
-    /// The window grows with what arrives.
-    #[cold]
-    fn size_window(&mut self, at: Time, expected: u64) {
-        if let Some(sizing) = &mut self.sizing {
-            sizing.arrive(at, expected);
-            self.window = sizing.segments() as u32;
-        }
+        Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(data.cargo()))
     }
 
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
@@ -262,7 +258,7 @@ impl Receiver {
             self.received.complete = Some(at);
         }
         if self.window > 0 {
-            self.size_window(at, self.expected);
+            self.size_window(at);
         }
         let (sent, flags) = if let Some(delay) = self.delay {
             self.hold_back(delay, data, at, unbroken && !urgent, hold)?
@@ -443,6 +439,11 @@ impl Receiver {
         Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
     }
 
+    /// Everything below this has arrived.
+    pub(crate) fn expected(&self) -> u64 {
+        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
+    }
+
     pub(crate) fn received(&self) -> &Received {
         &self.received
     }
@@ -458,9 +459,10 @@ mod tests {
 
     const DELAY: Delay = Delay { every: 2, most: Span::from_millis(100) };
 
-    fn receiver(delay: Option<Delay>) -> Receiver {
+    fn receiver(delayed_ack: bool) -> Receiver {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let delay = delayed_ack.then_some(DELAY);
         Receiver::new(None, true, delay, Echo::Count, &intervals)
     }
 
@@ -475,7 +477,7 @@ mod tests {
 
     #[test]
     fn each_acknowledgment_tells_how_many_marks_there_were() {
-        let (mut receiver, mut hold) = (receiver(None), Hold::default());
+        let (mut receiver, mut hold) = (receiver(false), Hold::default());
         // 3 is missing: from 4 on the acknowledgments also report what is early, and the count moves into their cargo.
         let arrivals = [
             (0, Ecn::Ect1, 0),
@@ -498,7 +500,7 @@ mod tests {
 
     #[test]
     fn only_the_first_mark_of_a_row_hurries_an_acknowledgment() {
-        let (mut receiver, mut hold) = (receiver(Some(DELAY)), Hold::default());
+        let (mut receiver, mut hold) = (receiver(true), Hold::default());
         // 0 is held back, and 1 releases it; 2 is marked and does not wait, 3 does, although it is marked too.
         let arrivals = [
             (0, Ecn::Ect1, None),

@@ -1,9 +1,10 @@
 //! From counts to results: the summary and the tables.
 
 use longfat_scenario::Scenario;
-use longfat_units::{Rate, Span, Time};
+use longfat_units::{Bytes, Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
+use crate::application::Exchange;
 use crate::explicit::{Listener, Negotiation};
 use crate::flow::{Flow, Member};
 use crate::network::Network;
@@ -35,27 +36,32 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
         run.network.long_flows().iter().map(|flow| flow_summary(run, flow)).collect();
     let long: u64 =
         run.network.long_flows().iter().map(|flow| flow.receiver.received().first).sum();
+    let requests = run.network.request_flows().map(|flow| flow.receiver.received().first);
     let short: u64 = run.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
-    let data_packets = long + short;
-    let tables = vec![
+    let data_packets = long + requests.sum::<u64>() + short;
+    let mut tables = vec![
         flow_table(run, &flows),
         link_table(run, &links),
         transfer_table(run),
         flow_series(run, &flows),
         link_series(run),
     ];
+    if !run.network.applications.is_empty() {
+        tables.push(exchange_table(run));
+    }
     let summary = Summary {
         seed: run.scenario.seed,
         scenario: run.scenario.to_json(),
         links: nested_links(run, &links),
         jain: jain(run, &flows),
         flows,
+        applications: applications(run),
         traffic: run
             .network
             .traffic
             .iter()
             .map(|group| {
-                let unaware = unaware_link(run, group.negotiation);
+                let unaware = unaware_link(run, group.negotiation());
                 (group.name().to_owned(), group.told(unaware))
             })
             .collect(),
@@ -106,7 +112,7 @@ fn nested_links(run: &ReportSource<'_>, summaries: &[LinkSummary]) -> Map<String
 fn long(flow: &Flow) -> (usize, u64) {
     match flow.member {
         Member::Long(group, index) => (group, index),
-        Member::Short(..) => unreachable!("short flows come after the long ones"),
+        _ => unreachable!("the others come after the long ones"),
     }
 }
 
@@ -166,6 +172,21 @@ fn active_from(run: &ReportSource<'_>, flow: &Flow) -> Time {
 fn active_until(run: &ReportSource<'_>, flow: &Flow) -> Time {
     let complete = flow.receiver.received().complete.unwrap_or(Time::NEVER);
     complete.min(flow.stop.unwrap_or(Time::NEVER)).min(run.end)
+}
+
+/// What the applications of each group have seen.
+fn applications(run: &ReportSource<'_>) -> Map<String, Value> {
+    let mut delivered = vec![Bytes(0); run.scenario.flows.len()];
+    for flow in run.network.long_flows() {
+        let bytes = flow.packet * flow.receiver.received().measured;
+        delivered[long(flow).0].0 += bytes.0;
+    }
+    let groups = run.scenario.flows.iter().zip(&run.network.audiences).zip(delivered);
+    groups
+        .filter_map(|((group, audience), delivered)| {
+            Some((group.name.clone(), audience.as_ref()?.told(delivered)))
+        })
+        .collect()
 }
 
 /// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
@@ -340,6 +361,33 @@ fn table_of_transfers(run: &ReportSource<'_>, rows: &[(u32, Transfer)]) -> Table
             ("bytes", counts(rows, |(_, transfer)| (transfer.packet * transfer.segments).0)),
             ("retransmitted", counts(rows, |(_, transfer)| transfer.retransmitted)),
             ("timeouts", counts(rows, |(_, transfer)| transfer.timeouts)),
+        ],
+    }
+}
+
+/// What was asked for and has come, by group, in the order in which it came.
+fn exchange_table(run: &ReportSource<'_>) -> Table {
+    let audiences = run.network.audiences.iter().enumerate();
+    let rows: Vec<(u32, Exchange)> = audiences
+        .flat_map(|(group, audience)| {
+            let exchanges = audience.iter().flat_map(|audience| &audience.exchanges);
+            exchanges.map(move |exchange| (group as u32, *exchange))
+        })
+        .collect();
+    let bit_rate = |rate: Option<Rate>| rate.map_or(f64::NAN, |rate| rate.0 as f64);
+    Table {
+        name: "exchanges",
+        columns: vec![
+            (
+                "group",
+                Column::Word(rows.iter().map(|(group, _)| *group).collect(), group_names(run)),
+            ),
+            ("index", counts(&rows, |(_, it)| it.index)),
+            ("start_s", reals(&rows, |(_, it)| it.start.seconds())),
+            ("response_s", reals(&rows, |(_, it)| (it.end - it.start).seconds())),
+            ("bytes", counts(&rows, |(_, it)| it.bytes.0)),
+            ("bit_rate_bit_s", reals(&rows, |(_, it)| bit_rate(it.bit_rate))),
+            ("buffer_s", reals(&rows, |(_, it)| seconds(it.level))),
         ],
     }
 }

@@ -7,6 +7,7 @@ mod large;
 mod profiles;
 mod queues;
 mod random;
+mod replay;
 mod traffic;
 mod varying;
 

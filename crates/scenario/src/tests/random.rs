@@ -276,9 +276,10 @@ fn flow(links: usize) -> impl Strategy<Value = String> {
         (1_u64..1_000_000_000).prop_map(|count| format!("\"{count} packets\"")),
         (1_u64..u64::MAX).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
     ];
-    (path(links), control(), start, maybe("size", size), ends(), window(), transport()).prop_map(
-        |(path, control, start, size, ends, window, transport)| {
-            format!("control = {control}\n{path}{start}{size}{ends}{window}{transport}")
+    let amount = prop_oneof![1 => maybe("size", size), 1 => maybe("application", application())];
+    (path(links), control(), start, amount, ends(), sender()).prop_map(
+        |(path, control, start, amount, ends, sender)| {
+            format!("control = {control}\n{path}{start}{amount}{ends}{sender}")
         },
     )
 }
@@ -302,15 +303,77 @@ fn traffic_group(links: usize) -> impl Strategy<Value = String> {
         (1_u64..u64::MAX).prop_map(|count| count.to_string()),
     ];
     let times = (maybe("start", span(0..5_000_000_000_000)), maybe("count", count));
-    (path(links), control(), arrivals, size(), rtt, times, ends(), (window(), transport()))
-        .prop_map(
-            |(path, control, arrivals, size, rtt, (start, count), ends, (window, transport))| {
-                format!(
-                    "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
-                 {start}{count}{ends}{window}{transport}"
-                )
-            },
-        )
+    (path(links), control(), arrivals, size(), rtt, times, ends(), sender()).prop_map(
+        |(path, control, arrivals, size, rtt, (start, count), ends, sender)| {
+            format!(
+                "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
+                 {start}{count}{ends}{sender}"
+            )
+        },
+    )
+}
+
+/// What writes the data of a flow. What every packet size allows: writes of whole packets, requests with a header.
+fn application() -> impl Strategy<Value = String> {
+    let second = 1_000_000_000_000;
+    let interval = move || {
+        prop_oneof![
+            span(1_000_000..second),
+            span(1_000_000..second).prop_map(|mean| format!("{{ exponential = {mean} }}")),
+            (1_000_000..second, 1.001..1e3_f64).prop_map(|(mean, shape)| {
+                format!("{{ pareto = {{ mean = \"{}\", shape = {shape:e} }} }}", Span(mean))
+            }),
+            (1_000_000..second, 1_000_000..second).prop_map(|(a, b)| {
+                format!("{{ uniform = [\"{}\", \"{}\"] }}", Span(a.min(b)), Span(a.max(b)))
+            }),
+        ]
+    };
+    let writes = || {
+        let write = (1_u64..1000).prop_map(|count| format!("\"{count} packets\""));
+        (1_u64..100_000_000_000, prop::option::of(write)).prop_map(|(rate, write)| {
+            let write = write.map_or(String::new(), |write| format!(", write = {write}"));
+            format!("rate = \"{}\"{write}", Rate(rate))
+        })
+    };
+    let request =
+        || (41_u64..1_000_000_000).prop_map(|bytes| format!("request = \"{}\"", Bytes(bytes)));
+    let objects = prop_oneof![
+        (1_u64..10_000).prop_map(|count| count.to_string()),
+        (1_u64..100, 100_u64..10_000).prop_map(|(a, b)| format!("{{ uniform = [{a}, {b}] }}")),
+        (1.0..1e4_f64).prop_map(|mean| format!("{{ geometric = {mean} }}")),
+    ];
+    let rule = prop_oneof![
+        Just("rule = \"buffer\"".to_string()),
+        (0..second, 0..second).prop_map(|(a, b)| {
+            format!("reservoir = \"{}\", cushion = \"{}\"", Span(a), Span(b))
+        }),
+        (0.01..10.0_f64).prop_map(|margin| format!("rule = \"throughput\", margin = {margin}")),
+    ];
+    prop_oneof![
+        Just("\"none\"".to_string()),
+        (writes(), any::<bool>()).prop_map(|(writes, poisson)| {
+            format!("{{ kind = \"constant\", {writes}, poisson = {poisson} }}")
+        }),
+        (writes(), interval(), interval()).prop_map(|(writes, on, off)| {
+            format!("{{ kind = \"on-off\", {writes}, on = {on}, off = {off} }}")
+        }),
+        (request(), size(), interval()).prop_map(|(request, response, think)| {
+            format!("{{ kind = \"request-response\", {request}, response = {response}, think = {think} }}")
+        }),
+        (objects, size(), 1_u64..100, interval()).prop_map(|(objects, object, connections, think)| {
+            format!(
+                "{{ kind = \"web\", objects = {objects}, object = {object}, connections = {connections}, \
+                 think = {think} }}"
+            )
+        }),
+        (request(), prop::collection::btree_set(1_u64..1_000_000_000, 1..9), 1..second, rule).prop_map(
+            |(request, ladder, chunk, rule)| {
+                let ladder: Vec<String> = ladder.iter().map(|rate| format!("\"{}\"", Rate(*rate))).collect();
+                let ladder = ladder.join(", ");
+                format!("{{ kind = \"video\", {request}, ladder = [{ladder}], chunk = \"{}\", {rule} }}", Span(chunk))
+            }
+        ),
+    ]
 }
 
 fn size() -> impl Strategy<Value = String> {
@@ -369,6 +432,19 @@ fn ends() -> impl Strategy<Value = String> {
         maybe("packet", (41_u64..=65_535).prop_map(|bytes| format!("\"{bytes} B\""))),
     )
         .prop_map(|(reverse, stop, packet)| format!("{reverse}{stop}{packet}"))
+}
+
+/// Windows and transport, without what packets that have numbers do not know.
+fn sender() -> impl Strategy<Value = String> {
+    (window(), transport()).prop_map(|(window, transport)| {
+        let text = format!("{window}{transport}");
+        if !text.contains("\"quic") {
+            return text;
+        }
+        let foreign = ["receive_window", "ecn_feedback = \"echo\""];
+        let known = |line: &&str| !foreign.iter().any(|key| line.starts_with(key));
+        text.lines().filter(known).map(|line| format!("{line}\n")).collect()
+    })
 }
 
 fn window() -> impl Strategy<Value = String> {

@@ -117,7 +117,7 @@ impl Sender {
 
     /// Takes in the receive window that an acknowledgment tells.
     #[inline(never)]
-    pub(super) fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
+    fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
         let told = Self::report(ack, cargo, true).window;
         if let Some(allowance) = self.allowance_mut() {
             allowance.hear(now, ack.number, u64::from(told));

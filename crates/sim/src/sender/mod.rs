@@ -58,6 +58,8 @@ pub(crate) struct SenderConfig {
     pub(crate) bytes: u32,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
+    /// Does an application write them bit by bit? Then there are none at first.
+    pub(crate) application: bool,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
     /// How much the receiver allows.
@@ -194,6 +196,9 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
+    /// An acknowledgment of everything below this, or more, is never handled early: it may be the last one. None is of
+    /// a flow with an application, which may write at any time.
+    early_below: u64,
     /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
     sendable: u64,
     /// How many segments the window allows in flight, and how many it does at least.
@@ -237,10 +242,10 @@ struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
-    /// Of packets that have numbers.
-    numbers: Option<Numbers>,
     /// How much the receiver allows.
     allowance: Option<Allowance>,
+    /// Of packets that have numbers.
+    numbers: Option<Numbers>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
     /// What becomes of an unused window.
@@ -272,16 +277,16 @@ impl Extras {
     fn of(wants: Wants, config: &SenderConfig, initial: f64) -> Option<Box<Self>> {
         let rack = (config.recovery == Recovery::Rack).then(Rack::new);
         let numbers = (config.recovery == Recovery::Quic).then(Numbers::default);
-        let validation = Validation::new(config.window_validation, initial);
-        let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
         let packet = Bytes(u64::from(config.bytes));
         let window = config.receive_window.as_ref();
         let allowance = window.map(|window| Allowance::new(**window, packet));
+        let validation = Validation::new(config.window_validation, initial);
+        let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
         let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
-        let finds_losses = rack.is_some() || numbers.is_some();
-        let resizes = validation.is_some() || resume.is_some();
         let hears_more = allowance.is_some() || config.counts_marks;
-        if wants_nothing && !finds_losses && !resizes && !hears_more {
+        let finds_losses = rack.is_some() || numbers.is_some();
+        let validates = validation.is_some() || resume.is_some();
+        if wants_nothing && !hears_more && !finds_losses && !validates {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -289,8 +294,8 @@ impl Extras {
             wants,
             delivery_rate,
             rack,
-            numbers,
             allowance,
+            numbers,
             reduction: None,
             validation,
             resume,
@@ -339,12 +344,13 @@ impl Sender {
     ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants, &config, control.window().0);
-        let limit = config.segments.unwrap_or(u64::MAX);
-        let plain = config.listener.offer();
+        let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
+        let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
             limit,
+            early_below: limit,
             sendable: limit,
             allowed: 0,
             least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
@@ -494,6 +500,13 @@ impl Sender {
         &*self.control
     }
 
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
+    }
+
     /// How the sender treats explicit signals.
     pub(crate) fn listener(&self) -> &Listener {
         &self.listener
@@ -591,11 +604,12 @@ impl Sends for Sender {
         time <= self.timer.deadline()
             && time <= self.alarm
             && !self.pacer.is_on()
-            && number.max(self.unacknowledged) < self.limit
+            && number.max(self.unacknowledged) < self.early_below
     }
 
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
+        self.early_below = self.early_below.min(self.limit);
         self.sendable = self.sendable.min(self.limit);
     }
 

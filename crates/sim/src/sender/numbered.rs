@@ -48,21 +48,9 @@ impl Numbered {
         self.sender.control()
     }
 
-    /// So many more segments are there to be sent.
-    #[cfg(test)]
-    pub(super) fn offer(&mut self, segments: u64) {
-        self.sender.limit += segments;
-        self.sender.sendable = self.sender.limit;
-    }
-
-    /// The receive window in segments, if there is one.
-    pub(crate) fn receive_window(&self) -> Option<u64> {
-        self.sender.receive_window()
-    }
-
-    /// For how long the receive window has held the sender back in the measured interval, until `now`.
-    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
-        self.sender.receiver_limited(now)
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.sender.write(segments);
     }
 
     /// How the sender treats explicit signals.
@@ -206,10 +194,6 @@ impl Sender {
         self.add_extras(&mut feedback);
         self.tell(&feedback, largest + 1);
         self.resize_after_ack(&feedback);
-        if self.config.receive_window.is_some() {
-            let in_order = Packet { number: self.unacknowledged, ..*ack };
-            self.hear_window(now, &in_order, cargo);
-        }
         if found.persistent {
             self.collapse(now, in_flight);
         }
@@ -294,7 +278,7 @@ impl Sender {
 
     /// A packet that leaves whatever the window allows, if one is to: a probe.
     pub(super) fn next_numbered_probe(&mut self) -> Option<Next> {
-        let new = self.next < self.sendable && self.in_flight() < self.config.max_window;
+        let new = self.next < self.limit && self.in_flight() < self.config.max_window;
         let unacknowledged = self.unacknowledged;
         let numbers = self.numbers()?;
         let (is_due, another) = numbers.take_probe();

@@ -48,6 +48,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         flow: 0,
         bytes: 1000,
         segments: Some(segments),
+        application: false,
         max_window: u64::MAX,
         receive_window: None,
         recovery,

@@ -182,7 +182,7 @@ impl Simulation {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let quiet = self.quiet();
-        let mut flow = &mut self.network.flows[packet.flow as usize];
+        let flow = &mut self.network.flows[packet.flow as usize];
         let way = flow.way(ACK);
         if (packet.hop as usize) < way.ports.len() {
             return self.put_on_wire(port, time, packet);
@@ -196,11 +196,38 @@ impl Simulation {
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }
-        let (slot, before) = (flow.slots.back, flow.back.before);
+        if packet.flags.has(Flags::DESTROYED.with(Flags::AWAITED)) {
+            return self.arrive_watched(time, packet);
+        }
+        self.reach_receiver(time, packet);
+    }
+
+    /// Data reaches its receiver, but is destroyed, or an application waits for it.
+    #[inline(never)]
+    fn arrive_watched(&mut self, time: Time, packet: Packet) {
         if packet.flags.has(Flags::DESTROYED) {
+            let flow = &self.network.flows[packet.flow as usize];
+            let (slot, before) = (flow.slots.back, flow.back.before);
             self.put_overdue(packet.flow, time);
             return self.put(slot, time + before, packet);
         }
+        self.reach_receiver(time, packet);
+        let Network { flows, applications, audiences, .. } = &mut self.network;
+        let flow = &flows[packet.flow as usize];
+        let Some(index) = flow.application.filter(|_| time <= self.end) else { return };
+        let application = &mut applications[index as usize];
+        let audience = audiences[application.group].as_mut().expect("its group has one");
+        let expected = flow.receiver.expected();
+        application.hear(packet.flow, expected, time, audience, &mut self.orders);
+        self.obey(index);
+    }
+
+    /// Data reaches its receiver at `time`, which may be in the future.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    fn reach_receiver(&mut self, time: Time, packet: Packet) {
+        let mut flow = &mut self.network.flows[packet.flow as usize];
+        let (slot, before) = (flow.slots.back, flow.back.before);
         if time > self.end {
             self.fates.in_flight += 1;
             self.hold.release(packet.cargo());

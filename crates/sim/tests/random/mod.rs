@@ -62,9 +62,12 @@ fn is_queue(line: &str) -> bool {
 /// A group of flows with its place filled in: name, path, and a round trip that its links allow.
 fn placed(text: &str, index: usize, path: &[(usize, bool)], extra: u32, delays: &[u32]) -> String {
     let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
-    let name = |&(link, backwards): &(usize, bool)| match backwards {
-        false => format!("\"l{link}\""),
-        true => format!("{{ link = \"l{link}\", reverse = true }}"),
+    let name = |&(link, backwards): &(usize, bool)| {
+        if backwards {
+            format!("{{ link = \"l{link}\", reverse = true }}")
+        } else {
+            format!("\"l{link}\"")
+        }
     };
     let names: Vec<String> = path.iter().map(name).collect();
     text.replace("NAME", &format!("group{index}"))
@@ -212,6 +215,18 @@ const PACINGS: [&str; 6] = [
     "{ rate = \"300 /s\" }",
 ];
 
+/// What may write the data of a flow.
+const APPLICATIONS: [&str; 8] = [
+    "{ kind = \"constant\", rate = \"2 Mbit/s\", write = \"2 packets\" }",
+    "{ kind = \"constant\", rate = \"900 kbit/s\", poisson = true }",
+    "{ kind = \"on-off\", rate = \"4 Mbit/s\", on = \"30 ms\", off = { pareto = { mean = \"40 ms\", shape = 1.5 } } }",
+    "{ kind = \"request-response\", request = \"2 kB\", response = { exponential = { mean = \"9 kB\" } } }",
+    "{ kind = \"request-response\", response = \"1 packets\", think = { exponential = \"20 ms\" } }",
+    "{ kind = \"web\", objects = { geometric = 5 }, object = { uniform = [\"1 kB\", \"20 kB\"] }, connections = 3 }",
+    "{ kind = \"video\", chunk = \"100 ms\", buffer = \"300 ms\", ladder = [\"500 kbit/s\", \"2 Mbit/s\", \"9 Mbit/s\"] }",
+    "{ kind = \"video\", chunk = \"60 ms\", rule = \"throughput\", ladder = [\"1 Mbit/s\", \"3 Mbit/s\"] }",
+];
+
 /// What receivers allow, where they do not allow everything.
 const RECEIVE_WINDOWS: [&str; 6] = [
     "\"4 packets\"",
@@ -265,16 +280,20 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(&["none", "none", "rfc5681", "rfc2861", "rfc7661"][..]),
         select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
     );
-    let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
+    let application = of(select(APPLICATIONS.to_vec()));
+    let bounds =
+        (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000), application);
     let sender = (sender, host);
     (sender, bounds, any::<[bool; 3]>(), 1_u32..4, place(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop), [reverse, jitter, counts], count, span, extra)| {
+        |(sender, (size, most, access, start, stop, application), [reverse, jitter, counts], count, span, extra)| {
             let (sender, (acks, quantum, validation, resume)) = sender;
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
-            let allowed = allowed.filter(|_| control != "blitz");
+            let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
+            let application = application.filter(|_| control != "blitz");
+            let size = size.filter(|_| application.is_none());
             let control = written(control);
             let mut text = format!(
                 "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
@@ -290,6 +309,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 allowed.map(|window| format!("receive_window = {window}\n")),
                 access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
+                application.map(|application| format!("application = {application}\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
                 counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
@@ -315,6 +335,16 @@ fn traffic() -> impl Strategy<Value = GroupText> {
     (what, any::<bool>(), place(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
         let (control, rate, size, count) = what;
         let control = written(control);
+        if count.is_some_and(|count| count % 8 == 7) {
+            let list = (0..60).map(|index| format!("{} {}", index * 7 % 50, index * 997 % 30_000 + 1));
+            let list = list.collect::<Vec<_>>().join(",");
+            let text = format!(
+                "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\n\
+                 reverse = {reverse}\nrtt = \"MOST ms\"\n\
+                 replay = {{ tick = \"1 ms\", kinds = [{{ control = \"reno\" }}], list = \"{list},0 9000 1\" }}\n"
+            );
+            return (text, span, extra);
+        }
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
             "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\n\
