@@ -436,13 +436,15 @@ impl Sender {
     fn heed_pacing(&mut self) {
         let wanted = match self.config.pacing {
             None => self.control.pacing(),
-            Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
+            Some(Pacing::Blocks(_) | Pacing::LooseBlocks(_)) if self.in_slow_start() => {
+                Pacing::Unpaced
+            }
             Some(pacing) => pacing,
         };
         let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
         let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
         self.pacer.set(match wanted {
-            Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
+            Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
         });
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
