@@ -142,11 +142,22 @@ impl Choices<'_> {
             text += self.of(&["", "ecn = false\n", "ecn = \"ect1\"\n"]);
             text += self.of(&["", "ecn_feedback = \"accurate\"\n"]);
             text += self.of(&["", "delayed_ack = true\n"]);
+            text += self.of(&["", "ack_every = 1\n", "ack_every = 8\n"]);
+            text += self.of(&["", "ack_delay = \"1 ms\"\n"]);
+            text += self.of(&["", "send_quantum = 10\n", "send_quantum = \"1 ms\"\n"]);
+            text += self.of(&[
+                "",
+                "window_validation = \"rfc5681\"\n",
+                "window_validation = \"rfc2861\"\n",
+                "window_validation = \"rfc7661\"\n",
+            ]);
+            text += self.of(&["", "careful_resume = { window = 200, rtt = \"5 ms\" }\n"]);
             text += self.of(&[
                 "",
                 "recovery = \"newreno\"\n",
                 "recovery = \"reno\"\n",
                 "recovery = \"rack\"\n",
+                "recovery = \"quic\"\n",
             ]);
             text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart++\"\n"]);
             text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);

@@ -258,4 +258,4 @@ def queues() -> list[dict[str, Any]]:
     """Every queue discipline: name, title, source and parameters."""
 
 def profiles() -> list[dict[str, Any]]:
-    """Every named set of flow defaults: name, title, source, and the keys that it sets."""
+    """Every named set of flow defaults: name, title, source, the keys, and those with a controller."""

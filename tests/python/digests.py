@@ -37,6 +37,8 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/cellular.toml": {},
     "scenarios/first.toml": {},
     "scenarios/handover.toml": {"duration": "70 s"},
+    "scenarios/known-path.toml": {},
+    "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
     "scenarios/receive-window.toml": {},
     "scenarios/replay.toml": {"duration": "10 s"},

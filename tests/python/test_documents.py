@@ -270,7 +270,8 @@ def test_the_reference_of_names_is_made_from_the_registry(kind: str) -> None:
 def profile_table(profiles: list[dict[str, Any]]) -> str:
     text = "\n| profile | what it is | it sets | source |\n|---|---|---|---|\n"
     for each in profiles:
-        keys = (f"`{key} = {json.dumps(value)}`" for key, value in each["keys"])
+        keys = [f"`{key} = {json.dumps(value)}`" for key, value in each["keys"]]
+        keys += [f"with `{kind}` `{key} = {json.dumps(it)}`" for kind, key, it in each["with"]]
         text += f"| `{each['name']}` | {each['title']} | {', '.join(keys)} | {each['source']} |\n"
     return text + "\n"
 

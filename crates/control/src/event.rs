@@ -1,6 +1,6 @@
 //! What a host reports to a controller.
 
-use longfat_units::{RouterHeader, Span, Time};
+use longfat_units::{RouterHeader, Segments, Span, Time};
 
 /// What one acknowledgment reports.
 ///
@@ -174,6 +174,18 @@ pub enum Cause {
     Mark,
     /// The retransmission timer ran out.
     Timeout,
+}
+
+/// The host has a reason to change the window that is no congestion: part of it has not been used for a while, or the
+/// path is known from an earlier flow (RFC 5681, section 4.1; RFC 7661; RFC 9959).
+#[derive(Clone, Copy, Debug)]
+pub struct Adjustment {
+    /// When.
+    pub now: Time,
+    /// The window from now on.
+    pub window: Segments,
+    /// The window below which slow start goes on; `None`: as it is.
+    pub threshold: Option<Segments>,
 }
 
 /// What the host knows about the path.

@@ -9,8 +9,8 @@ use longfat_units::{Segments, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
-    Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path, Phase, Probe,
-    Promises, Reaction, Sending, Start, WindowLaw,
+    Adjustment, Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path,
+    Phase, Probe, Promises, Reaction, Sending, Start, WindowLaw,
 };
 
 /// A window law with slow start, limits and memory around it.
@@ -147,6 +147,15 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
             }
         }
         self.last_event = Some(event.now);
+        self.ask_pacing(event.now, path);
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
+        }
+        self.epoch_window = (!self.ramp.holds(self.window)).then_some(self.window);
         self.ask_pacing(event.now, path);
     }
 

@@ -15,7 +15,7 @@ use crate::spans::extent_problem;
 use crate::transport::transport;
 use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
-use crate::{Catalogue, Choice, EcnFeedback, Hop, Spans, Transport};
+use crate::{Catalogue, Choice, EcnFeedback, Hop, Recovery, Spans, Transport};
 
 /// A packet counts the links that it has crossed, in 16 bits.
 const MOST_LINKS: usize = u16::MAX as usize;
@@ -214,6 +214,16 @@ pub(crate) fn provides(
         let reason = format!("`{kind}` needs to hear how many segments were marked");
         let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
         return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.ecn_feedback == EcnFeedback::Echo {
+        let reason = "packets that have numbers are acknowledged with a count of the marks";
+        let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
+        return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.receive_window.is_some() {
+        let reason = "the flow control of QUIC is not modelled: with `recovery = \"quic\"` no receiver holds the sender back";
+        let help = "leave `receive_window` out; `max_window` bounds what is in flight";
+        return Err(Problem::new(place("receive_window"), reason).help(help));
     }
     let burst = || {
         let sending = (control.entry.build)(&control.settings, &Start::default());

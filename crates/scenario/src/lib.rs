@@ -295,8 +295,12 @@ pub struct Transport {
     pub slow_start: SlowStart,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// Does the receiver acknowledge only every second segment?
+    /// Does the receiver hold acknowledgments back?
     pub delayed_ack: bool,
+    /// How many segments one acknowledgment then covers.
+    pub ack_every: u64,
+    /// How long it then waits for these.
+    pub ack_delay: Span,
     /// Smallest retransmission time-out.
     pub rto_min: Span,
     /// Tick of the clock that times retransmissions; `None`: exact.
@@ -311,6 +315,12 @@ pub struct Transport {
     pub ecn_feedback: EcnFeedback,
     /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
     pub pacing: Option<Pacing>,
+    /// How much leaves at a time where packets are paced evenly; `None`: one packet.
+    pub send_quantum: Option<SendQuantum>,
+    /// What becomes of a window that has not been used.
+    pub window_validation: WindowValidation,
+    /// What an earlier flow has learned of the path; `None`: nothing.
+    pub careful_resume: Option<SavedPath>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
     /// How much the receiver lets it send; `None`: any amount.
@@ -331,6 +341,38 @@ pub enum EcnFeedback {
     Accurate,
 }
 
+/// How much a paced sender sends at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendQuantum {
+    /// So many packets.
+    Packets(u64),
+    /// What leaves in this time: two packets or more, but no more than 64 kB.
+    Time(Span),
+}
+
+/// What becomes of a window that the application has not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// It is kept.
+    None,
+    /// The restart window of RFC 5681, section 4.1: after a time-out without sending, the initial window at most.
+    Rfc5681,
+    /// RFC 2861, as in Linux: halved for each time-out without sending, and where only a part of it was used reduced to
+    /// the middle between the two.
+    Rfc2861,
+    /// RFC 7661: kept for five minutes, but not grown, and reduced to what was used when there is congestion.
+    Rfc7661,
+}
+
+/// What a flow may know of its path from an earlier one (RFC 9959).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SavedPath {
+    /// `saved_cwnd`, in segments.
+    pub window: f64,
+    /// `saved_rtt`
+    pub rtt: Span,
+}
+
 /// How losses are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
@@ -342,6 +384,8 @@ pub enum Recovery {
     Reno,
     /// Selective acknowledgments, with losses found by time (RFC 8985).
     Rack,
+    /// As in QUIC: each packet has a number of its own, and acknowledgments report all that have arrived (RFC 9002).
+    Quic,
 }
 
 /// How round trips become a retransmission time-out (RTO).
@@ -379,12 +423,23 @@ impl Recovery {
         ("newreno", Self::NewReno),
         ("reno", Self::Reno),
         ("rack", Self::Rack),
+        ("quic", Self::Quic),
     ];
 
     /// Does the receiver report what has arrived out of order?
     pub fn is_selective(self) -> bool {
-        matches!(self, Self::Sack | Self::Rack)
+        matches!(self, Self::Sack | Self::Rack | Self::Quic)
     }
+}
+
+impl WindowValidation {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[
+        ("none", Self::None),
+        ("rfc5681", Self::Rfc5681),
+        ("rfc2861", Self::Rfc2861),
+        ("rfc7661", Self::Rfc7661),
+    ];
 }
 
 impl RtoEstimator {

@@ -10,7 +10,10 @@ use crate::tree::Value;
 use crate::value::{
     NONE, count, flag, frequency, named, number, quantity, rate, unless_none, wait, word,
 };
-use crate::{ACK, EcnFeedback, Recovery, RtoEstimator, RtoRestart, Transport};
+use crate::{
+    ACK, EcnFeedback, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, Transport,
+    WindowValidation,
+};
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
 /// The words that `pacing` accepts.
@@ -23,6 +26,8 @@ pub(crate) const ECT1: &str = "ect1";
 const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
                        { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
+/// More segments than this are not acknowledged at once.
+const MOST_PER_ACK: u64 = 1_000_000;
 
 /// The keys of a group, followed by those of its transport.
 macro_rules! with_transport {
@@ -36,6 +41,8 @@ macro_rules! with_transport {
             "slow_start",
             "recovery",
             "delayed_ack",
+            "ack_every",
+            "ack_delay",
             "rto_min",
             "rto_tick",
             "rto_estimator",
@@ -43,6 +50,9 @@ macro_rules! with_transport {
             "ecn",
             "ecn_feedback",
             "pacing",
+            "send_quantum",
+            "window_validation",
+            "careful_resume",
             "max_window",
             "receive_window",
             "host_jitter",
@@ -68,6 +78,8 @@ pub(crate) fn transport(
     let recovery =
         fields.or("recovery", Recovery::Sack, problems, |field| named(field, Recovery::NAMES));
     let delayed_ack = fields.or("delayed_ack", false, problems, flag);
+    let ack_every = fields.or("ack_every", 2, problems, |field| count(field, 1, MOST_PER_ACK));
+    let ack_delay = fields.or("ack_delay", Span::from_millis(100), problems, longer_than_zero);
     let rto_min = fields.or("rto_min", Span::from_millis(200), problems, longer_than_zero);
     let rto_tick =
         fields.or("rto_tick", None, problems, |field| unless_none(field, longer_than_zero));
@@ -78,10 +90,22 @@ pub(crate) fn transport(
         .or("rto_restart", RtoRestart::First, problems, |field| named(field, RtoRestart::NAMES));
     let usual = if needs.ect1 { Ecn::Ect1 } else { Ecn::Ect0 };
     let ecn = fields.or("ecn", usual, problems, |field| ecn(field, usual));
-    let usual = if needs.accurate_ecn { EcnFeedback::Accurate } else { EcnFeedback::Echo };
+    let counts = needs.accurate_ecn || recovery == Some(Recovery::Quic);
+    let usual = if counts { EcnFeedback::Accurate } else { EcnFeedback::Echo };
     let ecn_feedback =
         fields.or("ecn_feedback", usual, problems, |field| named(field, EcnFeedback::NAMES));
     let pacing = fields.or("pacing", None, problems, pacing);
+    let send_quantum =
+        fields.or("send_quantum", None, problems, |field| unless_none(field, send_quantum));
+    let window_validation =
+        fields.or("window_validation", WindowValidation::None, problems, |field| {
+            named(field, WindowValidation::NAMES)
+        });
+    let careful_resume = match fields.find("careful_resume") {
+        None => Some(None),
+        Some(field) if field.node.text() == Some(NONE) => Some(None),
+        Some(field) => saved_path(field, problems).map(Some),
+    };
     let max_window = fields.or("max_window", None, problems, |field| {
         unless_none(field, |field| count(field, 1, u64::MAX))
     });
@@ -97,6 +121,8 @@ pub(crate) fn transport(
         slow_start: slow_start?,
         recovery: recovery?,
         delayed_ack: delayed_ack?,
+        ack_every: ack_every?,
+        ack_delay: ack_delay?,
         rto_min: rto_min?,
         rto_tick: rto_tick?,
         rto_estimator: rto_estimator?,
@@ -104,6 +130,9 @@ pub(crate) fn transport(
         ecn: ecn?,
         ecn_feedback: ecn_feedback?,
         pacing: pacing?,
+        send_quantum: send_quantum?,
+        window_validation: window_validation?,
+        careful_resume: careful_resume?,
         max_window: max_window?,
         receive_window: receive_window?,
         host_jitter: host_jitter?,
@@ -151,6 +180,35 @@ fn pacing(field: Field<'_>) -> Result<Option<Pacing>, Problem> {
         }
         _ => Err(field.wrong(PACINGS)),
     }
+}
+
+/// A number of packets, or a time.
+fn send_quantum(field: Field<'_>) -> Result<SendQuantum, Problem> {
+    if field.node.number().is_some() {
+        return count(field, 1, u64::from(u32::MAX)).map(SendQuantum::Packets);
+    }
+    match field.node.text() {
+        Some(_) => longer_than_zero(field).map(SendQuantum::Time),
+        None => Err(field.wrong("a number of packets, a time such as \"1 ms\", or \"none\"")),
+    }
+}
+
+/// What an earlier flow has learned.
+fn saved_path(field: Field<'_>, problems: &mut Problems) -> Option<SavedPath> {
+    let Value::Table(table) = &field.node.value else {
+        problems
+            .add(field.wrong("\"none\", or a table such as { window = 500, rtt = \"100 ms\" }"));
+        return None;
+    };
+    let owner = format!("`{}`", field.name);
+    let (class, home) = ("careful resume", field.node.place);
+    let fields = Fields { owner, class, home, keys: &["window", "rtt"], table };
+    fields.refuse_strangers(problems);
+    let window = fields.required("window", "window = 500", problems, |field| {
+        number(field, bounds::FLOOR, LARGEST_INITIAL_WINDOW)
+    });
+    let rtt = fields.required("rtt", "rtt = \"100 ms\"", problems, longer_than_zero);
+    Some(SavedPath { window: window?, rtt: rtt? })
 }
 
 fn packet(field: Field<'_>) -> Result<Bytes, Problem> {

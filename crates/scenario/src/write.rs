@@ -18,7 +18,7 @@ use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
     Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
-    Scenario, Size, Spans, TrafficGroup, Transport,
+    SavedPath, Scenario, SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -201,6 +201,8 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         slow_start,
         recovery,
         delayed_ack,
+        ack_every,
+        ack_delay,
         rto_min,
         rto_tick,
         rto_estimator,
@@ -208,6 +210,9 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ecn,
         ecn_feedback,
         pacing,
+        send_quantum,
+        window_validation,
+        careful_resume,
         max_window,
         receive_window,
         host_jitter,
@@ -220,6 +225,8 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("slow_start", slow_start.name().into()),
         ("recovery", name_of(recovery, Recovery::NAMES)),
         ("delayed_ack", (*delayed_ack).into()),
+        ("ack_every", (*ack_every).into()),
+        ("ack_delay", span(*ack_delay)),
         ("rto_min", span(*rto_min)),
         ("rto_tick", or_none(*rto_tick, span)),
         ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
@@ -227,6 +234,9 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         ("ecn", written_ecn(*ecn)),
         ("ecn_feedback", name_of(ecn_feedback, EcnFeedback::NAMES)),
         ("pacing", written_pacing(*pacing)),
+        ("send_quantum", or_none(*send_quantum, written_quantum)),
+        ("window_validation", name_of(window_validation, WindowValidation::NAMES)),
+        ("careful_resume", or_none(*careful_resume, written_path)),
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
@@ -260,6 +270,17 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
         Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
         Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
     }
+}
+
+fn written_quantum(quantum: SendQuantum) -> Value {
+    match quantum {
+        SendQuantum::Packets(packets) => packets.into(),
+        SendQuantum::Time(time) => span(time),
+    }
+}
+
+fn written_path(saved: SavedPath) -> Value {
+    Value::Object(object([("window", number(saved.window)), ("rtt", span(saved.rtt))]))
 }
 
 /// A name, or a table with `kind` and parameters where there are any.

@@ -150,7 +150,9 @@ impl WorkEstimate {
             loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
         let under_way = held.min(packets).min(windows).max(first);
 
-        let by_time = loads.iter().any(|load| load.transport.recovery == Recovery::Rack);
+        let by_time = loads
+            .iter()
+            .any(|load| matches!(load.transport.recovery, Recovery::Rack | Recovery::Quic));
         let departure = if by_time { DEPARTURE } else { 0.0 };
 
         let flows: f64 = scenario.flows.iter().map(|flow| flow.flows() as f64).sum();
@@ -410,8 +412,14 @@ fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
 /// How many packets leave when a flow of `size` bytes begins, before anything comes back: a first window, or a burst.
 fn first_window(transport: &Transport, size: f64, burst: Option<Bytes>) -> f64 {
     let packet = transport.packet.0 as f64;
-    let window = burst.map_or(transport.initial_window, |burst| burst.0 as f64 / packet);
+    let initial = transport.initial_window.max(known_window(transport));
+    let window = burst.map_or(initial, |burst| burst.0 as f64 / packet);
     window.min((size / packet).ceil())
+}
+
+/// The window that a flow on a known path jumps to; zero on any other.
+fn known_window(transport: &Transport) -> f64 {
+    transport.careful_resume.map_or(0.0, |saved| saved.window / 2.0)
 }
 
 /// The rate of the sender's own link, at which bursts leave; `None` where a window holds the flow.
@@ -433,7 +441,8 @@ fn most_in_flight(transport: &Transport) -> f64 {
 fn largest_window(transport: &Transport) -> f64 {
     let most = most_in_flight(transport);
     // Above its threshold a window may still roughly double.
-    transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
+    let above = |threshold: f64| most.min((2.0 * threshold).max(2.0 * known_window(transport)));
+    transport.initial_threshold.map_or(most, above)
 }
 
 /// How many packets one direction of a link holds, in its queue and on its wire.

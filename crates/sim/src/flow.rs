@@ -14,9 +14,9 @@ use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
-use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
+use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
-use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
+use crate::sender::{BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -53,6 +53,8 @@ pub(crate) enum Source {
     Idle(Option<(SenderConfig, Sending)>),
     /// TCP.
     Windowed(Sender),
+    /// TCP whose packets have numbers.
+    Numbered(Numbered),
     /// Without a window.
     Bursts(BurstSender),
 }
@@ -63,6 +65,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -72,6 +75,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -80,6 +84,7 @@ impl Source {
     pub(crate) fn control(&self) -> Option<&dyn CongestionControl> {
         match self {
             Self::Windowed(sender) => Some(sender.control()),
+            Self::Numbered(sender) => Some(sender.control()),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -88,6 +93,7 @@ impl Source {
     pub(crate) fn listener(&self) -> Option<&Listener> {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
+            Self::Numbered(sender) => Some(sender.listener()),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -96,7 +102,7 @@ impl Source {
     pub(crate) fn receive_window(&self) -> Option<u64> {
         match self {
             Self::Windowed(sender) => sender.receive_window(),
-            Self::Idle(_) | Self::Bursts(_) => None,
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
 
@@ -104,7 +110,7 @@ impl Source {
     pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
         match self {
             Self::Windowed(sender) => sender.receiver_limited(now),
-            Self::Idle(_) | Self::Bursts(_) => None,
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
 
@@ -334,7 +340,11 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
-        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed;
+        let Transport { ack_every: every, ack_delay: most, .. } = *transport;
+        let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
+        let numbers = transport.recovery == Recovery::Quic && windowed;
+        // Packets that have numbers report their marks with them.
+        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed && !numbers;
         let echo = match (counts_marks, per_mark) {
             (true, _) => Echo::Count,
             (false, true) => Echo::Each,
@@ -355,12 +365,15 @@ impl Flow {
             ecn: if windowed { transport.ecn } else { Ecn::NotEct },
             counts_marks,
             pacing: transport.pacing,
+            send_quantum: transport.send_quantum,
+            window_validation: transport.window_validation,
+            careful_resume: transport.careful_resume,
             per_mark,
             listener: Listener::new(negotiation),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,
-            ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
+            ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
         };
         let selective = transport.recovery.is_selective() && windowed;
         let sizing = transport.receive_window.and_then(|window| match window.buffer {
@@ -372,15 +385,10 @@ impl Flow {
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
-            receiver: Receiver::new(
-                config.segments,
-                selective,
-                transport.delayed_ack,
-                echo,
-                &config.intervals,
-            )
-            .telling_duplicates(tells_duplicates)
-            .sized(sizing),
+            receiver: Receiver::new(config.segments, selective, delay, echo, &config.intervals)
+                .telling_duplicates(tells_duplicates)
+                .sized(sizing)
+                .numbering(numbers),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,
@@ -418,6 +426,9 @@ impl Flow {
         let Source::Idle(waiting) = &mut self.source else { return };
         let Some((config, sending)) = waiting.take() else { return };
         self.source = match sending {
+            Sending::Windowed(control) if config.recovery == Recovery::Quic => {
+                Source::Numbered(Numbered::new(config, control, now))
+            }
             Sending::Windowed(control) => Source::Windowed(Sender::new(config, control, now)),
             Sending::Bursts(bursts) => Source::Bursts(BurstSender::new(config, bursts, now)),
         };
@@ -432,6 +443,7 @@ impl Flow {
             && !ack.flags.has(Flags::DESTROYED)
             && match &self.source {
                 Source::Windowed(sender) => sender.hears_early(time, ack.number),
+                Source::Numbered(sender) => sender.hears_early(time, ack.number),
                 Source::Bursts(sender) => sender.hears_early(time, ack.number),
                 Source::Idle(_) => false,
             }

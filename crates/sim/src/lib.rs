@@ -17,6 +17,7 @@ mod explicit;
 mod feed;
 mod flow;
 mod network;
+mod numbered;
 mod options;
 mod packet;
 mod pipe;

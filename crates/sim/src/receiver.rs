@@ -11,12 +11,19 @@ use longfat_units::{Ecn, Span, Time};
 
 use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
+use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
 use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 
-/// An acknowledgment may wait this long for a second segment.
-pub(crate) const DELAYED_ACK: Span = Span::from_millis(100);
+/// How long acknowledgments are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delay {
+    /// One covers so many segments,
+    pub(crate) every: u64,
+    /// but waits no longer than this after the first of them.
+    pub(crate) most: Span,
+}
 
 /// The receiving half of one flow.
 #[derive(Debug)]
@@ -30,10 +37,14 @@ pub(crate) struct Receiver {
     /// One past the last segment of the flow.
     limit: u64,
     reports: Reports,
-    delayed_ack: bool,
+    delay: Option<Delay>,
     echo: Echo,
     /// A delayed acknowledgment, and when it must leave.
     pending: Option<(Packet, Time)>,
+    /// How many segments it covers.
+    held: u64,
+    /// What has arrived of packets that have numbers.
+    numbered: Option<Box<NumberedArrivals>>,
     /// A mark was seen that the sender has not yet answered (RFC 3168: ECE). Where marks are counted or echoed each: the
     /// last segment had one.
     marked: bool,
@@ -130,7 +141,7 @@ impl Receiver {
     pub(crate) fn new(
         segments: Option<u64>,
         selective: bool,
-        delayed_ack: bool,
+        delay: Option<Delay>,
         echo: Echo,
         intervals: &Intervals,
     ) -> Self {
@@ -141,9 +152,11 @@ impl Receiver {
             reported: Blocks::default(),
             limit: segments.unwrap_or(u64::MAX),
             reports: if selective { Reports::Early } else { Reports::InOrder },
-            delayed_ack,
+            delay,
             echo,
             pending: None,
+            held: 0,
+            numbered: None,
             marked: false,
             marks: 0,
             window: 0,
@@ -184,6 +197,42 @@ impl Receiver {
         }
     }
 
+    /// The same receiver, if packets are `numbered` or are not. If they are, no segment is ever expected as it is
+    /// otherwise.
+    #[must_use]
+    pub(crate) fn numbering(self, numbered: bool) -> Self {
+        if !numbered {
+            return self;
+        }
+        Self { expected: u64::MAX, numbered: Some(Box::default()), ..self }
+    }
+
+    /// The log of numbered packets, if they are numbered.
+    pub(crate) fn log(&mut self) -> Option<&mut Log> {
+        self.numbered.as_mut().map(|numbered| numbered.log())
+    }
+
+    /// A numbered packet arrives at `at`.
+    #[inline(never)]
+    fn on_numbered(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
+        let numbered = self.numbered.as_mut()?;
+        let arrival = numbered.take(data, at);
+        let expected = numbered.expected();
+        if arrival.is_new {
+            self.received.count(at);
+        } else {
+            self.received.again += 1;
+        }
+        if expected == self.limit && self.received.complete.is_none() {
+            self.received.complete = Some(at);
+        }
+        let (_, flags) = match self.delay {
+            Some(delay) => self.hold_back(delay, data, at, !arrival.urgent, hold)?,
+            None => (data.sent, data.flags),
+        };
+        Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(data.cargo()))
+    }
+
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
@@ -193,9 +242,11 @@ impl Receiver {
         if unbroken {
             self.expected += 1;
             self.received.count(at);
+        } else if self.numbered.is_some() {
+            return self.on_numbered(data, at, hold);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
-            let (sent, flags) = if self.delayed_ack {
-                self.delay(data, at, false, hold)?
+            let (sent, flags) = if let Some(delay) = self.delay {
+                self.hold_back(delay, data, at, false, hold)?
             } else {
                 (data.sent, data.flags)
             };
@@ -209,8 +260,8 @@ impl Receiver {
         if self.window > 0 {
             self.size_window(at);
         }
-        let (sent, flags) = if self.delayed_ack {
-            self.delay(data, at, unbroken && !urgent, hold)?
+        let (sent, flags) = if let Some(delay) = self.delay {
+            self.hold_back(delay, data, at, unbroken && !urgent, hold)?
         } else {
             (data.sent, data.flags)
         };
@@ -251,26 +302,31 @@ impl Receiver {
     /// Holds the acknowledgment back if it `may`; otherwise returns the time and flags of the one that leaves: the time
     /// of the first segment it covers (RFC 7323, section 4.3), and the flags common to all of them.
     #[inline(never)]
-    fn delay(
+    fn hold_back(
         &mut self,
+        delay: Delay,
         data: &Packet,
         at: Time,
         may: bool,
         hold: &mut Hold,
     ) -> Option<(Time, Flags)> {
-        match self.pending.take() {
-            Some((first, _)) => {
-                hold.combine(first.cargo(), data.cargo());
-                Some((first.sent, data.flags.and(first.flags)))
-            }
-            None if may => {
-                let cargo = hold.hand_over(data.cargo(), None, self.told());
-                let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(cargo);
-                self.pending = Some((ack, at + DELAYED_ACK));
-                None
-            }
-            None => Some((data.sent, data.flags)),
+        let (sent, flags, until) = if let Some((first, until)) = self.pending.take() {
+            hold.combine(first.cargo(), data.cargo());
+            (first.sent, data.flags.and(first.flags), until)
+        } else {
+            self.held = 0;
+            (data.sent, data.flags, at + delay.most)
+        };
+        self.held += 1;
+        if !may || self.held >= delay.every {
+            return Some((sent, flags));
         }
+        let ack = self
+            .acknowledge_numbered(data, until, flags)
+            .unwrap_or_else(|| self.acknowledge(data, sent, flags))
+            .with_cargo(hold.hand_over(data.cargo(), None, self.told()));
+        self.pending = Some((ack, until));
+        None
     }
 
     /// Handles a segment out of order, or one that may close a gap. True if it had arrived before.
@@ -340,7 +396,12 @@ impl Receiver {
 
     /// Does it delay acknowledgments?
     pub(crate) fn may_delay(&self) -> bool {
-        self.delayed_ack
+        self.delay.is_some()
+    }
+
+    /// When the delayed acknowledgment must leave, if it has just begun to wait.
+    pub(crate) fn begins_to_wait(&self) -> Option<Time> {
+        self.delayed_until().filter(|_| self.held == 1)
     }
 
     /// When the delayed acknowledgment must leave.
@@ -376,6 +437,13 @@ impl Receiver {
         self.expected
     }
 
+    /// The same for numbered packets, if they are numbered; it leaves at `at`.
+    fn acknowledge_numbered(&self, data: &Packet, at: Time, covered: Flags) -> Option<Packet> {
+        let (number, sent) = self.numbered.as_ref()?.report(at);
+        let flags = Flags::ACK.with(covered.and(explicit::RETURNED));
+        Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
+    }
+
     pub(crate) fn received(&self) -> &Received {
         &self.received
     }
@@ -389,10 +457,13 @@ impl Receiver {
 mod tests {
     use super::*;
 
+    const DELAY: Delay = Delay { every: 2, most: Span::from_millis(100) };
+
     fn receiver(delayed_ack: bool) -> Receiver {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        Receiver::new(None, true, delayed_ack, Echo::Count, &intervals)
+        let delay = delayed_ack.then_some(DELAY);
+        Receiver::new(None, true, delay, Echo::Count, &intervals)
     }
 
     fn data(number: u64, ecn: Ecn) -> Packet {
@@ -446,7 +517,7 @@ mod tests {
             assert_eq!(told, expected, "after {number}");
         }
         receiver.on_data(&data(7, Ecn::Ect1), Time::ZERO, &mut hold);
-        let held = receiver.on_delayed_ack(Time::ZERO + DELAYED_ACK).expect("8 does not come");
+        let held = receiver.on_delayed_ack(Time::ZERO + DELAY.most).expect("8 does not come");
         assert_eq!((held.number, count(&held, &mut hold)), (8, 4));
     }
 }

@@ -194,13 +194,13 @@ fn crossed_by(sources: &[(&str, &str)]) -> Recording {
     let mut text = "duration = \"200 s\"\n[link.wire]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
                     buffer = \"unlimited\"\n"
         .to_string();
-    for (index, (packet, rate)) in sources.iter().enumerate() {
-        text += &format!(
+    text.extend(sources.iter().enumerate().map(|(index, (packet, rate))| {
+        format!(
             "[[flow]]\nname = \"f{index}\"\ncontrol = \"reno\"\npath = [\"wire\"]\nrtt = \"2 ms\"\n\
              packet = \"{packet}\"\ninitial_window = 1e6\n\
              application = {{ kind = \"constant\", rate = \"{rate}\", poisson = true }}\n"
-        );
-    }
+        )
+    }));
     record(&text)
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -128,6 +130,8 @@ class Work:
         self._begun = time.monotonic()
         self._spent = self._worth = self._writing = 0.0
         self._written = 0
+        # This thread has little to do meanwhile: what draws is imported now, not at the end.
+        threading.Thread(target=import_module, args=["longfat.plot"], daemon=True).start()
         pending: dict[Any, _Underway] = {}
         while True:
             while len(pending) < _AHEAD * self.engine.slots and (next_ := self._next()):

@@ -277,9 +277,9 @@ fn flow(links: usize) -> impl Strategy<Value = String> {
         (1_u64..u64::MAX).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
     ];
     let amount = prop_oneof![1 => maybe("size", size), 1 => maybe("application", application())];
-    (path(links), control(), start, amount, ends(), window(), transport()).prop_map(
-        |(path, control, start, size, ends, window, transport)| {
-            format!("control = {control}\n{path}{start}{size}{ends}{window}{transport}")
+    (path(links), control(), start, amount, ends(), sender()).prop_map(
+        |(path, control, start, size, ends, sender)| {
+            format!("control = {control}\n{path}{start}{size}{ends}{sender}")
         },
     )
 }
@@ -303,15 +303,14 @@ fn traffic_group(links: usize) -> impl Strategy<Value = String> {
         (1_u64..u64::MAX).prop_map(|count| count.to_string()),
     ];
     let times = (maybe("start", span(0..5_000_000_000_000)), maybe("count", count));
-    (path(links), control(), arrivals, size(), rtt, times, ends(), (window(), transport()))
-        .prop_map(
-            |(path, control, arrivals, size, rtt, (start, count), ends, (window, transport))| {
-                format!(
-                    "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
-                 {start}{count}{ends}{window}{transport}"
-                )
-            },
-        )
+    (path(links), control(), arrivals, size(), rtt, times, ends(), sender()).prop_map(
+        |(path, control, arrivals, size, rtt, (start, count), ends, sender)| {
+            format!(
+                "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
+                 {start}{count}{ends}{sender}"
+            )
+        },
+    )
 }
 
 /// What writes the data of a flow. What every packet size allows: writes of whole packets, requests with a header.
@@ -435,6 +434,19 @@ fn ends() -> impl Strategy<Value = String> {
         .prop_map(|(reverse, stop, packet)| format!("{reverse}{stop}{packet}"))
 }
 
+/// Windows and transport, without what packets that have numbers do not know.
+fn sender() -> impl Strategy<Value = String> {
+    (window(), transport()).prop_map(|(window, transport)| {
+        let text = format!("{window}{transport}");
+        if !text.contains("\"quic") {
+            return text;
+        }
+        let foreign = ["receive_window", "ecn_feedback = \"echo\""];
+        let known = |line: &&str| !foreign.iter().any(|key| line.starts_with(key));
+        text.lines().filter(known).map(|line| format!("{line}\n")).collect()
+    })
+}
+
 fn window() -> impl Strategy<Value = String> {
     let threshold = prop_oneof![
         Just("\"none\"".to_string()),
@@ -484,6 +496,34 @@ fn receive_window() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Acknowledgments held back, groups of packets, unused windows and known paths.
+fn host() -> impl Strategy<Value = String> {
+    let quantum = prop_oneof![
+        Just("\"none\"".to_string()),
+        (1..u32::MAX).prop_map(|packets| packets.to_string()),
+        span(1..10_000_000_000_000),
+    ];
+    let resume = prop_oneof![
+        Just("\"none\"".to_string()),
+        (2.0..1e7_f64, span(1..10_000_000_000_000))
+            .prop_map(|(window, rtt)| format!("{{ window = {window}, rtt = {rtt} }}")),
+    ];
+    let methods = &["\"none\"", "\"rfc5681\"", "\"rfc2861\"", "\"rfc7661\""];
+    (
+        maybe("ack_every", (1_u64..=1_000_000).prop_map(|every| every.to_string())),
+        maybe("ack_delay", span(1..10_000_000_000_000)),
+        maybe("send_quantum", quantum),
+        maybe("window_validation", words(methods)),
+        maybe("careful_resume", resume),
+    )
+        .prop_map(|(every, delay, quantum, validation, resume)| {
+            format!("{every}{delay}{quantum}{validation}{resume}")
+        })
+}
+
+const PROFILES: &[&str] =
+    &["\"1995\"", "\"linux-6\"", "\"ns2-2005\"", "\"quic-9002\"", "\"rfc\"", "\"none\""];
+
 fn transport() -> impl Strategy<Value = String> {
     let access = prop_oneof![
         Just("\"none\"".to_string()),
@@ -496,19 +536,45 @@ fn transport() -> impl Strategy<Value = String> {
         (0.001..1e12_f64).prop_map(|rate| format!("{{ rate = \"{rate} /s\" }}")),
     ];
     (
-        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\""])),
+        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\"", "\"quic\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("rto_tick", span(1..10_000_000_000_000)),
         maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
         maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
-        maybe("ecn", words(&["true", "false", "\"ect1\"", "true\necn_feedback = \"accurate\"", "false\necn_feedback = \"echo\""])),
+        maybe(
+            "ecn",
+            words(&[
+                "true",
+                "false",
+                "\"ect1\"",
+                "true\necn_feedback = \"accurate\"",
+                "false\necn_feedback = \"echo\"",
+            ]),
+        ),
         maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),
-        maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
+        maybe("profile", words(PROFILES)),
+        host(),
     )
-        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, jitter, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{jitter}{access}{pacing}{profile}")
-        })
+        .prop_map(
+            |(
+                recovery,
+                delayed,
+                rto,
+                tick,
+                estimator,
+                restart,
+                ecn,
+                jitter,
+                access,
+                pacing,
+                profile,
+                host,
+            )| {
+                let timer = format!("{rto}{tick}{estimator}{restart}");
+                format!("{recovery}{delayed}{timer}{ecn}{jitter}{access}{pacing}{profile}{host}")
+            },
+        )
 }

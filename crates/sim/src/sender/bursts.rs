@@ -55,7 +55,7 @@ pub(crate) struct BurstSender {
 impl BurstSender {
     pub(crate) fn new(config: SenderConfig, bursts: Bursts, now: Time) -> Self {
         let Bursts { duplicates, priorities, rate } = bursts;
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::new(None, config.bytes);
         pacer.set(rate.map_or(Pacing::Unpaced, Pacing::Rate));
         Self {
             unacknowledged: 0,
@@ -189,6 +189,10 @@ impl Sends for BurstSender {
     /// Never: pacing may always act first.
     fn hears_early(&self, _: Time, _: u64) -> bool {
         false
+    }
+
+    fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
     }
 
     fn stop(&mut self) {

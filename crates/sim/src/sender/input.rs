@@ -100,6 +100,9 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
+        if self.extras.is_some() {
+            self.resize_after_ack(&feedback);
+        }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
             self.reduce(now, Cause::Loss, in_flight);
             self.end_recovery();
@@ -141,7 +144,7 @@ impl Sender {
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
     /// congestion.
-    fn tell(&mut self, feedback: &Feedback, number: u64) {
+    pub(super) fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
             self.control.on_feedback(feedback, self.timer.path());
@@ -205,7 +208,10 @@ impl Sender {
 
     /// Adds the feedback that only some controllers ask for.
     #[inline(never)]
-    fn add_extras(&mut self, feedback: &mut Feedback) {
+    pub(super) fn add_extras(&mut self, feedback: &mut Feedback) {
+        if feedback.limited.may_grow() && !self.may_grow() {
+            feedback.limited = Limited::Application;
+        }
         let least = self.timer.path().base_rtt;
         let Some(extras) = &mut self.extras else { return };
         if extras.wants.spurious {
@@ -251,7 +257,7 @@ impl Sender {
             return;
         }
         match self.config.recovery {
-            Recovery::Sack | Recovery::Rack => self.timer.set(restarted),
+            Recovery::Sack | Recovery::Rack | Recovery::Quic => self.timer.set(restarted),
             Recovery::NewReno => {
                 if self.duplicates.partial(advance) {
                     self.timer.set(restarted);

@@ -12,17 +12,24 @@ mod delivery;
 mod duplicates;
 mod input;
 mod measure;
+mod numbered;
+mod numbers;
 mod output;
 mod pacing;
 mod rack;
 mod reduction;
+mod resize;
+mod resume;
 mod scoreboard;
 mod timer;
+mod validation;
 
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
-use longfat_scenario::{ReceiveWindow, Recovery, RtoEstimator, RtoRestart};
+use longfat_scenario::{
+    ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
+};
 use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
 
 use allowance::Allowance;
@@ -30,11 +37,15 @@ pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::SenderCounts;
+pub(crate) use numbered::Numbered;
+use numbers::Numbers;
 use pacing::Pacer;
 use rack::Rack;
 use reduction::Reduction;
+use resume::Resume;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
+use validation::Validation;
 
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
@@ -42,6 +53,7 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
@@ -64,6 +76,10 @@ pub(crate) struct SenderConfig {
     pub(crate) counts_marks: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
+    /// How much leaves at a time when paced.
+    pub(crate) send_quantum: Option<SendQuantum>,
+    pub(crate) window_validation: WindowValidation,
+    pub(crate) careful_resume: Option<SavedPath>,
     /// Answer every mark, not one per window.
     pub(crate) per_mark: bool,
     /// How the sender treats explicit signals.
@@ -130,6 +146,9 @@ pub(crate) trait Sends {
     where
         Self: Sized;
 
+    /// An application writes so many segments more.
+    fn write(&mut self, segments: u64);
+
     /// Stops sending new data.
     fn stop(&mut self);
 
@@ -186,8 +205,9 @@ pub(crate) struct Sender {
     early_below: u64,
     /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
     sendable: u64,
-    /// How many segments the window allows in flight.
+    /// How many segments the window allows in flight, and how many it does at least.
     allowed: u64,
+    least: i64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
@@ -207,7 +227,7 @@ pub(crate) struct Sender {
     asks_pacing_always: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// State kept only for controllers that ask for it, and for losses found by time.
+    /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
     alarm: Time,
@@ -219,8 +239,8 @@ pub(crate) struct Sender {
     measured: SenderCounts,
 }
 
-/// State kept only for controllers that ask for it, and for losses found by time. With any of it no acknowledgment and
-/// no departure is plain.
+/// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender. With any
+/// of it no acknowledgment and no departure is plain.
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
@@ -228,8 +248,14 @@ struct Extras {
     rack: Option<Rack>,
     /// How much the receiver allows.
     allowance: Option<Allowance>,
+    /// Of packets that have numbers.
+    numbers: Option<Numbers>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
+    /// What becomes of an unused window.
+    validation: Option<Validation>,
+    /// What is made of an earlier flow.
+    resume: Option<Resume>,
     /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
     undo: Option<Undo>,
     /// When the timer last expired; cleared by the first progress afterwards.
@@ -251,14 +277,20 @@ struct Undo {
 }
 
 impl Extras {
-    /// What these wishes and this way of sending require, if anything.
-    fn of(wants: Wants, config: &SenderConfig) -> Option<Box<Self>> {
+    /// What these wishes and this configuration require of a flow with this initial window, if anything.
+    fn of(wants: Wants, config: &SenderConfig, initial: f64) -> Option<Box<Self>> {
         let rack = (config.recovery == Recovery::Rack).then(Rack::new);
+        let numbers = (config.recovery == Recovery::Quic).then(Numbers::default);
         let packet = Bytes(u64::from(config.bytes));
         let window = config.receive_window.as_ref();
         let allowance = window.map(|window| Allowance::new(**window, packet));
-        let is_plain = rack.is_none() && allowance.is_none() && !config.counts_marks;
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && is_plain {
+        let validation = Validation::new(config.window_validation, initial);
+        let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
+        let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
+        let hears_more = allowance.is_some() || config.counts_marks;
+        let finds_losses = rack.is_some() || numbers.is_some();
+        let validates = validation.is_some() || resume.is_some();
+        if wants_nothing && !hears_more && !finds_losses && !validates {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -267,7 +299,10 @@ impl Extras {
             delivery_rate,
             rack,
             allowance,
+            numbers,
             reduction: None,
+            validation,
+            resume,
             undo: None,
             timed_out: None,
             spurious: None,
@@ -312,7 +347,7 @@ impl Sender {
         now: Time,
     ) -> Self {
         let wants = control.wants();
-        let extras = Extras::of(wants, &config);
+        let extras = Extras::of(wants, &config, control.window().0);
         let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
         let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
@@ -322,6 +357,7 @@ impl Sender {
             early_below: limit,
             sendable: limit,
             allowed: 0,
+            least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
@@ -333,7 +369,7 @@ impl Sender {
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
-            pacer: Pacer::new(),
+            pacer: Pacer::new(config.send_quantum, config.bytes),
             asks_pacing_always: wants.pacing && config.pacing.is_none(),
             leaves_plainly: extras.is_none(),
             extras,
@@ -365,6 +401,11 @@ impl Sender {
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
+        if self.config.recovery == Recovery::Quic {
+            // A single packet may leave at once (RFC 9002, section 7.3.2).
+            self.fast_retransmit = true;
+            return self.reduce(now, Cause::Loss, in_flight);
+        }
         self.state = State::Recovery { point: self.next };
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
@@ -377,10 +418,14 @@ impl Sender {
     #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
         self.remember(now, cause);
-        self.once.answered(self.next);
+        let next = self.next;
+        let answered = self.numbers().map_or(next, Numbers::react);
+        self.once.answered(answered);
         self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced();
+        self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
+        self.resize_after_reaction(now, cause);
     }
 
     fn tell_congestion(&mut self, event: &Congestion) {
@@ -398,6 +443,8 @@ impl Sender {
             Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
             Some(pacing) => pacing,
         };
+        let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
+        let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
         self.pacer.set(match wanted {
             Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
@@ -415,7 +462,7 @@ impl Sender {
         let window = self.control.window().0;
         self.measured.window(now, window);
         // Signed: processors convert that in one instruction.
-        let allowed = (window as i64).max(1).cast_unsigned();
+        let allowed = (window as i64).max(self.least).cast_unsigned();
         self.allowed = allowed.min(self.config.max_window);
     }
 
@@ -455,13 +502,6 @@ impl Sender {
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
-    }
-
-    /// The application writes so many segments.
-    pub(crate) fn write(&mut self, segments: u64) {
-        self.limit = self.limit.saturating_add(segments);
-        self.sendable = self.limit;
-        self.heed_receiver();
     }
 
     /// How the sender treats explicit signals.
@@ -519,6 +559,7 @@ impl Sends for Sender {
         self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
+        self.resize_after_reaction(now, Cause::Timeout);
         self.set_alarm();
     }
 
@@ -561,6 +602,12 @@ impl Sends for Sender {
             && time <= self.alarm
             && !self.pacer.is_on()
             && number.max(self.unacknowledged) < self.early_below
+    }
+
+    fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
     }
 
     fn stop(&mut self) {

@@ -42,6 +42,7 @@ impl Sender {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
                 Recovery::Rack => self.first_by_time(),
+                Recovery::Quic => self.take_waiting(),
             };
             if let Some(segment) = segment {
                 return Some(Next::Again(segment));
@@ -111,17 +112,21 @@ impl Sender {
     /// `NextSeg`, rule 1.
     fn next_repair(&mut self) -> Option<u64> {
         if self.is_open() || self.scoreboard.is_clear() {
-            None
-        } else if self.config.recovery == Recovery::Rack {
-            self.lost_by_time()
-        } else {
-            self.scoreboard.take_lost(self.unacknowledged)
+            return None;
+        }
+        match self.config.recovery {
+            Recovery::Rack => self.lost_by_time(),
+            Recovery::Quic => self.take_waiting(),
+            Recovery::Sack | Recovery::NewReno | Recovery::Reno => {
+                self.scoreboard.take_lost(self.unacknowledged)
+            }
         }
     }
 
     /// `NextSeg`, rules 3 and 4: in recovery, with no lost segment left to repair and nothing new to send.
     fn next_speculative(&mut self) -> Option<u64> {
-        if !matches!(self.state, State::Recovery { .. }) || self.config.recovery == Recovery::Rack {
+        let elsewhere = matches!(self.config.recovery, Recovery::Rack | Recovery::Quic);
+        if !matches!(self.state, State::Recovery { .. }) || elsewhere {
             return None;
         }
         self.scoreboard
@@ -183,6 +188,8 @@ impl Sender {
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
         self.note_departure(now, number, again);
+        self.number_departure(now, number, again);
+        self.resize_after_departure(now, again);
         let in_flight = self.in_flight();
         let Some(extras) = &mut self.extras else { return };
         if let Some(rate) = &mut extras.delivery_rate {

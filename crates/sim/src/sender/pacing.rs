@@ -1,6 +1,15 @@
 //! Pacing: it may delay what the window allows, but never adds to it.
 //!
-//! `Spread` and `Rate` space packets evenly. `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for
+//! `Spread` and `Rate` space packets evenly, or with a send quantum in groups of several packets at the same mean rate,
+//! as hosts do that hand more than a packet at a time to their interface (RFC 9002, section 7.7; `BBR.send_quantum`):
+//!
+//! ```text
+//!     a group          Q packets, as many of them as the window allows at once and the others when it allows them
+//!     the next begins  when its packets would have left one by one; with nothing saved up from before it began
+//!     Q                as given, or what leaves in a given time, 2 packets or more but no more than 64 kB
+//! ```
+//!
+//! `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for
 //! windows that grow by more than a segment per round trip: the window is cut into k blocks, sent RTT/k apart.
 //!
 //! ```text
@@ -14,23 +23,57 @@
 //! left out. There are no blocks in slow start, where the figure's k is not yet known.
 
 use longfat_control::Pacing;
+use longfat_scenario::SendQuantum;
 use longfat_units::{Span, Time};
+
+/// What a group of packets must not exceed if it is given as a time.
+const LARGEST_GROUP: u64 = 65_536;
+/// How many packets such a group has at least.
+const SMALLEST_GROUP: u64 = 2;
 
 /// The pacing of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     mode: Pacing,
+    quantum: Quantum,
     /// No packet leaves before this.
     until: Time,
-    /// New segments that the current block may still send; 0 if there is no current block.
+    /// What the current block or group may still send; 0 if there is none.
     left: u64,
-    /// When the next block may begin.
+    /// When the next one may begin.
     next: Time,
 }
 
+/// How many packets leave together.
+#[derive(Clone, Copy, Debug)]
+enum Quantum {
+    /// This many.
+    Count(u64),
+    /// What leaves in this time, but no more than so many.
+    Time(Span, u64),
+}
+
+impl Quantum {
+    /// The packets in a group if each takes `spacing`.
+    fn packets(self, spacing: Span) -> u64 {
+        match self {
+            Self::Count(packets) => packets,
+            Self::Time(time, most) => (time.0 / spacing.0.max(1)).min(most).max(SMALLEST_GROUP),
+        }
+    }
+}
+
 impl Pacer {
-    pub(crate) const fn new() -> Self {
-        Self { mode: Pacing::Unpaced, until: Time::ZERO, left: 0, next: Time::ZERO }
+    /// For packets of so many bytes.
+    pub(crate) fn new(quantum: Option<SendQuantum>, bytes: u32) -> Self {
+        let quantum = match quantum {
+            None => Quantum::Count(1),
+            Some(SendQuantum::Packets(packets)) => Quantum::Count(packets),
+            Some(SendQuantum::Time(time)) => {
+                Quantum::Time(time, LARGEST_GROUP / u64::from(bytes.max(1)))
+            }
+        };
+        Self { mode: Pacing::Unpaced, quantum, until: Time::ZERO, left: 0, next: Time::ZERO }
     }
 
     /// Is there anything to do when a packet leaves?
@@ -57,8 +100,11 @@ impl Pacer {
 
     /// Switches to this pacing.
     pub(crate) fn set(&mut self, mode: Pacing) {
-        if self.spares_repairs() && !matches!(mode, Pacing::Blocks(_)) {
+        let blocks = matches!(mode, Pacing::Blocks(_));
+        if self.spares_repairs() && !blocks {
             self.cancel();
+        } else if blocks && !self.spares_repairs() {
+            self.left = 0;
         }
         self.mode = mode;
     }
@@ -73,6 +119,7 @@ impl Pacer {
     /// Ends the block and holds nothing back.
     pub(crate) fn cancel(&mut self) {
         self.until = Time::ZERO;
+        self.next = Time::ZERO;
         self.left = 0;
     }
 
@@ -81,18 +128,26 @@ impl Pacer {
         match self.mode {
             Pacing::Unpaced => {}
             Pacing::Spread { gain } => {
-                let spacing = Span::from_seconds_f64(rtt.seconds() / (gain * window));
-                self.until = self.until.max(now).saturating_add(spacing);
+                self.space(now, Span::from_seconds_f64(rtt.seconds() / (gain * window)));
             }
-            Pacing::Rate(rate) => {
-                let spacing = Span::from_seconds_f64(1.0 / rate);
-                self.until = self.until.max(now).saturating_add(spacing);
-            }
+            Pacing::Rate(rate) => self.space(now, Span::from_seconds_f64(1.0 / rate)),
             Pacing::Blocks(blocks) => {
                 if new {
                     self.take(now, u64::from(blocks).min(allowed).max(1), allowed, rtt);
                 }
             }
+        }
+    }
+
+    /// A packet leaves as part of a group, and takes its share of the time until the next one.
+    fn space(&mut self, now: Time, spacing: Span) {
+        if self.left == 0 || self.next <= now {
+            self.left = self.quantum.packets(spacing);
+        }
+        self.next = self.next.max(now).saturating_add(spacing);
+        self.left -= 1;
+        if self.left == 0 {
+            self.until = self.next;
         }
     }
 

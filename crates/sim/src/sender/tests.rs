@@ -1,13 +1,15 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
+mod numbered;
 mod pacing;
 mod rack;
+mod resize;
 mod wishes;
 
 use std::collections::VecDeque;
 
 use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
+use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{BurstSender, Sender, SenderConfig, Sends, State};
@@ -57,6 +59,9 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         ecn: Ecn::Ect0,
         counts_marks: false,
         pacing,
+        send_quantum: None,
+        window_validation: WindowValidation::None,
+        careful_resume: None,
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
@@ -149,7 +154,7 @@ impl<S: Sends> Dialogue<S> {
         let counts = sender.config().counts_marks;
         let echo = if counts { Echo::Count } else { Echo::UntilAnswered };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, false, echo, &intervals),
+            receiver: Receiver::new(segments, selective, None, echo, &intervals),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

@@ -5,9 +5,7 @@ use longfat_units::Time;
 use super::Simulation;
 use crate::application::Order;
 use crate::events::Timer;
-use crate::flow::Source;
 use crate::network::Network;
-use crate::sender::Sends;
 
 impl Simulation {
     /// Handles the next timer, which has run out.
@@ -60,7 +58,7 @@ impl Simulation {
                 Order::Wake(time) => self.timers.add(time, Timer::Application(index)),
                 Order::Write { flow, segments } => {
                     let flow = flow as usize;
-                    if let Source::Windowed(sender) = &mut self.network.flows[flow].source {
+                    if let Some(sender) = self.network.flows[flow].source.sender_mut() {
                         sender.write(segments);
                     }
                     self.send(flow, self.now);
@@ -94,7 +92,7 @@ impl Simulation {
     /// Calls a flow's controller at the time it asked for, if it still wants the call.
     fn alarm(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
-        let Source::Windowed(sender) = &mut flow.source else { return };
+        let Some(sender) = flow.source.sender_mut() else { return };
         if flow.alarm_at != self.now {
             return;
         }

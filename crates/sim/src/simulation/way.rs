@@ -247,7 +247,7 @@ impl Simulation {
             self.put(slot, time, ack);
         } else {
             flow.outlet.in_transit -= 1;
-            if let Some(until) = flow.receiver.delayed_until() {
+            if let Some(until) = flow.receiver.begins_to_wait() {
                 self.timers.add(until, Timer::DelayedAck(packet.flow));
             }
         }
@@ -304,6 +304,13 @@ impl Simulation {
                 sender.on_ack(time, &ack, cargo.as_ref());
                 self.send_windowed(index, time);
             }
+            Source::Numbered(sender) => {
+                if let Some(log) = flow.receiver.log() {
+                    sender.hear(log.read(ack.number));
+                }
+                sender.on_ack(time, &ack, cargo.as_ref());
+                self.send_other(index, time);
+            }
             Source::Bursts(sender) => {
                 sender.on_ack(time, &ack, None);
                 self.send_other(index, time);
@@ -318,7 +325,9 @@ impl Simulation {
     pub(super) fn send(&mut self, index: usize, now: Time) {
         match self.network.flows[index].source {
             Source::Windowed(_) => self.send_windowed(index, now),
-            Source::Bursts(_) | Source::Idle(_) => self.send_other(index, now),
+            Source::Numbered(_) | Source::Bursts(_) | Source::Idle(_) => {
+                self.send_other(index, now);
+            }
         }
     }
 
@@ -339,8 +348,20 @@ impl Simulation {
     fn send_other(&mut self, index: usize, now: Time) {
         let Network { flows, pipes, .. } = &mut self.network;
         let flow = &mut flows[index];
-        let Source::Bursts(sender) = &mut flow.source else { return };
-        flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
-        flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+        match &mut flow.source {
+            Source::Bursts(sender) => {
+                flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
+                flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+            }
+            Source::Numbered(sender) => {
+                flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
+                flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+                if sender.alarm() < flow.alarm_at {
+                    flow.alarm_at = sender.alarm();
+                    self.timers.add(flow.alarm_at, Timer::Alarm(index as u32));
+                }
+            }
+            Source::Windowed(_) | Source::Idle(_) => {}
+        }
     }
 }

@@ -62,9 +62,12 @@ fn is_queue(line: &str) -> bool {
 /// A group of flows with its place filled in: name, path, and a round trip that its links allow.
 fn placed(text: &str, index: usize, path: &[(usize, bool)], extra: u32, delays: &[u32]) -> String {
     let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
-    let name = |&(link, backwards): &(usize, bool)| match backwards {
-        false => format!("\"l{link}\""),
-        true => format!("{{ link = \"l{link}\", reverse = true }}"),
+    let name = |&(link, backwards): &(usize, bool)| {
+        if backwards {
+            format!("{{ link = \"l{link}\", reverse = true }}")
+        } else {
+            format!("\"l{link}\"")
+        }
     };
     let names: Vec<String> = path.iter().map(name).collect();
     text.replace("NAME", &format!("group{index}"))
@@ -263,7 +266,7 @@ fn flow() -> impl Strategy<Value = GroupText> {
             ][..],
         ),
         select(vec![100_u32, 576, 1500, 9000]),
-        select(&["sack", "newreno", "reno", "rack"][..]),
+        select(&["sack", "newreno", "reno", "rack", "quic"][..]),
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
         select(&PACINGS[..]),
@@ -271,13 +274,21 @@ fn flow() -> impl Strategy<Value = GroupText> {
         select(&["first", "each", "never"][..]),
         of(select(&RECEIVE_WINDOWS[..])),
     );
+    let host = (
+        select(&["", "ack_every = 1\n", "ack_every = 5\nack_delay = \"25 ms\"\n"][..]),
+        select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
+        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661"][..]),
+        select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
+    );
     let application = of(select(APPLICATIONS.to_vec()));
     let bounds =
         (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000), application);
+    let sender = (sender, host);
     (sender, bounds, any::<[bool; 3]>(), 1_u32..4, place(), 0_u32..40).prop_map(
         |(sender, (size, most, access, start, stop, application), [reverse, jitter, counts], count, span, extra)| {
+            let (sender, (acks, quantum, validation, resume)) = sender;
             let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
-            let allowed = allowed.filter(|_| control != "blitz");
+            let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
@@ -289,7 +300,8 @@ fn flow() -> impl Strategy<Value = GroupText> {
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                  packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
                  slow_start = \"{slow_start}\"\npacing = {pacing}\n\
-                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n"
+                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n\
+                 window_validation = \"{validation}\"\n{acks}{quantum}{resume}"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),

@@ -61,7 +61,7 @@ impl Wire {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let segments = config.segments;
-        let receiver = Receiver::new(segments, true, false, Echo::UntilAnswered, &intervals);
+        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &intervals);
         let mut wire = Self {
             sender: Sender::new(config, control, Time::ZERO),
             receiver: receiver.telling_duplicates(true),
