@@ -432,9 +432,9 @@ impl Receiver {
         }
     }
 
-    /// Everything below this has arrived.
+    /// Every segment below this has arrived.
     pub(crate) fn expected(&self) -> u64 {
-        self.expected
+        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
     }
 
     /// The same for numbered packets, if they are numbered; it leaves at `at`.

@@ -51,7 +51,7 @@ impl Numbered {
     /// So many more segments are there to be sent.
     #[cfg(test)]
     pub(super) fn offer(&mut self, segments: u64) {
-        self.sender.limit += segments;
+        self.sender.write(segments);
     }
 
     /// How the sender treats explicit signals.
