@@ -268,7 +268,7 @@ fn check_answers(
     let positive = match pacing {
         Pacing::Unpaced => true,
         Pacing::Spread { gain } => gain.is_finite() && gain > 0.0,
-        Pacing::Blocks(blocks) => blocks > 0,
+        Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) => blocks > 0,
         Pacing::Rate(rate) => rate.is_finite() && rate > 0.0,
     };
     ensure(positive, || format!("the pacing is {pacing:?}"))?;

@@ -153,6 +153,8 @@ pub enum Pacing {
     },
     /// The window in this many blocks, evenly spaced over a round trip.
     Blocks(u32),
+    /// The same, except that an acknowledgment lets the next block begin before its time.
+    LooseBlocks(u32),
     /// Segments per second.
     Rate(f64),
 }

@@ -61,7 +61,9 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     #[inline(never)]
     fn ask_pacing(&mut self, now: Time, path: &Path) {
         self.pacing = match self.law.pacing(&self.operating(now, path, 0.0)) {
-            Pacing::Blocks(_) if self.phase() == Phase::SlowStart => Pacing::Unpaced,
+            Pacing::Blocks(_) | Pacing::LooseBlocks(_) if self.phase() == Phase::SlowStart => {
+                Pacing::Unpaced
+            }
             pacing => pacing,
         };
     }

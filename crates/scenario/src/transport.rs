@@ -16,15 +16,16 @@ use crate::{
 };
 
 const LARGEST_PACKET: Bytes = Bytes(65_535);
+/// The word that `ecn` accepts.
+pub(crate) const ECT1: &str = "ect1";
 /// The words that `pacing` accepts.
 pub(crate) const CONTROLLER: &str = "controller";
 pub(crate) const SPREAD: &str = "spread";
 pub(crate) const BLOCKS: &str = "blocks";
+pub(crate) const LOOSE_BLOCKS: &str = "loose_blocks";
 pub(crate) const RATE: &str = "rate";
-/// The word that `ecn` accepts.
-pub(crate) const ECT1: &str = "ect1";
-const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 } or \
-                       { rate = \"1000 /s\" }";
+const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, { blocks = 4 }, \
+                       { loose_blocks = 4 } or { rate = \"1000 /s\" }";
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
 /// More segments than this are not acknowledged at once.
 const MOST_PER_ACK: u64 = 1_000_000;
@@ -163,17 +164,22 @@ fn pacing(field: Field<'_>) -> Result<Option<Pacing>, Problem> {
             NONE => Ok(Some(Pacing::Unpaced)),
             SPREAD => Ok(Some(Pacing::Spread { gain: 1.0 })),
             BLOCKS => Err(field.wrong(PACINGS).help("write { blocks = 4 }, or another count")),
+            LOOSE_BLOCKS => {
+                Err(field.wrong(PACINGS).help("write { loose_blocks = 4 }, or another count"))
+            }
             RATE => Err(field.wrong(PACINGS).help("write { rate = \"1000 /s\" }, or another rate")),
             other => {
-                let near = did_you_mean(other, [CONTROLLER, NONE, SPREAD, BLOCKS, RATE]);
+                let near =
+                    did_you_mean(other, [CONTROLLER, NONE, SPREAD, BLOCKS, LOOSE_BLOCKS, RATE]);
                 Err(field.wrong(PACINGS).maybe_help(near))
             }
         },
         Value::Table(_) => {
-            let inner = field.only("a kind of pacing", &[SPREAD, BLOCKS, RATE])?;
+            let inner = field.only("a kind of pacing", &[SPREAD, BLOCKS, LOOSE_BLOCKS, RATE])?;
             let pacing = match inner.name {
                 SPREAD => Pacing::Spread { gain: number(inner, 0.01, 100.0)? },
                 BLOCKS => Pacing::Blocks(count(inner, 1, u64::from(u32::MAX))? as u32),
+                LOOSE_BLOCKS => Pacing::LooseBlocks(count(inner, 1, u64::from(u32::MAX))? as u32),
                 _ => Pacing::Rate(frequency(inner, 1e-3, 1e12)?),
             };
             Ok(Some(pacing))

@@ -14,7 +14,7 @@ use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::replay::write_replay;
 use crate::size::write_mean;
 use crate::trace::write_trace;
-use crate::transport::{BLOCKS, CONTROLLER, ECT1, RATE, SPREAD};
+use crate::transport::{BLOCKS, CONTROLLER, ECT1, LOOSE_BLOCKS, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
     Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
@@ -268,6 +268,7 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
         Some(Pacing::Spread { gain: 1.0 }) => SPREAD.into(),
         Some(Pacing::Spread { gain }) => one(SPREAD, number(gain)),
         Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
+        Some(Pacing::LooseBlocks(blocks)) => one(LOOSE_BLOCKS, blocks.into()),
         Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
     }
 }

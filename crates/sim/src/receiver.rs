@@ -432,16 +432,16 @@ impl Receiver {
         }
     }
 
-    /// Every segment below this has arrived.
-    pub(crate) fn expected(&self) -> u64 {
-        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
-    }
-
     /// The same for numbered packets, if they are numbered; it leaves at `at`.
     fn acknowledge_numbered(&self, data: &Packet, at: Time, covered: Flags) -> Option<Packet> {
         let (number, sent) = self.numbered.as_ref()?.report(at);
         let flags = Flags::ACK.with(covered.and(explicit::RETURNED));
         Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
+    }
+
+    /// Everything below this has arrived.
+    pub(crate) fn expected(&self) -> u64 {
+        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
     }
 
     pub(crate) fn received(&self) -> &Received {

@@ -48,8 +48,8 @@ use longfat_units::{Segments, Span, Time};
 use super::dctcp::{MarkedShare, gain};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path, Probe,
-    Promises, Ramp, Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path,
+    Probe, Promises, Ramp, Sending, Start, Wants,
 };
 
 /// Prague's entry in the catalogue.
@@ -201,6 +201,13 @@ impl CongestionControl for Prague {
                 }
                 self.window = AFTER_TIMEOUT;
             }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
         }
     }
 

@@ -278,8 +278,8 @@ fn flow(links: usize) -> impl Strategy<Value = String> {
     ];
     let amount = prop_oneof![1 => maybe("size", size), 1 => maybe("application", application())];
     (path(links), control(), start, amount, ends(), sender()).prop_map(
-        |(path, control, start, size, ends, sender)| {
-            format!("control = {control}\n{path}{start}{size}{ends}{sender}")
+        |(path, control, start, amount, ends, sender)| {
+            format!("control = {control}\n{path}{start}{amount}{ends}{sender}")
         },
     )
 }

@@ -191,10 +191,6 @@ impl Sends for BurstSender {
         false
     }
 
-    fn write(&mut self, segments: u64) {
-        self.limit = self.limit.saturating_add(segments);
-    }
-
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
     }

@@ -53,7 +53,6 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
@@ -145,9 +144,6 @@ pub(crate) trait Sends {
     fn hears_early(&self, time: Time, number: u64) -> bool
     where
         Self: Sized;
-
-    /// An application writes so many segments more.
-    fn write(&mut self, segments: u64);
 
     /// Stops sending new data.
     fn stop(&mut self);
@@ -440,13 +436,15 @@ impl Sender {
     fn heed_pacing(&mut self) {
         let wanted = match self.config.pacing {
             None => self.control.pacing(),
-            Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
+            Some(Pacing::Blocks(_) | Pacing::LooseBlocks(_)) if self.in_slow_start() => {
+                Pacing::Unpaced
+            }
             Some(pacing) => pacing,
         };
         let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
         let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
         self.pacer.set(match wanted {
-            Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
+            Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
         });
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
@@ -502,6 +500,13 @@ impl Sender {
 
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
     }
 
     /// How the sender treats explicit signals.
@@ -602,12 +607,6 @@ impl Sends for Sender {
             && time <= self.alarm
             && !self.pacer.is_on()
             && number.max(self.unacknowledged) < self.early_below
-    }
-
-    fn write(&mut self, segments: u64) {
-        self.limit = self.limit.saturating_add(segments);
-        self.sendable = self.limit;
-        self.heed_receiver();
     }
 
     fn stop(&mut self) {

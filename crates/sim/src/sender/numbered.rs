@@ -48,9 +48,8 @@ impl Numbered {
         self.sender.control()
     }
 
-    /// So many more segments are there to be sent.
-    #[cfg(test)]
-    pub(super) fn offer(&mut self, segments: u64) {
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
         self.sender.write(segments);
     }
 
@@ -98,10 +97,6 @@ impl Sends for Numbered {
     fn hears_early(&self, time: Time, number: u64) -> bool {
         // All data has arrived only when at least as many packets have.
         self.sender.hears_early(time, number)
-    }
-
-    fn write(&mut self, segments: u64) {
-        self.sender.write(segments);
     }
 
     fn stop(&mut self) {

@@ -9,8 +9,8 @@
 //!     Q                as given, or what leaves in a given time, 2 packets or more but no more than 64 kB
 //! ```
 //!
-//! `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for
-//! windows that grow by more than a segment per round trip: the window is cut into k blocks, sent RTT/k apart.
+//! `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for windows that grow by more than a segment per
+//! round trip: the window is cut into k blocks, sent RTT/k apart.
 //!
 //! ```text
 //!     a block          ⌈w/k⌉ new segments, or fewer segments than k: one each
@@ -21,6 +21,13 @@
 //! continues when the window allows. Retransmissions are not held back and belong to no block. A congestion event or a
 //! time-out ends the block and releases the sender. The figure's own count admits two more segments to a block; that is
 //! left out. There are no blocks in slow start, where the figure's k is not yet known.
+//!
+//! `LooseBlocks(k)` is the figure read another way. It delays one call, `output(delay)`, and counts from zero after it:
+//! when the next acknowledgment arrives, the count allows it to send at once. So whatever wakes the sender ends the
+//! wait; only what the acknowledgment that completed a block would still have allowed is held back. (Acknowledgments of
+//! the same instant count as one.) A block that began early ends when it would have ended: `time_0` of the figure. That
+//! the delayed packet is then overtaken by later ones, as the figure has it to the letter, is left out: a receiver would
+//! report it missing.
 
 use longfat_control::Pacing;
 use longfat_scenario::SendQuantum;
@@ -42,6 +49,8 @@ pub(crate) struct Pacer {
     left: u64,
     /// When the next one may begin.
     next: Time,
+    /// When the current wait began.
+    since: Time,
 }
 
 /// How many packets leave together.
@@ -73,7 +82,14 @@ impl Pacer {
                 Quantum::Time(time, LARGEST_GROUP / u64::from(bytes.max(1)))
             }
         };
-        Self { mode: Pacing::Unpaced, quantum, until: Time::ZERO, left: 0, next: Time::ZERO }
+        Self {
+            mode: Pacing::Unpaced,
+            quantum,
+            until: Time::ZERO,
+            left: 0,
+            next: Time::ZERO,
+            since: Time::ZERO,
+        }
     }
 
     /// Is there anything to do when a packet leaves?
@@ -85,7 +101,13 @@ impl Pacer {
     /// Does it hold back new data now?
     #[inline]
     pub(crate) fn holds(&self, now: Time) -> bool {
-        now < self.until
+        now < self.until && !self.is_let_go(now)
+    }
+
+    /// Has something woken the sender while loose blocks held it back?
+    #[cold]
+    fn is_let_go(&self, now: Time) -> bool {
+        matches!(self.mode, Pacing::LooseBlocks(_)) && now > self.since
     }
 
     /// Until when new data is held back.
@@ -95,16 +117,17 @@ impl Pacer {
 
     /// Does it let retransmissions leave while it holds back new data?
     pub(crate) fn spares_repairs(&self) -> bool {
-        matches!(self.mode, Pacing::Blocks(_))
+        is_blocks(self.mode)
     }
 
     /// Switches to this pacing.
     pub(crate) fn set(&mut self, mode: Pacing) {
-        let blocks = matches!(mode, Pacing::Blocks(_));
+        let blocks = is_blocks(mode);
         if self.spares_repairs() && !blocks {
             self.cancel();
         } else if blocks && !self.spares_repairs() {
             self.left = 0;
+            self.next = Time::ZERO;
         }
         self.mode = mode;
     }
@@ -131,7 +154,7 @@ impl Pacer {
                 self.space(now, Span::from_seconds_f64(rtt.seconds() / (gain * window)));
             }
             Pacing::Rate(rate) => self.space(now, Span::from_seconds_f64(1.0 / rate)),
-            Pacing::Blocks(blocks) => {
+            Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) => {
                 if new {
                     self.take(now, u64::from(blocks).min(allowed).max(1), allowed, rtt);
                 }
@@ -155,11 +178,18 @@ impl Pacer {
     fn take(&mut self, now: Time, blocks: u64, allowed: u64, rtt: Span) {
         if self.left == 0 {
             self.left = allowed.div_ceil(blocks);
-            self.next = now.saturating_add(rtt / blocks);
+            let loose = matches!(self.mode, Pacing::LooseBlocks(_));
+            let begins = if loose { now.max(self.next) } else { now };
+            self.next = begins.saturating_add(rtt / blocks);
         }
         self.left -= 1;
         if self.left == 0 {
             self.until = self.next;
+            self.since = now;
         }
     }
+}
+
+fn is_blocks(mode: Pacing) -> bool {
+    matches!(mode, Pacing::Blocks(_) | Pacing::LooseBlocks(_))
 }

@@ -5,6 +5,7 @@ use longfat_units::Time;
 use super::Simulation;
 use crate::application::Order;
 use crate::events::Timer;
+use crate::flow::Source;
 use crate::network::Network;
 
 impl Simulation {
@@ -58,8 +59,10 @@ impl Simulation {
                 Order::Wake(time) => self.timers.add(time, Timer::Application(index)),
                 Order::Write { flow, segments } => {
                     let flow = flow as usize;
-                    if let Some(sender) = self.network.flows[flow].source.sender_mut() {
-                        sender.write(segments);
+                    match &mut self.network.flows[flow].source {
+                        Source::Windowed(sender) => sender.write(segments),
+                        Source::Numbered(sender) => sender.write(segments),
+                        Source::Idle(_) | Source::Bursts(_) => {}
                     }
                     self.send(flow, self.now);
                 }

@@ -144,6 +144,34 @@ fn a_late_block_neither_waits_nor_catches_up() {
     assert!(pacer.holds(millis(139)) && !pacer.holds(millis(140)));
 }
 
+/// The wait of a loose block is that of the acknowledgment which completed it: the next one ends it. A block that began
+/// at 2 ms instead of 50 is due to end at 100.
+#[test]
+fn an_acknowledgment_lets_a_loose_block_begin() {
+    let mut pacer = Pacer::new(None, 1000);
+    pacer.set(Pacing::LooseBlocks(2));
+    pacer.leave(millis(0), true, 4.0, 4, RTT);
+    pacer.leave(millis(1), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(1)) && pacer.until() == millis(50));
+    assert!(!pacer.holds(millis(2)));
+    pacer.leave(millis(2), true, 4.0, 4, RTT);
+    pacer.leave(millis(3), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(3)) && pacer.until() == millis(100));
+    // Congestion sets the figure's `time_0` to now.
+    pacer.congestion();
+    pacer.leave(millis(10), true, 4.0, 4, RTT);
+    pacer.leave(millis(10), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(10)) && pacer.until() == millis(60));
+}
+
+/// Twenty acknowledgments of one instant count as one: the second block waits, as a held one does.
+#[test]
+fn a_loose_block_waits_where_no_acknowledgment_comes() {
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::LooseBlocks(2), 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(departures(&dialogue, 100), [(100, 10), (150, 10)]);
+}
+
 #[test]
 fn repairs_belong_to_no_block_and_congestion_ends_it() {
     let mut pacer = Pacer::new(None, 1000);
