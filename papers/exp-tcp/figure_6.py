@@ -29,11 +29,13 @@ RED = {
 GAMMA, BETA, MEAN_S = 0.05, 0.125, 0.040
 ROUND_TRIPS_S = {"first": 0.042, "second": 0.040, "third": 0.038}
 
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 6}
+
 
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller. The first flow has the longest round trip, so the shortest has no head start."""
     changes = {f"flow.{name}.rtt": f"{1000 * rtt:.0f} ms" for name, rtt in ROUND_TRIPS_S.items()}
-    return joining(scale, changes | {"link.bottleneck.queue": RED})
+    return joining(scale, changes | {"link.bottleneck.queue": RED}, seeds=SEEDS[scale])
 
 
 def measure(run: Measured) -> list[Row]:

@@ -18,17 +18,24 @@ FIGURE = Experiment(
     question="Do flows of different round trips get the same rate, and what does it cost?",
 )
 QUEUES = ("DropTail", "RED")
+RANDOM = "random loss"
+LARGEST = 8
 MIDDLE_S = 0.040
+QUEUED_S = 0.076
 GAMMA = 0.05
 PLAIN, FAIR = "EXP-TCP", "EXP-TCP with rtt_fair"
 LOOKS = {PLAIN: (plots.colour("exp"), "D"), FAIR: ("#0B6E8A", "o")}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two flows with a short and two with a long round trip, around 40 ms, which is the reference."""
+    """Two flows with a short and two with a long round trip, around 40 ms, which is the reference.
+
+    At the largest ratio also with a reference of 76 ms, which is the middle with a full queue, and where nothing but
+    chance drops packets.
+    """
     rate, duration, seeds = ("40 Mbit/s", 90, 3) if scale == "quick" else ("120 Mbit/s", 200, 6)
     for queue in QUEUES:
-        for ratio in (1, 2, 4, 8):
+        for ratio in (1, 2, 4, LARGEST):
             for kind in LOOKS:
                 control = {
                     "kind": "exp",
@@ -46,8 +53,29 @@ def points(scale: Scale) -> Iterator[Point]:
                 }
                 if queue == "DropTail":
                     changes["link.bottleneck.queue"] = "drop-tail"
-                labels = {"queue": queue, "ratio": float(ratio), "kind": kind}
-                yield Point("rtt-fair.toml", set=changes, labels=labels, seeds=seeds)
+                yield point(changes, queue, ratio, kind, seeds)
+                if queue == "DropTail" and ratio == LARGEST and kind == FAIR:
+                    queued = control | {"reference_rtt": f"{QUEUED_S * 1e3:.0f} ms"}
+                    laws = {"flow.short.control": queued, "flow.long.control": queued}
+                    yield point(changes | laws, queue, ratio, kind, seeds, QUEUED_S)
+                    chance = {
+                        "link.bottleneck.rate": "2 Gbit/s",
+                        "link.bottleneck.loss": 1e-3,
+                    }
+                    yield point(changes | chance, RANDOM, ratio, kind, seeds)
+
+
+def point(
+    changes: dict[str, Any],
+    queue: str,
+    ratio: int,
+    kind: str,
+    seeds: int,
+    reference_s: float = MIDDLE_S,
+) -> Point:
+    """The scenario with these changes and labels."""
+    labels = {"queue": queue, "ratio": float(ratio), "kind": kind, "reference_s": reference_s}
+    return Point("rtt-fair.toml", set=changes, labels=labels, seeds=seeds)
 
 
 def measure(run: Measured) -> Row:
@@ -80,7 +108,18 @@ def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Fairness at the largest ratio of round trips; fair against plain, run by run, for what it costs."""
-    answers: dict[str, Answer] = {}
+    chance = at(rows, queue=RANDOM)
+    queued = at(rows, reference_s=QUEUED_S)
+    rows = at(rows, queue=list(QUEUES), reference_s=MIDDLE_S)
+    plain = at(rows, queue="DropTail", kind=PLAIN, ratio=float(LARGEST))
+    answers: dict[str, Answer] = {
+        "rtt-fair/random": per_seed(chance, "share"),
+        "rtt-fair/droptail/queued": per_seed(queued, "share"),
+        "rtt-fair/losses/queued": per_seed(
+            plain.join(queued, on="seed", suffix="_queued"),
+            (pl.col("signal_rate_queued") / pl.col("signal_rate")).first(),
+        ),
+    }
     for queue in QUEUES:
         for name, kind in (("plain", PLAIN), ("fair", FAIR)):
             answers[f"rtt-fair/{queue.lower()}/{name}"] = per_seed(
@@ -99,6 +138,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 def draw(rows: pl.DataFrame) -> Figure:
     """Ratio of rates, utilisation and losses against the ratio of round trips; DropTail above, RED below."""
+    rows = at(rows, queue=list(QUEUES), reference_s=MIDDLE_S)
     figure, axes = plots.grid(2, 3, width=14, height=8.6, sharex=True)
     figure.subplots_adjust(top=0.82, hspace=0.2)
     for line, queue in zip(axes, QUEUES, strict=True):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from longfat.paper import Scale, across, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import CONTROLS
+from shared import CONTROLS, LAWS
 
 Numbers = NDArray[np.float64]
 
@@ -24,7 +24,9 @@ SHADES = {"first": "#4D4D4D", "second": "#E69F00", "third": "#56B4E9"}
 MOST_POINTS = 200
 
 
-def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -> Iterator[Point]:
+def joining(
+    scale: Scale, changes: Mapping[str, Any], *, seeds: int = 3, epochs: bool = False
+) -> Iterator[Point]:
     """Every controller. A fifth of the capacity for 70 % of the time has as many epochs of EXP-TCP.
 
     With `epochs`, EXP-TCP is sampled finely enough to measure them.
@@ -38,7 +40,7 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
         for index, name in enumerate(NAMES):
             begin = index * phase
             changed |= {
-                f"flow.{name}.control": control,
+                f"flow.{name}.control": LAWS[control],
                 f"flow.{name}.start": {"uniform": [f"{begin} s", f"{begin + 0.2} s"]},
             }
         fine = epochs and control == "exp"
@@ -46,6 +48,7 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
             "convergence.toml",
             set=changed | dict(changes) | ({"sample": "10 ms"} if fine else {}),
             labels={"control": control, "rate_bit_s": rate, "phase_s": phase},
+            seeds=seeds,
             tables=("flow_series", "link_series") if fine else ("flow_series",),
         )
 
@@ -92,7 +95,8 @@ def shares_and_fairness(run: Measured) -> list[Row]:
     """One row with what the claims need; for the picture, throughputs of the first seed and Jain's index.
 
     Jain's index is that of mean throughputs over the last tenth of the time between two starts. `converged_s`
-    is the time from the third start until the index is at least `FAIR` for good, or to the end if it never is.
+    is the time from the third start until the index is at least `FAIR` for good, or to the end if it never is,
+    which `reached` tells.
     """
     phase = float(run.labels["phase_s"])
     time, shares = throughputs(run)
@@ -109,6 +113,7 @@ def shares_and_fairness(run: Measured) -> list[Row]:
         "time_s": None,
         "flow": None,
         "converged_s": float(unfair.max(initial=2 * phase)) - 2 * phase,
+        "reached": bool(index[-1] >= FAIR),
         "jain_joined": float(index[time > phase].mean()),
         "jain_190": float(index[np.searchsorted(time, 1.9 * phase)]),
         "jain_290": float(index[np.searchsorted(time, 2.9 * phase)]),
