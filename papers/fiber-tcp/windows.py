@@ -38,4 +38,5 @@ def drawn(rows: pl.DataFrame, product: float) -> Figure:
         panel.set(xlabel="time (s)", xlim=(0, SHOWN_S))
     axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
     plots.legend(figure, axes[0, 0])
+    plots.shows(figure, "one run")
     return figure

@@ -17,7 +17,7 @@ from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 from longfat.paper._commit import readme, write_readme
 from longfat.paper._room import Experiment, Room, rooms
-from longfat.paper.plots import envelope, head
+from longfat.paper.plots import envelope, grid, head, shows, times
 from longfat.study import Plan, Sweep
 from paper_support import CLAIMS, FIGURE, make_room
 from support import ENDLESS, Command, Finished
@@ -66,7 +66,9 @@ def test_every_kind_of_verdict(longfat: Command) -> None:
         "theory/third": ("reproduced", True),
         "weeks": ("not testable", None),
     }
-    assert found["figure-1/empty"]["reason"] == "They do not."
+    assert found["figure-1/empty"]["reason"] == (
+        "They do not: 99.9 ± 0.1 % are used, 100.0 % with CUBIC on 10 Mbit/s."
+    )
     assert found["figure-1/large"]["reason"] == "needs the full scale"
     assert found["figure-1/gone"]["reason"] == "it never happened"
     assert found["theory/third"]["interval"] is None
@@ -402,6 +404,34 @@ def test_a_picture_tells_its_seeds(seeds: list[int], told: str) -> None:
     figure = Figure()
     head(figure, Experiment("figure-2", "Title", "Question?"), "link", "quick", seeds)
     assert [text.get_text() for text in figure.texts] == ["Title", told]
+
+
+def test_a_picture_of_one_run_does_not_say_that_it_is_a_mean() -> None:
+    figure = Figure()
+    shows(figure, "one run")
+    experiment = Experiment("figure-2", "Title", "Question?")
+    head(figure, experiment, "link", "quick", [5, 5], changes="link.a.loss = 0.1")
+    told = "link · Figure 2 · quick scale · one run · changed: link.a.loss = 0.1"
+    assert figure.texts[1].get_text() == told
+
+
+def test_times_that_were_not_reached_are_drawn_as_such() -> None:
+    """Seeds that never got there are in no mean: it says of how many it is, or points beyond the end."""
+    rows = pl.DataFrame(
+        {
+            "control": ["reno"] * 6,
+            "rate": [1.0] * 2 + [10.0] * 2 + [100.0] * 2,
+            "seed": [1, 2] * 3,
+            "time_s": [3.0, 5.0, None, 7.0, None, None],
+        }
+    )
+    figure, axes = grid()
+    times(axes[0, 0], rows, x="rate", y="time_s", end=60.0, log=True)
+    told = {text.get_text(): text.xy for text in axes[0, 0].texts}
+    assert told == {"1 of 2": (10.0, 7.0), "never": (100.0, 60.0)}
+    means = axes[0, 0].containers[0].lines[0].get_ydata()
+    assert means[:2].tolist() == [4.0, 7.0]
+    assert figure.axes
 
 
 def test_the_made_up_room_is_right(room: Path) -> None:

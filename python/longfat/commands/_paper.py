@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from longfat.paper._room import Room
 
 _MOST_WORKERS = 1024
+_MOST_SEEDS = 10_000
 
 
 @click.command("paper")
@@ -29,7 +30,22 @@ _MOST_WORKERS = 1024
     help="quick: a minute or two. full: the paper's own rates, durations and several seeds [quick].",
 )
 @click.option("--figure", metavar="ID", help="Only this experiment, and its claims.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/paper-SLUG-SCALE].")
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, _MOST_SEEDS),
+    metavar="N",
+    help="Give every point N seeds, and compare with the committed verdicts.",
+)
+@click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Change a field of the scenarios, e.g. link.bottleneck.buffer="1 bdp", and compare. May be repeated.',
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder [runs/paper-SLUG-SCALE, with -changed]."
+)
 @click.option("--workers", type=click.IntRange(1, _MOST_WORKERS), help="Runs at a time [cores].")
 @click.option("--fresh", is_flag=True, help="Simulate again even what the cache holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
@@ -43,6 +59,8 @@ def paper_command(
     *,
     scale: Scale,
     figure: str | None,
+    seeds: int | None,
+    assignments: tuple[str, ...],
     out: Path | None,
     workers: int | None,
     fresh: bool,
@@ -59,35 +77,58 @@ def paper_command(
     reproduced is a result, not an error. Exit code 1 means that a verdict differs from the committed one, or
     that a number from theory does not hold. Finished runs are kept, so an interrupted command picks up where it
     stopped.
+
+    With `--seeds` or `--set` the room is not its own any more: the committed verdicts are shown beside those of
+    the changed room, with what flipped, and the exit code is 0 whatever they are.
     """
+    from longfat.paper._changes import Changes
     from longfat.paper._commit import changes, commit_room, refuse_installed
     from longfat.paper._remake import Remaking
 
+    changed = Changes.read(seeds, assignments)
+    if commit and changed:
+        message = (
+            "--commit writes what the room itself gives: change the seeds or settings in its files, "
+            "or leave out --seeds and --set"
+        )
+        raise click.UsageError(message)
     rooms = _rooms(slug, figure)
     for room in rooms if commit else ():
         refuse_installed(room)
-    remaking = Remaking(rooms, scale, figure=figure, fresh=fresh)
+    remaking = Remaking(rooms, scale, figure=figure, fresh=fresh, changes=changed, commit=commit)
+    for left in changed.left:
+        click.echo(shown(left), err=True)
     if plan:
         _print_plan(remaking, workers)
         return
     done = _remake(remaking, rooms, out, workers, quiet=quiet)
     moved = [commit_room(each) if commit else changes(each) for each, *_ in done]
     if as_json:
-        from longfat.foreign import json_text
-
-        found = [each.to_dict(files) for each, files, _ in done]
-        content: Any = found[0] if len(rooms) == 1 and slug != "all" else found
-        click.echo(json_text(content, indent=2))
+        _print_json(done, alone=len(rooms) == 1 and slug != "all")
     elif not quiet:
-        from longfat.commands._verdict_report import report
-
-        for index, (each, files, target) in enumerate(done):
-            if index:
-                click.echo()
-            report(each, files, target, committed=commit)
+        _report(done, committed=commit)
+    if changed:
+        return
     bad = [_complain(each, moves) for (each, *_), moves in zip(done, moved, strict=True)]
     if any(bad):
         click.get_current_context().exit(1)
+
+
+def _print_json(done: Sequence[tuple[Remade, list[str], Path]], *, alone: bool) -> None:
+    from longfat.foreign import json_text
+
+    found = [each.to_dict(files) for each, files, _ in done]
+    content: Any = found[0] if alone else found
+    click.echo(json_text(content, indent=2))
+
+
+def _report(done: Sequence[tuple[Remade, list[str], Path]], *, committed: bool) -> None:
+    from longfat.commands._verdict_report import report
+
+    for index, (each, files, target) in enumerate(done):
+        if index:
+            click.echo()
+        report(each, files, target, committed=committed)
 
 
 def _rooms(slug: str, figure: str | None) -> list[Room]:
@@ -148,7 +189,7 @@ def _remake(
     counts = {"finished": 0}
     with ExitStack() as stack:
         folders = [
-            stack.enter_context(ResultFolder(_target(room, remaking.scale, out, rooms), REMADE))
+            stack.enter_context(ResultFolder(_target(room, remaking, out, rooms), REMADE))
             for room in rooms
         ]
         with progress(
@@ -173,8 +214,8 @@ def _remake(
     return done
 
 
-def _target(room: Room, scale: str, out: Path | None, rooms: Sequence[Room]) -> Path:
-    name = f"paper-{room.slug}-{scale}"
+def _target(room: Room, remaking: Remaking, out: Path | None, rooms: Sequence[Room]) -> Path:
+    name = f"paper-{room.slug}-{remaking.scale}" + ("-changed" if remaking.changes else "")
     if out is None:
         return Path("runs") / name
     return out if len(rooms) == 1 else out / name

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.table import Table
     from rich.text import Text
 
+    from longfat.paper._claims import Claim
     from longfat.paper._remake import Remade
     from longfat.paper._verdict import ClaimVerdict
 
@@ -22,34 +24,18 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     """Prints the claims with their verdicts, what was counted, and where the files are."""
     from rich.text import Text
 
-    from longfat.commands._console import console, table
-    from longfat.paper._commit import results
-    from longfat.paper._verdict import show, show_criterion, show_estimate
+    from longfat.commands._console import console
+    from longfat.paper._verdict import counts
 
     out = console()
     paper = remade.room.paper
     out.print(Text(paper.title, style="bold"), soft_wrap=True)
-    out.print(f"{remade.room.slug}, {remade.scale} scale\n")
-    made = table("claim", "expected", "found", "verdict", left=1, wrap=True)
-    made.columns[0].ratio = 1
-    made.expand = True
-    for column in made.columns[1:]:
-        column.no_wrap = True
-    made.columns[3].justify = "left"
-    figure = None
-    for verdict in remade.verdicts:
-        claim = verdict.claim
-        if claim.figure != figure:
-            made.add_row("")
-            figure = claim.figure
-        words = Text.assemble((claim.id, "bold"), f"  {claim.claim}")
-        if verdict.reason:
-            words.append(f"\n  {verdict.reason}", style="italic")
-        expected = show_criterion(claim)
-        if claim.paper_value is not None and claim.paper_value != claim.equals:
-            expected += f"\npaper: {show(claim.paper_value, claim.unit)}"
-        made.add_row(words, expected, show_estimate(verdict), _word(verdict))
-    out.print(made)
+    changed = f", changed: {remade.changes.in_words}" if remade.changes else ""
+    out.print(Text(f"{remade.room.slug}, {remade.scale} scale{changed}\n"), soft_wrap=True)
+    beside = _committed(remade) if remade.changes else {}
+    out.print(_table(remade, beside))
+    if remade.changes:
+        _print_flips(remade, beside)
     out.print(f"\n{counts(remade.verdicts)}", soft_wrap=True)
     engine = remade.to_dict(files)["engine"]
     known = f", {engine['known']} of them from the cache" if engine["known"] else ""
@@ -58,24 +44,97 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
         f"in {amount(engine['core_s'], TIME)} of one core, {amount(engine['wall_s'], TIME)} of your time"
     )
     out.print(f"{plural(len(files), 'file')} in {folder}", soft_wrap=True)
-    if not committed and results(remade.room, remade.scale) is None:
+    if not committed and remade.committed is None:
         out.print(f"nothing is committed at {remade.scale} scale to compare with: --commit does it")
     if committed:
         out.print(f"results committed in {remade.room.path}", soft_wrap=True)
 
 
-def counts(verdicts: Sequence[ClaimVerdict]) -> str:
-    """How many verdicts there are of each kind.
+def _table(remade: Remade, beside: dict[str, ClaimVerdict]) -> Table:
+    """The claims with their verdicts; of a changed room with the committed ones, `beside` them."""
+    from longfat.commands._console import table
+    from longfat.paper._verdict import show_estimate
 
-    >>> counts([])
-    'no claims'
-    """
-    words = [verdict.verdict for verdict in verdicts]
-    parts = [f"{words.count(word)} {word}" for word in _COLOURS if word in words]
-    undecided = sum(verdict.decided is False for verdict in verdicts)
-    if undecided:
-        parts.append(f"{undecided} of them undecided: the interval crosses the bound")
-    return ", ".join(parts) or "no claims"
+    heads = ("committed", "changed") if remade.changes else ("found", "verdict")
+    made = table("claim", "expected", *heads, left=1, wrap=True)
+    made.columns[0].ratio = 1
+    made.expand = True
+    for column in made.columns[1:]:
+        column.no_wrap = True
+    made.columns[3].justify = "left"
+    figure = None
+    for verdict in remade.verdicts:
+        if verdict.claim.figure != figure:
+            made.add_row("")
+            figure = verdict.claim.figure
+        cells = (
+            (_both(beside.get(verdict.claim.id)), _both(verdict))
+            if remade.changes
+            else (show_estimate(verdict), _word(verdict))
+        )
+        made.add_row(_claim(verdict), _expected(verdict.claim), *cells)
+    return made
+
+
+def _claim(verdict: ClaimVerdict) -> Text:
+    from rich.text import Text
+
+    claim = verdict.claim
+    words = Text.assemble((claim.id, "bold"), f"  {claim.claim}")
+    if verdict.reason:
+        words.append(f"\n  {verdict.reason}", style="italic")
+    if claim.hindsight:
+        words.append(f"\n  in hindsight: {claim.hindsight}", style="italic")
+    return words
+
+
+def _expected(claim: Claim) -> str:
+    from longfat.paper._verdict import show, show_criterion
+
+    if claim.paper_value is None or claim.paper_value == claim.equals:
+        return show_criterion(claim)
+    return f"{show_criterion(claim)}\npaper: {show(claim.paper_value, claim.unit)}"
+
+
+def _committed(remade: Remade) -> dict[str, ClaimVerdict]:
+    """The committed verdicts by claim."""
+    from longfat.paper._verdict import from_dict
+
+    claims = {claim.id: claim for claim in remade.room.claims}
+    entries = (remade.committed or {"claims": []})["claims"]
+    return {
+        each["id"]: from_dict(claims[each["id"]], each) for each in entries if each["id"] in claims
+    }
+
+
+def _both(verdict: ClaimVerdict | None) -> Text:
+    """Number and verdict in one cell."""
+    from rich.text import Text
+
+    from longfat.paper._verdict import show_estimate
+
+    if verdict is None:
+        return Text("not committed", style="bright_black")
+    return Text.assemble(show_estimate(verdict), "\n", _word(verdict))
+
+
+def _print_flips(remade: Remade, committed: dict[str, ClaimVerdict]) -> None:
+    """Names the claims whose verdict is another one in the changed room."""
+    from rich.text import Text
+
+    from longfat.commands._console import console
+    from longfat.paper._verdict import show_estimate
+
+    flips = [
+        (committed[new.claim.id], new)
+        for new in remade.verdicts
+        if new.claim.id in committed and committed[new.claim.id].verdict != new.verdict
+    ]
+    out = console()
+    out.print(f"\n{plural(len(flips), 'verdict')} flipped" + (":" if flips else ""))
+    for old, new in flips:
+        told = f"  {new.claim.id}: {old.verdict} ({show_estimate(old)}) → {new.verdict} ({show_estimate(new)})"
+        out.print(Text(told), soft_wrap=True)
 
 
 def _word(verdict: ClaimVerdict) -> Text:

@@ -7,6 +7,7 @@ experiment. Such a file has
     points(scale)           the `Point`s to simulate, or `Computation`s to call, at "quick" or "full" scale
     measure(run)            one row of measured columns (or several) from one finished run, a `Measured`
     claims(rows)            for each claim: a value per seed, one value if chance plays no part, or `Untestable`
+    facts(rows)             numbers that causes quote, answered like claims; a module without any leaves it out
     draw(rows)              a matplotlib figure, or several by name
 
 Points, rows and what is measured are those of `longfat.study`. `longfat paper SLUG` does the rest; see

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 Scale = Literal["quick", "full"]
 SCALES: tuple[Scale, ...] = ("quick", "full")
 
+QUOTE = re.compile(r"\{(~?)([^{}:~]+)(?::([^{}]*))?\}")
+"""A number in a cause: `{ID}`, `{ID:UNIT}`, or `{~ID}` without its interval."""
+
 _ID = re.compile(r"[a-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9._-]+)*")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`")
 _MISSING = re.compile(r"Object missing required field `(.*?)`")
@@ -81,7 +84,9 @@ class Claim(Strict, frozen=True):
         tolerance: How far from `equals` it may be.
         relative_tolerance: How far, as a share of `equals`.
         requirement: Whether the number comes from theory: if it differs, we are wrong, not the paper.
-        cause: Why it differs, if it does.
+        cause: Why it differs, if it does. What it measured stands in it as `{ID}` or `{ID:UNIT}`, see
+            docs/guides/papers.md.
+        hindsight: If the criterion was chosen after its number had been seen: what was known then.
         untestable: Why it cannot be answered, for each scale at which it cannot.
     """
 
@@ -101,6 +106,7 @@ class Claim(Strict, frozen=True):
     relative_tolerance: float | None = None
     requirement: bool = False
     cause: str | None = None
+    hindsight: str | None = None
     untestable: dict[Scale, str] = {}
 
     def __post_init__(self) -> None:
@@ -110,6 +116,8 @@ class Claim(Strict, frozen=True):
                 "id",
                 f"`{self.id}` is not an id: an id is words separated by `/`, as in figure-2/exp/utilisation",
             )
+        if self.hindsight is not None and not self.hindsight.strip():
+            _refuse("hindsight", "`hindsight` is empty: say what was known, or leave it out")
         given = self._one_criterion()
         if set(self.untestable) == set(SCALES):
             if given:
@@ -213,6 +221,11 @@ class _Claims(Strict, frozen=True):
 
 class _Deviations(Strict, frozen=True):
     deviation: list[dict[str, Any]] = []
+
+
+def quoted(claim: Claim) -> list[str]:
+    """The ids that the cause of a claim quotes."""
+    return [name for _, name, _ in QUOTE.findall(claim.cause or "")]
 
 
 def read_claims(path: Path) -> tuple[Paper, list[Claim]]:

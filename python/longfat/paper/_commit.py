@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,18 @@ from typing import TYPE_CHECKING, Any
 from longfat import _longfat, foreign, shipped
 from longfat.errors import RoomError
 from longfat.paper import _files
+from longfat.paper._causes import Fact, committed_facts, filled
 from longfat.paper._claims import SCALES
-from longfat.paper._verdict import from_dict
+from longfat.paper._results import results, results_file
+from longfat.paper._verdict import counts, explained, from_dict
 from longfat.plot import style
 from longfat.results._folder import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from longfat.paper._claims import Scale
+    from longfat.paper._claims import Claim, Scale
     from longfat.paper._remake import FigureResult, Remade
     from longfat.paper._room import Room
     from longfat.paper._verdict import ClaimVerdict
@@ -28,23 +30,6 @@ Move = tuple[str, str, str]
 """A claim whose verdict is not the committed one: its id, the old verdict and the new one."""
 
 _BLOCK = r"<!-- made: {name} -->\n(.*?)<!-- end: {name} -->\n?"
-
-
-def results(room: Room, scale: Scale) -> dict[str, Any] | None:
-    """The committed results of a room at one scale; `None` if there are none.
-
-    Raises:
-        RoomError: The file cannot be understood.
-    """
-    path = _file(room, scale)
-    try:
-        content: dict[str, Any] = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        message = f"{path}: {error}; write it again with --commit"
-        raise RoomError(message) from error
-    return content
 
 
 def changes(remade: Remade) -> list[Move]:
@@ -73,17 +58,26 @@ def commit_room(remade: Remade) -> list[Move]:
     room, scale = remade.room, remade.scale
     refuse_installed(room)
     committed = results(room, scale) or {"claims": [], "figures": {}}
+    facts = committed.get("facts", {}) | {
+        name: fact.to_dict() for name, fact in remade.facts.items()
+    }
     known = {claim["id"]: claim for claim in committed["claims"]}
     known |= {verdict.claim.id: verdict.to_dict() for verdict in remade.verdicts}
     figures = committed["figures"] | {
         figure.module.about.id: _account(figure) for figure in remade.figures
     }
-    content = {
+    content: dict[str, Any] = {
         "paper": room.slug,
         "scale": scale,
         "figures": {name: figures[name] for name in room.figure_ids if name in figures},
         "claims": [known[claim.id] for claim in room.claims if claim.id in known],
     }
+    if facts:
+        content["facts"] = {name: facts[name] for name in sorted(facts)}
+    numbers = committed_facts(room, content)
+    content["claims"] = [
+        _with_reason(claim, known[claim.id], numbers) for claim in room.claims if claim.id in known
+    ]
     folder = room.path / "results"
     folder.mkdir(exist_ok=True)
     better = None if scale == "full" else results(room, "full")
@@ -91,9 +85,17 @@ def commit_room(remade: Remade) -> list[Move]:
         # The room shows one picture of each figure: at full scale, if there is one.
         if better is None or figure.module.about.id not in better["figures"]:
             _write_figure(folder, figure)
-    write_whole(_file(room, scale), lambda path: _files.write_json(path, content))
+    write_whole(results_file(room, scale), lambda path: _files.write_json(path, content))
     write_readme(room)
     return []
+
+
+def _with_reason(
+    claim: Claim, entry: dict[str, Any], numbers: Mapping[str, Fact]
+) -> dict[str, Any]:
+    """The entry of a claim with its cause as it is now; what it quotes may be of another figure."""
+    found = explained(from_dict(claim, entry), filled(claim, numbers))
+    return entry | {"hindsight": claim.hindsight, "reason": found.reason}
 
 
 def refuse_installed(room: Room) -> None:
@@ -188,12 +190,16 @@ def _paper(room: Room, verdicts: dict[Scale, dict[str, ClaimVerdict]]) -> str:
     year = f", {paper.year}" if paper.year else ""
     told = f"{', '.join(paper.authors)}: *{paper.title}*. {paper.venue}{year}."
     lines = ["", foreign.markdown(told), ""]
-    for scale in SCALES:
-        words = [verdict.verdict for verdict in verdicts[scale].values()]
-        kinds = ("reproduced", "differs", "not testable")
-        counts = [f"{words.count(word)} {word}" for word in kinds if word in words]
-        if counts:
-            lines.append(f"- `longfat paper {room.slug} --scale {scale}`: {', '.join(counts)}")
+    lines += [
+        f"- `longfat paper {room.slug} --scale {scale}`: {counts(list(verdicts[scale].values()))}"
+        for scale in SCALES
+        if verdicts[scale]
+    ]
+    if any(claim.hindsight for claim in room.claims):
+        lines += [
+            "",
+            "A claim *in hindsight* got its criterion after its number had been seen; it says how.",
+        ]
     return "\n".join([*lines, ""]) + "\n"
 
 
@@ -242,7 +248,3 @@ def _best(found: dict[Scale, dict[str, Any] | None], figure: str | None) -> Scal
     full = found["full"]
     there = full is not None and (figure is None or figure in full["figures"])
     return "full" if there else "quick"
-
-
-def _file(room: Room, scale: Scale) -> Path:
-    return room.path / "results" / f"{scale}.json"

@@ -67,7 +67,11 @@ def markdown(verdicts: Sequence[ClaimVerdict]) -> str:
             cell(claim.measured or "–"),
             cell(expected),
             cell(show_estimate(verdict)),
-            cell(word + (f": {verdict.reason}" if verdict.reason else "")),
+            cell(
+                word
+                + (f": {verdict.reason}" if verdict.reason else "")
+                + (f" *In hindsight:* {claim.hindsight}" if claim.hindsight else "")
+            ),
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from longfat.errors import LabelError, RoomError
 from longfat.paper import _files
-from longfat.paper._verdict import ClaimVerdict, judge, untestable
+from longfat.paper._causes import Fact, cause_here, committed_facts, filled
+from longfat.paper._changes import Changes
+from longfat.paper._claims import quoted
+from longfat.paper._results import results
+from longfat.paper._verdict import ClaimVerdict, explained, judge, untestable
 from longfat.study._plan import Plan, Rows, Spent
 from longfat.study._points import Sweep
 
@@ -36,12 +41,14 @@ class FigureResult:
         module: The experiment.
         rows: What was measured.
         verdicts: The verdicts on its claims, in the order of `claims.toml`.
+        facts: What causes quote besides, by id.
         pictures: By the stem of their files.
     """
 
     module: Module
     rows: Rows
     verdicts: list[ClaimVerdict]
+    facts: dict[str, Fact]
     pictures: dict[str, Figure]
 
 
@@ -56,6 +63,7 @@ class Remade:
         loose: Verdicts on claims that belong to no figure.
         spent: What the simulations cost, of all papers remade together, each counted once.
         wall_s: How long these took, in seconds.
+        changes: What was changed in the room for this run.
     """
 
     room: Room
@@ -64,6 +72,12 @@ class Remade:
     loose: list[ClaimVerdict] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
     wall_s: float = 0.0
+    changes: Changes = field(default_factory=Changes)
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        """What causes quote besides the numbers of claims, by id."""
+        return {name: fact for figure in self.figures for name, fact in figure.facts.items()}
 
     @property
     def verdicts(self) -> list[ClaimVerdict]:
@@ -72,12 +86,26 @@ class Remade:
         every = [verdict for figure in self.figures for verdict in figure.verdicts]
         return sorted([*every, *self.loose], key=lambda verdict: order[verdict.claim.id])
 
+    @cached_property
+    def committed(self) -> dict[str, Any] | None:
+        """The results that the room keeps at this scale."""
+        return results(self.room, self.scale)
+
     def to_dict(self, files: Sequence[str]) -> dict[str, Any]:
         """The result as plain data: what `--json` prints and `claims.json` holds."""
+        claims = [verdict.to_dict() for verdict in self.verdicts]
+        told: dict[str, Any] = {"paper": self.room.slug, "scale": self.scale}
+        if self.changes:
+            told["changes"] = self.changes.to_dict()
+            committed = {
+                entry["id"]: entry for entry in (self.committed or {"claims": []})["claims"]
+            }
+            for claim in claims:
+                claim["committed"] = committed.get(claim["id"])
         return {
-            "paper": self.room.slug,
-            "scale": self.scale,
-            "claims": [verdict.to_dict() for verdict in self.verdicts],
+            **told,
+            "claims": claims,
+            "facts": {name: fact.to_dict() for name, fact in sorted(self.facts.items())},
             "files": list(files),
             "engine": {**vars(self.spent), "wall_s": self.wall_s},
         }
@@ -106,6 +134,8 @@ class Remaking:
         figure: str | None = None,
         cache: Cache | None = None,
         fresh: bool = False,
+        changes: Changes | None = None,
+        commit: bool = False,
     ) -> None:
         """Loads the rooms and plans all runs; nothing is simulated yet.
 
@@ -115,6 +145,8 @@ class Remaking:
             figure: Only this experiment of each room, and its claims.
             cache: Where finished runs are kept.
             fresh: Simulate everything, even what is cached.
+            changes: What to change in the rooms first.
+            commit: Whether the results will be committed, and with them the causes as they are now.
 
         Raises:
             RoomError: A room is wrong.
@@ -130,7 +162,11 @@ class Remaking:
             if figure in (None, module.about.id)
         ]
         self._rooms = rooms
+        self.changes = changes or Changes()
+        self._commit = commit
         self._sweeps = [_sweep(room, module, scale) for room, module in self._chosen]
+        if self.changes:
+            self._sweeps = self.changes.applied(self._sweeps)
         try:
             self.plan = Plan(self._sweeps, cache=cache, fresh=fresh)
         except LabelError as error:
@@ -151,24 +187,61 @@ class Remaking:
         for (room, module), sweep, measured in zip(self._chosen, self._sweeps, rows, strict=True):
             made[room.slug].append(self._finish(room, module, sweep, measured))
         return [
-            Remade(room, self.scale, made[room.slug], self._loose(room), self.plan.spent)
+            self._explained(
+                Remade(
+                    room,
+                    self.scale,
+                    made[room.slug],
+                    self._loose(room),
+                    self.plan.spent,
+                    changes=self.changes,
+                )
+            )
             for room in self._rooms
         ]
+
+    def _explained(self, remade: Remade) -> Remade:
+        """With the reasons of its verdicts, which may quote any experiment of the room."""
+        known = committed_facts(remade.room, remade.committed)
+        now = remade.facts | {each.claim.id: Fact.claimed(each) for each in remade.verdicts}
+        facts = known | now
+
+        def reason(verdict: ClaimVerdict) -> ClaimVerdict:
+            if self._commit:
+                return explained(verdict, filled(verdict.claim, facts))
+            cause = cause_here(verdict, facts, known, changed=bool(self.changes))
+            return explained(verdict, cause)
+
+        figures = [
+            replace(figure, verdicts=[reason(verdict) for verdict in figure.verdicts])
+            for figure in remade.figures
+        ]
+        return replace(remade, figures=figures)
 
     def _finish(self, room: Room, module: Module, sweep: Sweep, rows: Rows) -> FigureResult:
         wanted = [claim for claim in room.claims if claim.figure == module.about.id]
         answers = dict(_call(module, "claims", rows))
         _check_answers(module, wanted, answers, self.scale)
         verdicts = [judge(claim, answers.get(claim.id), self.scale) for claim in wanted]
+        facts = {} if module.facts is None else dict(_call(module, "facts", rows))
+        _check_facts(room, module, facts)
         from longfat.paper import plots
 
         drawn = _call(module, "draw", rows)
         parts = drawn if isinstance(drawn, Mapping) else {"": drawn}
         pictures = {}
         for name, picture in parts.items():
-            plots.head(picture, module.about, room.slug, self.scale, sweep.seed_counts)
+            plots.head(
+                picture,
+                module.about,
+                room.slug,
+                self.scale,
+                sweep.seed_counts,
+                changes=self.changes.in_words,
+            )
             pictures[f"{module.about.id}-{name}".rstrip("-")] = picture
-        return FigureResult(module, rows, verdicts, pictures)
+        numbers = {name: Fact.of(answer) for name, answer in facts.items()}
+        return FigureResult(module, rows, verdicts, numbers, pictures)
 
     def _loose(self, room: Room) -> list[ClaimVerdict]:
         if self._figure is not None:
@@ -218,6 +291,26 @@ def _check_answers(
         if claim.id not in answers and scale not in claim.untestable:
             message = f"{module.path}: it does not answer its claim `{claim.id}`"
             raise RoomError(message)
+
+
+def _check_facts(room: Room, module: Module, facts: Mapping[str, object]) -> None:
+    claimed = {claim.id for claim in room.claims}
+    for name in facts:
+        if not name.startswith(f"{module.about.id}/"):
+            message = f"{module.path}: the fact `{name}` must be called {module.about.id}/…"
+            raise RoomError(message)
+        if name in claimed:
+            message = f"{module.path}: `{name}` is a claim, which causes can quote; it cannot be a fact too"
+            raise RoomError(message)
+    for claim in room.claims:
+        for name in quoted(claim):
+            if name.startswith(f"{module.about.id}/") and name not in claimed and name not in facts:
+                known = ", ".join(facts) or "none"
+                message = (
+                    f'{room.path / "claims.toml"}: claim "{claim.id}": its cause quotes `{name}`, but '
+                    f"{module.path.name} gives no such fact; its facts are: {known}"
+                )
+                raise RoomError(message)
 
 
 def _save(picture: Figure, folder: Path, stem: str) -> list[str]:

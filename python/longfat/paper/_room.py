@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import shipped
 from longfat.errors import RoomError
-from longfat.paper._claims import read_claims, read_deviations
+from longfat.paper._claims import quoted, read_claims, read_deviations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -58,6 +58,7 @@ class Module:
     measure: Callable[[Measured], Row | list[Row]]
     claims: Callable[[pl.DataFrame], Mapping[str, Answer]]
     draw: Callable[[pl.DataFrame], Figure | Mapping[str, Figure]]
+    facts: Callable[[pl.DataFrame], Mapping[str, Answer]] | None = None
 
 
 class Room:
@@ -117,7 +118,21 @@ class Room:
                     f"`{claim.figure}`; the modules of the room are: {known}"
                 )
                 raise RoomError(message)
+        self._check_quotes(found)
         return dict(sorted(found.items(), key=lambda item: _natural(item[0])))
+
+    def _check_quotes(self, modules: Mapping[str, Module]) -> None:
+        """Refuses a cause that quotes neither a claim nor an experiment of the room."""
+        claimed = {claim.id for claim in self.claims}
+        for claim in self.claims:
+            for name in quoted(claim):
+                having_facts = (m.about.id for m in modules.values() if m.facts is not None)
+                if name not in claimed and not any(name.startswith(f"{i}/") for i in having_facts):
+                    message = (
+                        f'{self.path / CLAIMS}: claim "{claim.id}": its cause quotes `{name}`, neither a '
+                        "claim nor a fact of an experiment: let the function `facts` of one return it"
+                    )
+                    raise RoomError(message)
 
     @cached_property
     def figure_ids(self) -> list[str]:
@@ -175,6 +190,7 @@ def _module(path: Path, loaded: ModuleType) -> Module:
         message = f"{path}: it has FIGURE but no function `{missing[0]}`"
         raise RoomError(message)
     functions: dict[str, Any] = {name: getattr(loaded, name) for name in _NEEDED}
+    functions["facts"] = getattr(loaded, "facts", None)
     return Module(about, path, **functions)
 
 

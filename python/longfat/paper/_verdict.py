@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.paper._claims import Untestable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from longfat.paper._claims import Claim, Scale
+    from longfat.study._statistics import Estimate
 
 _SCALES = {"s": TIME, "bit/s": RATE}
 _LEAST, _MOST = 1e-2, 1e6
@@ -69,6 +70,7 @@ class ClaimVerdict:
             "requirement": self.claim.requirement,
             "seeds": self.seeds,
             "decided": self.decided,
+            "hindsight": self.claim.hindsight,
             "reason": self.reason,
         }
 
@@ -93,39 +95,74 @@ def from_dict(claim: Claim, entry: dict[str, Any]) -> ClaimVerdict:
 
 
 def judge(claim: Claim, answer: Answer, scale: Scale) -> ClaimVerdict:
-    """The verdict: the mean against the criterion, and how sure it is."""
+    """The verdict: the mean against the criterion, and how sure it is. `explained` says why."""
     if scale in claim.untestable:
         return untestable(claim, claim.untestable[scale])
     if isinstance(answer, Untestable):
         return untestable(claim, answer.reason)
     by_seed = isinstance(answer, Iterable)
-    values = list(answer) if isinstance(answer, Iterable) else [answer]
-    known = estimate(values)
+    known = estimated(answer)
     if known.mean is None or not math.isfinite(known.mean):
         return untestable(
             claim, "there is nothing to measure" if known.mean is None else "no number"
         )
     low, high = claim.bounds
-    holds = low <= known.mean <= high
-    reasons = [] if holds else [claim.cause or "no cause is given in claims.toml"]
-    interval = None
+    interval = interval_of(known)
     decided: bool | None = None if by_seed else True
-    if known.half_width is not None and math.isfinite(abs(known.mean) + known.half_width):
-        interval = (known.mean - known.half_width, known.mean + known.half_width)
-        crossed = [bound for bound in (low, high) if interval[0] < bound < interval[1]]
-        decided = not crossed
-        if crossed:
-            bounds = " and ".join(show(bound, claim.unit) for bound in crossed)
-            reasons.append(f"undecided with {known.n} seeds: the interval crosses {bounds}")
+    if interval is not None:
+        decided = not any(interval[0] < bound < interval[1] for bound in (low, high))
     return ClaimVerdict(
         claim,
-        "reproduced" if holds else "differs",
+        "reproduced" if low <= known.mean <= high else "differs",
         value=known.mean,
         interval=interval,
         seeds=known.n if by_seed else None,
         decided=decided,
-        reason="; ".join(reasons),
     )
+
+
+def explained(verdict: ClaimVerdict, cause: str) -> ClaimVerdict:
+    """The verdict with its reason: the cause if it differs, and the bounds that its interval crosses."""
+    if verdict.verdict == "not testable":
+        return verdict
+    reasons = [cause] if verdict.verdict == "differs" else []
+    if verdict.interval is not None and verdict.decided is False:
+        low, high = verdict.interval
+        crossed = [bound for bound in verdict.claim.bounds if low < bound < high]
+        bounds = " and ".join(show(bound, verdict.claim.unit) for bound in crossed)
+        reasons.append(f"undecided with {verdict.seeds} seeds: the interval crosses {bounds}")
+    return replace(verdict, reason="; ".join(reasons))
+
+
+def estimated(answer: Iterable[float | None] | float | None) -> Estimate:
+    """The mean over the seeds with its interval; or the one value."""
+    return estimate(list(answer) if isinstance(answer, Iterable) else [answer])
+
+
+def interval_of(known: Estimate) -> tuple[float, float] | None:
+    """The 95 % confidence interval, if there is one."""
+    if known.mean is None or known.half_width is None:
+        return None
+    if not math.isfinite(abs(known.mean) + known.half_width):
+        return None
+    return known.mean - known.half_width, known.mean + known.half_width
+
+
+def counts(verdicts: Sequence[ClaimVerdict]) -> str:
+    """How many verdicts there are of each kind, how many are undecided, and how many were chosen in hindsight.
+
+    >>> counts([])
+    'no claims'
+    """
+    words = [verdict.verdict for verdict in verdicts]
+    kinds = ("reproduced", "differs", "not testable")
+    told = ", ".join(f"{words.count(word)} {word}" for word in kinds if word in words)
+    more = (
+        ("undecided", sum(verdict.decided is False for verdict in verdicts)),
+        ("chosen in hindsight", sum(bool(verdict.claim.hindsight) for verdict in verdicts)),
+    )
+    of_them = [f"{number} {word}" for word, number in more if number]
+    return "; of them ".join([told, " and ".join(of_them)] if of_them else [told or "no claims"])
 
 
 def show(value: float, unit: str) -> str:
@@ -139,12 +176,16 @@ def show(value: float, unit: str) -> str:
 
 def show_estimate(verdict: ClaimVerdict) -> str:
     """Our number with half of its interval: `97.9 ± 0.1 %`."""
-    if verdict.value is None:
+    return show_number(verdict.value, verdict.interval, verdict.claim.unit)
+
+
+def show_number(value: float | None, interval: tuple[float, float] | None, unit: str) -> str:
+    """A number with half of its interval, if it has one; a dash if there is no number."""
+    if value is None:
         return "–"
-    if verdict.interval is None:
-        return show(verdict.value, verdict.claim.unit)
-    low, high = verdict.interval
-    return _together([verdict.value, (high - low) / 2], verdict.claim.unit)
+    if interval is None:
+        return show(value, unit)
+    return _together([value, (interval[1] - interval[0]) / 2], unit)
 
 
 def show_criterion(claim: Claim) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib.container import ErrorbarContainer
@@ -51,10 +52,15 @@ _LOOKS: dict[str, tuple[str, str, str]] = {
 }
 """Colour, marker and name of each controller: the same in every picture of every paper."""
 
+_SHOWN: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
+"""What the curves of a picture are, where they are not means."""
+
 _HEAD = 1.35
 _MOST_POINTS = 400
 _ASIDE = 0.012
 """How far apart coinciding lines are drawn on a logarithmic axis, in decades."""
+
+_SAME_PLACE = 1e-9
 
 FAINT = "#6b6b6b"
 """Colour of what stays in the background: remarks and reference lines."""
@@ -151,7 +157,7 @@ def over(
         where = line[x] * 10 ** (_ASIDE * aside) if log else line[x]
         panel.errorbar(
             where.to_list(),
-            (factor * line[y]).to_list(),
+            (factor * line[y].cast(float).fill_null(math.nan)).to_list(),
             yerr=None if half.null_count() == len(half) else (factor * half.fill_null(0)).to_list(),
             color=looks[0],
             marker=looks[1],
@@ -224,6 +230,86 @@ def geometric(values: Sequence[float]) -> tuple[float, float, float]:
     return middle, middle * float(1 - np.exp(-half)), middle * float(np.exp(half) - 1)
 
 
+def times(
+    panel: Axes,
+    rows: pl.DataFrame,
+    *,
+    x: str,
+    y: str,
+    by: str = "control",
+    end: float,
+    log: bool = False,
+    **labels: object,
+) -> None:
+    """Draws how long something took, like `over`, where some runs end before it has happened.
+
+    Such a run has null in the column `y`, and no place among the means: a point says below how many of its runs
+    the mean is of, and where not a single run came so far an open arrow points up from the end of the runs.
+
+    Args:
+        panel: Where.
+        rows: The rows of an experiment.
+        x: The label along the axis, which is a number.
+        y: The measured time; null where the run ended first.
+        by: The label that distinguishes the lines.
+        end: How long the runs were watched, in the unit of `y`.
+        log: Whether the axis of `x` is logarithmic.
+        labels: Only the rows with these labels.
+    """
+    chosen = at(rows, **labels) if labels else rows
+    over(panel, chosen, x=x, y=y, by=by, log=log)
+    places = chosen.select(by, x, y).sort(x, maintain_order=True)
+    order = places[x].cast(float).unique().sort().to_list()
+    groups = list(places.group_by(by, maintain_order=True))
+    for index, (key, line) in enumerate(groups):
+        tint = _LOOKS.get(str(key[0]), (style.COLOURS[index % len(style.COLOURS)], "o", ""))[0]
+        aside = index - (len(groups) - 1) / 2
+        for place in order:
+            at_place = line.filter((line[x].cast(float) - place).abs() <= _SAME_PLACE * abs(place))
+            reached = len(at_place) - at_place[y].null_count()
+            if reached == len(at_place):
+                continue
+            where = place * 10 ** (_ASIDE * aside) if log else place
+            if reached:
+                middle = float(at_place[y].drop_nulls().cast(float).sum()) / reached
+                told = f"{reached} of {len(at_place)}"
+                _count(panel, (where, middle), told, tint, above=True)
+            else:
+                never(panel, (where, end), tint)
+
+
+def never(
+    panel: Axes, place: tuple[float, float], tint: str, *, along: Literal["x", "y"] = "y"
+) -> None:
+    """Marks a time that was not reached: an arrow from where the runs end, towards later.
+
+    Args:
+        panel: Where.
+        place: The end of the runs, in the coordinates of the panel.
+        tint: Its colour.
+        along: The axis that has the time.
+    """
+    arrow = r"$\uparrow$" if along == "y" else r"$\rightarrow$"
+    panel.plot(*([each] for each in place), marker=arrow, color=tint, markersize=11, zorder=9)
+    _count(panel, place, "never", tint, above=along == "x")
+
+
+def _count(
+    panel: Axes, place: tuple[float, float], text: str, tint: str, *, above: bool = False
+) -> None:
+    panel.annotate(
+        text,
+        place,
+        xytext=(0, 8 if above else -9),
+        textcoords="offset points",
+        ha="center",
+        va="bottom" if above else "top",
+        fontsize=8,
+        color=tint,
+        zorder=9,
+    )
+
+
 def note(
     panel: Axes,
     text: str,
@@ -293,18 +379,47 @@ def kind_of(figure: str) -> str | None:
     return f"{kind.capitalize()} {number}" if kind in ("figure", "table") else None
 
 
-def head(figure: Figure, about: Experiment, slug: str, scale: str, seeds: Sequence[int]) -> None:
-    """Writes the titles of a picture: what it shows; paper, figure and scale; how many seeds a point has."""
+def shows(figure: Figure, what: str) -> None:
+    """Says what the curves of a picture are where they are not means over the seeds: `seed 1`.
+
+    The runner writes it into the title.
+    """
+    _SHOWN[figure] = what
+
+
+def head(
+    figure: Figure,
+    about: Experiment,
+    slug: str,
+    scale: str,
+    seeds: Sequence[int],
+    *,
+    changes: str = "",
+) -> None:
+    """Writes the titles of a picture: what it shows; paper, figure and scale; how many seeds a point has.
+
+    Args:
+        figure: The picture.
+        about: Its experiment.
+        slug: The room.
+        scale: `quick` or `full`.
+        seeds: How many seeds each point has.
+        changes: What was changed in the room, if anything was.
+    """
     parts = [
         slug,
         *([] if kind_of(about.id) is None else [str(kind_of(about.id))]),
         f"{scale} scale",
     ]
     fewest, most = min(seeds, default=0), max(seeds, default=0)
-    if most == 1:
+    if figure in _SHOWN:
+        parts.append(_SHOWN[figure])
+    elif most == 1:
         parts.append("1 seed")
     elif most:
         number = plural(most, "seed") if fewest == most else f"{fewest} to {plural(most, 'seed')}"
         parts.append(f"mean of {number} with its 95 % interval")
+    if changes:
+        parts.append(f"changed: {changes}")
     with style.applied():
         style.title(figure, about.title, " · ".join(parts))
