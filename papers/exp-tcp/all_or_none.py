@@ -1,7 +1,7 @@
 """Figures 2, 3, 4 and 7 again, with all flows paced and with none: what the law does, and what pacing does.
 
-The paper paces EXP-TCP and says nothing about the others. In its figures here EXP-TCP paces and the others do not, so
-that two things differ at once.
+The paper paces EXP-TCP and says nothing about the others. In its figures here EXP-TCP paces and the others do
+not, so that two things differ at once.
 """
 
 from collections.abc import Iterator
@@ -27,6 +27,8 @@ CAPACITY, FLOWS, SHORT, CHANGE = "capacity", "flows", "short flows", "change"
 """What is varied: as in Figures 2, 3, 4 and 7."""
 CAPACITIES = {10e6: 10, 40e6: 10, 160e6: 10, 640e6: 5, 2.56e9: 3, 10e9: 3}
 """Capacities in bit/s, and the seeds of each at full scale; the last two only with all paced."""
+EXTREME = ("reno", "stcp", "exp")
+"""Who is run at the largest capacity: those about which the paper says something there."""
 QUARTER = 125e6
 """A quarter of the paper's 500 Mbit/s for a quarter of its flows: the windows are the same."""
 NUMBERS = (2, 16, 128)
@@ -65,13 +67,15 @@ def labels(kind: str, at_: float | None, *, paced: bool) -> dict[str, Any]:
 def over_capacities(control: str, *, full: bool, paced: bool) -> Iterator[Point]:
     """Figure 2."""
     for rate, seeds in CAPACITIES.items():
-        if rate <= 160e6 or (full and (paced or rate < 1e9)):
+        large = full and (paced or rate < 1e9) and (rate < 10e9 or control in EXTREME)
+        if rate <= 160e6 or large:
             yield dumbbell(
                 rate,
                 control,
                 seeds=seeds if full else 3,
                 set=paced_or_not(control, LONG, paced=paced),
-                **labels(CAPACITY, rate, paced=paced), phase_s=None,
+                **labels(CAPACITY, rate, paced=paced),
+                phase_s=None,
             )
 
 
@@ -84,7 +88,8 @@ def over_flows(control: str, *, full: bool, paced: bool) -> Iterator[Point]:
             flows=number,
             seeds=10 if full else 3,
             set=paced_or_not(control, LONG, paced=paced) | {"duration": "60 s"},
-            **labels(FLOWS, number, paced=paced), phase_s=None,
+            **labels(FLOWS, number, paced=paced),
+            phase_s=None,
         )
 
 
@@ -100,7 +105,8 @@ def over_loads(control: str, *, full: bool, paced: bool) -> Iterator[Point]:
             flows=4,
             seeds=10 if full else 3,
             set=changes | {"duration": "60 s"},
-            **labels(SHORT, load, paced=paced), phase_s=None,
+            **labels(SHORT, load, paced=paced),
+            phase_s=None,
         )
         yield replace(point, scenario="web.toml")
 
@@ -132,7 +138,8 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
             f"all-or-none/{name}/full": per_seed(change, "at_end", control="exp"),
             f"all-or-none/{name}/reno": slowest(change),
         }
-    hstcp = at(capacity, control="hstcp").filter(pl.col("at") >= 40e6, pl.col("at") < 1e9)
+    both = pl.col("at").filter(~pl.col("paced")).max()
+    hstcp = at(capacity, control="hstcp").filter(pl.col("at") == both)
     sides = hstcp.with_columns(
         pl.when("paced").then(pl.lit("paced")).otherwise(pl.lit("unpaced")).alias("sides")
     )
@@ -141,17 +148,41 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         what = pl.col("paced") - pl.col("unpaced")
         if name == "signals":
             what = pl.col("paced") / pl.col("unpaced")
-        answers[f"all-or-none/hstcp/{name}"] = extreme(wide, what, "at", largest=name == "signals")
-    if capacity["at"].max() < 10e9:
+        answers[f"all-or-none/hstcp/{name}"] = per_seed(wide, what.first())
+    if 10e9 not in capacity["at"]:
         return answers
-    paced = at(capacity, paced=True)
-    largest = across(paced, "control", "utilisation", keep=["at"], at=10e9)
+    everyone = at(capacity, paced=True)
+    largest = across(everyone, "control", "utilisation", keep=["at"], at=10e9)
     return answers | {
-        "all-or-none/paced/stcp/drop": fall(at(paced, control="stcp"), 640e6, 10e9),
+        "all-or-none/paced/stcp/drop": fall(at(everyone, control="stcp"), 640e6, 10e9),
         "all-or-none/paced/reno/lowest": per_seed(
-            largest, (pl.col("reno") - pl.min_horizontal("hstcp", "stcp", "exp")).first()
+            largest, (pl.col("reno") - pl.min_horizontal("stcp", "exp")).first()
         ),
     }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Utilisation at some points, and after the change how many runs come back to 95 %, and when."""
+    found: dict[str, Answer] = {}
+    most = max(CAPACITIES) if rows["at"].max() == max(CAPACITIES) else 160e6
+    places = {"40M": (CAPACITY, 40e6), "largest": (CAPACITY, most), "two": (FLOWS, 2.0)}
+    for name, paced in (("paced", True), ("unpaced", False)):
+        for place, (kind, where) in places.items():
+            here = rows.filter(
+                pl.col("kind") == kind, pl.col("at") == where, pl.col("paced") == paced
+            )
+            for control in here["control"].unique():
+                found[f"all-or-none/{place}/{control}/{name}"] = per_seed(
+                    here, "utilisation", control=control
+                )
+        change = at(rows, kind=CHANGE, paced=paced)
+        for control in CONTROLS:
+            response = at(change, control=control)["response_s"]
+            found[f"all-or-none/reached/{control}/{name}"] = float(response.count())
+            found[f"all-or-none/response/{control}/{name}"] = per_seed(
+                change, "response_s", control=control
+            )
+    return found
 
 
 def fall(rows: pl.DataFrame, start: float, end: float) -> list[float]:
@@ -162,14 +193,14 @@ def fall(rows: pl.DataFrame, start: float, end: float) -> list[float]:
 
 
 def quickest(rows: pl.DataFrame) -> list[float | None]:
-    """The response of EXP-TCP over that of the quickest other; who never gets there is given all the time there is."""
+    """The response of EXP-TCP over that of the quickest other; who never gets there is given all the time."""
     given = rows.with_columns(pl.col("response_s").fill_null(pl.col("phase_s")))
     wide = across(given, "control", "response_s", keep=[])
     return per_seed(wide, (pl.col("exp") / pl.min_horizontal(*RIVALS)).first())
 
 
 def slowest(rows: pl.DataFrame) -> list[float | None]:
-    """The response of TCP over that of the slowest other; who never gets there is given all the time there is."""
+    """The response of TCP over that of the slowest other; who never gets there is given all the time."""
     given = rows.with_columns(pl.col("response_s").fill_null(pl.col("phase_s")))
     wide = across(given, "control", "response_s", keep=[])
     return per_seed(wide, (pl.col("reno") / pl.max_horizontal("hstcp", "stcp", "exp")).first())
@@ -177,8 +208,8 @@ def slowest(rows: pl.DataFrame) -> list[float | None]:
 
 def draw(rows: pl.DataFrame) -> Figure:
     """All paced above, none below: utilisation against what is varied, and how long the change takes."""
-    figure, axes = plots.grid(2, 4, width=15, height=8.4, sharey="col")
-    figure.subplots_adjust(wspace=0.26, hspace=0.3)
+    figure, axes = plots.grid(2, 4, width=15, height=8.4)
+    figure.subplots_adjust(wspace=0.34, hspace=0.34, top=0.82)
     for line, paced in zip(axes, (True, False), strict=True):
         part = at(rows, paced=paced)
         for panel, (kind, label) in zip(line, AXES.items(), strict=False):
@@ -191,37 +222,30 @@ def draw(rows: pl.DataFrame) -> Figure:
                 panel.set_xticks(places, [f"{place:g}" for place in places])
             else:
                 panel.set_xticks(places, [f"{100 * place:g}" for place in places])
-            panel.set_ylim(top=101)
             panel.set_xlabel(label)
         line[0].set_ylabel("utilisation (%)")
         line[0].set_title(
             "all paced" if paced else "none paced", loc="left", fontsize=12, fontweight="bold"
         )
         responses(line[-1], at(part, kind=CHANGE))
+    for upper, lower in zip(*axes[:, :-1], strict=True):
+        least = min(panel.get_ylim()[0] for panel in (upper, lower))
+        for panel in (upper, lower):
+            panel.set_ylim(max(0, least), 101)
     plots.legend(figure, axes[0, 0])
     return figure
 
 
 def responses(panel: Axes, rows: pl.DataFrame) -> None:
-    """How long each run takes; a hollow mark at the edge where it never gets there."""
+    """How long each run takes; an arrow at the end where it never gets there."""
     phase = float(rows["phase_s"][0])
     for place, control in enumerate(reversed(CONTROLS)):
         values = at(rows, control=control)["response_s"]
         known = values.drop_nulls().to_list()
         colour = plots.colour(control)
         panel.plot(known, [place] * len(known), "o", color=colour, alpha=0.6, markersize=6)
-        never = len(values) - len(known)
-        if never:
-            panel.plot([phase], [place], ">", color=colour, markerfacecolor="white", markersize=8)
-            panel.annotate(
-                f"never in {never} of {len(values)}",
-                (phase, place),
-                xytext=(-7, 7),
-                textcoords="offset points",
-                ha="right",
-                fontsize=9,
-                color=plots.FAINT,
-            )
+        if len(known) < len(values):
+            plots.never(panel, (phase, place), colour, along="x")
     panel.set_yticks(range(len(CONTROLS)), [plots.name(control) for control in reversed(CONTROLS)])
     panel.set(xlim=(0, 1.06 * phase), ylim=(-0.6, len(CONTROLS) - 0.4))
     panel.grid(visible=False, axis="y")

@@ -116,19 +116,10 @@ def exponents(rows: pl.DataFrame, control: str, column: str = "share") -> list[f
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Exponents fitted per seed; utilisation of the least used link."""
-    many = at(rows, each=MANY)
     rows = at(rows, each=EACH)
     answers: dict[str, Answer] = {
         f"bottlenecks/{control}/share": exponents(rows, control) for control in CONTROLS
     }
-    for control in ("hstcp", "exp"):
-        few = at(rows, control=control, hops=2)
-        answers[f"bottlenecks/{control}/many"] = [
-            more - fewer
-            for more, fewer in zip(
-                exponents(many, control, "share"), exponents(few, control, "share"), strict=True
-            )
-        ]
     answers["bottlenecks/exp/stcp"] = [
         exp - stcp
         for exp, stcp in zip(exponents(rows, "exp"), exponents(rows, "stcp"), strict=True)
@@ -144,6 +135,18 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         rows, pl.col("utilisation").min(), control="exp"
     )
     return answers
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The exponent over two links, with two flows and with eight; that of decreases per packet."""
+    few, many = (at(rows, each=each, hops=2) for each in (EACH, MANY))
+    found: dict[str, Answer] = {}
+    for control in ("hstcp", "exp"):
+        found[f"bottlenecks/{control}/two"] = exponents(few, control)
+        found[f"bottlenecks/{control}/eight"] = exponents(many, control)
+    for control in ("hstcp", "stcp", "exp"):
+        found[f"bottlenecks/{control}/events"] = exponents(at(rows, each=EACH), control, "events")
+    return found
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -60,13 +61,17 @@ def ticks(axis: object, values: Sequence[float]) -> None:
 
 
 def shares(panel: Axes, rows: pl.DataFrame, column: str, x: str = "rate_bit_s") -> None:
-    """A line for each controller: mean shares in per cent on a logarithmic axis, from which zero is not left out.
+    """A line for each controller: mean shares in per cent on a logarithmic axis that has zero, too.
 
     A mean of zero is a hollow mark on the lowest line, which says `none`.
     """
-    means = rows.group_by("control", x, maintain_order=True).agg(100 * pl.col(column).mean()).sort(x)
-    seen = means.filter(pl.col(column) > 0)[column]
-    least = 10.0 ** math.floor(math.log10(seen.min() if len(seen) else 1.0))
+    means = (
+        rows.group_by("control", x, maintain_order=True)
+        .agg((100 * pl.col(column).mean()).alias(column))
+        .sort(x)
+    )
+    seen = [float(value) for value in means[column] if value > 0]
+    least = 10.0 ** math.floor(math.log10(min(seen, default=1.0)))
     none = least / 3
     places = sorted(means[x].unique().to_list())
     for index, ((key,), line) in enumerate(means.group_by("control", maintain_order=True)):
@@ -74,9 +79,19 @@ def shares(panel: Axes, rows: pl.DataFrame, column: str, x: str = "rate_bit_s") 
         aside = 10 ** (0.012 * (index - 1.5))
         at = [place * aside for place in line[x]]
         values = [value if value > 0 else none for value in line[column]]
-        looks = {"color": plots.colour(label), "marker": plots.marker(label), "markersize": 5.5}
+        looks: dict[str, Any] = {
+            "color": plots.colour(label),
+            "marker": plots.marker(label),
+            "markersize": 5.5,
+        }
         panel.plot(
-            at, values, linewidth=1.6, markeredgecolor="white", markeredgewidth=0.6, zorder=4, **looks
+            at,
+            values,
+            linewidth=1.6,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=4,
+            **looks,
         )
         zeros = [place for place, value in zip(at, line[column], strict=True) if value <= 0]
         panel.plot(
@@ -87,7 +102,9 @@ def shares(panel: Axes, rows: pl.DataFrame, column: str, x: str = "rate_bit_s") 
     panel.xaxis.set_minor_locator(NullLocator())
     panel.margins(x=0.06)
     top = panel.get_ylim()[1]
-    decades = [10.0**power for power in range(round(math.log10(least)), math.floor(math.log10(top)) + 1)]
+    decades = [
+        10.0**power for power in range(round(math.log10(least)), math.floor(math.log10(top)) + 1)
+    ]
     panel.set_yticks([none, *decades])
     panel.yaxis.set_major_formatter(FuncFormatter(lambda y, _: "none" if y < least else f"{y:g}"))
     panel.yaxis.set_minor_locator(NullLocator())

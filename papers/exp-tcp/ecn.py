@@ -55,7 +55,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "ecn/utilisation": per_seed(across(rows, "ecn", "utilisation", keep=keep), change),
         "ecn/queue": per_seed(across(rows, "ecn", "queue_mean", keep=keep), change),
         "ecn/loss": per_seed(lost, pl.col("marks").sum() / pl.col("drops").sum()),
-        "ecn/loss/one-way": per_seed(alone, pl.col("drop_rate").max()),
+        "ecn/loss/one-way": [
+            one / both if one is not None and both else None
+            for one, both in zip(
+                per_seed(alone, pl.col("drop_rate").sum()),
+                per_seed(lost, pl.col("drops").sum()),
+                strict=True,
+            )
+        ],
     }
 
 

@@ -23,7 +23,7 @@ BELOW = (("drop_rate", "dropped (%)"), ("mark_rate", "marked (%)"))
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller with every number of flows. At a quarter of the capacity, a quarter of the flows."""
     quick = scale == "quick"
-    for flows in [2 * 4**k for k in range(4)] if quick else (2, 8, 32, 128, 256, 512):
+    for flows in [2 * 4**k for k in range(4)] if quick else (2, 16, 128, 256, 512):
         for control in CONTROLS:
             yield dumbbell(
                 125e6 if quick else 500e6,
@@ -63,6 +63,14 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
             queue, exp - pl.min_horizontal(*RIVALS), "number", largest=True
         ),
     }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Utilisation of EXP-TCP minus that of the best other, for each number of flows."""
+    used = across(rows, "control", "utilisation", keep=["number"])
+    ahead = pl.col("exp") - pl.max_horizontal(*RIVALS)
+    numbers = sorted(rows["number"].unique())
+    return {f"figure-3/ahead/{number}": per_seed(used, ahead, number=number) for number in numbers}
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -19,6 +19,7 @@ FIGURE = Experiment(
     by=("kind", "time_s", "flow"),
 )
 FULL = 0.95
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 5}
 SHOWN = 5
 MOST_POINTS = 150
 
@@ -28,7 +29,7 @@ Numbers = NDArray[np.float64]
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller."""
     for control in CONTROLS:
-        yield change(control, scale, seeds=5 if scale == "full" else 3)
+        yield change(control, scale, seeds=SEEDS[scale])
 
 
 def change(
@@ -168,6 +169,20 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     }
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How many runs of each controller come back to 95 %."""
+    run = rows.filter(kind="run")
+    return {
+        f"figure-7/reached/{control}": float(
+            run.filter(pl.col("control") == control)["response_s"].count()
+        )
+        for control in CONTROLS
+    } | {
+        f"figure-7/response/{control}": per_seed(run, "response_s", control=control)
+        for control in CONTROLS
+    }
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """The paper's grid: throughputs, utilisation, queue; a line for each controller."""
     figure, axes = plots.grid(4, 3, width=12.5, height=11.5, sharex=True, sharey="col")
@@ -223,15 +238,7 @@ def draw(rows: pl.DataFrame) -> Figure:
     )
     for panel in axes[-1]:
         panel.set_xlabel("time (s)")
-    figure.text(
-        1 - 0.25 / 12.5,
-        1 - 0.64 / 11.5,
-        "curves: the run of seed 1; numbers: all runs",
-        ha="right",
-        va="center",
-        fontsize=10,
-        color=plots.FAINT,
-    )
+    plots.shows(figure, "curves: seed 1; numbers: all runs")
     return figure
 
 

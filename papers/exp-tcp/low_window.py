@@ -24,7 +24,7 @@ def points(scale: Scale) -> Iterator[Point]:
     full = scale == "full"
     for low in COLUMNS:
         law = {"kind": "hstcp", "low_window": low}
-        for rate in (2.5e6, 10e6, 40e6, 160e6, 640e6) if full else (2.5e6, 10e6, 40e6, 160e6):
+        for rate in (2.5e6, 10e6, 40e6, 160e6):
             yield dumbbell(
                 rate,
                 "hstcp",

@@ -1,7 +1,8 @@
-"""Figures 5 and 6 with one thing changed: without slow start, without pacing, or drop-tail with unequal round trips."""
+"""Figures 5 and 6 with one thing changed: no slow start, no pacing, or drop-tail with unequal round trips."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,13 +12,13 @@ import figure_5
 import figure_6
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from sharing import CONTROLS, joining, runs, shares_and_fairness
+from shared import CONTROLS
+from sharing import joining, shares_and_fairness
 
 FIGURE = Experiment(
     id="newcomer",
     title="Figures 5 and 6 with one thing changed",
     question="What of their outcome comes from slow start, from pacing, and from RED?",
-    by=("kind", "time_s", "flow"),
 )
 AS_IS, NO_SLOW_START, NOT_PACED = "as in Figure 5", "no slow start", "not paced"
 ROUND_TRIPS, RED = "round trips of Figure 6", "as in Figure 6"
@@ -36,7 +37,7 @@ def points(scale: Scale) -> Iterator[Point]:
     round_trips = {
         f"flow.{name}.rtt": f"{1000 * rtt:.0f} ms" for name, rtt in figure_6.ROUND_TRIPS_S.items()
     }
-    changes = {
+    changes: dict[str, dict[str, Any]] = {
         AS_IS: {},
         NO_SLOW_START: {f"flow.{name}.initial_threshold": 2 for name in ("second", "third")},
         NOT_PACED: {f"flow.{name}.pacing": "none" for name in ("first", "second", "third")},
@@ -47,7 +48,7 @@ def points(scale: Scale) -> Iterator[Point]:
         for point in joining("quick", changes[variant], epochs=variant in (AS_IS, NOT_PACED)):
             if point.labels["control"] in controls:
                 labels = dict(point.labels) | {"variant": variant}
-                yield replace(point, labels=labels, seeds=10 if scale == "full" else 3)
+                yield replace(point, labels=labels, seeds=6 if scale == "full" else 3)
 
 
 def measure(run: Measured) -> Row:
@@ -92,8 +93,19 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     }
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How long the third flow waits, with and without slow start."""
+    return {
+        f"newcomer/waits/{control}/{name}": per_seed(
+            rows, "converged_s", control=control, variant=variant
+        )
+        for control in ("reno", "exp")
+        for name, variant in (("as-is", AS_IS), ("no-slow-start", NO_SLOW_START))
+    }
+
+
 def exact_map() -> float:
-    """Theory: the factor per epoch by which a log ratio shrinks, where it is large and all losses come together.
+    """Theory: the factor per epoch by which a large log ratio shrinks where all losses come together.
 
     Two windows grow from their own starts until together they fill path and queue. The factor is fitted as in
     Figure 5: to the epochs until the log ratio is 0.1, from one flow that has all and another with a hundredth.
@@ -118,18 +130,12 @@ def draw(rows: pl.DataFrame) -> Figure:
     for place, (variant, control) in enumerate(lines):
         part = at(rows, variant=variant, control=control).sort("seed")
         colour = plots.colour(control)
-        for panel, column in zip(axes[0], ("converged_s", "jain_end"), strict=True):
-            for value, reached in zip(part[column], part["reached"], strict=True):
-                never = column == "converged_s" and not reached
-                panel.plot(
-                    value,
-                    -place,
-                    ">" if never else "o",
-                    color=colour,
-                    markerfacecolor="white" if never else colour,
-                    alpha=0.7,
-                    markersize=7 if never else 6,
-                )
+        looks = {"color": colour, "alpha": 0.6, "markersize": 6, "linestyle": "none", "marker": "o"}
+        waits = part.filter("reached")["converged_s"].to_list()
+        axes[0, 0].plot(waits, [-place] * len(waits), **looks)
+        if len(waits) < len(part):
+            plots.never(axes[0, 0], (float(part["phase_s"][0]), -place), colour, along="x")
+        axes[0, 1].plot(part["jain_end"].to_list(), [-place] * len(part), **looks)
     for panel in axes[0]:
         panel.set_yticks(
             [-place for place in range(len(lines))],
@@ -138,6 +144,6 @@ def draw(rows: pl.DataFrame) -> Figure:
         panel.grid(visible=False, axis="y")
     axes[0, 0].set_xlim(left=0)
     axes[0, 0].set_xlabel("from the third start until Jain's index is 0.9 for good (s)")
-    plots.note(axes[0, 0], "hollow: never, within the run", (0.97, 0.97), ha="right", va="top")
     axes[0, 1].set_xlabel("Jain's index in the last sixth of the run")
+    plots.shows(figure, f"a dot for each of {rows['seed'].n_unique()} seeds")
     return figure

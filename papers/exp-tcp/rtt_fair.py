@@ -30,8 +30,8 @@ LOOKS = {PLAIN: (plots.colour("exp"), "D"), FAIR: ("#0B6E8A", "o")}
 def points(scale: Scale) -> Iterator[Point]:
     """Two flows with a short and two with a long round trip, around 40 ms, which is the reference.
 
-    At the largest ratio also with a reference of 76 ms, which is the middle with a full queue, and where nothing but
-    chance drops packets.
+    At the largest ratio also with a reference of 76 ms, which is the middle with a full queue, and where
+    nothing but chance drops packets.
     """
     rate, duration, seeds = ("40 Mbit/s", 90, 3) if scale == "quick" else ("120 Mbit/s", 200, 6)
     for queue in QUEUES:
@@ -53,16 +53,17 @@ def points(scale: Scale) -> Iterator[Point]:
                 }
                 if queue == "DropTail":
                     changes["link.bottleneck.queue"] = "drop-tail"
-                yield point(changes, queue, ratio, kind, seeds)
+                yield point(changes, queue, ratio, kind, seeds=seeds)
                 if queue == "DropTail" and ratio == LARGEST and kind == FAIR:
                     queued = control | {"reference_rtt": f"{QUEUED_S * 1e3:.0f} ms"}
                     laws = {"flow.short.control": queued, "flow.long.control": queued}
-                    yield point(changes | laws, queue, ratio, kind, seeds, QUEUED_S)
+                    made = changes | laws
+                    yield point(made, queue, ratio, kind, seeds=seeds, reference_s=QUEUED_S)
                     chance = {
                         "link.bottleneck.rate": "2 Gbit/s",
                         "link.bottleneck.loss": 1e-3,
                     }
-                    yield point(changes | chance, RANDOM, ratio, kind, seeds)
+                    yield point(changes | chance, RANDOM, ratio, kind, seeds=seeds)
 
 
 def point(
@@ -70,6 +71,7 @@ def point(
     queue: str,
     ratio: int,
     kind: str,
+    *,
     seeds: int,
     reference_s: float = MIDDLE_S,
 ) -> Point:
@@ -85,6 +87,7 @@ def measure(run: Measured) -> Row:
     return {
         "share": mean(short, "goodput_bit_s") / mean(long, "goodput_bit_s"),
         "predicted": synchronised(run, short, long),
+        "events": per_bit(short) / per_bit(long),
         "utilisation": link["utilisation"],
         "queue_mean": link["queue_mean"],
         "signal_rate": link["drop_rate"] + link["mark_rate"],
@@ -94,6 +97,11 @@ def measure(run: Measured) -> Row:
 def mean(flows: list[dict[str, Any]], column: str) -> float:
     """The mean of a column over some flows."""
     return float(np.mean([flow[column] for flow in flows]))
+
+
+def per_bit(flows: list[dict[str, Any]]) -> float:
+    """Window decreases per bit delivered; one at least, so that a ratio exists."""
+    return max(mean(flows, "congestion_events"), 0.5) / mean(flows, "goodput_bit_s")
 
 
 def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str, Any]]) -> float:
@@ -108,18 +116,8 @@ def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Fairness at the largest ratio of round trips; fair against plain, run by run, for what it costs."""
-    chance = at(rows, queue=RANDOM)
-    queued = at(rows, reference_s=QUEUED_S)
     rows = at(rows, queue=list(QUEUES), reference_s=MIDDLE_S)
-    plain = at(rows, queue="DropTail", kind=PLAIN, ratio=float(LARGEST))
-    answers: dict[str, Answer] = {
-        "rtt-fair/random": per_seed(chance, "share"),
-        "rtt-fair/droptail/queued": per_seed(queued, "share"),
-        "rtt-fair/losses/queued": per_seed(
-            plain.join(queued, on="seed", suffix="_queued"),
-            (pl.col("signal_rate_queued") / pl.col("signal_rate")).first(),
-        ),
-    }
+    answers: dict[str, Answer] = {}
     for queue in QUEUES:
         for name, kind in (("plain", PLAIN), ("fair", FAIR)):
             answers[f"rtt-fair/{queue.lower()}/{name}"] = per_seed(
@@ -134,6 +132,23 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     lost = across(rows, "kind", "signal_rate", keep=["queue", "ratio"])
     answers["rtt-fair/losses"] = per_seed(lost, (pl.col(FAIR) / pl.col(PLAIN)).mean())
     return answers
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """At the largest ratio: random losses, a reference that counts the queue, and who backs off more."""
+    queued = at(rows, reference_s=QUEUED_S)
+    plain = at(rows, queue="DropTail", kind=PLAIN, ratio=float(LARGEST))
+    fair = at(rows, queue="DropTail", kind=FAIR, ratio=float(LARGEST), reference_s=MIDDLE_S)
+    both = {kind: at(rows, queue="RED", kind=kind, ratio=float(LARGEST)) for kind in (PLAIN, FAIR)}
+    return {
+        "rtt-fair/random": per_seed(at(rows, queue=RANDOM), "share"),
+        "rtt-fair/queued": per_seed(queued, "share"),
+        "rtt-fair/queued/signals": per_seed(queued, "signal_rate"),
+        "rtt-fair/plain/signals": per_seed(plain, "signal_rate"),
+        "rtt-fair/fair/signals": per_seed(fair, "signal_rate"),
+        "rtt-fair/plain/events": per_seed(both[PLAIN], "events"),
+        "rtt-fair/fair/events": per_seed(both[FAIR], "events"),
+    }
 
 
 def draw(rows: pl.DataFrame) -> Figure:

@@ -47,7 +47,7 @@ def dumbbell(
 
 
 def paced_or_not(control: str, groups: tuple[str, ...], *, paced: bool) -> dict[str, str]:
-    """What makes all flows of a controller pace, or none; nothing where it does so anyway, so that runs are shared."""
+    """What makes all flows of a controller pace, or none; nothing where it does so anyway: runs are shared."""
     if paced == (control == "exp"):
         return {}
     return {f"flow.{group}.pacing": "spread" if paced else "none" for group in groups}
@@ -64,12 +64,14 @@ def both_directions(run: Measured) -> Row:
 
 
 def extreme(rows: pl.DataFrame, what: pl.Expr, over: str, *, largest: bool = False) -> list[float]:
-    """A value for each seed where, of all values of the label `over`, its mean over the seeds is smallest (or largest).
+    """A value per seed, at the value of the label `over` at which its mean over the seeds is smallest or largest.
 
-    Smallest of the means, not mean of the smallest: the latter sinks with the noise of each point. Rows without a
-    value are left out, so points may have different numbers of seeds.
+    Smallest of the means, not mean of the smallest: the latter sinks with the noise of each point. Rows
+    without a value are left out, so points may have different numbers of seeds.
     """
     values = rows.select(over, "seed", what.alias("value")).drop_nulls("value")
-    means = values.group_by(over).agg(pl.col("value").mean()).sort("value", over, descending=largest)
+    means = (
+        values.group_by(over).agg(pl.col("value").mean()).sort("value", over, descending=largest)
+    )
     chosen = values.filter(pl.col(over) == means[over][0]).sort("seed")
     return [float(value) for value in chosen["value"]]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from longfat.paper import Scale, across, per_seed, plots
+from longfat.paper import Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
 from shared import CONTROLS, LAWS
 
@@ -231,31 +231,26 @@ def draw_sharing(rows: pl.DataFrame) -> tuple[Figure, Axes]:
     fairness.legend(loc="lower left", fontsize=10, ncols=2, handlelength=1.4)
     more = figure.add_subplot(below[1])
     more.tick_params(length=0)
-    plots_of_one_seed(figure)
+    plots.shows(figure, f"throughputs: seed 1; all else: {rows['seed'].n_unique()} seeds")
     return figure, more
 
 
-def plots_of_one_seed(figure: Figure) -> None:
-    """Notes at the upper right that curves over time are those of one run."""
-    where = (1 - 0.25 / figure.get_figwidth(), 1 - 1.03 / figure.get_figheight())
-    figure.text(
-        *where,
-        "throughputs: the run of seed 1",
-        ha="right",
-        va="center",
-        fontsize=10,
-        color=plots.FAINT,
-    )
+def draw_waits(panel: Axes, rows: pl.DataFrame) -> None:
+    """How long the third flow waits: each run a small dot, the mean a large one, a line for each controller.
 
-
-def dots(panel: Axes, rows: pl.DataFrame, column: str, factor: float = 1.0) -> None:
-    """A column of the runs: each run a small dot, the mean a large one, a line for each controller."""
+    Where not all runs get there, those that do not are an arrow, and there is no mean.
+    """
+    phase = float(rows["phase_s"][0])
     for place, control in enumerate(reversed(CONTROLS)):
-        values = [factor * value for value in each(rows, column, control) if value is not None]
+        one = at(runs(rows), control=control)
+        values = one.filter("reached")["converged_s"].to_list()
         colour = plots.colour(control)
         panel.plot(
             values, [place] * len(values), "o", color=colour, alpha=0.5, markersize=5, zorder=3
         )
+        if len(values) < len(one):
+            plots.never(panel, (phase, place), colour, along="x")
+            continue
         panel.plot(
             [sum(values) / len(values)],
             [place],
@@ -267,4 +262,5 @@ def dots(panel: Axes, rows: pl.DataFrame, column: str, factor: float = 1.0) -> N
         )
     panel.set_yticks(range(len(CONTROLS)), [plots.name(control) for control in reversed(CONTROLS)])
     panel.set_ylim(-0.6, len(CONTROLS) - 0.4)
+    panel.set_xlim(0, 1.05 * phase)
     panel.grid(visible=False, axis="y")

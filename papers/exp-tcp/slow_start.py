@@ -6,7 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from longfat.paper import Answer, Experiment, Scale, across, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, across, plots
 from longfat.study import Measured, Point, Row
 from shared import BDP_S, PACKET_BIT
 
@@ -65,7 +65,9 @@ def draw(rows: pl.DataFrame) -> Figure:
     )
     panel.set_yscale("symlog", linthresh=10)
     panel.yaxis.set_minor_locator(NullLocator())
-    panel.set(xlabel="capacity (bit/s)", ylabel="packets lost at the end of slow start", ylim=(0, None))
+    panel.set(
+        xlabel="capacity (bit/s)", ylabel="packets lost at the end of slow start", ylim=(0, None)
+    )
     plots.rates(panel, rates)
     plots.legend(figure, panel)
     return figure
