@@ -214,7 +214,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             plots.name(control), fontweight="bold", color=plots.colour(control), fontsize=13
         )
         line[1].annotate(
-            f"95 % after {reached.mean():.1f} s"
+            f"95 % after {plots.mean_and_half(reached.to_list())[0]:.1f} s"
             if len(reached) == len(responses)
             else f"95 % reached again in {len(reached)} of {len(responses)} runs",
             (2.95 * phase, 8),

@@ -64,7 +64,7 @@ def both_directions(run: Measured) -> Row:
 
 
 def extreme(rows: pl.DataFrame, what: pl.Expr, over: str, *, largest: bool = False) -> list[float]:
-    """A value per seed, at the value of the label `over` at which its mean over the seeds is smallest or largest.
+    """A value per seed, at that value of the label `over` where its mean over the seeds is smallest or largest.
 
     Smallest of the means, not mean of the smallest: the latter sinks with the noise of each point. Rows
     without a value are left out, so points may have different numbers of seeds.
