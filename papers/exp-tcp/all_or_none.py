@@ -224,6 +224,7 @@ def draw(rows: pl.DataFrame) -> Figure:
             places = sorted(chosen["at"].unique())
             if kind == CAPACITY:
                 plots.rates(panel, places)
+                panel.tick_params(labelsize=9)
             elif kind == FLOWS:
                 panel.set_xticks(places, [f"{place:g}" for place in places])
             else:

@@ -18,12 +18,13 @@ FIGURE = Experiment(
     question="Which controller fills what short flows leave of the link?",
 )
 LIGHT = 0.032
-VARIED = (0.002, 0.032, 0.512)
-"""Loads with other sizes and windows of short flows, too."""
 NS2_WINDOW = 20
 """ns-2's largest window, in packets."""
 PARETO, LIMITED, EXPONENTIAL = "Pareto", "Pareto, windows of at most 20", "exponential"
 """The sizes of short flows, and the limit of their windows."""
+LOADS = (0.002, 0.032, 0.128, 0.512)
+VARIED = {PARETO: LOADS, LIMITED: (0.002, 0.032, 0.512), EXPONENTIAL: (0.002, 0.512)}
+"""The loads with each of them."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -33,9 +34,9 @@ def points(scale: Scale) -> Iterator[Point]:
     """
     quick = scale == "quick"
     runs = [(control, PARETO) for control in CONTROLS] + [("exp", LIMITED), ("exp", EXPONENTIAL)]
-    for web in [0.002 * 2**k for k in (0, 4, 8)] if quick else [0.002 * 4**k for k in range(5)]:
+    for web in VARIED[LIMITED] if quick else LOADS:
         for control, sizes in runs:
-            if sizes != PARETO and web not in VARIED:
+            if web not in VARIED[sizes]:
                 continue
             changes: dict[str, Any] = {}
             for way in ("forward", "backward"):

@@ -35,7 +35,7 @@ PROPAGATION_S = 0.04
 TOGETHER_S = 0.3
 """Losses within four round trips are one event."""
 
-SEEDS: dict[Scale, int] = {"quick": 3, "full": 4}
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 8}
 
 
 def points(scale: Scale) -> Iterator[Point]:

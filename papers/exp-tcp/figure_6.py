@@ -29,7 +29,7 @@ RED = {
 GAMMA, BETA, MEAN_S = 0.05, 0.125, 0.040
 ROUND_TRIPS_S = {"first": 0.042, "second": 0.040, "third": 0.038}
 
-SEEDS: dict[Scale, int] = {"quick": 3, "full": 4}
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 8}
 
 
 def points(scale: Scale) -> Iterator[Point]:

@@ -1,7 +1,9 @@
 """Section III.A: HSTCP with a low_window of 31, as the paper has it, and of 38, as RFC 3649 has it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -9,6 +11,7 @@ import figure_7
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
 from shared import both_directions, dumbbell, extreme
+from sharing import NAMES, joining, series, shares_and_fairness
 
 FIGURE = Experiment(
     id="low-window",
@@ -17,10 +20,11 @@ FIGURE = Experiment(
 )
 DRAFT, RFC = 31, 38
 COLUMNS = {DRAFT: "draft", RFC: "rfc"}
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 4}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Capacities of Figure 2, and the change of Figure 7, at its quick scale."""
+    """Capacities of Figure 2, convergence as in Figure 5, and the change of Figure 7, at its quick scale."""
     full = scale == "full"
     for low in COLUMNS:
         law = {"kind": "hstcp", "low_window": low}
@@ -34,17 +38,31 @@ def points(scale: Scale) -> Iterator[Point]:
                 low_window=low,
                 phase_s=None,
             )
+        for point in joining(scale, {}, seeds=SEEDS[scale], epochs=True):
+            if point.labels["control"] == "hstcp":
+                laws = {f"flow.{name}.control": law for name in NAMES}
+                labels = dict(point.labels) | {"kind": "convergence", "low_window": low}
+                yield replace(point, set=dict(point.set) | laws, labels=labels)
         yield figure_7.change(
             "hstcp", "quick", law=law, seeds=10 if full else 3, kind="change", low_window=low
         )
 
 
 def measure(run: Measured) -> Row:
-    """Utilisation and signals; after the change, utilisation while the rest of the link is won back."""
+    """Utilisation and signals; after the change, utilisation while the link is won back; the wait."""
+    names = ("utilisation", "signal_rate", "converged_s", "newcomer")
+    empty: Row = dict.fromkeys(names)
+    if run.labels["kind"] == "convergence":
+        time, windows = series(run, "window")
+        soon = windows[:, np.searchsorted(time, 2.05 * float(run.labels["phase_s"]))]
+        return empty | {
+            "converged_s": shares_and_fairness(run)[0]["converged_s"],
+            "newcomer": float(soon[-1] / soon.sum()),
+        }
     if run.labels["kind"] == "change":
-        return {"utilisation": figure_7.response(run)["regained"], "signal_rate": None}
+        return empty | {"utilisation": figure_7.response(run)["regained"]}
     found = both_directions(run)
-    return {name: found[name] for name in ("utilisation", "signal_rate")}
+    return empty | {name: found[name] for name in ("utilisation", "signal_rate")}
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -59,6 +77,19 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "low-window/utilisation/most": extreme(capacities, change, "rate_bit_s", largest=True),
         "low-window/signals": extreme(signals, pl.col("rfc") / pl.col("draft"), "rate_bit_s"),
         "low-window/change": per_seed(used, change, kind="change"),
+        "low-window/convergence": per_seed(
+            across(named, "law", "converged_s", keep=[], kind="convergence"),
+            (pl.col("rfc") / pl.col("draft")).first(),
+        ),
+    }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How long the third flow of Figure 5 waits, and its share of all windows soon after it has started."""
+    return {
+        f"low-window/{name}/{low}": per_seed(rows, column, kind="convergence", low_window=low)
+        for low in COLUMNS
+        for name, column in (("waits", "converged_s"), ("newcomer", "newcomer"))
     }
 
 

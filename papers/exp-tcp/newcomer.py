@@ -48,7 +48,7 @@ def points(scale: Scale) -> Iterator[Point]:
         for point in joining("quick", changes[variant], epochs=variant in (AS_IS, NOT_PACED)):
             if point.labels["control"] in controls:
                 labels = dict(point.labels) | {"variant": variant}
-                yield replace(point, labels=labels, seeds=6 if scale == "full" else 3)
+                yield replace(point, labels=labels, seeds=4 if scale == "full" else 3)
 
 
 def measure(run: Measured) -> Row:

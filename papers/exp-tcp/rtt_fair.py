@@ -135,7 +135,10 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
 
 
 def facts(rows: pl.DataFrame) -> dict[str, Answer]:
-    """At the largest ratio: random losses, a reference that counts the queue, and who backs off more."""
+    """At the largest ratio: random losses, a reference that counts the queue, and who backs off more.
+
+    Losses are those of 10 000 packets.
+    """
     queued = at(rows, reference_s=QUEUED_S)
     plain = at(rows, queue="DropTail", kind=PLAIN, ratio=float(LARGEST))
     fair = at(rows, queue="DropTail", kind=FAIR, ratio=float(LARGEST), reference_s=MIDDLE_S)
@@ -143,9 +146,9 @@ def facts(rows: pl.DataFrame) -> dict[str, Answer]:
     return {
         "rtt-fair/random": per_seed(at(rows, queue=RANDOM), "share"),
         "rtt-fair/queued": per_seed(queued, "share"),
-        "rtt-fair/queued/signals": per_seed(queued, "signal_rate"),
-        "rtt-fair/plain/signals": per_seed(plain, "signal_rate"),
-        "rtt-fair/fair/signals": per_seed(fair, "signal_rate"),
+        "rtt-fair/queued/signals": per_seed(queued, 1e4 * pl.col("signal_rate")),
+        "rtt-fair/plain/signals": per_seed(plain, 1e4 * pl.col("signal_rate")),
+        "rtt-fair/fair/signals": per_seed(fair, 1e4 * pl.col("signal_rate")),
         "rtt-fair/plain/events": per_seed(both[PLAIN], "events"),
         "rtt-fair/fair/events": per_seed(both[FAIR], "events"),
     }
