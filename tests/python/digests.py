@@ -31,14 +31,23 @@ TABLE = ROOT / "tests/digests.tsv"
 
 RUNS: dict[str, dict[str, str]] = {
     "scenarios/anti-ecn.toml": {"duration": "6 s", "warmup": "2 s"},
+    "scenarios/asymmetric.toml": {"duration": "6 s", "warmup": "2 s"},
+    "scenarios/browsers.toml": {"duration": "20 s", "warmup": "5 s"},
     "scenarios/bursts.toml": {},
     "scenarios/cellular.toml": {},
     "scenarios/first.toml": {},
     "scenarios/handover.toml": {"duration": "70 s"},
+    "scenarios/known-path.toml": {},
+    "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
+    "scenarios/receive-window.toml": {},
+    "scenarios/replay.toml": {"duration": "10 s"},
+    "scenarios/ring.toml": {"duration": "20 s", "warmup": "5 s"},
+    "scenarios/shaper.toml": {"duration": "30 s", "warmup": "10 s"},
     "scenarios/three-reno-1G.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way-500M.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way.toml": {},
+    "scenarios/video.toml": {"duration": "60 s", "warmup": "20 s"},
     "bench/scenarios/one-way-100G.toml": {
         "duration": "200 ms",
         "warmup": "0 s",
