@@ -68,6 +68,13 @@ impl Choices<'_> {
             ]);
             text += self.of(&[
                 "",
+                "shaper = { rate = \"300 kbit/s\", burst = \"9 kB\" }\n",
+                "acknowledgments = { keep = \"newest\" }\n",
+                "acknowledgments = { hold = \"3 ms\", keep = \"1/2\" }\n",
+                "acknowledgments = { hold = \"1 ps\" }\n",
+            ]);
+            text += self.of(&[
+                "",
                 "queue = \"red\"\n",
                 "queue = { kind = \"red\", min = \"1 packet\", max = \"2 packets\", weight = 1, max_p = 1 }\n",
                 "queue = { kind = \"red\", mode = \"bytes\", wait = true }\n",
@@ -81,8 +88,16 @@ impl Choices<'_> {
             ]);
         }
         for flow in 0..1 + self.number(4) {
-            let path: Vec<String> =
-                (0..=self.number(links)).map(|link| format!("\"l{link}\"")).collect();
+            let mut path: Vec<String> = Vec::new();
+            for link in 0..=self.number(links) {
+                path.push(match self.number(4) {
+                    3 => format!("{{ link = \"l{link}\", reverse = true }}"),
+                    _ => format!("\"l{link}\""),
+                });
+            }
+            if self.number(4) == 3 {
+                path.reverse();
+            }
             let traffic = flow > 0 && self.number(4) == 1;
             text += if traffic { "[[traffic]]\n" } else { "[[flow]]\n" };
             text += &format!("name = \"f{flow}\"\npath = [{}]\n", path.join(", "));
@@ -124,18 +139,36 @@ impl Choices<'_> {
             }
             text += self.of(&["", "reverse = true\n"]);
             text += self.of(&["", "packet = \"64 B\"\n", "packet = \"9 kB\"\n"]);
-            text += self.of(&["", "ecn = false\n"]);
+            text += self.of(&["", "ecn = false\n", "ecn = \"ect1\"\n"]);
+            text += self.of(&["", "ecn_feedback = \"accurate\"\n"]);
             text += self.of(&["", "delayed_ack = true\n"]);
+            text += self.of(&["", "ack_every = 1\n", "ack_every = 8\n"]);
+            text += self.of(&["", "ack_delay = \"1 ms\"\n"]);
+            text += self.of(&["", "send_quantum = 10\n", "send_quantum = \"1 ms\"\n"]);
+            text += self.of(&[
+                "",
+                "window_validation = \"rfc5681\"\n",
+                "window_validation = \"rfc2861\"\n",
+                "window_validation = \"rfc7661\"\n",
+            ]);
+            text += self.of(&["", "careful_resume = { window = 200, rtt = \"5 ms\" }\n"]);
             text += self.of(&[
                 "",
                 "recovery = \"newreno\"\n",
                 "recovery = \"reno\"\n",
                 "recovery = \"rack\"\n",
+                "recovery = \"quic\"\n",
             ]);
             text += self.of(&["", "slow_start = \"limited\"\n", "slow_start = \"hystart++\"\n"]);
             text += self.of(&["", "initial_window = 1\n", "initial_window = 100\n"]);
             text += self.of(&["", "initial_threshold = 2\n"]);
             text += self.of(&["", "max_window = 1\n", "max_window = 20\n"]);
+            text += self.of(&[
+                "",
+                "receive_window = \"auto\"\n",
+                "receive_window = \"9 kB\"\n",
+                "receive_window = { kind = \"sender-tuned\", most = \"40 kB\", scale = 5 }\n",
+            ]);
             text += self.of(&["", "pacing = \"spread\"\n", "pacing = \"none\"\n"]);
             text += self.of(&["", "rto_min = \"1 ms\"\n"]);
             text += self.of(&["", "rto_estimator = \"linux\"\n"]);

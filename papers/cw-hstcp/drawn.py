@@ -45,6 +45,7 @@ def windows_beside(
         panel.set_xticks([0, 50, 100, 150])
     axes[0, 0].set(ylabel="window (packets)", ylim=(0, None))
     plots.legend(figure, axes[0, 0])
+    plots.shows(figure, "windows of the first seed, means of all seeds above")
     return figure
 
 

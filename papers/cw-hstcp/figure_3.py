@@ -28,6 +28,8 @@ RTTS_MS = (160, 80)
 RATE_MBIT_S = 500
 STARTS = {"A": 0.75, "G": 0.15}
 """Flow 1's share of the rate at the start."""
+RATIOS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 20.0, 50.0, 100.0, 200.0)
+"""w₁ over w₂ at other starts."""
 FILLED = 0.8
 """How full the link is at the start."""
 EPOCHS = 60
@@ -71,8 +73,33 @@ def losses(control: str, start: str) -> list[Row]:
     ]
 
 
+def change(ratio: float) -> float:
+    """w₁/w₂ of HSTCP after `EPOCHS` losses together over w₁/w₂ at the start, which is `ratio`."""
+    packets = FILLED * RATE_MBIT_S * 1e6 / PACKET_BIT
+    one, two = (rtt / 1e3 for rtt in RTTS_MS)
+    second = packets / (ratio / one + 1 / two)
+    solved = longfat.synchronised(
+        "hstcp",
+        rate=f"{RATE_MBIT_S} Mbit/s",
+        rtt=[f"{rtt} ms" for rtt in RTTS_MS],
+        window=[ratio * second, second],
+        duration="720 s",
+        packet=f"{PACKET_BIT // 8} B",
+        sample="2 s",
+    ).summary
+    time = solved["t"]
+    found = [k for k in range(len(time) - 1) if time[k] == time[k + 1]][:EPOCHS]
+    if len(found) < EPOCHS:
+        message = f"only {len(found)} losses from w₁ = {ratio} w₂"
+        raise ValueError(message)
+    first, last = (flow["window"][found[-1]] for flow in solved["flows"])
+    return float(first / last / ratio)
+
+
 def points(_: Scale) -> Iterator[Computation]:
-    """Three laws from the two starts of the figure."""
+    """Three laws from the two starts of the figure; and HSTCP from others."""
+    for ratio in RATIOS:
+        yield Computation({"control": "hstcp", "start": f"{ratio:g}"}, change, {"ratio": ratio})
     for control in LAWS:
         for start in STARTS:
             arguments = {"control": control, "start": start}
@@ -80,7 +107,9 @@ def points(_: Scale) -> Iterator[Computation]:
 
 
 def measure(run: Measured) -> list[Row]:
-    """The corners of the path."""
+    """The corners of the path; or by what the ratio of the windows has changed."""
+    if isinstance(run.value, float):
+        return [{"step": -1, "change": run.value}]
     corners: list[Row] = run.value
     return corners
 
@@ -102,6 +131,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         answers[f"figure-3/hstcp/{name}"] = max(drifted / fair, fair / drifted)
     path = at(rows, control="hstcp", start="A").sort("step")["w1"].to_list()
     answers["figure-3/hstcp/larger"] = path[2 * EPOCHS - 2] / path[0]
+    answers["figure-3/hstcp/from-anywhere"] = max(at(rows, step=-1)["change"].to_list())
     return answers
 
 

@@ -12,7 +12,7 @@ from matplotlib.ticker import NullLocator
 from longfat import fairness
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import ACCESS, FIVE_CW, FULL_RATE, QUICK_RATE, SCALES, THREE, cw, dumbbell
+from shared import ACCESS, BACKGROUND, FIVE_CW, MANY, SCALES, THREE, bottleneck, cw, dumbbell
 
 FIGURE = Experiment(
     id="figure-7",
@@ -27,17 +27,16 @@ CONTROLS = ("cw-hstcp", "hstcp", "stcp", "reno")
 
 def points(scale: Scale) -> Iterator[Point]:
     """Three flows of each controller; and five of CW-HSTCP, also with slower sender links."""
-    seeds = 5 if scale == "quick" else 10
     for control in CONTROLS:
+        seeds = MANY if control in ("cw-hstcp", "hstcp") else 5
         law = cw(10) if control == "cw-hstcp" else control
         yield dumbbell(scale, law, THREE, seeds=seeds, control=control, flows=3, links=ACCESS)
     for links in (ACCESS, SLOW):
-        rate = links * (QUICK_RATE if scale == "quick" else FULL_RATE)
+        rate = links * bottleneck(scale)
         yield dumbbell(
             scale,
             cw(10),
             FIVE_CW,
-            seeds=seeds,
             set={"flow.fast.access": f"{rate:g} Mbit/s"},
             control="cw-hstcp",
             flows=5,
@@ -49,7 +48,12 @@ def measure(run: Measured) -> list[Row]:
     """A row for each time scale; scale 0 stands for the whole steady part."""
     table = fairness.by_time_scale(run, "fast", scales=SCALES)
     rows = [{"scale_s": row["scale_s"], "jain": row["jain"]} for row in table.iter_rows(named=True)]
-    return [*rows, {"scale_s": 0.0, "jain": fairness.index(run, "fast")}]
+    whole = {
+        "jain": fairness.index(run, "fast"),
+        "share": fairness.share(run, "fast"),
+        "background": fairness.share(run, *BACKGROUND),
+    }
+    return [*rows, {"scale_s": 0.0} | whole | {"used": run.link()["utilisation"]}]
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -57,14 +61,32 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     three = at(rows, flows=3)
     wide = across(three.filter(pl.col("scale_s") > 0), "control", "jain", keep=["scale_s"])
     five = across(rows, "links", "jain", keep=[], flows=5, scale_s=0.0)
+    whole = at(three, scale_s=0.0)
+    share = across(whole, "control", "share", keep=[])
+    used = across(whole, "control", "used", keep=[])
+    background = across(whole, "control", "background", keep=[])
+    cw_hstcp = pl.col("cw-hstcp")
     answers: dict[str, Answer] = {
         f"figure-7/best/{other}": per_seed(wide, (pl.col("cw-hstcp") - pl.col(other)).min())
         for other in CONTROLS[1:]
     }
     return answers | {
+        "figure-7/room": per_seed(background, cw_hstcp / pl.col("reno")),
+        "figure-7/keeps/used": per_seed(used, cw_hstcp - pl.col("hstcp")),
+        "figure-7/keeps/share": per_seed(share, cw_hstcp - pl.col("hstcp")),
+        "figure-7/keeps/standard": per_seed(share, cw_hstcp - pl.col("reno")),
         "figure-7/cw/index": per_seed(three, "jain", control="cw-hstcp", scale_s=0.0),
         "figure-7/five": per_seed(rows, "jain", flows=5, links=ACCESS, scale_s=0.0),
         "figure-7/five/links": per_seed(five, pl.col(str(SLOW)) - pl.col(str(ACCESS))),
+    }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """What the background has beside each controller."""
+    three = at(rows, flows=3, scale_s=0.0)
+    return {
+        f"figure-7/background/{control}": per_seed(three, "background", control=control)
+        for control in CONTROLS
     }
 
 

@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import THREE, cw, dumbbell, shares
+from shared import THREE, cw, dumbbell, more_losses, shares
 
 FIGURE = Experiment(
     id="pacing",
     title="CW-HSTCP with and without block pacing",
     question="Do blocks smooth bursts, and save losses?",
 )
-KINDS = {"none": "none", "blocks": "in blocks", "spread": "spread"}
+HSTCP = "hstcp"
+KINDS = {"none": "none", "blocks": "blocks", "loose": "loose\nblocks", "spread": "spread"}
 SAMPLE_MS = 10
 SHOWN = {
     "rise": (f"bursts: rise of the queue in\n{SAMPLE_MS} ms, 99th percentile (packets)", 1),
@@ -34,17 +35,18 @@ QUIET = max(THREE) // SAMPLE_MS
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Blocks as in the paper, none, and an even spread for comparison."""
+    """Blocks as in the text and as in the pseudo-code, none, and an even spread for comparison; HSTCP."""
     for kind in KINDS:
-        pacing = {} if kind == "blocks" else {"flow.fast.pacing": kind}
+        pacing = {} if kind in ("blocks", "loose") else {"flow.fast.pacing": kind}
         point = dumbbell(
             scale,
-            cw(10),
-            seeds=5 if scale == "quick" else 10,
+            cw(10) | ({"blocks": "loose"} if kind == "loose" else {}),
             set=pacing | {"sample": f"{SAMPLE_MS} ms"},
             pacing=kind,
         )
         yield replace(point, tables=("link_series",))
+    point = dumbbell(scale, "hstcp", set={"sample": f"{SAMPLE_MS} ms"}, pacing=HSTCP)
+    yield replace(point, tables=("link_series",))
 
 
 def measure(run: Measured) -> Row:
@@ -72,12 +74,24 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         for column in ("long_loss", "jain", "rise", "at_a_time")
     }
     ratio = pl.col("blocks") / pl.col("none")
+    loose = pl.col("loose") / pl.col("none")
     return {
+        "pacing/loose/bursts": per_seed(beside["rise"], loose),
+        "pacing/loose/same": per_seed(beside["rise"], loose),
+        "pacing/loose/loss": per_seed(beside["long_loss"], loose),
+        "pacing/loose/fairness": per_seed(beside["jain"], pl.col("loose") - pl.col("none")),
+        "pacing/spread/bursts": per_seed(beside["rise"], pl.col("spread") / pl.col("none")),
+        "pacing/needed": per_seed(beside["rise"], pl.col("none") / pl.col(HSTCP)),
         "pacing/bursts": per_seed(beside["rise"], ratio),
         "pacing/at-a-time": per_seed(beside["at_a_time"], ratio),
         "pacing/loss": per_seed(beside["long_loss"], ratio),
         "pacing/fairness": per_seed(beside["jain"], pl.col("blocks") - pl.col("none")),
     }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How much more often 200 ms loses than 80 ms."""
+    return {f"pacing/events/{kind}": per_seed(rows, more_losses(), pacing=kind) for kind in KINDS}
 
 
 def draw(rows: pl.DataFrame) -> Figure:
@@ -91,9 +105,8 @@ def draw(rows: pl.DataFrame) -> Figure:
                 place, factor * mean, yerr=factor * half, color=plots.colour("cw-hstcp"), marker="<",
                 markersize=8, capsize=4,
             )  # fmt: skip
-        panel.set_xticks(range(3), list(KINDS.values()), va="baseline")
-        panel.tick_params(axis="x", pad=14)
+        panel.set_xticks(range(len(KINDS)), list(KINDS.values()))
         panel.set_title(label, loc="left", fontsize=11, fontweight="bold")
-        panel.set(xlim=(-0.5, 2.5))
+        panel.set(xlim=(-0.5, len(KINDS) - 0.5))
         panel.set_ylim(0, 1.05 if column == "jain" else None)
     return figure

@@ -1,6 +1,7 @@
-"""Beyond the paper: CW-HSTCP with RED, AVQ and PI, its future work, and η from other round trips.
+"""Beyond the paper: CW-HSTCP with RED, AVQ and PI, its future work, and c from the mean round trip.
 
-RED and PI make it as fair as it can be, but leave much of the link unused.
+RED makes it as fair as it can be, but leaves much of the link unused. PI with constants for this link is too
+slow.
 """
 
 from collections.abc import Iterator
@@ -11,36 +12,40 @@ from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import MANY, PI, RED, THREE, cw, dumbbell, shares
+from shared import PI, RED, THREE, cw, dumbbell, pi, shares
 
 FIGURE = Experiment(
     id="red",
-    title="CW-HSTCP with RED, AVQ and PI, and with other round trips in η",
-    question="What does active queue management add, and which c and round trip are best for it?",
+    title="CW-HSTCP with RED, AVQ and PI, and with another c",
+    question="What does active queue management add, and which c is best for it?",
 )
 MEAN_C = 1000 * len(THREE) / sum(THREE)
 LAWS: dict[str, tuple[str, str | dict[str, Any]]] = {
     "hstcp": ("HSTCP", "hstcp"),
     "smoothed": ("c = 10 /s", cw(10)),
-    "base": ("c = 10 /s,\nbase round trip", cw(10) | {"rtt": "base"}),
     "mean": (f"c = {MEAN_C:.1f} /s, 1 over\nthe mean round trip", cw(round(MEAN_C, 3))),
 }
 
-COMPARED = (("smoothed", "DropTail"), ("mean", "DropTail"), ("smoothed", "AVQ"))
-"""What five seeds leave undecided at 1 Gbit/s."""
-KINDS: dict[str, object] = {"DropTail": "drop-tail", "RED": RED, "AVQ": "avq", "PI": PI}
-QUEUES = {"DropTail": (-0.24, "o"), "RED": (-0.08, "s"), "AVQ": (0.08, "^"), "PI": (0.24, "D")}
+EXAMPLE = "PI, constants of its example"
+QUEUES = {
+    "DropTail": (-0.3, "o"),
+    "RED": (-0.15, "s"),
+    "AVQ": (0.0, "^"),
+    "PI": (0.15, "D"),
+    EXAMPLE: (0.3, "v"),
+}
 """Where each is placed beside the others, and its marker."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Each law with DropTail and RED, at the full scale also the base round trip; two with AVQ and PI."""
-    laws = [law for law in LAWS if scale == "full" or law != "base"]
-    for queue, kind in KINDS.items():
-        for law in laws if queue in ("DropTail", "RED") else ("hstcp", "smoothed"):
+    """Each law with DropTail and RED; CW-HSTCP with AVQ and PI."""
+    kinds: dict[str, object] = {
+        "DropTail": "drop-tail", "RED": RED, "AVQ": "avq", "PI": pi(scale), EXAMPLE: PI
+    }  # fmt: skip
+    for queue, kind in kinds.items():
+        for law in LAWS if queue in ("DropTail", "RED") else ("smoothed",):
             change = {} if queue == "DropTail" else {"link.bottleneck.queue": kind}
-            seeds = MANY["full"] if scale == "full" and (law, queue) in COMPARED else 5
-            yield dumbbell(scale, LAWS[law][1], seeds=seeds, set=change, law=law, queue=queue)
+            yield dumbbell(scale, LAWS[law][1], set=change, law=law, queue=queue)
 
 
 def measure(run: Measured) -> Row:
@@ -53,19 +58,34 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     queue = across(rows, "queue", "jain", keep=["law"])
     law = across(rows, "law", "jain", keep=["queue"])
     used = across(rows, "queue", "utilisation", keep=["law"])
+    dropped = across(rows, "queue", "dropped", keep=["law"])
     red, tail = at(law, queue="RED"), at(law, queue="DropTail")
-    answers: dict[str, Answer] = {
-        f"red/{name.lower()}": per_seed(queue, pl.col(name) - pl.col("DropTail"), law="smoothed")
-        for name in ("AVQ", "PI")
-    }
+    named = {"RED": "RED", "AVQ": "AVQ", "PI": "PI", "PI-example": EXAMPLE}
+    answers: dict[str, Answer] = {}
+    for name, which in named.items():
+        gain = pl.col(which) - pl.col("DropTail")
+        answers[f"red/used/{name}"] = per_seed(used, gain, law="smoothed")
+        if name != "RED":
+            claim = f"red/{name.lower().replace('-', '/')}"
+            answers[claim] = per_seed(queue, gain, law="smoothed")
     return answers | {
         "red/cw/fairer": per_seed(queue, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
         "red/cw/index": per_seed(rows, "jain", law="smoothed", queue="RED"),
         "red/cw/hstcp": per_seed(red, pl.col("smoothed") - pl.col("hstcp")),
-        "red/used": per_seed(used, pl.col("RED") - pl.col("DropTail"), law="smoothed"),
+        "red/pi/overflows": per_seed(dropped, pl.col("PI") / pl.col("DropTail"), law="smoothed"),
         "red/mean-rtt": per_seed(red, (pl.col("mean") - pl.col("smoothed")).abs()),
         "red/mean-rtt/droptail": per_seed(tail, pl.col("mean") - pl.col("smoothed")),
     }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How much of the link is used with each queue, and the index there."""
+    names = {"DropTail": "DropTail", "RED": "RED", "AVQ": "AVQ", "PI": "PI", "PI-example": EXAMPLE}
+    found: dict[str, Answer] = {}
+    for name, queue in names.items():
+        found[f"red/use/{name}"] = per_seed(rows, "utilisation", law="smoothed", queue=queue)
+        found[f"red/index/{name}"] = per_seed(rows, "jain", law="smoothed", queue=queue)
+    return found
 
 
 def draw(rows: pl.DataFrame) -> Figure:

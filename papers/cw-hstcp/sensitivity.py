@@ -40,7 +40,7 @@ def points(scale: Scale) -> Iterator[Point]:
             yield dumbbell(
                 "quick" if rate == RATES[0] else "full",
                 law,
-                seeds=3 if scale == "quick" else 10,
+                seeds=3 if scale == "quick" else 5,
                 set=changes | short,
                 control=control,
                 rate=rate,

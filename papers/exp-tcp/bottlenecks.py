@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from drawn import ratios, ticks
-from longfat.paper import Answer, Experiment, Scale, per_seed, plots
+from longfat.paper import Answer, Experiment, Scale, at, per_seed, plots
 from longfat.study import Measured, Point, Row
 from shared import BDP_S, CONTROLS
 
@@ -18,23 +18,33 @@ FIGURE = Experiment(
     question="What do flows get that cross several full links, and do these stay full?",
 )
 HOPS = (1, 2, 3, 5)
+EACH, MANY = 2, 8
+"""Flows over all links, and as many over each one."""
 EXPONENT = {"reno": 0.5, "hstcp": 0.835, "stcp": 1.0, "exp": 0.78}
 """d in window ∝ p^-d: square root; RFC 3649; MIMD; EXP-TCP's packets per epoch at windows of 100 to 1000."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller over one, two, three and five links."""
+    """Every controller over one, two, three and five links; two of them over two links with more flows."""
     rate, duration, seeds = (40e6, 45, 3) if scale == "quick" else (120e6, 90, 6)
     for hops in HOPS:
         for control in CONTROLS:
             yield Point(
                 parking_lot(rate, duration, hops, control),
-                labels={"control": control, "hops": hops},
+                labels={"control": control, "hops": hops, "each": EACH},
                 seeds=seeds,
             )
+    for control in ("hstcp", "exp"):
+        yield Point(
+            parking_lot(rate, duration, 2, control, each=MANY),
+            labels={"control": control, "hops": 2, "each": MANY},
+            seeds=seeds,
+        )
 
 
-def parking_lot(rate: float, duration: float, hops: int, control: str) -> dict[str, Any]:
+def parking_lot(
+    rate: float, duration: float, hops: int, control: str, *, each: int = EACH
+) -> dict[str, Any]:
     """Two flows over all links, two over each one; round trips of 80 ms, RED with the paper's numbers."""
     names = [f"hop{index}" for index in range(1, hops + 1)]
     red = {
@@ -55,7 +65,7 @@ def parking_lot(rate: float, duration: float, hops: int, control: str) -> dict[s
     }
     flow = {
         "control": control,
-        "count": 2,
+        "count": each,
         "rtt": f"{BDP_S * 1e3:.0f} ms",
         "start": {"uniform": ["0 s", "5 s"]},
         "profile": "ns2-2005",
@@ -106,6 +116,7 @@ def exponents(rows: pl.DataFrame, control: str, column: str = "share") -> list[f
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Exponents fitted per seed; utilisation of the least used link."""
+    rows = at(rows, each=EACH)
     answers: dict[str, Answer] = {
         f"bottlenecks/{control}/share": exponents(rows, control) for control in CONTROLS
     }
@@ -113,20 +124,34 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         exp - stcp
         for exp, stcp in zip(exponents(rows, "exp"), exponents(rows, "stcp"), strict=True)
     ]
-    answers["bottlenecks/exp/law"] = [
-        -share / events
-        for share, events in zip(
-            exponents(rows, "exp"), exponents(rows, "exp", "events"), strict=True
-        )
-    ]
+    for control in ("hstcp", "stcp", "exp"):
+        answers[f"bottlenecks/{control}/law"] = [
+            -share / events
+            for share, events in zip(
+                exponents(rows, control), exponents(rows, control, "events"), strict=True
+            )
+        ]
     answers["bottlenecks/exp/utilisation"] = per_seed(
         rows, pl.col("utilisation").min(), control="exp"
     )
     return answers
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The exponent over two links, with two flows and with eight; that of decreases per packet."""
+    few, many = (at(rows, each=each, hops=2) for each in (EACH, MANY))
+    found: dict[str, Answer] = {}
+    for control in ("hstcp", "exp"):
+        found[f"bottlenecks/{control}/two"] = exponents(few, control)
+        found[f"bottlenecks/{control}/eight"] = exponents(many, control)
+    for control in ("hstcp", "stcp", "exp"):
+        found[f"bottlenecks/{control}/events"] = exponents(at(rows, each=EACH), control, "events")
+    return found
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """Shares and losses per packet, each with what theory predicts; utilisation."""
+    rows = at(rows, each=EACH)
     figure, axes = plots.grid(1, 3, width=14, height=6.0)
     share, events, used = axes[0]
     hops = np.linspace(1, max(HOPS), 60)

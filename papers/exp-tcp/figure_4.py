@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
+from drawn import shares
 from longfat.paper import Answer, Experiment, Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import CONTROLS, both_directions, dumbbell
+from shared import CONTROLS, RIVALS, both_directions, dumbbell, extreme
 
 FIGURE = Experiment(
     id="figure-4",
@@ -17,31 +18,40 @@ FIGURE = Experiment(
     question="Which controller fills what short flows leave of the link?",
 )
 LIGHT = 0.032
-UNLIMITED, NS2_WINDOW = 0, 20
-"""The largest window of a short flow in packets: no limit, and ns-2's default."""
+NS2_WINDOW = 20
+"""ns-2's largest window, in packets."""
+PARETO, LIMITED, EXPONENTIAL = "Pareto", "Pareto, windows of at most 20", "exponential"
+"""The sizes of short flows, and the limit of their windows."""
+LOADS = (0.002, 0.032, 0.128, 0.512)
+VARIED = {PARETO: LOADS, LIMITED: (0.002, 0.032, 0.512), EXPONENTIAL: (0.002, 0.512)}
+"""The loads with each of them."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller under every load; EXP-TCP also with short flows whose windows are limited.
+    """Every controller under every load; EXP-TCP also with limited windows or exponential sizes of short flows.
 
     At a quarter of the capacity there are a quarter of the long flows.
     """
     quick = scale == "quick"
-    runs = [(control, UNLIMITED) for control in CONTROLS] + [("exp", NS2_WINDOW)]
-    for web in [0.002 * 2**k for k in (range(0, 9, 4) if quick else range(9))]:
-        for control, window in runs:
+    runs = [(control, PARETO) for control in CONTROLS] + [("exp", LIMITED), ("exp", EXPONENTIAL)]
+    for web in VARIED[LIMITED] if quick else LOADS:
+        for control, sizes in runs:
+            if web not in VARIED[sizes]:
+                continue
             changes: dict[str, Any] = {}
             for way in ("forward", "backward"):
                 changes[f"traffic.web-{way}.arrivals"] = {"load": f"{100 * web:g} %"}
-                if window:
-                    changes[f"traffic.web-{way}.max_window"] = window
+                if sizes == LIMITED:
+                    changes[f"traffic.web-{way}.max_window"] = NS2_WINDOW
+                if sizes == EXPONENTIAL:
+                    changes[f"traffic.web-{way}.size"] = {"exponential": {"mean": "30 packets"}}
             point = dumbbell(
                 125e6 if quick else 500e6,
                 control,
                 flows=4 if quick else 16,
                 set=changes | ({"duration": "60 s"} if quick else {}),
                 web=web,
-                web_window=window,
+                web_sizes=sizes,
             )
             yield replace(point, scenario="web.toml")
 
@@ -55,13 +65,17 @@ def measure(run: Measured) -> Row:
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """The sentence of section III.D for each of the three panels, compared run by run."""
-    others = ("reno", "hstcp", "stcp")
-    limited = at(rows, web_window=NS2_WINDOW)
-    rows = at(rows, web_window=UNLIMITED)
-    used = across(rows, "control", "utilisation", keep=["web"])
-    dropped = across(rows, "control", "drop_rate", keep=["web"])
-    exp = rows.filter(control="exp")
+    exponential, limited = at(rows, web_sizes=EXPONENTIAL), at(rows, web_sizes=LIMITED)
+    rows = at(rows, web_sizes=PARETO)
+    used, queue, dropped = (
+        across(rows, "control", column, keep=["web"])
+        for column in ("utilisation", "queue_mean", "drop_rate")
+    )
+    exp = at(rows, control="exp")
     lightest, heaviest = exp["web"].min(), exp["web"].max()
+    light = pl.col("web") <= LIGHT * 1.001
+    utilisation = pl.col("utilisation")
+    best, least = pl.max_horizontal(*RIVALS), pl.min_horizontal(*RIVALS)
 
     def change(of: pl.DataFrame) -> list[float | None]:
         ends = of.with_columns(
@@ -76,45 +90,39 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         )
 
     return {
-        "figure-4/exp/best": per_seed(used, (pl.col("exp") - pl.max_horizontal(*others)).min()),
+        "figure-4/exp/best": extreme(used, pl.col("exp") - best, "web"),
         "figure-4/exp/robust": change(exp),
         "figure-4/exp/robust/limited": change(limited),
-        "figure-4/exp/queue": per_seed(exp, pl.col("queue_mean").max()),
-        "figure-4/exp/drops": per_seed(dropped, (pl.col("exp") - pl.min_horizontal(*others)).max()),
+        "figure-4/exp/robust/exponential": change(exponential),
+        "figure-4/exp/queue": extreme(queue, pl.col("exp") - least, "web", largest=True),
+        "figure-4/exp/drops": extreme(dropped, pl.col("exp") - least, "web", largest=True),
         "figure-4/exp/bound": per_seed(exp, "utilisation", web=lightest),
-        "figure-4/exp/bound/unlimited": per_seed(
-            exp.filter(pl.col("web") <= LIGHT * 1.001), pl.col("utilisation").min()
-        ),
+        "figure-4/exp/bound/unlimited": extreme(exp.filter(light), utilisation, "web"),
+        "figure-4/exp/bound/limited": extreme(limited.filter(light), utilisation, "web"),
     }
 
 
 def draw(rows: pl.DataFrame) -> Figure:
     """The paper's three panels, and how long the short flows take."""
     figure, axes = plots.grid(2, 2, sharex=True)
+    pareto = at(rows, web_sizes=PARETO)
     panels = (
-        ("utilisation", "utilisation (%)"),
-        ("queue_mean", "mean queue (% of buffer)"),
-        ("drop_rate", "dropped (%)"),
-        ("completion_s", "mean time of a short flow (s)"),
+        (axes[0, 0], "utilisation", "utilisation (%)"),
+        (axes[0, 1], "queue_mean", "mean queue (% of buffer)"),
+        (axes[1, 1], "completion_s", "mean time of a short flow (s)"),
     )
-    loads = sorted(rows["web"].unique())
-    for panel, (column, label) in zip(axes.flat, panels, strict=True):
-        plots.over(
-            panel,
-            at(rows, web_window=UNLIMITED),
-            x="web",
-            y=column,
-            log=True,
-            percent=column != "completion_s",
-        )
+    for panel, column, label in panels:
+        percent = column != "completion_s"
+        plots.over(panel, pareto, x="web", y=column, log=True, percent=percent)
         panel.set_ylabel(label)
+    axes[0, 1].set_ylim(bottom=0)
+    shares(axes[1, 0], pareto, "drop_rate", x="web")
+    axes[1, 0].set_ylabel("dropped (%), logarithmic")
+    loads = sorted(rows["web"].unique())
+    for panel in axes.flat:
         panel.set_xticks(loads, [f"{100 * load:g}" for load in loads])
-        panel.set_ylim(bottom=0 if column in ("queue_mean", "drop_rate") else None)
     limited = (
-        at(rows, web_window=NS2_WINDOW)
-        .group_by("web")
-        .agg(pl.col("utilisation").mean())
-        .sort("web")
+        at(rows, web_sizes=LIMITED).group_by("web").agg(pl.col("utilisation").mean()).sort("web")
     )
     axes[0, 0].errorbar(
         limited["web"],

@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Scale
 from longfat.study import Measured, Point, Row
-from shared import PACKET_BIT
+from shared import CONTROLS, PACKET_BIT
 from sharing import (
     FAIR,
     NAMES,
     Numbers,
     compared,
-    dots,
     draw_sharing,
+    draw_waits,
     each,
     joining,
     series,
@@ -35,10 +35,12 @@ PROPAGATION_S = 0.04
 TOGETHER_S = 0.3
 """Losses within four round trips are one event."""
 
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 8}
+
 
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller."""
-    return joining(scale, {}, epochs=True)
+    return joining(scale, {}, seeds=SEEDS[scale], epochs=True)
 
 
 def measure(run: Measured) -> list[Row]:
@@ -158,6 +160,19 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     }
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How long the third flow waits for its share: the mean, and the quickest and slowest run of EXP-TCP."""
+    found: dict[str, Answer] = {
+        f"figure-5/waits/{control}": each(rows, "converged_s", control) for control in CONTROLS
+    }
+    waits = [value for value in each(rows, "converged_s", "exp") if value is not None]
+    return found | {
+        "figure-5/waits/exp/least": min(waits),
+        "figure-5/waits/exp/most": max(waits),
+        "figure-5/together": each(rows, "together", "exp"),
+    }
+
+
 def period_s(rate_bit_s: float) -> float:
     """Theory: the time between losses of three equal flows that lose together.
 
@@ -177,7 +192,6 @@ def period_s(rate_bit_s: float) -> float:
 def draw(rows: pl.DataFrame) -> Figure:
     """The paper's four panels; Jain's index over time, and how long the third flow waits for its share."""
     figure, more = draw_sharing(rows)
-    dots(more, rows, "converged_s")
-    more.set_xlim(left=0)
+    draw_waits(more, rows)
     more.set_xlabel(f"from the third start until Jain's index is {FAIR} for good (s)")
     return figure

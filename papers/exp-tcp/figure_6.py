@@ -29,11 +29,13 @@ RED = {
 GAMMA, BETA, MEAN_S = 0.05, 0.125, 0.040
 ROUND_TRIPS_S = {"first": 0.042, "second": 0.040, "third": 0.038}
 
+SEEDS: dict[Scale, int] = {"quick": 3, "full": 8}
+
 
 def points(scale: Scale) -> Iterator[Point]:
     """Every controller. The first flow has the longest round trip, so the shortest has no head start."""
     changes = {f"flow.{name}.rtt": f"{1000 * rtt:.0f} ms" for name, rtt in ROUND_TRIPS_S.items()}
-    return joining(scale, changes | {"link.bottleneck.queue": RED})
+    return joining(scale, changes | {"link.bottleneck.queue": RED}, seeds=SEEDS[scale])
 
 
 def measure(run: Measured) -> list[Row]:
@@ -57,6 +59,15 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
         "figure-6/rtt/exp": each(rows, shortest, "exp"),
         "figure-6/rtt/bound": each(rows, shortest / together(float(rows["rate_bit_s"][0])), "exp"),
     }
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """How long the third flow waits for its share, and how equal shares are in the end."""
+    waits: dict[str, Answer] = {
+        f"figure-6/waits/{control}": each(rows, "converged_s", control)
+        for control in ("hstcp", "exp")
+    }
+    return waits
 
 
 def together(rate_bit_s: float) -> float:

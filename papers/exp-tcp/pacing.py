@@ -25,6 +25,8 @@ ONE_WAY, BOTH_WAYS = "one way", "both ways"
 STEP = "5 ms"
 WARMUP_S = 20
 FULL = 100
+EPISODE_S = 0.15
+"""The longest round trip, 100 ms, and half of the queue."""
 
 
 def points(scale: Scale) -> Iterator[Point]:
@@ -37,7 +39,13 @@ def points(scale: Scale) -> Iterator[Point]:
                     changes = changed(duration, queue, traffic, paced=paced)
                     labels: dict[str, Any] = {"queue": queue, "traffic": traffic, "paced": paced}
                     made = dumbbell(rate, control, flows=flows, seeds=seeds, set=changes, **labels)
-                    yield replace(made, tables=("link_series",))
+                    flow = ("flow_series",) if counted(queue, traffic) else ()
+                    yield replace(made, tables=("link_series", *flow))
+
+
+def counted(queue: str, traffic: str) -> bool:
+    """Where it is counted how many flows back off together."""
+    return queue == "DropTail" and traffic == BOTH_WAYS
 
 
 def changed(duration: float, queue: str, traffic: str, *, paced: bool) -> dict[str, Any]:
@@ -63,12 +71,35 @@ def measure(run: Measured) -> Row:
         rows.append(
             {
                 "utilisation": link["utilisation"],
+                "queue_mean": link["queue_mean"],
                 "move": float(np.sqrt(np.mean(np.diff(queue) ** 2))),
                 "queue_p99": link["queue_p99"],
                 "signal_rate": link["drop_rate"] + link["mark_rate"],
             }
         )
-    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    means: Row = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    known = counted(str(run.labels["queue"]), str(run.labels["traffic"]))
+    return means | {"together": together(run) if known else None}
+
+
+def together(run: Measured) -> float:
+    """The flows of one direction that back off in an episode of losses, as a share of all of them.
+
+    An episode begins with a decrease by more than a twentieth and lasts for one round trip of the slowest flow.
+    """
+    flows = run.table("flow_series").filter(
+        pl.col("time_s") > WARMUP_S, pl.col("group") == "forward"
+    )
+    before = pl.col("window").shift(1).over("flow", order_by="time_s")
+    falls = flows.filter(pl.col("window") < 0.95 * before).sort("time_s")
+    episodes: list[set[str]] = []
+    begun = -1.0
+    for time, flow in falls.select("time_s", "flow").iter_rows():
+        if time > begun + EPISODE_S:
+            episodes.append(set())
+            begun = time
+        episodes[-1].add(flow)
+    return float(np.mean([len(each) for each in episodes])) / flows["flow"].n_unique()
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
@@ -98,7 +129,31 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     answers["pacing/red/queue"] = per_seed(
         sides(rows, "queue_p99"), ratio.first(), traffic=BOTH_WAYS, queue="RED", control="exp"
     )
+    unpaced = across(rows, "control", "move", keep=[], queue="RED", traffic=BOTH_WAYS, paced=False)
+    answers["pacing/red/hstcp/bursts"] = per_seed(
+        unpaced, (pl.col("hstcp") / pl.max_horizontal("stcp", "exp")).first()
+    )
+    kept = across(
+        rows, "queue", "queue_mean", keep=[], control="exp", traffic=BOTH_WAYS, paced=True
+    )
+    answers["pacing/red/low"] = per_seed(kept, (pl.col("RED") / pl.col("DropTail")).first())
     return answers
+
+
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """Utilisation and flows that back off together, with drop-tail and data both ways, paced and not."""
+    found: dict[str, Answer] = {}
+    for control in ("reno", "hstcp"):
+        for name, paced in (("paced", True), ("unpaced", False)):
+            here: dict[str, Any] = {
+                "queue": "DropTail",
+                "traffic": BOTH_WAYS,
+                "control": control,
+                "paced": paced,
+            }
+            for column in ("utilisation", "together"):
+                found[f"pacing/{control}/{name}/{column}"] = per_seed(rows, column, **here)
+    return found
 
 
 def sides(rows: pl.DataFrame, column: str) -> pl.DataFrame:

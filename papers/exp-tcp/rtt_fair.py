@@ -18,17 +18,24 @@ FIGURE = Experiment(
     question="Do flows of different round trips get the same rate, and what does it cost?",
 )
 QUEUES = ("DropTail", "RED")
+RANDOM = "random loss"
+LARGEST = 8
 MIDDLE_S = 0.040
+QUEUED_S = 0.076
 GAMMA = 0.05
 PLAIN, FAIR = "EXP-TCP", "EXP-TCP with rtt_fair"
 LOOKS = {PLAIN: (plots.colour("exp"), "D"), FAIR: ("#0B6E8A", "o")}
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Two flows with a short and two with a long round trip, around 40 ms, which is the reference."""
+    """Two flows with a short and two with a long round trip, around 40 ms, which is the reference.
+
+    At the largest ratio also with a reference of 76 ms, which is the middle with a full queue, and where
+    nothing but chance drops packets.
+    """
     rate, duration, seeds = ("40 Mbit/s", 90, 3) if scale == "quick" else ("120 Mbit/s", 200, 6)
     for queue in QUEUES:
-        for ratio in (1, 2, 4, 8):
+        for ratio in (1, 2, 4, LARGEST):
             for kind in LOOKS:
                 control = {
                     "kind": "exp",
@@ -46,8 +53,31 @@ def points(scale: Scale) -> Iterator[Point]:
                 }
                 if queue == "DropTail":
                     changes["link.bottleneck.queue"] = "drop-tail"
-                labels = {"queue": queue, "ratio": float(ratio), "kind": kind}
-                yield Point("rtt-fair.toml", set=changes, labels=labels, seeds=seeds)
+                yield point(changes, queue, ratio, kind, seeds=seeds)
+                if queue == "DropTail" and ratio == LARGEST and kind == FAIR:
+                    queued = control | {"reference_rtt": f"{QUEUED_S * 1e3:.0f} ms"}
+                    laws = {"flow.short.control": queued, "flow.long.control": queued}
+                    made = changes | laws
+                    yield point(made, queue, ratio, kind, seeds=seeds, reference_s=QUEUED_S)
+                    chance = {
+                        "link.bottleneck.rate": "2 Gbit/s",
+                        "link.bottleneck.loss": 1e-3,
+                    }
+                    yield point(changes | chance, RANDOM, ratio, kind, seeds=seeds)
+
+
+def point(
+    changes: dict[str, Any],
+    queue: str,
+    ratio: int,
+    kind: str,
+    *,
+    seeds: int,
+    reference_s: float = MIDDLE_S,
+) -> Point:
+    """The scenario with these changes and labels."""
+    labels = {"queue": queue, "ratio": float(ratio), "kind": kind, "reference_s": reference_s}
+    return Point("rtt-fair.toml", set=changes, labels=labels, seeds=seeds)
 
 
 def measure(run: Measured) -> Row:
@@ -57,6 +87,7 @@ def measure(run: Measured) -> Row:
     return {
         "share": mean(short, "goodput_bit_s") / mean(long, "goodput_bit_s"),
         "predicted": synchronised(run, short, long),
+        "events": per_bit(short) / per_bit(long),
         "utilisation": link["utilisation"],
         "queue_mean": link["queue_mean"],
         "signal_rate": link["drop_rate"] + link["mark_rate"],
@@ -66,6 +97,11 @@ def measure(run: Measured) -> Row:
 def mean(flows: list[dict[str, Any]], column: str) -> float:
     """The mean of a column over some flows."""
     return float(np.mean([flow[column] for flow in flows]))
+
+
+def per_bit(flows: list[dict[str, Any]]) -> float:
+    """Window decreases per bit delivered; one at least, so that a ratio exists."""
+    return max(mean(flows, "congestion_events"), 0.5) / mean(flows, "goodput_bit_s")
 
 
 def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str, Any]]) -> float:
@@ -80,6 +116,7 @@ def synchronised(run: Measured, short: list[dict[str, Any]], long: list[dict[str
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Fairness at the largest ratio of round trips; fair against plain, run by run, for what it costs."""
+    rows = at(rows, queue=list(QUEUES), reference_s=MIDDLE_S)
     answers: dict[str, Answer] = {}
     for queue in QUEUES:
         for name, kind in (("plain", PLAIN), ("fair", FAIR)):
@@ -97,8 +134,29 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     return answers
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """At the largest ratio: random losses, a reference that counts the queue, and who backs off more.
+
+    Losses are those of 10 000 packets.
+    """
+    queued = at(rows, reference_s=QUEUED_S)
+    plain = at(rows, queue="DropTail", kind=PLAIN, ratio=float(LARGEST))
+    fair = at(rows, queue="DropTail", kind=FAIR, ratio=float(LARGEST), reference_s=MIDDLE_S)
+    both = {kind: at(rows, queue="RED", kind=kind, ratio=float(LARGEST)) for kind in (PLAIN, FAIR)}
+    return {
+        "rtt-fair/random": per_seed(at(rows, queue=RANDOM), "share"),
+        "rtt-fair/queued": per_seed(queued, "share"),
+        "rtt-fair/queued/signals": per_seed(queued, 1e4 * pl.col("signal_rate")),
+        "rtt-fair/plain/signals": per_seed(plain, 1e4 * pl.col("signal_rate")),
+        "rtt-fair/fair/signals": per_seed(fair, 1e4 * pl.col("signal_rate")),
+        "rtt-fair/plain/events": per_seed(both[PLAIN], "events"),
+        "rtt-fair/fair/events": per_seed(both[FAIR], "events"),
+    }
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """Ratio of rates, utilisation and losses against the ratio of round trips; DropTail above, RED below."""
+    rows = at(rows, queue=list(QUEUES), reference_s=MIDDLE_S)
     figure, axes = plots.grid(2, 3, width=14, height=8.6, sharex=True)
     figure.subplots_adjust(top=0.82, hspace=0.2)
     for line, queue in zip(axes, QUEUES, strict=True):

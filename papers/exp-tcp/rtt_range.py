@@ -20,14 +20,18 @@ FIGURE = Experiment(
     by=("rtt_s",),
 )
 QUEUES = ("DropTail", "RED")
+RANDOM = "random loss"
+LOSS = 5e-4
+LARGE = ("hstcp", "stcp")
+"""A link that no controller fills, and losses that hit all packets alike."""
 GAMMA = 0.05
 
 
 def points(scale: Scale) -> Iterator[Point]:
-    """Every controller with DropTail and with RED."""
+    """Every controller with DropTail and with RED, and two where nothing but chance drops packets."""
     rate, duration, seeds = ("80 Mbit/s", 60, 4) if scale == "quick" else ("400 Mbit/s", 150, 6)
-    for queue in QUEUES:
-        for control in CONTROLS:
+    for queue in (*QUEUES, RANDOM):
+        for control in LARGE if queue == RANDOM else CONTROLS:
             changes: dict[str, Any] = {
                 "link.bottleneck.rate": rate,
                 "duration": f"{duration} s",
@@ -36,6 +40,10 @@ def points(scale: Scale) -> Iterator[Point]:
             }
             if queue == "DropTail":
                 changes["link.bottleneck.queue"] = "drop-tail"
+            if queue == RANDOM:
+                changes["link.bottleneck.queue"] = "drop-tail"
+                changes["link.bottleneck.rate"] = "2 Gbit/s"
+                changes["link.bottleneck.loss"] = LOSS
             yield Point(
                 "rtt-range.toml",
                 set=changes,
@@ -54,6 +62,8 @@ def measure(run: Measured) -> list[Row]:
             "rtt_s": flow["rtt_s"],
             "real_rtt_s": flow["rtt_s"] + (flow["queueing_delay_mean_s"] or 0.0),
             "share": max(flow["goodput_bit_s"], PACKET_BIT / measured_s) / total,
+            "events": (flow["congestion_events"] + flow["timeouts"])
+            / max(flow["goodput_bit_s"], PACKET_BIT / measured_s),
             "epoch_s": measured_s / max(1, flow["congestion_events"] + flow["timeouts"]),
             "utilisation": run.link()["utilisation"],
         }
@@ -61,14 +71,12 @@ def measure(run: Measured) -> list[Row]:
     ]
 
 
-def exponents(rows: pl.DataFrame, control: str, queue: str) -> list[float]:
-    """The slope of log share against log round trip, for each seed."""
-    chosen = at(rows, control=control, queue=queue).sort("seed", "rtt_s")
+def exponents(rows: pl.DataFrame, control: str, queue: str, column: str = "share") -> list[float]:
+    """The slope of log share against log round trip, for each seed; of another column where that is not 0."""
+    chosen = at(rows, control=control, queue=queue).filter(pl.col(column) > 0).sort("seed", "rtt_s")
     return [
         float(
-            np.polyfit(np.log(part["real_rtt_s"].to_numpy()), np.log(part["share"].to_numpy()), 1)[
-                0
-            ]
+            np.polyfit(np.log(part["real_rtt_s"].to_numpy()), np.log(part[column].to_numpy()), 1)[0]
         )
         for _, part in chosen.group_by("seed", maintain_order=True)
     ]
@@ -98,7 +106,12 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """Exponents fitted per seed; the prediction for losses that come together."""
     red = {control: exponents(rows, control, "RED") for control in CONTROLS}
     tail = {control: exponents(rows, control, "DropTail") for control in CONTROLS}
-    used = at(rows, control="exp").group_by("seed").agg(pl.col("utilisation").min()).sort("seed")
+    used = (
+        at(rows, control="exp", queue=list(QUEUES))
+        .group_by("seed")
+        .agg(pl.col("utilisation").min())
+        .sort("seed")
+    )
     return {
         "rtt-range/exp/unequal": red["exp"],
         "rtt-range/hstcp/unequal": red["hstcp"],
@@ -112,8 +125,20 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     }
 
 
+def facts(rows: pl.DataFrame) -> dict[str, Answer]:
+    """The exponent of decreases per packet, with RED and random losses; of shares with random losses."""
+    found: dict[str, Answer] = {}
+    for control in CONTROLS:
+        found[f"rtt-range/{control}/events"] = exponents(rows, control, "RED", "events")
+    for control in LARGE:
+        found[f"rtt-range/{control}/events/random"] = exponents(rows, control, RANDOM, "events")
+        found[f"rtt-range/{control}/random"] = exponents(rows, control, RANDOM)
+    return found
+
+
 def draw(rows: pl.DataFrame) -> Figure:
     """Shares against round trips, both logarithmic, and the exponents."""
+    rows = at(rows, queue=list(QUEUES))
     figure, axes = plots.grid(1, 3, width=14, height=6.2)
     figure.subplots_adjust(wspace=0.3, top=0.75)
     tail, red, slopes = axes[0]

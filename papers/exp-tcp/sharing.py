@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from longfat.paper import Scale, across, per_seed, plots
+from longfat.paper import Scale, across, at, per_seed, plots
 from longfat.study import Measured, Point, Row
-from shared import CONTROLS
+from shared import CONTROLS, LAWS
 
 Numbers = NDArray[np.float64]
 
@@ -24,7 +24,9 @@ SHADES = {"first": "#4D4D4D", "second": "#E69F00", "third": "#56B4E9"}
 MOST_POINTS = 200
 
 
-def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -> Iterator[Point]:
+def joining(
+    scale: Scale, changes: Mapping[str, Any], *, seeds: int = 3, epochs: bool = False
+) -> Iterator[Point]:
     """Every controller. A fifth of the capacity for 70 % of the time has as many epochs of EXP-TCP.
 
     With `epochs`, EXP-TCP is sampled finely enough to measure them.
@@ -38,7 +40,7 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
         for index, name in enumerate(NAMES):
             begin = index * phase
             changed |= {
-                f"flow.{name}.control": control,
+                f"flow.{name}.control": LAWS[control],
                 f"flow.{name}.start": {"uniform": [f"{begin} s", f"{begin + 0.2} s"]},
             }
         fine = epochs and control == "exp"
@@ -46,6 +48,7 @@ def joining(scale: Scale, changes: Mapping[str, Any], *, epochs: bool = False) -
             "convergence.toml",
             set=changed | dict(changes) | ({"sample": "10 ms"} if fine else {}),
             labels={"control": control, "rate_bit_s": rate, "phase_s": phase},
+            seeds=seeds,
             tables=("flow_series", "link_series") if fine else ("flow_series",),
         )
 
@@ -92,7 +95,8 @@ def shares_and_fairness(run: Measured) -> list[Row]:
     """One row with what the claims need; for the picture, throughputs of the first seed and Jain's index.
 
     Jain's index is that of mean throughputs over the last tenth of the time between two starts. `converged_s`
-    is the time from the third start until the index is at least `FAIR` for good, or to the end if it never is.
+    is the time from the third start until the index is at least `FAIR` for good, or to the end if it never is,
+    which `reached` tells.
     """
     phase = float(run.labels["phase_s"])
     time, shares = throughputs(run)
@@ -109,6 +113,7 @@ def shares_and_fairness(run: Measured) -> list[Row]:
         "time_s": None,
         "flow": None,
         "converged_s": float(unfair.max(initial=2 * phase)) - 2 * phase,
+        "reached": bool(index[-1] >= FAIR),
         "jain_joined": float(index[time > phase].mean()),
         "jain_190": float(index[np.searchsorted(time, 1.9 * phase)]),
         "jain_290": float(index[np.searchsorted(time, 2.9 * phase)]),
@@ -226,31 +231,26 @@ def draw_sharing(rows: pl.DataFrame) -> tuple[Figure, Axes]:
     fairness.legend(loc="lower left", fontsize=10, ncols=2, handlelength=1.4)
     more = figure.add_subplot(below[1])
     more.tick_params(length=0)
-    plots_of_one_seed(figure)
+    plots.shows(figure, f"throughputs: seed 1; all else: {rows['seed'].n_unique()} seeds")
     return figure, more
 
 
-def plots_of_one_seed(figure: Figure) -> None:
-    """Notes at the upper right that curves over time are those of one run."""
-    where = (1 - 0.25 / figure.get_figwidth(), 1 - 1.03 / figure.get_figheight())
-    figure.text(
-        *where,
-        "throughputs: the run of seed 1",
-        ha="right",
-        va="center",
-        fontsize=10,
-        color=plots.FAINT,
-    )
+def draw_waits(panel: Axes, rows: pl.DataFrame) -> None:
+    """How long the third flow waits: each run a small dot, the mean a large one, a line for each controller.
 
-
-def dots(panel: Axes, rows: pl.DataFrame, column: str, factor: float = 1.0) -> None:
-    """A column of the runs: each run a small dot, the mean a large one, a line for each controller."""
+    Where not all runs get there, those that do not are an arrow, and there is no mean.
+    """
+    phase = float(rows["phase_s"][0])
     for place, control in enumerate(reversed(CONTROLS)):
-        values = [factor * value for value in each(rows, column, control) if value is not None]
+        one = at(runs(rows), control=control)
+        values = one.filter("reached")["converged_s"].to_list()
         colour = plots.colour(control)
         panel.plot(
             values, [place] * len(values), "o", color=colour, alpha=0.5, markersize=5, zorder=3
         )
+        if len(values) < len(one):
+            plots.never(panel, (phase, place), colour, along="x")
+            continue
         panel.plot(
             [sum(values) / len(values)],
             [place],
@@ -262,4 +262,5 @@ def dots(panel: Axes, rows: pl.DataFrame, column: str, factor: float = 1.0) -> N
         )
     panel.set_yticks(range(len(CONTROLS)), [plots.name(control) for control in reversed(CONTROLS)])
     panel.set_ylim(-0.6, len(CONTROLS) - 0.4)
+    panel.set_xlim(0, 1.05 * phase)
     panel.grid(visible=False, axis="y")

@@ -51,7 +51,7 @@ def points(scale: Scale) -> Iterator[Point]:
 
 
 def measure(run: Measured) -> Row:
-    """Signals, also per window; the load; time-outs."""
+    """Signals, also per window and per second; how often flows reacted to them; the load; time-outs."""
     link = run.link()
     signals = link["drop_rate"] + link["mark_rate"]
     return {
@@ -60,6 +60,9 @@ def measure(run: Measured) -> Row:
         "per_window": signals * run.labels["segments"],
         "full": signals * 1.5 * run.labels["segments"],
         "excess": link["utilisation"] - UTILISATION,
+        "signals_s": signals * link["arrived"] / run.quantities.measured_s,
+        "reactions_s": sum(flow["congestion_events"] for flow in run.flows())
+        / run.quantities.measured_s,
         "timeouts": sum(flow["timeouts"] for flow in run.flows()),
     }
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from longfat.paper import Answer, Experiment, Scale, at, per_seed
 from longfat.study import Point
-from shared import sections
+from shared import QUEUES, sections
 from windows import drawn, windows
 
 FIGURE = Experiment(
@@ -29,9 +29,14 @@ measure = windows
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """TCP's mean window, drop-tail."""
+    """TCP's mean window, drop-tail; what share of its reactions the modified flow owes to the fibre."""
     means = at(rows, time_s=-1.0, control="reno", queue="drop-tail")
-    return {
+    modified = at(rows, time_s=-1.0, control="fiber")
+    false: dict[str, Answer] = {
+        f"figure-3/fiber/false/{queue}": per_seed(modified, "false", queue=queue)
+        for queue in QUEUES
+    }
+    return false | {
         "figure-3/tcp/held": per_seed(means, pl.col("window") / PRODUCT),
         "figure-3/tcp/above-100": per_seed(means, "window"),
     }

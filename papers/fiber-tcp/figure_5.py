@@ -41,11 +41,15 @@ measure = windows
 
 
 def claims(rows: pl.DataFrame) -> dict[str, Answer]:
-    """How much the utilisations differ, seed by seed."""
+    """How much the utilisations differ, seed by seed; what share of its reactions TCP owes to the fibre."""
     used = across(at(rows, time_s=-1.0), "control", "utilisation", keep=["queue"])
     answers: dict[str, Answer] = {
         f"figure-5/{queue}": per_seed(used, (pl.col("fiber") - pl.col("reno")).abs(), queue=queue)
         for queue in QUEUES
+    }
+    tcp = at(rows, time_s=-1.0, control="reno")
+    answers |= {
+        f"figure-5/tcp/false/{queue}": per_seed(tcp, "false", queue=queue) for queue in QUEUES
     }
     gentle = (pl.col("small alpha") - pl.col("reno")).abs()
     return answers | {"figure-5/avq/small-alpha": per_seed(used, gentle, queue="avq")}

@@ -117,6 +117,7 @@ def outcome(run: Measured) -> Row:
     return {
         "window": flow["window_mean"],
         "utilisation": link["utilisation"],
+        "false": FIBRE * link["arrived"] / max(1, flow["congestion_events"]),
         "signals": link["drop_rate"] + link["mark_rate"],
         "queue_mean": link["queue_mean"],
     }

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
+    "LONGEST_FILE",
     "LONGEST_TEXT",
     "ArrowTable",
     "Cancellation",
@@ -29,7 +30,9 @@ __all__ = [
 __version__: str
 
 LONGEST_TEXT: int
-"""The most bytes that the text of a scenario may have."""
+"""The most bytes that the text of a scenario may have, apart from lists of flows."""
+LONGEST_FILE: int
+"""The most bytes that it may have with them."""
 
 @type_check_only
 class Diagnostic(TypedDict):
@@ -75,6 +78,7 @@ class Scenario:
         overrides: Sequence[str] = (),
         seed: int | None = None,
         folder: str | PathLike[str] | None = None,
+        tables: Callable[[str], str] | None = None,
     ) -> Scenario:
         """Reads a scenario from TOML text.
 
@@ -83,7 +87,8 @@ class Scenario:
             origin: What stands for the file in messages.
             overrides: Changes `key.of.a.field=value`, applied before the check.
             seed: Replaces the seed of the file.
-            folder: Where the traces lie that it names; without one it can name none.
+            folder: Where the traces and lists of flows lie that it names; without one it can name none.
+            tables: Makes text of a Parquet file, given its path; raises `ValueError` if it cannot.
 
         Raises:
             ScenarioError: With the place, the reason and, where one is near, a remedy.
@@ -107,7 +112,7 @@ class Scenario:
         """What a run will ask for, roughly: `packets` of data, `seconds` on one core, bytes of `memory`.
 
         Links count as full where the flows could fill them. `largest` is what takes most of the memory:
-        `packets`, `links`, `flows`, `transfers` or `rows`.
+        `packets`, `links`, `flows`, `transfers`, `rows` or `applications`.
 
         Args:
             record: Count the time series.
@@ -253,4 +258,4 @@ def queues() -> list[dict[str, Any]]:
     """Every queue discipline: name, title, source and parameters."""
 
 def profiles() -> list[dict[str, Any]]:
-    """Every named set of flow defaults: name, title, source, and the keys that it sets."""
+    """Every named set of flow defaults: name, title, source, the keys, and those with a controller."""

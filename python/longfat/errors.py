@@ -15,6 +15,7 @@ __all__ = [
     "MemoryWarning",
     "RoomError",
     "ScenarioError",
+    "StudyError",
 ]
 
 
@@ -28,6 +29,10 @@ class LabelError(ValueError):
 
 class RoomError(ValueError):
     """A paper's room is wrong: the message names the file, the line and the reason."""
+
+
+class StudyError(ValueError):
+    """A study is wrong, or its folder cannot be used: the message names the place, the reason and a remedy."""
 
 
 class MemoryWarning(UserWarning):

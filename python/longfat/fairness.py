@@ -451,10 +451,10 @@ def _rate(run: Finished, group: str, link: str | None) -> int:
     name = next(iter(links)) if link is None else link
     _known(name, links, "link")
     crossing = run.quantities.groups[group]
-    if name not in crossing.path:
+    if name not in crossing.crossed:
         message = f"the flows of `{group}` do not cross the link `{name}`"
         raise ValueError(message)
-    return round(crossing.direction_of(links[name]).capacity_bit_s)
+    return round(links[name].direction(backwards=crossing.crossed[name]).capacity_bit_s)
 
 
 def _crossing(run: Finished, link: str, *, short: bool) -> tuple[str, ...]:

@@ -25,17 +25,21 @@ _BREAKS = re.compile("[\t\n]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, most: int = LONGEST_TEXT) -> str:
     """The text of a file, which need not end: no more of it is read than a scenario or a room may have.
+
+    Args:
+        path: The file.
+        most: How many bytes it may have.
 
     Raises:
         ValueError: It is longer than that, or no UTF-8 text; the message does not name it.
         OSError: It cannot be read.
     """
     with path.open("rb") as file:
-        content = file.read(LONGEST_TEXT + 1)
-    if len(content) > LONGEST_TEXT:
-        message = f"it is longer than {LONGEST_TEXT // 10**6} MB"
+        content = file.read(most + 1)
+    if len(content) > most:
+        message = f"it is longer than {most // 10**6} MB"
         raise ValueError(message)
     try:
         return content.decode("utf-8")

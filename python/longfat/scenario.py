@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from longfat._longfat import Scenario, ScenarioError
+from longfat._longfat import LONGEST_FILE, Scenario, ScenarioError
 from longfat.foreign import read_text, shown
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
@@ -35,7 +35,7 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
 
     Args:
         source: A path, the text of a scenario file, or its content as a dictionary. Only a file can name
-            traces, in its own folder.
+            traces and lists of flows, in its own folder.
         seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
 
@@ -48,16 +48,47 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """
     if seed is not None:
         check_seed(seed)
-    text, origin, name, folder = _load(source)
-    assignments = _assignments(changes)
-    for given in (text, *assignments):
-        if not _is_unicode(given):
-            message = f"`{shown(given[:80])}` is not Unicode text"
-            raise ScenarioError(message)
-    number = None if seed is None else operator.index(seed)
-    return Scenario.parse(
-        text, shown(origin), overrides=assignments, seed=number, folder=folder
-    ), name
+    loaded = Template(source)
+    return loaded.read(seed=seed, changes=changes), loaded.name
+
+
+class Template:
+    """A scenario that is read many times, each time with other changes.
+
+    Attributes:
+        text: The scenario file.
+        name: A short name for it, as from `read`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        """Loads a scenario from anywhere; nothing is checked yet.
+
+        Raises:
+            ScenarioError: It is no text, or a dictionary that TOML cannot hold.
+            OSError: The file cannot be read.
+        """
+        self.text, self._origin, self.name, self._folder = _load(source)
+
+    def read(self, *, seed: int | None = None, changes: Changes = ()) -> Scenario:
+        """Reads and checks it, with changes.
+
+        Raises:
+            ScenarioError: The scenario is wrong.
+        """
+        assignments = _assignments(changes)
+        for given in (self.text, *assignments):
+            if not _is_unicode(given):
+                message = f"`{shown(given[:80])}` is not Unicode text"
+                raise ScenarioError(message)
+        number = None if seed is None else operator.index(seed)
+        return Scenario.parse(
+            self.text,
+            shown(self._origin),
+            overrides=assignments,
+            seed=number,
+            folder=self._folder,
+            tables=_flow_list,
+        )
 
 
 def check_seed(seed: int) -> None:
@@ -85,10 +116,35 @@ def _load(source: Source) -> tuple[str, str, str, Path | None]:
         return source, "scenario", "scenario", None
     path = Path(source)
     try:
-        return read_text(path), str(path), path.stem, path.parent
+        return read_text(path, LONGEST_FILE), str(path), path.stem, path.parent
     except ValueError as error:
         message = f"{shown(str(path))} is not a scenario file: {error}"
         raise ScenarioError(message) from error
+
+
+_LIST = ("time", "time_s", "size", "size_bytes", "rtt", "rtt_s", "path", "control")
+_MOST_ROWS = 20_000_000
+
+
+def _flow_list(path: str | Path) -> str:
+    """A list of flows in a Parquet file as the text that a scenario could name instead.
+
+    Raises:
+        ValueError: It is none; the message does not repeat what the file says.
+    """
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path)
+        known = [name for name in table.collect_schema().names() if name in _LIST]
+        flows = table.select(known).head(_MOST_ROWS + 1).collect()
+        if flows.height > _MOST_ROWS:
+            message = f"it has more than {_MOST_ROWS} rows"
+            raise ValueError(message)
+        return flows.write_csv()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        message = "it is not a Parquet file with the columns of a list of flows"
+        raise ValueError(message) from error
 
 
 def _assignments(changes: Changes) -> list[str]:
@@ -192,6 +248,10 @@ class Link(msgspec.Struct, frozen=True):
     forward: Direction
     reverse: Direction
 
+    def direction(self, *, backwards: bool) -> Direction:
+        """The direction of travel."""
+        return self.reverse if backwards else self.forward
+
 
 class Group(msgspec.Struct, frozen=True):
     """A group of flows, in numbers.
@@ -199,7 +259,7 @@ class Group(msgspec.Struct, frozen=True):
     Attributes:
         short: Whether these are short flows, which arrive at random.
         path: The links that its data cross, in order.
-        reverse: Whether they cross them backwards.
+        backwards: For each of these links, whether they cross it backwards.
         packet_bytes: Size of a data packet, headers included.
         count: How many flows; `None` if they arrive as long as the run lasts.
         size_bytes: What each has to send, or of short flows the mean; `None` if without end.
@@ -209,16 +269,17 @@ class Group(msgspec.Struct, frozen=True):
 
     short: bool
     path: tuple[str, ...]
-    reverse: bool
+    backwards: tuple[bool, ...]
     packet_bytes: int
     count: int | None
     size_bytes: float | None
     stop_ps: int | None
     rto_min_ps: int
 
-    def direction_of(self, link: Link) -> Direction:
-        """The direction in which the group crosses a link."""
-        return link.reverse if self.reverse else link.forward
+    @property
+    def crossed(self) -> dict[str, bool]:
+        """The links of the path in order, and whether each is crossed backwards."""
+        return dict(zip(self.path, self.backwards, strict=True))
 
 
 class Quantities(msgspec.Struct, frozen=True):

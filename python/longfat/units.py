@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Literal
+
+from longfat import _longfat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,8 +19,13 @@ TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 PLAIN: Units = ((1.0, ""),)
 COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
+Kind = Literal["rate", "time", "size"]
+KINDS: tuple[Kind, ...] = ("rate", "time", "size")
+"""What quantities of a scenario count."""
+
 ABSENT = "–"
 _DIGITS = 3
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)\s*")
 
 
 def amount(value: float | None, units: Units) -> str:
@@ -118,3 +126,36 @@ def plural(count: int, noun: str) -> str:
     ('1 flow', '2 flows')
     """
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def number_of(value: object) -> tuple[float, str] | None:
+    """A value of a scenario as a number, and what it counts; `None` if it is none.
+
+    Rates are in bit/s, times in seconds, sizes in bytes; other units, such as `bdp`, are kept.
+
+    >>> number_of("10 Mbit/s"), number_of("0.5 bdp"), number_of(3), number_of("reno")
+    ((10000000.0, 'rate'), (0.5, 'bdp'), (3.0, ''), None)
+    """
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return float(value), ""
+    if not isinstance(value, str) or (found := _QUANTITY.fullmatch(value)) is None:
+        return None
+    for kind in KINDS:
+        try:
+            base = _longfat.quantity(kind, value)
+        except ValueError:
+            continue
+        return base / (1e12 if kind == "time" else 1.0), kind
+    return float(found[1]), found[2]
+
+
+def unit_of(value: object) -> str:
+    """The unit of a quantity as it was written.
+
+    >>> unit_of("10 Mbit/s")
+    'Mbit/s'
+    """
+    found = _QUANTITY.fullmatch(str(value))
+    return found[2] if found else ""

@@ -277,7 +277,7 @@ def test_a_scenario_tells_its_quantities_as_numbers() -> None:
     assert (link.buffer, link.unit) == (25_000, "bytes")
     assert (link.queue["min"], link.queue["max"]) == (2500.0, 7500.0)
     web = given.groups["web"]
-    assert (web.short, web.reverse, web.path) == (True, True, ("bottleneck",))
+    assert (web.short, web.crossed) == (True, {"bottleneck": True})
     assert (web.packet_bytes, web.size_bytes, web.count) == (500, 15_000.0, None)
     assert web.stop_ps == 3 * 10**12
     assert given.groups["forward"].count == 2

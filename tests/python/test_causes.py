@@ -127,7 +127,7 @@ def test_a_quotation_that_leads_nowhere_is_refused(
         ("It is 10 ± 1.", ["10"]),
         ("Without it TCP takes 28 s.", ["28 s"]),
         ("With `a = 0.015` it falls to 98.9 %.", ["98.9 %"]),
-        ("Of 3 seeds in figure-17.", []),
+        ("Of 3 seeds in figure-17, by RFC 3168, 6.1.4.", []),
     ],
 )
 def test_a_number_that_no_experiment_gives_is_found(

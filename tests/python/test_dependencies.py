@@ -38,6 +38,7 @@ PYTHON = {
 
 CLASSIFIED = {
     "Apache Software License": "Apache-2.0",
+    "BSD": "BSD-3-Clause",
     "BSD License": "BSD-3-Clause",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
@@ -145,7 +146,8 @@ def licences(package: installed.Distribution) -> list[str]:
             line.rpartition(" :: ")[2] for line in classifiers if line.startswith("License ::")
         ]
         told = [CLASSIFIED.get(name, name) for name in names]
-    return told or package.metadata.get_all("License") or ["none"]
+    named = package.metadata.get_all("License") or ["none"]
+    return told or [CLASSIFIED.get(name, name) for name in named]
 
 
 def test_python_packages_may_be_used() -> None:

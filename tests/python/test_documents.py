@@ -6,9 +6,10 @@
 - Every ```python block is run.
 - Every ```toml block is read as a scenario; what a fragment lacks is added. A block that begins with a comment
   `# NAME.toml` is that file: it says the same as the example of that name, or is written for what follows.
+  One with `[vary]` is a study.
 
-The blocks of one document run in order, in one folder, which holds a copy of the example scenarios. A fence
-with more words, such as ```console skip, is left alone. `UPDATE=1` writes the current output into the
+The blocks of one document run in order, in one folder, which holds a copy of the examples. A fence with
+more words, such as ```console skip, is left alone. `UPDATE=1` writes the current output into the
 documents: read what changed before keeping it.
 """
 
@@ -30,6 +31,7 @@ import longfat as package
 from longfat import _longfat
 from longfat._longfat import Scenario
 from longfat.results._folder import TABLES
+from longfat.study._file import StudyFile, read_study
 from support import ROOT, SMALL, Command
 
 if TYPE_CHECKING:
@@ -101,7 +103,12 @@ def same(shown: str, printed: str) -> bool:
 
 
 def read_toml(block: str) -> None:
-    """Reads a scenario, and keeps it as a file if it names one."""
+    """Reads a scenario, and keeps it as a file if it names one; or a study, which is there already."""
+    if re.search(r"^\[vary\]", block, re.MULTILINE):
+        name = FILE.match(block)
+        assert name is not None, "a study begins with the name of its file"
+        assert read_study(block)[0] == read_study(name[1])[0], f"{name[1]} says something else"
+        return
     scenario = Scenario.parse(completed(block))
     if (name := FILE.match(block)) is None:
         return
@@ -121,7 +128,9 @@ def completed(fragment: str) -> str:
     links = re.findall(r"^\[link\.([\w-]+)\]", fragment, re.MULTILINE)
     if not links:
         paths = re.findall(r"^path\s*=\s*(\[.*?\])", fragment, re.MULTILINE)
-        links = sorted({link for path in paths for link in json.loads(path)}) or ["bottleneck"]
+        # The name of a link, or a table that has it.
+        named = {name for path in paths for name in re.findall(r'"([\w-]+)"', path)}
+        links = sorted(named) or ["bottleneck"]
         for link in links:
             after += f'\n[link.{link}]\nrate = "10 Mbit/s"\ndelay = "5 ms"\n'
     if not re.search(r"^\[\[(flow|traffic)\]\]", fragment, re.MULTILINE):
@@ -132,7 +141,8 @@ def completed(fragment: str) -> str:
 
 @PAGES
 def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> None:
-    shutil.copytree(ROOT / "scenarios", "scenarios")
+    for folder in ("scenarios", "studies"):
+        shutil.copytree(ROOT / folder, folder)
     names: dict[str, Any] = {"__name__": "example"}
     text = document.read_text("utf-8")
     updated, complaints = text, []
@@ -260,7 +270,8 @@ def test_the_reference_of_names_is_made_from_the_registry(kind: str) -> None:
 def profile_table(profiles: list[dict[str, Any]]) -> str:
     text = "\n| profile | what it is | it sets | source |\n|---|---|---|---|\n"
     for each in profiles:
-        keys = (f"`{key} = {json.dumps(value)}`" for key, value in each["keys"])
+        keys = [f"`{key} = {json.dumps(value)}`" for key, value in each["keys"]]
+        keys += [f"with `{kind}` `{key} = {json.dumps(it)}`" for kind, key, it in each["with"]]
         text += f"| `{each['name']}` | {each['title']} | {', '.join(keys)} | {each['source']} |\n"
     return text + "\n"
 
@@ -322,6 +333,12 @@ def test_the_guide_to_results_has_every_name() -> None:
     names |= set(run.summary["links"]["bottleneck"]["forward"])
     missing = sorted(name for name in names if f"`{name}`" not in text)
     assert not missing, f"docs/guides/results.md does not explain {', '.join(missing)}"
+
+
+def test_the_guide_to_studies_has_every_key() -> None:
+    text = (ROOT / "docs/guides/studies.md").read_text("utf-8")
+    for field in StudyFile.__struct_fields__:
+        assert f"| `{field}` |" in text, f"docs/guides/studies.md has no row for `{field}`"
 
 
 def test_commands_are_found_in_a_console_block() -> None:

@@ -85,7 +85,7 @@ def group(name: str, **changes: Any) -> dict[str, Group]:
     plain: dict[str, Any] = {
         "short": False,
         "path": ("wire",),
-        "reverse": False,
+        "backwards": (False,),
         "packet_bytes": 1500,
         "count": 1,
         "size_bytes": None,
@@ -178,7 +178,7 @@ def test_a_flow_counts_in_the_windows_through_which_it_is_active() -> None:
 def test_utilisation_is_that_of_the_papers_formula() -> None:
     run = alternating()
     run.flows[1]["name"] = "b[0]"
-    run.groups |= group("b", reverse=True)
+    run.groups |= group("b", backwards=(True,))
     run.rates["b[0]"] = run.rates.pop("a[1]")
     table = fairness.utilisation(run, edges=(2, 3, 5, 10))
     assert table.columns == ["from_s", "until_s", "flow", "group", "utilisation"]

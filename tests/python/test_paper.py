@@ -80,6 +80,14 @@ def test_every_kind_of_verdict(longfat: Command) -> None:
     assert noisy["seeds"] == 3
 
 
+def test_it_is_told_how_many_seeds_would_decide(room: Path, longfat: Command) -> None:
+    # -1, 0 and 1 have 0 ± 2.48, which crosses ± 0.5: it takes (2.48/0.5)² times as many seeds.
+    done = longfat("paper", "links")
+    assert "if their means stay: figure-1/noisy 75\n" in done.stdout
+    edit(room / "claims.toml", "between = [-0.5, 0.5]", "at_least = 0.0")
+    assert "if their means stay" not in longfat("paper", "links").stdout
+
+
 @pytest.mark.usefixtures("room")
 def test_the_folder_has_verdicts_data_and_pictures(longfat: Command) -> None:
     content = remake(longfat)
@@ -357,6 +365,11 @@ def test_rooms_here_stand_beside_those_of_the_package(own_folder: Path, longfat:
     links = next(each for each in listed if each["slug"] == "links")
     assert links["figures"] == ["figure-1", "theory"]
     assert all(each["title"] != "On Links" for each in listed if each["slug"] == "exp-tcp")
+    # By its name the room of the package, by its path the one here.
+    plans = [longfat("paper", name, "--plan") for name in ("exp-tcp", "./papers/exp-tcp")]
+    assert [done.returncode for done in plans] == [0, 0]
+    assert ["did not come with longfat" in done.stderr for done in plans] == [False, True]
+    assert plans[1].stdout.startswith("7 runs, 0 already in the cache\n")
     done = longfat("paper", "lniks")
     assert done.returncode == 2
     assert "did you mean links?" in done.stderr

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import longfat
@@ -59,6 +60,18 @@ def test_a_picture_shows_how_links_change() -> None:
     assert "cell: capacity" in [text.get_text() for text in legend.get_texts()]
     constant = longfat.run(SMALL).plot()
     assert constant.axes[1].get_legend() is None
+
+
+def test_a_picture_shows_receive_windows() -> None:
+    text = {"flow.0.receive_window": {"kind": "right-sizing", "most": "30 kB"}}
+    panel = longfat.run(SMALL, set=text).plot().axes[0]
+    told = [line for line in panel.get_lines() if "receive window" in str(line.get_label())]
+    assert [line.get_label() for line in told] == [
+        "forward[0]: receive window",
+        "forward[1]: receive window",
+    ]
+    # 1460 bytes of data to a packet of 1500.
+    assert np.max(np.asarray(told[0].get_ydata(), dtype=float)) == 30_000 // 1460
 
 
 def test_a_run_without_series_says_so() -> None:

@@ -213,9 +213,9 @@ def test_a_reader_that_leaves_early_is_no_fault() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("run", "/dev/zero"), "/dev/zero is not a scenario file: it is longer than 16 MB"),
-        (("fluid", "/dev/zero"), "/dev/zero is not a scenario file: it is longer than 16 MB"),
-        (("run", "long.toml"), "long.toml is not a scenario file: it is longer than 16 MB"),
+        (("run", "/dev/zero"), "/dev/zero is not a scenario file: it is longer than 80 MB"),
+        (("fluid", "/dev/zero"), "/dev/zero is not a scenario file: it is longer than 80 MB"),
+        (("run", "long.toml"), "this is too long for a scenario"),
         (("run", "deep.toml"), "max recursion depth"),
         (("run", "dots.toml"), "recursion limit"),
         (("run", "folder"), "folder is a folder"),

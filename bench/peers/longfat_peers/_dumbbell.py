@@ -29,6 +29,8 @@ _PLAIN: dict[str, Any] = {
     "access": "none",
     "rto_tick": "none",
     "pacing": "controller",
+    "window_validation": "none",
+    "careful_resume": "none",
 }
 """Settings that flows must leave at their defaults, because they are not passed to the peers."""
 

@@ -4,7 +4,8 @@
 //! same events give the same answers, from a copy made along the way too; a time-out of fresh data leaves the window no
 //! larger than before. Whatever else it [promises](crate::Promises) is checked as well: for laws, that one
 //! acknowledgment of n segments equals n acknowledgments of one, that the window grows only by acknowledged segments
-//! that test it, by at most one for each, and that it falls only at congestion, on a loss to no less than two segments.
+//! that test it, by at most one for each, and that it falls only at congestion, on a loss to no less than two segments,
+//! or where the host asks for another one, which it then has.
 //!
 //! The property tests, the fuzz target and the checks of controllers from elsewhere all use this module.
 
@@ -14,8 +15,8 @@ use longfat_units::parameter::{Kind, Parameter, Setting, Settings};
 use longfat_units::{Bytes, Segments, Span, Time};
 
 use crate::{
-    Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path, RateSample,
-    Sending, Sent, SlowStart, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path,
+    RateSample, Sending, Sent, SlowStart, Start,
 };
 
 /// Something that happens to a flow, some time after the previous event.
@@ -38,6 +39,8 @@ pub enum Event {
     Congestion(Congestion),
     /// A segment leaves: whether it was sent before, and how many are then in flight.
     Sent(bool, u64),
+    /// The host asks for another window, and perhaps threshold; `now` is filled in when it happens.
+    Adjustment(Adjustment),
 }
 
 /// A broken promise.
@@ -96,6 +99,11 @@ impl Operation {
                 cause: [Cause::Loss, Cause::Mark, Cause::Timeout][usize::from(kind % 16 - 12)],
                 in_flight: 1 << (amount % 30),
                 again: flags & 1 == 0,
+            }),
+            _ if more % 2 == 1 => Event::Adjustment(Adjustment {
+                now: Time::ZERO,
+                window: Segments(f64::from(1_u32 << (amount % 25)) * 1.5),
+                threshold: (flags & 1 == 0).then(|| Segments(f64::from(2_u32 << (lost % 25)))),
             }),
             _ => Event::Sent(flags & 1 == 0, 1 << (amount % 30)),
         };
@@ -217,6 +225,7 @@ impl Driver {
                 Event::Feedback(Feedback { now, ..feedback })
             }
             Event::Congestion(event) => Event::Congestion(Congestion { now, ..event }),
+            Event::Adjustment(event) => Event::Adjustment(Adjustment { now, ..event }),
             sent @ Event::Sent(..) => sent,
         }
     }
@@ -234,6 +243,7 @@ impl Driver {
                 control.on_feedback(&feedback, &self.path);
             }
             Event::Congestion(event) => control.on_congestion(&event, &self.path),
+            Event::Adjustment(event) => control.on_adjustment(&event, &self.path),
             Event::Sent(again, in_flight) => {
                 if wants.departures {
                     control.on_sent(&Sent { now: self.now, again, in_flight }, &self.path);
@@ -258,7 +268,7 @@ fn check_answers(
     let positive = match pacing {
         Pacing::Unpaced => true,
         Pacing::Spread { gain } => gain.is_finite() && gain > 0.0,
-        Pacing::Blocks(blocks) => blocks > 0,
+        Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) => blocks > 0,
         Pacing::Rate(rate) => rate.is_finite() && rate > 0.0,
     };
     ensure(positive, || format!("the pacing is {pacing:?}"))?;
@@ -297,6 +307,17 @@ fn check_event(
             }
             if promises.additive && cause == Cause::Loss {
                 ensure(new >= old.min(2.0), || format!("a loss left {new} of {old}"))?;
+            }
+        }
+        Event::Adjustment(Adjustment { window, threshold, .. }) => {
+            if promises.additive {
+                ensure(new == window.0, || {
+                    format!("asked for the window {window:?} it has {new}")
+                })?;
+                let moved = threshold.is_none() || after.threshold() == threshold;
+                ensure(moved, || {
+                    format!("asked for the threshold {threshold:?} it keeps its own")
+                })?;
             }
         }
         Event::Sent(..) => {

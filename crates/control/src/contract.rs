@@ -7,6 +7,7 @@
 //! ```text
 //!     acknowledgment   on_feedback, then on_congestion if a loss or a mark calls for an answer
 //!     time-out         on_congestion
+//!     idle times       on_adjustment, if the host does not keep unused windows
 //!     departure        on_sent                          } only for controllers that ask
 //!     alarm            on_timer, at the time that timer() named } for it with `wants`
 //!     after each       window() and pacing()
@@ -17,7 +18,7 @@ use std::fmt;
 use dyn_clone::DynClone;
 use longfat_units::{Probe, RouterHeader, Segments, Time};
 
-use crate::{Congestion, Feedback, Needs, Path, Reaction, Sent};
+use crate::{Adjustment, Congestion, Feedback, Needs, Path, Reaction, Sent};
 
 /// The congestion control of one flow: told what happened, asked how much and how fast.
 ///
@@ -31,6 +32,10 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     /// The path is congested. Called at most once per window of data, which the host sees to
     /// ([`OncePerWindow`](crate::OncePerWindow)); with [`Reaction::PerMark`], for every marked segment.
     fn on_congestion(&mut self, event: &Congestion, path: &Path);
+
+    /// The host asks for another window, only where the scenario tells it to. By default nothing happens: that is for
+    /// controllers whose window follows from measurements of the path, which they go on with.
+    fn on_adjustment(&mut self, _event: &Adjustment, _path: &Path) {}
 
     /// A segment has left. Only with [`Wants::departures`].
     fn on_sent(&mut self, _sent: &Sent, _path: &Path) {}
@@ -148,6 +153,8 @@ pub enum Pacing {
     },
     /// The window in this many blocks, evenly spaced over a round trip.
     Blocks(u32),
+    /// The same, except that an acknowledgment lets the next block begin before its time.
+    LooseBlocks(u32),
     /// Segments per second.
     Rate(f64),
 }

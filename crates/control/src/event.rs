@@ -1,6 +1,6 @@
 //! What a host reports to a controller.
 
-use longfat_units::{RouterHeader, Span, Time};
+use longfat_units::{RouterHeader, Segments, Span, Time};
 
 /// What one acknowledgment reports.
 ///
@@ -16,7 +16,8 @@ pub struct Feedback {
     pub sacked: u64,
     /// Segments that the host newly counts as lost.
     pub lost: u64,
-    /// Segments echoed as marked; 1 where an echo says that at least one was, but not how many (RFC 3168).
+    /// Segments newly reported as marked: how many with Accurate ECN, and 1 where an echo says only that at least one
+    /// was (RFC 3168).
     pub marked: u64,
     /// Round trip of the segment that triggered it.
     pub rtt: Option<Span>,
@@ -138,7 +139,7 @@ pub enum Limited {
     Pacing,
     /// The application has nothing more to send: the window is not tested, so it must not grow.
     Application,
-    /// A bound outside the controller (`max_window`): the window must not grow.
+    /// A bound outside the controller (`max_window`, a receive window): the window must not grow.
     Receiver,
     /// Loss recovery is under way: no gain.
     Recovery,
@@ -173,6 +174,18 @@ pub enum Cause {
     Mark,
     /// The retransmission timer ran out.
     Timeout,
+}
+
+/// The host has a reason to change the window that is no congestion: part of it has not been used for a while, or the
+/// path is known from an earlier flow (RFC 5681, section 4.1; RFC 7661; RFC 9959).
+#[derive(Clone, Copy, Debug)]
+pub struct Adjustment {
+    /// When.
+    pub now: Time,
+    /// The window from now on.
+    pub window: Segments,
+    /// The window below which slow start goes on; `None`: as it is.
+    pub threshold: Option<Segments>,
 }
 
 /// What the host knows about the path.

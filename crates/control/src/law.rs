@@ -86,6 +86,10 @@ pub enum Reaction {
 pub struct Needs {
     /// Marks of RFC 3168.
     pub ecn: bool,
+    /// How many segments were marked (Accurate ECN), and not only that some were.
+    pub accurate_ecn: bool,
+    /// ECT(1) on its data: the low-latency service of RFC 9331, for controllers that answer marks as it requires.
+    pub ect1: bool,
     /// The AntiECN bit, carried to the receiver and back. Links that do not support it are no reason to refuse: their
     /// paths simply report no spare capacity.
     pub spare: bool,
@@ -99,6 +103,13 @@ pub struct Needs {
 
 impl Needs {
     /// Nothing beyond acknowledgments.
-    pub const NONE: Self =
-        Self { ecn: false, spare: false, pacing: false, priorities: false, access: false };
+    pub const NONE: Self = Self {
+        ecn: false,
+        accurate_ecn: false,
+        ect1: false,
+        spare: false,
+        pacing: false,
+        priorities: false,
+        access: false,
+    };
 }

@@ -24,7 +24,9 @@ mod windowed;
 
 pub use contract::{Bursts, CongestionControl, Pacing, Promises, Sending, Wants};
 pub use controller::CONTROLLERS;
-pub use event::{Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent};
+pub use event::{
+    Adjustment, Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent,
+};
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
 pub use registry::{BuildLaw, BuildSending, Controller, Start};

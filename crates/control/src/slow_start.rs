@@ -21,7 +21,7 @@
 
 use longfat_units::Segments;
 
-use crate::bounds::CEILING;
+use crate::bounds::{CEILING, first_window};
 use crate::hystart::HyStart;
 use crate::{Feedback, Start};
 
@@ -129,6 +129,11 @@ impl Ramp {
             self.threshold = window;
         }
         ends
+    }
+
+    /// The host has moved the threshold.
+    pub fn move_to(&mut self, threshold: Segments) {
+        self.threshold = first_window(threshold);
     }
 
     /// Congestion, or patience run out: slow start stops at `threshold`, now and next time.

@@ -9,8 +9,8 @@ use longfat_units::{Segments, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
-    Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path, Phase, Probe,
-    Promises, Reaction, Sending, Start, WindowLaw,
+    Adjustment, Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path,
+    Phase, Probe, Promises, Reaction, Sending, Start, WindowLaw,
 };
 
 /// A window law with slow start, limits and memory around it.
@@ -61,7 +61,9 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
     #[inline(never)]
     fn ask_pacing(&mut self, now: Time, path: &Path) {
         self.pacing = match self.law.pacing(&self.operating(now, path, 0.0)) {
-            Pacing::Blocks(_) if self.phase() == Phase::SlowStart => Pacing::Unpaced,
+            Pacing::Blocks(_) | Pacing::LooseBlocks(_) if self.phase() == Phase::SlowStart => {
+                Pacing::Unpaced
+            }
             pacing => pacing,
         };
     }
@@ -147,6 +149,15 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
             }
         }
         self.last_event = Some(event.now);
+        self.ask_pacing(event.now, path);
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
+        }
+        self.epoch_window = (!self.ramp.holds(self.window)).then_some(self.window);
         self.ask_pacing(event.now, path);
     }
 

@@ -36,8 +36,9 @@ const TWO_OF_RENO: f64 = 0.9;
 fn promises(name: &str) -> [Promise; 4] {
     match name {
         // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is the same at
-        // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law.
-        "reno" | "constant-rate" | "sized-start" | "anti-ecn" => [
+        // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law. DCTCP and Prague differ at
+        // marks, and Prague on round trips below 25 ms.
+        "reno" | "constant-rate" | "sized-start" | "anti-ecn" | "dctcp" | "prague" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 500.0, 1.0),
             at(1e5, 1.0, 5e4, 1.0),
@@ -423,7 +424,7 @@ proptest! {
 
 /// A suite that finds no faults is worthless: controllers with one fault each, and a word that names it.
 mod faults {
-    use longfat_control::{CongestionControl, Pacing};
+    use longfat_control::{Adjustment, CongestionControl, Pacing};
 
     use super::*;
 
@@ -438,12 +439,14 @@ mod faults {
         LossRaises,
         Forgets,
         PacesAtNothing,
+        Stubborn,
     }
 
     #[derive(Debug)]
     struct Faulty {
         fault: Fault,
         window: f64,
+        threshold: Option<Segments>,
     }
 
     impl Clone for Faulty {
@@ -473,6 +476,17 @@ mod faults {
                 Fault::NotFinite => f64::NAN,
                 _ => (self.window / 2.0).max(2.0).min(self.window),
             };
+        }
+
+        fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+            if self.fault != Fault::Stubborn {
+                self.window = event.window.0;
+            }
+            self.threshold = event.threshold.or(self.threshold);
+        }
+
+        fn threshold(&self) -> Option<Segments> {
+            self.threshold
         }
 
         fn window(&self) -> Segments {
@@ -505,8 +519,9 @@ mod faults {
             (Fault::LossRaises, "raised the window"),
             (Fault::Forgets, "not copied whole"),
             (Fault::PacesAtNothing, "the pacing is"),
+            (Fault::Stubborn, "asked for the window"),
         ] {
-            let faulty = || Box::new(Faulty { fault, window: 10.0 });
+            let faulty = || Box::new(Faulty { fault, window: 10.0, threshold: None });
             let kept = conformance::check_control(faulty(), faulty(), &operations);
             match kept {
                 Ok(()) => assert_eq!(fault, Fault::None, "the fault was not found"),

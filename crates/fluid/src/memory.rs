@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use longfat_scenario::Scenario;
+use longfat_scenario::{Hop, Scenario};
 
 /// A flow: its law, its state, its row in the tables.
 const FLOW: f64 = 1_500.0;
@@ -28,10 +28,9 @@ pub fn memory(scenario: &Scenario) -> Memory {
     let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
     let hops: f64 =
         scenario.flows.iter().map(|flow| flow.count as f64 * flow.path.len() as f64).sum();
-    let crossed = scenario.flows.iter().map(|flow| (&flow.path, flow.reverse));
-    let crossed = crossed.chain(scenario.traffic.iter().map(|group| (&group.path, group.reverse)));
-    let directions: BTreeSet<(usize, bool)> =
-        crossed.flat_map(|(path, reverse)| path.iter().map(move |&link| (link, reverse))).collect();
+    let crossed = scenario.flows.iter().flat_map(|flow| &flow.path);
+    let crossed = crossed.chain(scenario.traffic.iter().flat_map(|group| &group.path));
+    let directions: BTreeSet<&Hop> = crossed.collect();
     let directions = directions.len() as f64;
     let network = flows * FLOW + hops * HOP;
     let rows = scenario.duration.0 as f64 / scenario.sample.0 as f64;

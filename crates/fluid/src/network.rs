@@ -167,10 +167,39 @@ pub enum FluidError {
         /// The group of flows.
         flow: String,
     },
+    /// Flows whose data an application writes.
+    #[error(
+        "flow `{flow}` has an application (\"{kind}\"), and the fluid model covers flows that always have something to \
+         send: leave out `application`, or simulate packets"
+    )]
+    Application {
+        /// The group of flows.
+        flow: String,
+        /// The kind of application.
+        kind: &'static str,
+    },
+    /// Short flows that are listed one by one.
+    #[error(
+        "traffic `{flow}` replays a list of flows, and the fluid model knows short flows by their mean rate: give it \
+         `arrivals` and a `size`, or simulate packets"
+    )]
+    Replay {
+        /// The group of short flows.
+        flow: String,
+    },
+    /// A receive window that grows with what arrives.
+    #[error(
+        "flow `{flow}` has a receive window that grows with what arrives, which no equation describes: make it a fixed \
+         one, or leave it out"
+    )]
+    RightSizing {
+        /// The group of flows.
+        flow: String,
+    },
     /// A link that is no constant.
     #[error(
         "link `{link}` is no constant, and the fluid model covers constant links only: leave out its `change`, \
-         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer` and `ecn`"
+         `trace`, `jitter`, `reorder`, `duplicate`, `burst_loss`, `policer`, `shaper`, `acknowledgments` and `ecn`"
     )]
     Varying {
         /// The link.

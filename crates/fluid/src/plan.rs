@@ -211,7 +211,7 @@ impl FlowPlan<'_> {
     pub(crate) fn spare_share(&self, at: &Operating) -> f64 {
         match self.flow.pacing.unwrap_or_else(|| self.law().pacing(at)) {
             Pacing::Spread { .. } | Pacing::Rate(_) => 1.0,
-            Pacing::Unpaced | Pacing::Blocks(_) => 1.0 / at.window.0,
+            Pacing::Unpaced | Pacing::Blocks(_) | Pacing::LooseBlocks(_) => 1.0 / at.window.0,
         }
     }
 }

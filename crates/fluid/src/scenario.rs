@@ -9,7 +9,8 @@ use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Scenario, TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Hop, ReceiveBuffer, Scenario,
+    TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
@@ -90,8 +91,9 @@ impl FluidSetup {
     /// Directions of links that no flow crosses are left out.
     ///
     /// # Errors
-    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size,
-    /// links that change in time, RED prices of a link without RED, AntiECN with a small virtual buffer.
+    /// If the scenario does not fit the fluid model: no long flow, controllers without a window law, flows with a size
+    /// or an application, receive windows that grow, links that change in time, RED prices of a link without RED,
+    /// AntiECN with a small virtual buffer.
     pub fn of(scenario: &Scenario, pricing: Pricing) -> Result<Self, FluidError> {
         let mut setup = Self {
             network: FluidNetwork {
@@ -116,6 +118,9 @@ impl FluidSetup {
             setup.add_group(scenario, group)?;
         }
         for group in &scenario.traffic {
+            if group.replay.is_some() {
+                return Err(FluidError::Replay { flow: group.name.clone() });
+            }
             setup.add_traffic(group);
         }
         let mean_rtts = setup.mean_round_trips();
@@ -149,7 +154,18 @@ impl FluidSetup {
         if group.size.is_some() {
             return Err(FluidError::Sized { flow: name.clone() });
         }
-        let route = self.route(&group.path, group.reverse);
+        if let Some(application) = &group.application {
+            return Err(FluidError::Application { flow: name.clone(), kind: application.kind() });
+        }
+        if let Some(ReceiveBuffer::RightSizing { .. }) =
+            transport.receive_window.map(|window| window.buffer)
+        {
+            return Err(FluidError::RightSizing { flow: name.clone() });
+        }
+        let allowed = transport.receive_window.map(|window| window.most_packets(transport.packet));
+        let bounds = transport.max_window.into_iter().chain(allowed);
+        let max_window = bounds.min();
+        let route = self.route(&group.path);
         let index = self.groups.len() as u32;
         self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
         for member in 0..group.count {
@@ -166,7 +182,7 @@ impl FluidSetup {
                 initial_window: Segments(transport.initial_window),
                 initial_threshold: transport.initial_threshold.map(Segments),
                 slow_start: transport.slow_start,
-                max_window: transport.max_window,
+                max_window,
                 pacing: transport.pacing,
             });
         }
@@ -182,16 +198,16 @@ impl FluidSetup {
             (Some(stop), Some(ends)) => Some(stop.min(ends)),
             (stop, ends) => stop.or(ends),
         };
-        let route = self.route(&group.path, group.reverse);
+        let route = self.route(&group.path);
         let rate = group.arrivals * group.size.mean() * 8.0;
         self.network.loads.push(Load { route, rate, start: group.start, stop });
     }
 
     /// The path in links of the network; directions that no flow has crossed before are added.
-    fn route(&mut self, path: &[usize], reverse: bool) -> Vec<usize> {
+    fn route(&mut self, path: &[Hop]) -> Vec<usize> {
         path.iter()
-            .map(|&link| {
-                let wanted = (link, reverse);
+            .map(|hop| {
+                let wanted = (hop.link, hop.reverse);
                 let next = self.directions.len();
                 *self.places.entry(wanted).or_insert_with(|| {
                     self.directions.push(wanted);

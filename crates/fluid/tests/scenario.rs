@@ -130,6 +130,34 @@ fn every_pricing_is_found_by_its_name() {
     assert_eq!(Pricing::named("codel"), None);
 }
 
+/// A flow from one link against the other shares that direction with the flow back.
+#[test]
+fn a_path_may_cross_links_either_way() {
+    let mesh = r#"flow.there.path=["near", { link = "far", reverse = true }]"#;
+    let setup = FluidSetup::of(&scenario(TWO_LINKS, &[mesh]), Pricing::Avq).expect("it is right");
+    assert_eq!(setup.directions, [(0, false), (1, true)], "what is crossed");
+    let routes: Vec<&[usize]> = setup.network.flows.iter().map(|flow| &*flow.route).collect();
+    assert_eq!(routes, [&[0, 1][..], &[0, 1], &[1]]);
+}
+
+/// The largest window that is ever told counts, or `max_window` if that is less.
+#[test]
+fn receive_windows_bound_the_window_unless_they_grow() {
+    let most = |keys: &[&str]| {
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, keys), Pricing::Avq);
+        setup.map(|setup| setup.network.flows[0].max_window)
+    };
+    assert_eq!(most(&[]), Ok(None));
+    let fixed = "flow.there.receive_window=70 packets";
+    assert_eq!(most(&[fixed]), Ok(Some(70)));
+    assert_eq!(most(&[fixed, "flow.there.max_window=40"]), Ok(Some(40)));
+    // 65 535 bytes in packets with 960 bytes of data.
+    let tuned = r#"flow.there.receive_window={ kind = "sender-tuned", scale = 0 }"#;
+    assert_eq!(most(&[tuned]), Ok(Some(68)));
+    let grows = most(&["flow.there.receive_window=auto"]);
+    assert_eq!(grows, Err(FluidError::RightSizing { flow: "there".into() }));
+}
+
 #[test]
 fn what_the_fluid_does_not_have_is_refused() {
     let refused = |overrides: &[&str]| {
@@ -141,6 +169,8 @@ fn what_the_fluid_does_not_have_is_refused() {
     assert!(message.ends_with("hstcp, reno, sized-start, stcp"), "{message}");
     let message = refused(&["flow.there.size=1 MB"]);
     assert!(message.starts_with("flow `there` has a size"), "{message}");
+    let message = refused(&["flow.there.application={kind=\"constant\",rate=\"1 Mbit/s\"}"]);
+    assert!(message.starts_with("flow `there` has an application (\"constant\")"), "{message}");
     let (_, traffic) = TWO_LINKS.split_once("[[traffic]]").expect("it has traffic");
     let (links, _) = TWO_LINKS.split_once("[[flow]]").expect("it has flows");
     let short = scenario(
@@ -334,6 +364,8 @@ fn a_link_that_is_no_constant_is_refused() {
         "trace = { mahimahi = \"1 2 5\" }",
         "jitter = \"1 ms\"",
         "burst_loss = { p = 0.1, r = 0.5 }",
+        "shaper = { rate = \"5 Mbit/s\", burst = \"9 kB\" }",
+        "acknowledgments = { keep = \"newest\" }",
         "change = [{ at = \"1 s\", loss = 0.1 }]",
     ] {
         assert_eq!(

@@ -44,6 +44,7 @@ mod _longfat {
         // An error raised from Python has no diagnostics beyond its message.
         module.py().get_type::<ScenarioError>().setattr("diagnostics", ())?;
         module.add("LONGEST_TEXT", longfat_scenario::Scenario::LONGEST_TEXT)?;
+        module.add("LONGEST_FILE", longfat_scenario::Scenario::LONGEST_FILE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use longfat_queue::Capacity;
-use longfat_scenario::{Direction, Link, OPPORTUNITY, Scenario};
+use longfat_scenario::{Direction, Hop, Link, OPPORTUNITY, Scenario};
 use longfat_units::Time;
 use longfat_units::parameter::Setting;
 use pyo3::prelude::*;
@@ -46,7 +46,7 @@ struct DirectionQuantities {
 struct GroupQuantities {
     short: bool,
     path: Vec<String>,
-    reverse: bool,
+    backwards: Vec<bool>,
     packet_bytes: u64,
     count: Option<u64>,
     size_bytes: Option<f64>,
@@ -58,14 +58,15 @@ impl Quantities {
     /// The quantities of `scenario`.
     pub(crate) fn of(scenario: &Scenario) -> Self {
         let path =
-            |path: &[usize]| path.iter().map(|&at| scenario.links[at].name.clone()).collect();
+            |path: &[Hop]| path.iter().map(|hop| scenario.links[hop.link].name.clone()).collect();
+        let backwards = |path: &[Hop]| path.iter().map(|hop| hop.reverse).collect();
         let flows = scenario.flows.iter().map(|flow| {
             let group = GroupQuantities {
                 short: false,
                 path: path(&flow.path),
-                reverse: flow.reverse,
+                backwards: backwards(&flow.path),
                 packet_bytes: flow.transport.packet.0,
-                count: Some(flow.count),
+                count: Some(flow.flows()),
                 size_bytes: flow.size.map(|size| size.0 as f64),
                 stop_ps: flow.stop.map(|stop| stop.0),
                 rto_min_ps: flow.transport.rto_min.0,
@@ -76,9 +77,9 @@ impl Quantities {
             let group = GroupQuantities {
                 short: true,
                 path: path(&traffic.path),
-                reverse: traffic.reverse,
+                backwards: backwards(&traffic.path),
                 packet_bytes: traffic.transport.packet.0,
-                count: traffic.count,
+                count: traffic.replay.as_ref().map(|list| list.flows() as u64).or(traffic.count),
                 size_bytes: Some(traffic.size.mean()),
                 stop_ps: traffic.stop.map(|stop| stop.0),
                 rto_min_ps: traffic.transport.rto_min.0,

@@ -63,9 +63,10 @@ pub(crate) struct ProfileInfo {
     title: &'static str,
     source: &'static str,
     keys: Vec<(&'static str, Option<DefaultValue>)>,
+    with: Vec<(&'static str, &'static str, Option<DefaultValue>)>,
 }
 
-/// Every profile: name, title, source, and the keys that it sets.
+/// Every profile: name, title, source, the keys that it sets, and those that it sets with certain controllers.
 #[pyfunction]
 pub(crate) fn profiles() -> Vec<ProfileInfo> {
     let profiles = PROFILES.iter();
@@ -75,6 +76,11 @@ pub(crate) fn profiles() -> Vec<ProfileInfo> {
             title: profile.about,
             source: profile.source,
             keys: profile.keys.iter().map(|(key, given)| (*key, value(given))).collect(),
+            with: profile
+                .with
+                .iter()
+                .map(|(control, key, given)| (*control, *key, value(given)))
+                .collect(),
         })
         .collect()
 }

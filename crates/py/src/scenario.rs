@@ -12,7 +12,7 @@ use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
 use crate::quantities::Quantities;
-use crate::traces::open_trace;
+use crate::traces;
 use crate::watched::watched;
 
 create_exception!(
@@ -98,11 +98,14 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario from TOML text; `origin` stands for its file in messages. Traces that it names are read from
-    /// `folder`; without one it can name none.
+    /// Reads a scenario from TOML text; `origin` stands for its file in messages. Traces and lists of flows that it names
+    /// are read from `folder`; without one it can name none. `tables` makes text of a Parquet file, given its path.
     #[staticmethod]
-    #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None, folder = None))]
-    #[pyo3(text_signature = "(text, origin='scenario', *, overrides=(), seed=None, folder=None)")]
+    #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None, folder = None,
+        tables = None))]
+    #[pyo3(
+        text_signature = "(text, origin='scenario', *, overrides=(), seed=None, folder=None, tables=None)"
+    )]
     fn parse(
         py: Python<'_>,
         text: String,
@@ -110,6 +113,7 @@ impl Scenario {
         overrides: Vec<String>,
         seed: Option<u64>,
         folder: Option<PathBuf>,
+        tables: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let read = watched(
             py,
@@ -118,7 +122,7 @@ impl Scenario {
                 let mut go_on = || waiting.goes_on();
                 let catalogue = Catalogue::built_in();
                 let mut files = |name: &str| match &folder {
-                    Some(folder) => open_trace(folder, name),
+                    Some(folder) => traces::open(folder, name, tables.as_ref()),
                     None => Err("only a scenario file can name other files".to_owned()),
                 };
                 let read = longfat_scenario::Scenario::read_while(

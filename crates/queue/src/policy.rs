@@ -86,6 +86,11 @@ impl Clock {
         self.next
     }
 
+    /// The time from one look to the next; zero, if the policy does not look.
+    pub fn period(&self) -> Span {
+        self.period
+    }
+
     /// The number of looks due up to and including `now`, which are then counted as done.
     pub fn take_due(&mut self, now: Time) -> u64 {
         if self.next > now || self.next == Time::NEVER {

@@ -75,20 +75,29 @@ impl LengthUnit {
 
 /// A `target` must be within the buffer: a queue that cannot get above it is never marked.
 pub(crate) fn check_target(settings: &Settings, site: &Site) -> Result<(), Refusal> {
-    let target = settings.number("target");
+    check_within("target", settings, site)
+}
+
+/// The length called `key` must be within the buffer: nothing would happen above it otherwise.
+pub(crate) fn check_within(
+    key: &'static str,
+    settings: &Settings,
+    site: &Site,
+) -> Result<(), Refusal> {
+    let length = settings.number(key);
     let unit = LengthUnit::of(site.capacity);
     let space = match site.capacity {
         Capacity::Packets(packets) => packets as f64,
         Capacity::Bytes(bytes) => bytes.0 as f64,
         Capacity::Unbounded => return Ok(()),
     };
-    if target > space {
+    if length > space {
         let reason = format!(
-            "`target` ({}) must be within the buffer ({}): the queue could never exceed it",
-            unit.show(target),
+            "`{key}` ({}) must be within the buffer ({}): the queue could never exceed it",
+            unit.show(length),
             unit.show(space)
         );
-        return Err(("target".into(), reason));
+        return Err((key.into(), reason));
     }
     Ok(())
 }

@@ -86,6 +86,12 @@ impl Place {
         Self { source, span: Some((span.start, span.end)) }
     }
 
+    /// The bytes of `span` counted from where this place begins.
+    pub(crate) fn within(self, span: std::ops::Range<usize>) -> Self {
+        let first = self.span.map_or(0, |(first, _)| first);
+        Self::new(self.source, first + span.start..first + span.end)
+    }
+
     /// All of text `source`.
     pub(crate) fn whole(source: usize) -> Self {
         Self { source, span: None }
@@ -197,7 +203,12 @@ impl Sources<'_> {
             Some((start, end)) => {
                 let line = ExcerptLine::around(text, start, end);
                 if !is_own || line.text.len() > LONGEST_SHOWN {
-                    group.element(Origin::path(origin).line(line.number))
+                    let place = Origin::path(origin).line(line.number);
+                    group.element(if !is_own && line.start > 0 {
+                        place.char_column(line.location().column)
+                    } else {
+                        place
+                    })
                 } else {
                     group.element(
                         Snippet::source(line.text)

@@ -28,7 +28,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("packet_size", "packet"),
     ("cwnd", "initial_window"),
     ("ssthresh", "initial_threshold"),
-    ("rwnd", "max_window"),
+    ("rwnd", "receive_window"),
     ("load", "arrivals"),
     ("poisson", "arrivals"),
     ("rate", "poisson"),

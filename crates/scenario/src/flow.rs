@@ -1,7 +1,9 @@
 //! Long flows: how many, when they start and stop, and how much they send.
 
+use longfat_control::{Sending, Start};
 use longfat_units::{Bytes, Span};
 
+use crate::application::application;
 use crate::error::{Problem, Problems};
 use crate::fields::Field;
 use crate::group::{Common, Draft, GroupContext, Sort, refuse_late_start};
@@ -19,7 +21,16 @@ pub(crate) const FLOW: Sort = Sort {
     another: "another flow",
     example: "forward",
     keys: with_transport![
-        "name", "control", "count", "path", "reverse", "rtt", "start", "stop", "size"
+        "name",
+        "control",
+        "count",
+        "path",
+        "reverse",
+        "rtt",
+        "start",
+        "stop",
+        "size",
+        "application",
     ],
 };
 
@@ -44,6 +55,30 @@ pub(crate) fn flow(
     let stop = fields.or("stop", None, problems, |field| stop(field, start.as_ref()));
     let packet = common.transport.as_ref().map(|transport| transport.packet);
     let size = fields.or("size", None, problems, |field| size(field, packet));
+    let written = fields.find("application").filter(|field| field.node.text() != Some(NONE));
+    let application = match written {
+        Some(field) => application(field, packet, problems).map(Some),
+        None => Some(None),
+    };
+    if let (Some(Some(application)), Some(field)) = (&application, written) {
+        let bursts = common.control.as_ref().filter(|control| {
+            let sending = (control.entry.build)(&control.settings, &Start::default());
+            matches!(sending, Sending::Bursts(_))
+        });
+        if let Some(control) = bursts {
+            let reason = format!("`{}` must have all its data from the start", control.kind());
+            problems.add(field.problem(reason).help("choose a controller with a window"));
+        }
+        if let (Some(Some(_)), Some(field)) = (size, fields.find("size")) {
+            let reason = "the application decides how much is sent, so there is no `size`";
+            problems.add(field.problem(reason));
+        }
+        let flows = count.unwrap_or(1) * application.connections();
+        if flows > MOST_FLOWS {
+            let reason = format!("this makes {flows} connections, and {MOST_FLOWS} are the most");
+            problems.add(field.problem(reason).help("lower `count` or `connections`"));
+        }
+    }
     Some(FlowGroup {
         path: common.travel()?,
         name: common.name?,
@@ -54,6 +89,7 @@ pub(crate) fn flow(
         start: start?,
         stop: stop?,
         size: size?,
+        application: application?,
         transport: common.transport?,
     })
 }

@@ -1,10 +1,10 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use longfat_control::Controller;
-use longfat_units::Span;
+use longfat_control::{Controller, Needs, Sending, Start};
+use longfat_units::{Ecn, Span};
 
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Problem, Problems, did_you_mean, listed, quoted};
@@ -15,10 +15,11 @@ use crate::spans::extent_problem;
 use crate::transport::transport;
 use crate::tree::{Node, TomlTable};
 use crate::value::{flag, name};
-use crate::{Catalogue, Choice, Spans, Transport};
+use crate::{Catalogue, Choice, EcnFeedback, Hop, Recovery, Spans, Transport};
 
 /// A packet counts the links that it has crossed, in 16 bits.
 const MOST_LINKS: usize = u16::MAX as usize;
+const HOP_KEYS: &[&str] = &["link", "reverse"];
 
 /// The context in which a group is read.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,12 @@ pub(crate) struct GroupContext<'a> {
     pub(crate) links: &'a Links<'a>,
     pub(crate) duration: Option<Span>,
     pub(crate) catalogue: &'a Catalogue,
+    /// The lists of flows that the scenario names.
+    pub(crate) lists: &'a Lists<'a>,
 }
+
+/// Lists of flows by the names of their files: the number of each text among those of the scenario, and the text.
+pub(crate) type Lists<'a> = BTreeMap<String, (usize, &'a str)>;
 
 /// One of the two kinds of group.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +86,8 @@ impl<'a> Draft<'a> {
 pub(crate) struct Common {
     pub(crate) name: Option<String>,
     pub(crate) control: Option<Choice<Controller>>,
-    /// Indices of links, in the order written.
-    path: Option<Vec<usize>>,
+    /// The links in the order written, with what is written about each.
+    path: Option<Vec<Hop>>,
     pub(crate) reverse: Option<bool>,
     pub(crate) transport: Option<Transport>,
 }
@@ -106,24 +112,23 @@ impl Common {
         let path = fields
             .need("path", &example_path(context), problems)
             .filter(|_| !context.links.is_empty())
-            .and_then(|field| problems.keep(path(field, context.links)));
-        let transport = transport(fields, problems);
+            .and_then(|field| path(field, context.links, problems));
+        let needs =
+            control.as_ref().map_or(Needs::NONE, |control| control.entry.needs(&control.settings));
+        let transport = transport(fields, needs, problems);
         if let (Some(control), Some(transport)) = (&control, &transport) {
             problems.keep(provides(fields, transport, control));
         }
-        if let (Some(path), Some(transport), Some(reverse)) = (&path, &transport, reverse) {
-            problems.keep(jitter_is_small(fields, transport, (path, reverse), context));
+        let common = Self { name, control, path, reverse, transport };
+        if let (Some(path), Some(transport)) = (common.travel(), &common.transport) {
+            problems.keep(jitter_is_small(fields, transport, &path, context));
         }
-        Self { name, control, path, reverse, transport }
+        common
     }
 
     /// The path in the order of travel.
-    pub(crate) fn travel(&self) -> Option<Vec<usize>> {
-        let mut path = self.path.clone()?;
-        if self.reverse? {
-            path.reverse();
-        }
-        Some(path)
+    pub(crate) fn travel(&self) -> Option<Vec<Hop>> {
+        Some(travel(self.path.clone()?, self.reverse?))
     }
 
     /// The round trips, read by `read`, which must be at least as long as the links of the path.
@@ -141,6 +146,17 @@ impl Common {
         }
         Some(rtt)
     }
+}
+
+/// A path as written, in the order of travel.
+pub(crate) fn travel(mut path: Vec<Hop>, backwards: bool) -> Vec<Hop> {
+    if backwards {
+        path.reverse();
+    }
+    for hop in &mut path {
+        hop.reverse ^= backwards;
+    }
+    path
 }
 
 /// Whatever starts at `start` must do so before the simulation ends.
@@ -163,7 +179,7 @@ pub(crate) fn refuse_late_start(
     ));
 }
 
-fn controller(
+pub(crate) fn controller(
     chosen: Chosen<'_>,
     catalogue: &Catalogue,
     problems: &mut Problems,
@@ -177,7 +193,7 @@ fn controller(
 }
 
 /// Does the flow have what its controller cannot do without?
-fn provides(
+pub(crate) fn provides(
     fields: &Fields<'_>,
     transport: &Transport,
     control: &Choice<Controller>,
@@ -188,11 +204,35 @@ fn provides(
         let field = fields.find(key).or_else(|| fields.find("control"));
         field.map_or(fields.home, |field| field.node.place)
     };
-    if needs.ecn && !transport.ecn {
+    if (needs.ecn || needs.ect1) && transport.ecn == Ecn::NotEct {
         let reason = format!(
             "`{kind}` needs marks from routers, but this flow cannot carry any: `ecn` is false"
         );
         return Err(Problem::new(place("ecn"), reason).help("write `ecn = true`"));
+    }
+    if needs.accurate_ecn && transport.ecn_feedback != EcnFeedback::Accurate {
+        let reason = format!("`{kind}` needs to hear how many segments were marked");
+        let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
+        return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.ecn_feedback == EcnFeedback::Echo {
+        let reason = "packets that have numbers are acknowledged with a count of the marks";
+        let help = "leave `ecn_feedback` out, or write `ecn_feedback = \"accurate\"`";
+        return Err(Problem::new(place("ecn_feedback"), reason).help(help));
+    }
+    if transport.recovery == Recovery::Quic && transport.receive_window.is_some() {
+        let reason = "the flow control of QUIC is not modelled: with `recovery = \"quic\"` no receiver holds the sender back";
+        let help = "leave `receive_window` out; `max_window` bounds what is in flight";
+        return Err(Problem::new(place("receive_window"), reason).help(help));
+    }
+    let burst = || {
+        let sending = (control.entry.build)(&control.settings, &Start::default());
+        matches!(sending, Sending::Bursts(_))
+    };
+    if transport.receive_window.is_some() && burst() {
+        let reason = format!("`{kind}` sends without a window, so no receiver can hold it back");
+        let help = "leave `receive_window` out; `max_window` bounds what is in flight";
+        return Err(Problem::new(place("receive_window"), reason).help(help));
     }
     if needs.pacing && transport.pacing.is_some() {
         let reason =
@@ -208,18 +248,17 @@ fn provides(
 
 /// Is the jitter of the host no longer than a packet takes on the slowest link of the path? More would not only blur
 /// where packets fall between those of others, but also how fast they are sent.
-fn jitter_is_small(
+pub(crate) fn jitter_is_small(
     fields: &Fields<'_>,
     transport: &Transport,
-    (path, reverse): (&[usize], bool),
+    path: &[Hop],
     context: GroupContext<'_>,
 ) -> Result<(), Problem> {
     let (Some(jitter), Some(field)) = (transport.host_jitter, fields.find("host_jitter")) else {
         return Ok(());
     };
     // A link with a problem of its own has already reported it.
-    let drafts = path.iter().filter_map(|&index| context.links.draft(index));
-    let links = drafts.filter_map(|link| link.rate(reverse));
+    let links = path.iter().filter_map(|hop| context.links.draft(hop.link)?.rate(hop.reverse));
     let Some(slowest) = links.chain(transport.access).min() else { return Ok(()) };
     let most = slowest.time_for(transport.packet);
     if jitter <= most {
@@ -236,8 +275,29 @@ fn example_path(context: GroupContext<'_>) -> String {
     format!("path = [\"{}\"]", context.links.names().next().unwrap_or("bottleneck"))
 }
 
-/// Indices of the links of a path, in the order written.
-fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
+/// The links of a path, in the order written.
+pub(crate) fn path(
+    field: Field<'_>,
+    links: &Links<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Hop>> {
+    let items = problems.keep(path_items(field))?;
+    let mut path = Vec::with_capacity(items.len());
+    let mut crossed = BTreeSet::new();
+    for item in items {
+        let hop = hop(Field { name: field.name, node: item }, links, problems)?;
+        if !crossed.insert(hop.link) {
+            let name = links.names().nth(hop.link).unwrap_or_default();
+            let field = Field { name: field.name, node: item };
+            problems.add(field.problem(format!("this path crosses link `{name}` twice")));
+            return None;
+        }
+        path.push(hop);
+    }
+    Some(path)
+}
+
+fn path_items(field: Field<'_>) -> Result<&[Node], Problem> {
     let Some(items) = field.node.list() else {
         let help = field.node.text().map(|text| format!("write [\"{}\"]", quoted(text)));
         return Err(field.wrong("a list of link names").maybe_help(help));
@@ -251,41 +311,50 @@ fn path(field: Field<'_>, links: &Links<'_>) -> Result<Vec<usize>, Problem> {
             items.len()
         )));
     }
-    let mut path = Vec::with_capacity(items.len());
-    let mut crossed = BTreeSet::new();
-    for item in items {
-        let item_field = Field { name: field.name, node: item };
-        let Some(text) = item.text() else {
-            return Err(item_field.problem(format!(
-                "a path is a list of link names, and {} is not one",
-                item.describe()
-            )));
-        };
-        let Some(index) = links.index(text) else {
-            let reason = format!("there is no link called `{}`", quoted(text));
-            let help = did_you_mean(text, links.names())
-                .unwrap_or_else(|| format!("the links are: {}", listed(links.names())));
-            return Err(item_field.problem(reason).help(help));
-        };
-        if !crossed.insert(index) {
-            return Err(item_field.problem(format!("this path crosses link `{text}` twice")));
-        }
-        path.push(index);
-    }
-    Ok(path)
+    Ok(items)
+}
+
+/// A link of a path: its name, or a table that may say that it is crossed backwards.
+fn hop(field: Field<'_>, links: &Links<'_>, problems: &mut Problems) -> Option<Hop> {
+    let Some(table) = field.node.table() else {
+        let link = problems.keep(link(field, links))?;
+        return Some(Hop { link, reverse: false });
+    };
+    let (owner, home) = ("this link of the path".into(), field.node.place);
+    let fields = Fields { owner, class: "a link of a path", home, keys: HOP_KEYS, table };
+    fields.refuse_strangers(problems);
+    let example = format!("link = \"{}\"", links.names().next().unwrap_or("bottleneck"));
+    let link = fields.required("link", &example, problems, |field| link(field, links));
+    let reverse = fields.or("reverse", false, problems, flag);
+    Some(Hop { link: link?, reverse: reverse? })
+}
+
+/// The index of the link with this name.
+fn link(field: Field<'_>, links: &Links<'_>) -> Result<usize, Problem> {
+    let Some(text) = field.node.text() else {
+        let found = field.node.describe();
+        return Err(
+            field.problem(format!("a path is a list of link names, and {found} is not one"))
+        );
+    };
+    links.index(text).ok_or_else(|| {
+        let help = did_you_mean(text, links.names())
+            .unwrap_or_else(|| format!("the links are: {}", listed(links.names())));
+        field.problem(format!("there is no link called `{}`", quoted(text))).help(help)
+    })
 }
 
 /// Is every round trip at least as long as the links of the path?
 fn reaches(
     field: Field<'_>,
     rtt: &Spans,
-    path: &[usize],
+    path: &[Hop],
     context: GroupContext<'_>,
 ) -> Result<(), Problem> {
     let mut least = Span::ZERO;
-    for &index in path {
+    for hop in path {
         // A link with a problem of its own has already reported it.
-        let link = context.links.draft(index);
+        let link = context.links.draft(hop.link);
         let Some(delay) = link.and_then(LinkDraft::there_and_back) else { return Ok(()) };
         least = Span(least.0.saturating_add(delay.0));
     }

@@ -1,4 +1,5 @@
-//! What a wire does to packets beyond delaying and corrupting them: jitter, reordering, duplicates, bursts of losses.
+//! What a link does to packets beyond queueing, delaying and corrupting them: jitter, reordering, duplicates, bursts of
+//! losses, token buckets, fewer and later acknowledgments.
 
 use longfat_units::{Bytes, Rate, Span};
 use serde_json::{Map, Value as Json, json};
@@ -15,7 +16,10 @@ const GAUSSIAN: &str = "gaussian";
 const WIFI: &str = "wifi";
 const REORDER_KEYS: &[&str] = &["probability", "distance"];
 const BURST_KEYS: &[&str] = &["p", "r", "good", "bad"];
-const POLICER_KEYS: &[&str] = &["rate", "burst"];
+const BUCKET_KEYS: &[&str] = &["rate", "burst"];
+const ACKNOWLEDGMENT_KEYS: &[&str] = &["keep", "hold"];
+const ALL: &str = "all";
+const NEWEST: &str = "newest";
 const KEPT: &str = "kept";
 const BLEACHED: &str = "bleached";
 const ECT0: &str = "ect0";
@@ -37,6 +41,10 @@ pub struct Impairments {
     pub burst_loss: Option<GilbertElliott>,
     /// What of the arrivals is let in.
     pub policer: Option<TokenBucket>,
+    /// When packets may leave.
+    pub shaper: Option<TokenBucket>,
+    /// What becomes of acknowledgments.
+    pub acknowledgments: Option<Thinning>,
     /// What becomes of the ECN field.
     pub ecn: EcnField,
 }
@@ -71,6 +79,30 @@ pub struct TokenBucket {
     pub rate: Rate,
     /// How much it holds; full at the start.
     pub burst: Bytes,
+}
+
+/// Which acknowledgments a link lets pass, and when: those that the newest one makes superfluous may go (RFC 3449,
+/// section 5.2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Thinning {
+    /// How long acknowledgments are held, from the first one on, before all of them join the queue together; `None`:
+    /// they join it at once.
+    pub hold: Option<Span>,
+    /// Which of them remain where they wait: of those that are held or, if none are, of those in the queue.
+    pub keep: Keep,
+}
+
+/// Which of the acknowledgments of a flow that wait in the same place remain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Every one.
+    #[default]
+    All,
+    /// The newest.
+    Newest,
+    /// One for so many, 2 or more.
+    OneOf(u64),
 }
 
 /// What a link does to the ECN field of packets that leave it.
@@ -122,6 +154,20 @@ impl Impairments {
     }
 }
 
+impl Thinning {
+    fn written(self) -> Json {
+        let keep = match self.keep {
+            Keep::All => ALL.into(),
+            Keep::Newest => NEWEST.into(),
+            Keep::OneOf(count) => format!("1/{count}"),
+        };
+        match self.hold {
+            None => json!({ "keep": keep }),
+            Some(hold) => json!({ "keep": keep, "hold": hold.to_string() }),
+        }
+    }
+}
+
 /// Reads the impairments in the table of a direction. What has a problem, which is noted, counts as absent.
 pub(crate) fn impairments(
     table: &TomlTable,
@@ -136,7 +182,10 @@ pub(crate) fn impairments(
             .and_then(|field| problems.keep(number(field, 0.0, 1.0)))
             .unwrap_or(0.0),
         burst_loss: field("burst_loss").and_then(|field| burst_loss(field, problems)),
-        policer: field("policer").and_then(|field| policer(field, ruler, problems)),
+        policer: field("policer").and_then(|field| bucket(field, "a policer", ruler, problems)),
+        shaper: field("shaper").and_then(|field| bucket(field, "a shaper", ruler, problems)),
+        acknowledgments: field("acknowledgments")
+            .and_then(|field| acknowledgments(field, problems)),
         ecn: field("ecn").and_then(|field| problems.keep(ecn(field))).unwrap_or_default(),
     }
 }
@@ -244,9 +293,14 @@ fn burst_loss(field: Field<'_>, problems: &mut Problems) -> Option<GilbertElliot
     Some(GilbertElliott { p: p?, r: r?, good: good?, bad: bad? })
 }
 
-fn policer(field: Field<'_>, ruler: Option<Ruler>, problems: &mut Problems) -> Option<TokenBucket> {
+fn bucket(
+    field: Field<'_>,
+    class: &'static str,
+    ruler: Option<Ruler>,
+    problems: &mut Problems,
+) -> Option<TokenBucket> {
     let example = "{ rate = \"5 Mbit/s\", burst = \"30 kB\" }";
-    let fields = table(field, "a policer", POLICER_KEYS, example, problems)?;
+    let fields = table(field, class, BUCKET_KEYS, example, problems)?;
     let filling = fields.required("rate", "rate = \"5 Mbit/s\"", problems, rate);
     let burst = fields.required("burst", "burst = \"30 kB\"", problems, |field| {
         let burst: Bytes = quantity(field)?;
@@ -258,6 +312,37 @@ fn policer(field: Field<'_>, ruler: Option<Ruler>, problems: &mut Problems) -> O
         }
     });
     Some(TokenBucket { rate: filling?, burst: burst? })
+}
+
+fn acknowledgments(field: Field<'_>, problems: &mut Problems) -> Option<Thinning> {
+    let example = "{ keep = \"newest\" }, { keep = \"1/4\" } or { hold = \"5 ms\" }";
+    let fields =
+        table(field, "what becomes of acknowledgments", ACKNOWLEDGMENT_KEYS, example, problems)?;
+    let keep = fields.or("keep", Keep::All, problems, keep);
+    let hold = fields.or("hold", None, problems, |field| positive(field).map(Some));
+    let thinning = Thinning { hold: hold?, keep: keep? };
+    if thinning == Thinning::default() {
+        let reason = "every acknowledgment would pass at once, as without this table";
+        problems.add(field.problem(reason).help(format!("write {example}, or leave it out")));
+        return None;
+    }
+    Some(thinning)
+}
+
+/// A word, or one of a number.
+fn keep(field: Field<'_>) -> Result<Keep, Problem> {
+    let text = field.node.text().unwrap_or_default();
+    let count =
+        || text.strip_prefix("1/")?.parse().ok().filter(|count| (2..=65_535).contains(count));
+    match text {
+        ALL => Ok(Keep::All),
+        NEWEST => Ok(Keep::Newest),
+        _ => count().map(Keep::OneOf).ok_or_else(|| {
+            field.wrong(
+                "\"all\", \"newest\", or one of up to 65535 acknowledgments, such as \"1/4\"",
+            )
+        }),
+    }
 }
 
 fn ecn(field: Field<'_>) -> Result<EcnField, Problem> {
@@ -275,7 +360,16 @@ pub(crate) fn write_impairments(
     other: &Impairments,
     pairs: &mut Map<String, Json>,
 ) {
-    let Impairments { jitter, reorder, duplicate, burst_loss, policer, ecn } = given;
+    let Impairments {
+        jitter,
+        reorder,
+        duplicate,
+        burst_loss,
+        policer,
+        shaper,
+        acknowledgments,
+        ecn,
+    } = given;
     let off = || Json::Bool(false);
     if jitter.is_some() || other.jitter.is_some() {
         let value = jitter.map_or_else(off, |jitter| match jitter {
@@ -303,11 +397,18 @@ pub(crate) fn write_impairments(
         });
         pairs.insert("burst_loss".into(), value);
     }
-    if policer.is_some() || other.policer.is_some() {
-        let value = policer.map_or_else(off, |TokenBucket { rate, burst }| {
-            json!({ "rate": rate.to_string(), "burst": burst.to_string() })
-        });
-        pairs.insert("policer".into(), value);
+    let buckets = [("policer", policer, &other.policer), ("shaper", shaper, &other.shaper)];
+    for (key, bucket, other) in buckets {
+        if bucket.is_some() || other.is_some() {
+            let value = bucket.map_or_else(off, |TokenBucket { rate, burst }| {
+                json!({ "rate": rate.to_string(), "burst": burst.to_string() })
+            });
+            pairs.insert(key.into(), value);
+        }
+    }
+    if acknowledgments.is_some() || other.acknowledgments.is_some() {
+        let value = acknowledgments.map_or_else(off, Thinning::written);
+        pairs.insert("acknowledgments".into(), value);
     }
     if [*ecn, other.ecn] != [EcnField::Kept; 2] {
         let word = match ecn {

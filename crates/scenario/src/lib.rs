@@ -8,6 +8,7 @@
 //! flow whose start is random starts at the same time in both.
 
 mod anti_ecn;
+mod application;
 mod catalogue;
 pub mod chance;
 mod change;
@@ -18,11 +19,14 @@ mod fields;
 mod flow;
 mod group;
 mod impairment;
+mod interval;
 mod lengths;
 mod link;
 mod overrides;
 mod profile;
 mod read;
+mod receive_window;
+mod replay;
 mod size;
 mod spans;
 #[cfg(test)]
@@ -39,14 +43,20 @@ use std::sync::Arc;
 use longfat_control::{Controller, Pacing, SlowStart};
 use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
-use longfat_units::{Bytes, Rate, Span};
+use longfat_units::{Bytes, Ecn, Rate, Span};
 
+pub use application::{Application, BitRateRule, Objects, Video, Writes};
 pub use catalogue::{Catalogue, CatalogueError};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
-pub use impairment::{EcnField, GilbertElliott, Impairments, Jitter, Reorder, TokenBucket};
+pub use impairment::{
+    EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
+};
+pub use interval::Interval;
 pub use profile::{PROFILES, Profile};
+pub use receive_window::{ReceiveBuffer, ReceiveWindow};
+pub use replay::{ListedFlow, ListedKind, Replay};
 pub use trace::{Files, OPPORTUNITY, Trace};
 
 /// The smallest packet there is: an acknowledgment, or the headers of a data packet.
@@ -150,6 +160,15 @@ impl<T: Entry> Choice<T> {
     }
 }
 
+/// A link of a path, and which way data crosses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hop {
+    /// Index into [`Scenario::links`].
+    pub link: usize,
+    /// Is the link crossed backwards?
+    pub reverse: bool,
+}
+
 /// Flows that differ only in round trip and start.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -158,11 +177,11 @@ pub struct FlowGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// How many flows.
+    /// How many flows, or clients with as many flows as they have connections.
     pub count: u64,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Round-trip propagation delays, links included.
     pub rtt: Spans,
@@ -170,8 +189,10 @@ pub struct FlowGroup {
     pub start: Spans,
     /// When the flows stop sending new data; `None`: never.
     pub stop: Option<Span>,
-    /// How much each flow has to send; `None`: without end.
+    /// How much each flow has to send; `None`: without end, or what an application writes.
     pub size: Option<Bytes>,
+    /// What writes the data of the flows; `None`: all of it is there from the start.
+    pub application: Option<Application>,
     /// How each flow sends.
     pub transport: Transport,
 }
@@ -184,9 +205,9 @@ pub struct TrafficGroup {
     pub name: String,
     /// The controller of each flow.
     pub control: Choice<Controller>,
-    /// Indices into [`Scenario::links`], in the order of travel.
-    pub path: Vec<usize>,
-    /// Are the links crossed backwards? (`path` is in the order of travel all the same.)
+    /// The links that data crosses, in the order of travel.
+    pub path: Vec<Hop>,
+    /// Is the path written from its end? (`path` is in the order of travel all the same.)
     pub reverse: bool,
     /// Arrivals per second, a Poisson process.
     pub arrivals: f64,
@@ -194,6 +215,8 @@ pub struct TrafficGroup {
     pub count: Option<u64>,
     /// How much each has to send.
     pub size: Size,
+    /// The flows one by one, instead of random ones; `arrivals` and `size` are then the means of the list.
+    pub replay: Option<Arc<Replay>>,
     /// Round-trip propagation delays, links included: the same for all, or drawn uniformly.
     pub rtt: Spans,
     /// When arrivals begin.
@@ -272,8 +295,12 @@ pub struct Transport {
     pub slow_start: SlowStart,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// Does the receiver acknowledge only every second segment?
+    /// Does the receiver hold acknowledgments back?
     pub delayed_ack: bool,
+    /// How many segments one acknowledgment then covers.
+    pub ack_every: u64,
+    /// How long it then waits for these.
+    pub ack_delay: Span,
     /// Smallest retransmission time-out.
     pub rto_min: Span,
     /// Tick of the clock that times retransmissions; `None`: exact.
@@ -282,17 +309,68 @@ pub struct Transport {
     pub rto_estimator: RtoEstimator,
     /// Which retransmissions restart the timer.
     pub rto_restart: RtoRestart,
-    /// May routers mark this flow's data instead of dropping it?
-    pub ecn: bool,
+    /// The ECN field of its new data, never CE. Routers may mark what is ECT(0) or ECT(1) instead of dropping it.
+    pub ecn: Ecn,
+    /// How its receiver reports marks.
+    pub ecn_feedback: EcnFeedback,
     /// How fast the window may be sent, whatever the controller says; `None`: as the controller says.
     pub pacing: Option<Pacing>,
+    /// How much leaves at a time where packets are paced evenly; `None`: one packet.
+    pub send_quantum: Option<SendQuantum>,
+    /// What becomes of a window that has not been used.
+    pub window_validation: WindowValidation,
+    /// What an earlier flow has learned of the path; `None`: nothing.
+    pub careful_resume: Option<SavedPath>,
     /// The most that may be in flight, in segments; `None`: whatever the controller says.
     pub max_window: Option<u64>,
+    /// How much the receiver lets it send; `None`: any amount.
+    pub receive_window: Option<ReceiveWindow>,
     /// The most that the sender's host takes for a packet before it leaves, each time a random part of it; `None`: no
     /// time.
     pub host_jitter: Option<Span>,
     /// Rate of the sender's own link, an unbounded queue; `None`: no serialisation before the first link.
     pub access: Option<Rate>,
+}
+
+/// How a receiver reports marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnFeedback {
+    /// That there was one, on every acknowledgment until the sender says that it has answered (RFC 3168).
+    Echo,
+    /// How many there were in total, on every acknowledgment (Accurate ECN).
+    Accurate,
+}
+
+/// How much a paced sender sends at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendQuantum {
+    /// So many packets.
+    Packets(u64),
+    /// What leaves in this time: two packets or more, but no more than 64 kB.
+    Time(Span),
+}
+
+/// What becomes of a window that the application has not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValidation {
+    /// It is kept.
+    None,
+    /// The restart window of RFC 5681, section 4.1: after a time-out without sending, the initial window at most.
+    Rfc5681,
+    /// RFC 2861, as in Linux: halved for each time-out without sending, and where only a part of it was used reduced to
+    /// the middle between the two.
+    Rfc2861,
+    /// RFC 7661: kept for five minutes, but not grown, and reduced to what was used when there is congestion.
+    Rfc7661,
+}
+
+/// What a flow may know of its path from an earlier one (RFC 9959).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SavedPath {
+    /// `saved_cwnd`, in segments.
+    pub window: f64,
+    /// `saved_rtt`
+    pub rtt: Span,
 }
 
 /// How losses are repaired.
@@ -306,6 +384,8 @@ pub enum Recovery {
     Reno,
     /// Selective acknowledgments, with losses found by time (RFC 8985).
     Rack,
+    /// As in QUIC: each packet has a number of its own, and acknowledgments report all that have arrived (RFC 9002).
+    Quic,
 }
 
 /// How round trips become a retransmission time-out (RTO).
@@ -331,6 +411,11 @@ pub enum RtoRestart {
     Each,
 }
 
+impl EcnFeedback {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[("echo", Self::Echo), ("accurate", Self::Accurate)];
+}
+
 impl Recovery {
     /// The names in scenario files.
     pub(crate) const NAMES: &[(&str, Self)] = &[
@@ -338,12 +423,23 @@ impl Recovery {
         ("newreno", Self::NewReno),
         ("reno", Self::Reno),
         ("rack", Self::Rack),
+        ("quic", Self::Quic),
     ];
 
     /// Does the receiver report what has arrived out of order?
     pub fn is_selective(self) -> bool {
-        matches!(self, Self::Sack | Self::Rack)
+        matches!(self, Self::Sack | Self::Rack | Self::Quic)
     }
+}
+
+impl WindowValidation {
+    /// The names in scenario files.
+    pub(crate) const NAMES: &[(&str, Self)] = &[
+        ("none", Self::None),
+        ("rfc5681", Self::Rfc5681),
+        ("rfc2861", Self::Rfc2861),
+        ("rfc7661", Self::Rfc7661),
+    ];
 }
 
 impl RtoEstimator {
@@ -369,6 +465,27 @@ impl PartialEq for Scenario {
     }
 }
 
+impl TrafficGroup {
+    /// The paths that its flows take.
+    pub fn paths(&self) -> impl Iterator<Item = &[Hop]> {
+        let listed = self.replay.as_ref().map_or(&[][..], |replay| replay.kinds());
+        let listed = listed.iter().map(|kind| kind.path.as_slice());
+        std::iter::once(self.path.as_slice()).chain(listed)
+    }
+}
+
+impl FlowGroup {
+    /// How many flows it has in all.
+    pub fn flows(&self) -> u64 {
+        self.count * self.connections()
+    }
+
+    /// How many flows belong together, because one client uses them all.
+    pub fn connections(&self) -> u64 {
+        self.application.as_ref().map_or(1, Application::connections)
+    }
+}
+
 impl Scenario {
     /// For each link, the size of the largest packet that crosses it in either direction.
     pub fn largest_packets(&self) -> Vec<Bytes> {
@@ -376,7 +493,9 @@ impl Scenario {
     }
 
     /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.
+    /// The connections of one client have both in common.
     pub fn start_and_rtt(&self, group: &FlowGroup, index: u64) -> (Span, Span) {
+        let index = index / group.connections();
         let draw = |what: &str| {
             let mut stream =
                 chance::stream(self.seed, &format!("flow/{}/{index}/{what}", group.name));
@@ -390,11 +509,12 @@ impl Scenario {
 /// The size of the largest packet on each of `links` links, or the usual size where nothing crosses it.
 fn largest_packets(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec<Bytes> {
     let mut largest = vec![None; links];
-    let flows = flows.iter().map(|flow| (&flow.path, &flow.transport));
-    let traffic = traffic.iter().map(|traffic| (&traffic.path, &traffic.transport));
+    let flows = flows.iter().map(|flow| (flow.path.as_slice(), &flow.transport));
+    let traffic =
+        traffic.iter().flat_map(|group| group.paths().map(|path| (path, &group.transport)));
     for (path, transport) in flows.chain(traffic) {
-        for &index in path {
-            largest[index] = largest[index].max(Some(transport.packet));
+        for hop in path {
+            largest[hop.link] = largest[hop.link].max(Some(transport.packet));
         }
     }
     largest.into_iter().map(|packet| packet.unwrap_or(Bytes(1500))).collect()

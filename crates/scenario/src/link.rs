@@ -29,6 +29,8 @@ const KEYS: &[&str] = &[
     "duplicate",
     "burst_loss",
     "policer",
+    "shaper",
+    "acknowledgments",
     "ecn",
     "buffer",
     "bdp",

@@ -19,6 +19,8 @@ pub struct Profile {
     pub source: &'static str,
     /// The keys that it sets, with their values as they would be written.
     pub keys: &'static [(&'static str, Given)],
+    /// The keys that it sets for flows with a certain controller: that one, the key, its value.
+    pub with: &'static [(&'static str, &'static str, Given)],
 }
 
 /// Every profile there is, in alphabetical order.
@@ -38,6 +40,26 @@ pub static PROFILES: &[Profile] = &[
             ("rto_tick", Given::text("500 ms")),
             ("ecn", Given::Flag(false)),
         ],
+        with: &[],
+    },
+    Profile {
+        name: "linux-6",
+        about: "the TCP of Linux 6 with its defaults, between two hosts of that kind",
+        source: "net/ipv4/tcp.h and ip-sysctl of Linux 6 (RACK, PRR, a minimum of 200 ms above the smoothed round trip, \
+                 40 ms for delayed acknowledgments, tcp_slow_start_after_idle, tcp_ecn = 2: not asked for), RFC 6928",
+        keys: &[
+            ("initial_window", Given::Number(10.0)),
+            ("recovery", Given::text("rack")),
+            ("delayed_ack", Given::Flag(true)),
+            ("ack_every", Given::Number(2.0)),
+            ("ack_delay", Given::text("40 ms")),
+            ("rto_min", Given::text("200 ms")),
+            ("rto_estimator", Given::text("linux")),
+            ("ecn", Given::Flag(false)),
+            ("send_quantum", Given::text("1 ms")),
+            ("window_validation", Given::text("rfc2861")),
+        ],
+        with: &[("cubic", "slow_start", Given::text("hystart++"))],
     },
     Profile {
         name: "ns2-2005",
@@ -48,6 +70,23 @@ pub static PROFILES: &[Profile] = &[
             ("initial_window", Given::Number(2.0)),
             ("rto_min", Given::text("200 ms")),
         ],
+        with: &[],
+    },
+    Profile {
+        name: "quic-9002",
+        about: "QUIC as its RFCs have it, without handshakes",
+        source: "RFC 9002 (losses, initial window of 10 packets, pacing in groups no larger than that), RFC 9000 \
+                 (max_ack_delay of 25 ms, every second packet acknowledged)",
+        keys: &[
+            ("initial_window", Given::Number(10.0)),
+            ("recovery", Given::text("quic")),
+            ("delayed_ack", Given::Flag(true)),
+            ("ack_every", Given::Number(2.0)),
+            ("ack_delay", Given::text("25 ms")),
+            ("pacing", Given::text("spread")),
+            ("send_quantum", Given::Number(10.0)),
+        ],
+        with: &[],
     },
     Profile {
         name: "rfc",
@@ -59,6 +98,7 @@ pub static PROFILES: &[Profile] = &[
             ("rto_min", Given::text("1 s")),
             ("rto_restart", Given::text("never")),
         ],
+        with: &[],
     },
 ];
 
@@ -68,7 +108,14 @@ pub(crate) fn lay(table: &TomlTable, problems: &mut Problems) -> TomlTable {
     let mut whole = table.clone();
     let Some(node) = table.node("profile") else { return whole };
     let Some(profile) = problems.keep(find(Field { name: "profile", node })) else { return whole };
-    for (name, given) in profile.into_iter().flat_map(|profile| profile.keys) {
+    let control = table
+        .node("control")
+        .and_then(|node| node.text().or_else(|| node.table()?.node("kind").and_then(Node::text)));
+    let keys = profile.into_iter().flat_map(|profile| profile.keys);
+    let with = profile.into_iter().flat_map(|profile| profile.with);
+    let with = with.filter(|(kind, ..)| Some(*kind) == control);
+    let keys = keys.map(|(name, given)| (name, given));
+    for (name, given) in keys.chain(with.map(|(_, name, given)| (name, given))) {
         if let (None, Some(value)) = (table.get(name), Value::given(given)) {
             let node = Node { place: node.place, value };
             whole.0.push(KeyValue { name: (*name).into(), key: node.place, node });

@@ -8,17 +8,21 @@ use longfat_units::{Bytes, Span};
 use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
 use crate::fields::{Field, Fields};
 use crate::flow::{FLOW, flow};
-use crate::group::{GroupContext, Sort};
+use crate::group::{GroupContext, Lists, Sort};
 use crate::link::{Crossing, Links, draft};
 use crate::trace::{Files, TraceFiles, no_files};
 use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
-use crate::value::{count, quantity};
+use crate::value::{NONE, count, quantity};
 use crate::{
-    Catalogue, Direction, FlowGroup, Link, Scenario, TrafficGroup, largest_packets, overrides,
+    Catalogue, Direction, FlowGroup, Hop, Link, Replay, Scenario, TrafficGroup, largest_packets,
+    overrides,
 };
 
 const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
+
+/// How a list of flows begins in a resolved scenario.
+const LIST: &str = "list = \"";
 
 /// The name under which messages show overrides.
 const SET: &str = "--set";
@@ -31,8 +35,11 @@ const MOST_SAMPLES: u64 = 1_000_000;
 const SAMPLES: u64 = 500;
 
 impl Scenario {
-    /// The most bytes that the text of a scenario may have. Reading takes up to 160 times as much memory.
+    /// The most bytes that the text of a scenario may have, apart from lists of flows. Reading takes up to 160 times as
+    /// much memory.
     pub const LONGEST_TEXT: usize = 16_000_000;
+    /// The most bytes that it may have with them.
+    pub const LONGEST_FILE: usize = Self::LONGEST_TEXT + Replay::LONGEST;
 
     /// Reads a scenario file.
     ///
@@ -102,10 +109,11 @@ impl Scenario {
         let mut files = TraceFiles::new(files, own);
         let mut problems = Problems::default();
 
-        if text.len() > Self::LONGEST_TEXT {
+        let length = length(text);
+        if length > Self::LONGEST_TEXT || text.len() > Self::LONGEST_FILE {
             let reason = format!(
                 "this is too long for a scenario: {}, and at most {} is read",
-                Bytes(text.len() as u64),
+                Bytes(length as u64),
                 Bytes(Self::LONGEST_TEXT as u64)
             );
             let help = "write identical flows as one group with a `count`";
@@ -133,6 +141,16 @@ impl Scenario {
             }
         }
     }
+}
+
+/// The length of a text without the lists of flows in it: lines with a single text, which takes little more memory than
+/// it has bytes.
+fn length(text: &str) -> usize {
+    let is_list = |line: &str| {
+        let list = line.strip_prefix(LIST).and_then(|rest| rest.trim_end().strip_suffix('"'));
+        list.is_some_and(|list| !list.contains(['"', '\\']))
+    };
+    text.split_inclusive('\n').filter(|line| !is_list(line)).map(str::len).sum()
 }
 
 /// Asks whether to go on, until the answer is no.
@@ -186,7 +204,8 @@ fn scenario(
     if let (Some([]), Some([])) = (flow_nodes, traffic_nodes) {
         refuse_silence(&fields, problems);
     }
-    let context = GroupContext { links: &links, duration, catalogue };
+    let lists = lists(traffic_nodes.unwrap_or_default(), files, problems);
+    let context = GroupContext { links: &links, duration, catalogue, lists: &lists };
     let flows = flow_nodes.and_then(|nodes| every(nodes, flow, context, problems, watch));
     let traffic = traffic_nodes.and_then(|nodes| every(nodes, traffic, context, problems, watch));
     refuse_repeated_names(&[(FLOW, flow_nodes), (TRAFFIC, traffic_nodes)], problems);
@@ -220,6 +239,19 @@ fn scenario(
     let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
     refuse_missing_priorities(&scenario, nodes, problems);
     Some(scenario)
+}
+
+/// Opens the lists of flows that groups of traffic name.
+fn lists<'f>(nodes: &[Node], files: &'f mut TraceFiles<'_>, problems: &mut Problems) -> Lists<'f> {
+    let mut sources = BTreeMap::new();
+    for node in nodes.iter().filter_map(|node| node.table()?.node("replay")) {
+        let Some(name) = node.text().filter(|name| *name != NONE) else { continue };
+        if let Some(source) = problems.keep(files.open_list(name, Field { name: "replay", node })) {
+            sources.insert(name.to_owned(), source);
+        }
+    }
+    let files = &*files;
+    sources.into_iter().map(|(name, source)| (name, (source, files.text(source)))).collect()
 }
 
 fn duration(field: Field<'_>) -> Result<Span, Problem> {
@@ -305,23 +337,29 @@ fn refuse_missing_priorities<'a>(
     problems: &mut Problems,
 ) {
     let packets = scenario.largest_packets();
-    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path, flow.reverse));
-    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path, group.reverse));
-    for ((control, path, reverse), node) in flows.chain(traffic).zip(nodes) {
+    let flows = scenario.flows.iter().map(|flow| (&flow.control, &flow.path));
+    let traffic = scenario.traffic.iter().map(|group| (&group.control, &group.path));
+    let mut every: Vec<_> = flows.chain(traffic).zip(nodes).collect();
+    let groups = every.split_off(scenario.flows.len());
+    for (group, (own, node)) in scenario.traffic.iter().zip(groups) {
+        every.push((own, node));
+        let listed = group.replay.iter().flat_map(|replay| replay.kinds());
+        every.extend(listed.map(|kind| ((&kind.control, &kind.path), node)));
+    }
+    for ((control, path), node) in every {
         if !control.entry.needs(&control.settings).priorities {
             continue;
         }
-        let heeds = |index: usize| {
-            let link = &scenario.links[index];
-            let direction = if reverse { &link.reverse } else { &link.forward };
-            heeds_priorities(direction, packets[index])
+        let heeds = |hop: &Hop| {
+            let direction = scenario.links[hop.link].direction(hop.reverse);
+            heeds_priorities(direction, packets[hop.link])
         };
-        let Some(&index) = path.iter().find(|&&index| !heeds(index)) else { continue };
+        let Some(hop) = path.iter().find(|hop| !heeds(hop)) else { continue };
         let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
             "`{}` needs queues that respect priorities, but the queue of link `{}` does not",
             control.kind(),
-            scenario.links[index].name
+            scenario.links[hop.link].name
         );
         problems.add(Problem::new(place, reason).help("give the link `queue = \"pushout\"`"));
     }
@@ -398,11 +436,15 @@ fn crossings(flows: &[FlowGroup], traffic: &[TrafficGroup], links: usize) -> Vec
     let (mut long, mut short) = (vec![Mean::default(); links], vec![Mean::default(); links]);
     for flow in flows {
         let rtt = flow.rtt.mean();
-        flow.path.iter().for_each(|&index| long[index].add(rtt, flow.count as f64));
+        flow.path.iter().for_each(|hop| long[hop.link].add(rtt, flow.count as f64));
     }
     for group in traffic {
         let rtt = group.rtt.mean();
-        group.path.iter().for_each(|&index| short[index].add(rtt, group.arrivals));
+        group.path.iter().for_each(|hop| short[hop.link].add(rtt, group.arrivals));
+        // Links that only listed flows cross: the weight of each is not known, and does not matter among equals.
+        let crossed = |hop: &&Hop| group.path.iter().any(|other| other.link == hop.link);
+        let listed = group.paths().flatten().filter(|hop| !crossed(hop));
+        listed.for_each(|hop| short[hop.link].add(rtt, group.arrivals));
     }
     let packets = largest_packets(flows, traffic, links);
     let round_trips = long.iter().zip(&short).map(|(long, short)| long.span().or(short.span()));

@@ -147,7 +147,7 @@ pub(crate) fn write_mean(mean: f64) -> String {
 }
 
 /// The shape of a Pareto distribution.
-fn shape(field: Field<'_>) -> Result<f64, Problem> {
+pub(crate) fn shape(field: Field<'_>) -> Result<f64, Problem> {
     let shape = number(field, f64::MIN, f64::MAX)?;
     if shape <= 1.0 {
         return Err(field

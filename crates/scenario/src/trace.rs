@@ -10,6 +10,7 @@ use std::sync::Arc;
 use longfat_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time, UnitError};
 use serde_json::Value as Json;
 
+use crate::Replay;
 use crate::change::Change;
 use crate::error::{Place, Problem};
 use crate::fields::Field;
@@ -115,17 +116,47 @@ pub(crate) struct TraceFiles<'a> {
     /// What each of them says, or what is wrong with it.
     followed: Vec<Result<Followed, Problem>>,
     size: usize,
+    /// The same of the lists of flows.
+    listed: usize,
 }
 
 impl<'a> TraceFiles<'a> {
     /// Opens files with `open`; `first` texts come before them.
     pub(crate) fn new(open: Files<'a>, first: usize) -> Self {
-        Self { open, first, names: Vec::new(), texts: Vec::new(), followed: Vec::new(), size: 0 }
+        let (names, texts, followed) = (Vec::new(), Vec::new(), Vec::new());
+        Self { open, first, names, texts, followed, size: 0, listed: 0 }
     }
 
     /// Names and texts of the files read.
     pub(crate) fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
         self.names.iter().map(String::as_str).zip(self.texts.iter().map(String::as_str))
+    }
+
+    /// Opens the list of flows called `name`, and returns the number of its text among those of the scenario.
+    pub(crate) fn open_list(&mut self, name: &str, field: Field<'_>) -> Result<usize, Problem> {
+        if let Some(at) = self.names.iter().position(|other| other == name) {
+            return Ok(self.first + at);
+        }
+        let text = (self.open)(name)
+            .map_err(|reason| field.problem(format!("this list cannot be read: {reason}")))?;
+        self.listed = self.listed.saturating_add(text.len());
+        if self.listed > Replay::LONGEST {
+            let most = Bytes(Replay::LONGEST as u64);
+            return Err(field.problem(format!(
+                "the lists of a scenario can have {most} together, and these have more"
+            )));
+        }
+        let source = self.first + self.names.len();
+        // Traces are read before lists, so nobody follows this one.
+        self.followed.push(Err(Problem::new(Place::whole(source), "this is a list of flows")));
+        self.names.push(name.into());
+        self.texts.push(text);
+        Ok(source)
+    }
+
+    /// A text by its number.
+    pub(crate) fn text(&self, source: usize) -> &str {
+        &self.texts[source - self.first]
     }
 
     /// What `trace` says: the name of a file, a list of opportunities, or `"none"`.
@@ -191,7 +222,7 @@ fn read(text: &str, source: usize) -> Result<Followed, Problem> {
 }
 
 /// The lines that say something, without spaces around them, and their places.
-fn lines(text: &str, source: usize) -> impl Iterator<Item = (Place, &str)> {
+pub(crate) fn lines(text: &str, source: usize) -> impl Iterator<Item = (Place, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {
         let from = start + (line.len() - line.trim_start().len());

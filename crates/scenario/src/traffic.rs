@@ -1,17 +1,24 @@
 //! Short flows: how often they arrive, when they begin and end, and how much they send.
 
+use std::sync::Arc;
+
 use longfat_units::parameter::shortest;
 use longfat_units::{Rate, Span, split};
 
+use crate::choice::{Chosen, chosen};
 use crate::error::{Problem, Problems};
-use crate::fields::Field;
-use crate::group::{Common, Draft, GroupContext, Sort, refuse_late_start};
+use crate::fields::{Field, Fields};
+use crate::group::{
+    self, Common, Draft, GroupContext, Sort, jitter_is_small, provides, refuse_late_start, travel,
+};
+use crate::link::LinkDraft;
+use crate::replay::{read_line, read_list};
 use crate::size::size;
 use crate::spans::spans;
 use crate::transport::with_transport;
-use crate::tree::{Node, Value};
-use crate::value::{count, frequency, plain_number, quantity, unless_none, wait};
-use crate::{Size, Spans, TrafficGroup};
+use crate::tree::{Node, TomlTable, Value};
+use crate::value::{NONE, count, frequency, plain_number, quantity, unless_none, wait};
+use crate::{Hop, ListedKind, Replay, Size, Spans, TrafficGroup, Transport};
 
 pub(crate) const TRAFFIC: Sort = Sort {
     key: "traffic",
@@ -19,7 +26,8 @@ pub(crate) const TRAFFIC: Sort = Sort {
     another: "other traffic",
     example: "web",
     keys: with_transport![
-        "name", "control", "path", "reverse", "arrivals", "count", "size", "rtt", "start", "stop"
+        "name", "control", "path", "reverse", "arrivals", "count", "size", "replay", "rtt",
+        "start", "stop"
     ],
 };
 
@@ -55,6 +63,10 @@ pub(crate) fn traffic(
         refuse_late_start(&fields, &Spans::Same(start), context, problems);
     }
     let stop = fields.or("stop", None, problems, |field| stop(field, start));
+    if fields.find("replay").is_some_and(|field| field.node.text() != Some(NONE)) {
+        let (rtt, start, stop) = (rtt?, start?, stop?);
+        return replayed(&fields, common, (rtt, start, stop), context, problems);
+    }
     let packet = common.transport.as_ref().map(|transport| transport.packet);
     let size = fields
         .need("size", "size = \"100 kB\"", problems)
@@ -63,8 +75,8 @@ pub(crate) fn traffic(
     let field = fields.need("arrivals", "arrivals = { poisson = \"10 /s\" }", problems);
     let arrivals = field.and_then(|field| {
         let (field, arrivals) = problems.keep(arrivals(field))?;
-        let link = path.as_ref().and_then(|path| context.links.draft(*path.first()?));
-        let rate = link.zip(common.reverse).and_then(|(link, reverse)| link.rate(reverse));
+        let first = path.as_ref().and_then(|path| path.first());
+        let rate = first.and_then(|hop| context.links.draft(hop.link)?.rate(hop.reverse));
         problems.keep(per_second(field, arrivals, rate, size.as_ref()))?
     });
     Some(TrafficGroup {
@@ -75,11 +87,170 @@ pub(crate) fn traffic(
         arrivals: arrivals?,
         count: count?,
         size: size?,
+        replay: None,
         rtt: rtt?,
         start: start?,
         stop: stop?,
         transport: common.transport?,
     })
+}
+
+/// Reads the rest of a group whose flows are listed.
+fn replayed(
+    fields: &Fields<'_>,
+    common: Common,
+    (rtt, start, stop): (Spans, Span, Option<Span>),
+    context: GroupContext<'_>,
+    problems: &mut Problems,
+) -> Option<TrafficGroup> {
+    for name in ["arrivals", "count", "size"] {
+        if let Some(field) = fields.find(name) {
+            let reason = format!("the list of `replay` says what begins when: leave `{name}` out");
+            problems.add(field.problem(reason));
+        }
+    }
+    let path = common.travel();
+    let Common { name, control, reverse, transport, .. } = common;
+    let (path, control, transport) = (path?, control?, transport?);
+    let (name, reverse) = (name?, reverse?);
+    let place = Placing { fields, rtt: &rtt, transport: &transport, reverse, context };
+    let field = fields.find("replay")?;
+    let own = ListedKind { path: path.clone(), control: control.clone() };
+    let replay = problems.keep(place.replay(field, &own))?;
+    let seconds = context.duration.map_or(1.0, |duration| {
+        Span(duration.0.saturating_sub(start.0)).seconds().max(f64::MIN_POSITIVE)
+    });
+    let within = context
+        .duration
+        .map_or(0, |duration| replay.within(Span(duration.0.saturating_sub(start.0))));
+    Some(TrafficGroup {
+        name,
+        control,
+        path,
+        reverse,
+        arrivals: (within as f64 / seconds).clamp(FEWEST, MOST),
+        count: None,
+        size: Size::Fixed(replay.mean_size()),
+        replay: Some(Arc::new(replay)),
+        rtt,
+        start,
+        stop,
+        transport,
+    })
+}
+
+/// What the flows of a list have to fit into.
+struct Placing<'a> {
+    fields: &'a Fields<'a>,
+    rtt: &'a Spans,
+    transport: &'a Transport,
+    reverse: bool,
+    context: GroupContext<'a>,
+}
+
+impl Placing<'_> {
+    /// A list in a file, or in the scenario itself.
+    fn replay(&self, field: Field<'_>, own: &ListedKind) -> Result<Replay, Problem> {
+        let replay = match &field.node.value {
+            // A file that cannot be read has been reported.
+            Value::Text(name) => match self.context.lists.get(name.as_str()) {
+                Some(&(source, text)) => {
+                    let mut find = |path: Option<Field<'_>>, control: Option<Field<'_>>| {
+                        self.kind(own, path, control)
+                    };
+                    read_list(text, source, own.clone(), &mut find)?
+                }
+                None => return Err(field.problem("this list cannot be read")),
+            },
+            Value::Table(table) => self.written(table, field, own)?,
+            _ => return Err(field.wrong("the name of a file")),
+        };
+        let shortest = replay.least_round_trips(self.rtt.least());
+        for (kind, rtt) in replay.kinds().iter().zip(shortest) {
+            let least = self.least_rtt(&kind.path);
+            if let Some(rtt) = rtt.filter(|rtt| *rtt < least) {
+                let reason = format!(
+                    "a flow of this list has a round trip of {rtt}, but the links of its path take {least} there and back"
+                );
+                let help = "make `rtt` longer, that of the group or that of the flow";
+                return Err(field.problem(reason).help(help));
+            }
+        }
+        Ok(replay)
+    }
+
+    /// How long the links of a path take there and back, as far as it is known.
+    fn least_rtt(&self, path: &[Hop]) -> Span {
+        let links = path.iter().filter_map(|hop| self.context.links.draft(hop.link));
+        let delays = links.filter_map(LinkDraft::there_and_back);
+        delays.fold(Span::ZERO, |sum, delay| Span(sum.0.saturating_add(delay.0)))
+    }
+
+    /// A kind of flow. What a list says is not repeated.
+    fn kind(
+        &self,
+        own: &ListedKind,
+        path: Option<Field<'_>>,
+        control: Option<Field<'_>>,
+    ) -> Result<ListedKind, Problem> {
+        let mut kind = own.clone();
+        if let Some(field) = path {
+            let links = self.context.links;
+            let path = group::path(field, links, &mut Problems::default()).ok_or_else(|| {
+                field
+                    .problem("this is not a path of this scenario")
+                    .help("write the names of links, separated by spaces")
+            })?;
+            kind.path = travel(path, self.reverse);
+            jitter_is_small(self.fields, self.transport, &kind.path, self.context)?;
+        }
+        if let Some(field) = control {
+            let name = field.node.text().unwrap_or_default();
+            let chosen = Chosen { name, place: field.node.place, table: None };
+            kind.control =
+                group::controller(chosen, self.context.catalogue, &mut Problems::default())
+                    .ok_or_else(|| {
+                        field
+                            .problem("this is not a controller that works without parameters")
+                            .help("`longfat list controllers` shows them all")
+                    })?;
+            provides(self.fields, self.transport, &kind.control)?;
+        }
+        Ok(kind)
+    }
+
+    /// A list as a resolved scenario has it.
+    fn written(
+        &self,
+        table: &TomlTable,
+        field: Field<'_>,
+        own: &ListedKind,
+    ) -> Result<Replay, Problem> {
+        let wanted = || field.wrong("the name of a file, or a table with `tick` and `list`");
+        let inner = |name: &'static str| table.node(name).map(|node| Field { name, node });
+        let known = |name: &str| matches!(name, "tick" | "kinds" | "list");
+        let (Some(tick), Some(list)) = (inner("tick"), inner("list")) else { return Err(wanted()) };
+        if !table.names().all(known) {
+            return Err(wanted());
+        }
+        let tick: Span = wait(tick)?;
+        let mut kinds = vec![own.clone()];
+        let nodes = inner("kinds").map_or(Some(&[][..]), |field| field.node.list());
+        for node in nodes.ok_or_else(wanted)? {
+            let Some(table) = node.table() else { return Err(wanted()) };
+            let field = |name: &'static str| table.node(name).map(|node| Field { name, node });
+            let mut kind = self.kind(own, field("path"), None)?;
+            if let Some(field) = field("control") {
+                let mut found = Problems::default();
+                let control = group::controller(chosen(field)?, self.context.catalogue, &mut found);
+                kind.control = control
+                    .ok_or_else(|| field.problem("this controller does not exist as written"))?;
+                provides(self.fields, self.transport, &kind.control)?;
+            }
+            kinds.push(kind);
+        }
+        read_line(list, tick.0, kinds)
+    }
 }
 
 /// One round trip, or a range to draw from.

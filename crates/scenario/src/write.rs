@@ -2,21 +2,23 @@
 
 use longfat_control::{Controller, Pacing};
 use longfat_queue::LengthUnit;
-use longfat_units::Span;
 use longfat_units::parameter::{Entry, Kind, Parameter, Setting, shortest};
+use longfat_units::{Ecn, Span};
 use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
+use crate::application::write_application;
 use crate::change::write_change;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
+use crate::replay::write_replay;
 use crate::size::write_mean;
 use crate::trace::write_trace;
-use crate::transport::{BLOCKS, CONTROLLER, RATE, SPREAD};
+use crate::transport::{BLOCKS, CONTROLLER, ECT1, LOOSE_BLOCKS, RATE, SPREAD};
 use crate::value::{NONE, write_frequency};
 use crate::{
-    Choice, Direction, FlowGroup, Link, Recovery, RtoEstimator, RtoRestart, Scenario, Size, Spans,
-    TrafficGroup, Transport,
+    Choice, Direction, EcnFeedback, FlowGroup, Hop, Link, Recovery, RtoEstimator, RtoRestart,
+    SavedPath, Scenario, SendQuantum, Size, Spans, TrafficGroup, Transport, WindowValidation,
 };
 
 /// Below this every whole number has a floating-point number of its own.
@@ -37,7 +39,13 @@ impl Scenario {
             group(&mut text, "flow", &flow_json(&self.links, flow));
         }
         for traffic in &self.traffic {
-            group(&mut text, "traffic", &traffic_json(&self.links, traffic));
+            let mut keys = traffic_json(&self.links, traffic);
+            let replay = keys.as_object_mut().and_then(|keys| keys.remove("replay"));
+            group(&mut text, "traffic", &keys);
+            // The list on a line of its own, which reading depends on.
+            if let Some(replay) = replay {
+                table(&mut text, "traffic.replay", &replay);
+            }
         }
         text
     }
@@ -116,6 +124,9 @@ fn flow_json(links: &[Link], flow: &FlowGroup) -> Value {
         ("stop", or_none(flow.stop, span)),
         ("size", size.into()),
     ]);
+    if let Some(application) = &flow.application {
+        keys.insert("application".into(), write_application(application));
+    }
     keys.append(&mut transport(&flow.transport));
     Value::Object(keys)
 }
@@ -128,12 +139,17 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
         ("reverse", group.reverse.into()),
         ("arrivals", one("poisson", per_second(group.arrivals))),
         ("count", or_none(group.count, Value::from)),
-        ("size", size(&group.size)),
+        ("size", write_size(&group.size)),
         ("rtt", spans(&group.rtt)),
         ("start", span(group.start)),
         ("stop", or_none(group.stop, span)),
     ]);
     keys.append(&mut transport(&group.transport));
+    if let Some(replay) = &group.replay {
+        keys.retain(|key, _| !matches!(key.as_str(), "arrivals" | "count" | "size"));
+        let path = |list: &[Hop]| path(links, list, group.reverse);
+        keys.insert("replay".into(), write_replay(replay, path, control));
+    }
     Value::Object(keys)
 }
 
@@ -141,16 +157,24 @@ fn control(control: &Choice<Controller>) -> Value {
     choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 
-/// The file lists the links forwards, whichever way they are crossed.
-fn path(links: &[Link], path: &[usize], reverse: bool) -> Value {
-    let mut path: Vec<Value> = path.iter().map(|&index| links[index].name.clone().into()).collect();
+/// The file lists the links in the order of travel or, with `reverse`, in the opposite one.
+fn path(links: &[Link], path: &[Hop], reverse: bool) -> Value {
+    let written = |hop: &Hop| -> Value {
+        let name: Value = links[hop.link].name.clone().into();
+        if hop.reverse == reverse {
+            return name;
+        }
+        Value::Object(object([("link", name), ("reverse", true.into())]))
+    };
+    let mut path: Vec<Value> = path.iter().map(written).collect();
     if reverse {
         path.reverse();
     }
     Value::Array(path)
 }
 
-fn size(size: &Size) -> Value {
+/// A size, or a distribution of sizes.
+pub(crate) fn write_size(size: &Size) -> Value {
     let mean = |mean: f64| ("mean", Value::from(write_mean(mean)));
     match *size {
         Size::Fixed(bytes) => bytes.to_string().into(),
@@ -177,39 +201,64 @@ fn transport(transport: &Transport) -> Map<String, Value> {
         slow_start,
         recovery,
         delayed_ack,
+        ack_every,
+        ack_delay,
         rto_min,
         rto_tick,
         rto_estimator,
         rto_restart,
         ecn,
+        ecn_feedback,
         pacing,
+        send_quantum,
+        window_validation,
+        careful_resume,
         max_window,
+        receive_window,
         host_jitter,
         access,
     } = transport;
-    object([
+    let mut keys = object([
         ("packet", packet.to_string().into()),
         ("initial_window", number(*initial_window)),
         ("initial_threshold", or_none(*initial_threshold, number)),
         ("slow_start", slow_start.name().into()),
         ("recovery", name_of(recovery, Recovery::NAMES)),
         ("delayed_ack", (*delayed_ack).into()),
+        ("ack_every", (*ack_every).into()),
+        ("ack_delay", span(*ack_delay)),
         ("rto_min", span(*rto_min)),
         ("rto_tick", or_none(*rto_tick, span)),
         ("rto_estimator", name_of(rto_estimator, RtoEstimator::NAMES)),
         ("rto_restart", name_of(rto_restart, RtoRestart::NAMES)),
-        ("ecn", (*ecn).into()),
+        ("ecn", written_ecn(*ecn)),
+        ("ecn_feedback", name_of(ecn_feedback, EcnFeedback::NAMES)),
         ("pacing", written_pacing(*pacing)),
+        ("send_quantum", or_none(*send_quantum, written_quantum)),
+        ("window_validation", name_of(window_validation, WindowValidation::NAMES)),
+        ("careful_resume", or_none(*careful_resume, written_path)),
         ("max_window", or_none(*max_window, Value::from)),
         ("host_jitter", or_none(*host_jitter, span)),
         ("access", or_none(*access, |rate| rate.to_string().into())),
-    ])
+    ]);
+    if let Some(window) = receive_window {
+        keys.insert("receive_window".into(), crate::receive_window::written(window));
+    }
+    keys
 }
 
 /// What a setting is called in scenario files.
 fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> Value {
     let (name, _) = names.iter().find(|(_, named)| named == value).expect("every value has a name");
     (*name).into()
+}
+
+fn written_ecn(field: Ecn) -> Value {
+    match field {
+        Ecn::NotEct => false.into(),
+        Ecn::Ect1 => ECT1.into(),
+        Ecn::Ect0 | Ecn::Ce => true.into(),
+    }
 }
 
 fn written_pacing(pacing: Option<Pacing>) -> Value {
@@ -219,8 +268,20 @@ fn written_pacing(pacing: Option<Pacing>) -> Value {
         Some(Pacing::Spread { gain: 1.0 }) => SPREAD.into(),
         Some(Pacing::Spread { gain }) => one(SPREAD, number(gain)),
         Some(Pacing::Blocks(blocks)) => one(BLOCKS, blocks.into()),
+        Some(Pacing::LooseBlocks(blocks)) => one(LOOSE_BLOCKS, blocks.into()),
         Some(Pacing::Rate(rate)) => one(RATE, per_second(rate)),
     }
+}
+
+fn written_quantum(quantum: SendQuantum) -> Value {
+    match quantum {
+        SendQuantum::Packets(packets) => packets.into(),
+        SendQuantum::Time(time) => span(time),
+    }
+}
+
+fn written_path(saved: SavedPath) -> Value {
+    Value::Object(object([("window", number(saved.window)), ("rtt", span(saved.rtt))]))
 }
 
 /// A name, or a table with `kind` and parameters where there are any.

@@ -91,12 +91,18 @@ initial_threshold = "none"
 slow_start = "standard"
 recovery = "sack"
 delayed_ack = false
+ack_every = 2
+ack_delay = "100 ms"
 rto_min = "200 ms"
 rto_tick = "none"
 rto_estimator = "rfc6298"
 rto_restart = "first"
 ecn = true
+ecn_feedback = "echo"
 pacing = "controller"
+send_quantum = "none"
+window_validation = "none"
+careful_resume = "none"
 max_window = "none"
 host_jitter = "none"
 access = "none"
@@ -140,12 +146,18 @@ initial_threshold = 131
 slow_start = "standard"
 recovery = "reno"
 delayed_ack = true
+ack_every = 2
+ack_delay = "100 ms"
 rto_min = "1 s"
 rto_tick = "500 ms"
 rto_estimator = "rfc6298"
 rto_restart = "first"
 ecn = false
+ecn_feedback = "echo"
 pacing = "controller"
+send_quantum = "none"
+window_validation = "none"
+careful_resume = "none"
 max_window = "none"
 host_jitter = "none"
 access = "none"
@@ -195,4 +207,21 @@ fn long_names_and_deep_keys_are_refused_at_once() {
     let deep = set(vec!["a"; 100_001].join("."));
     assert!(deep.contains("the key has 100001 names, but no value lies deeper than 16"), "{deep}");
     assert!(set(vec!["a"; 16].join(".")).contains("`a`"));
+}
+
+#[test]
+fn linux_has_hystart_for_cubic_alone() {
+    let slow_start = |control: &str, more: &str| {
+        let text = SHORT.replace("control = \"reno\"", &format!("control = {control}\n{more}"));
+        let scenario = Scenario::read(&text, "short.toml", &[], None).expect("it is right");
+        scenario.flows[0].transport.slow_start.name()
+    };
+    let linux = "profile = \"linux-6\"";
+    assert_eq!(slow_start("\"reno\"", linux), "standard");
+    for cubic in ["\"cubic\"", "{ kind = \"cubic\", c = 0.5 }"] {
+        assert_eq!(slow_start(cubic, ""), "standard");
+        assert_eq!(slow_start(cubic, linux), "hystart++");
+        let limited = format!("{linux}\nslow_start = \"limited\"");
+        assert_eq!(slow_start(cubic, &limited), "limited", "the flow overrides it");
+    }
 }

@@ -17,8 +17,39 @@ pub(crate) type Blocks = [SegmentRun; 3];
 pub(crate) struct Cargo {
     /// Acknowledgment: what has arrived out of order.
     pub(crate) blocks: Option<Blocks>,
+    /// Acknowledgment: what else its receiver reports.
+    pub(crate) report: Report,
     /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
+}
+
+/// What a receiver reports beside what has arrived. One of the two numbers fits into the acknowledgment itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// How many segments have arrived marked, modulo 2³²; 0 where the receiver does not count them.
+    pub(crate) marks: u32,
+    /// The receive window in segments; 0 if it tells none.
+    pub(crate) window: u32,
+}
+
+impl Report {
+    /// Does it fit into an acknowledgment without cargo?
+    #[inline]
+    pub(crate) fn fits(self) -> bool {
+        self.marks == 0 || self.window == 0
+    }
+
+    /// What such an acknowledgment carries.
+    #[inline]
+    pub(crate) fn word(self) -> u32 {
+        self.marks | self.window
+    }
+
+    /// The report of an acknowledgment with this `word` and no cargo, from a receiver that tells a window or does not.
+    #[inline]
+    pub(crate) fn of(word: u32, tells_window: bool) -> Self {
+        if tells_window { Self { marks: 0, window: word } } else { Self { marks: word, window: 0 } }
+    }
 }
 
 /// The cargo of all packets in transit.
@@ -34,7 +65,7 @@ impl Hold {
     /// Stores a header that leaves with data.
     #[cold]
     pub(crate) fn keep_header(&mut self, header: &RouterHeader) -> u32 {
-        self.keep(Cargo { blocks: None, header: Some(*header) })
+        self.keep(Cargo { header: Some(*header), ..Cargo::default() })
     }
 
     /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
@@ -54,12 +85,20 @@ impl Hold {
         }
     }
 
-    /// The cargo of an acknowledgment with these blocks, for data with that cargo.
-    pub(crate) fn hand_over(&mut self, data: Option<u32>, blocks: Option<Blocks>) -> Option<u32> {
+    /// The cargo of an acknowledgment with these blocks and this report, for data with that cargo. None where the report
+    /// fits into the acknowledgment and there is nothing else.
+    pub(crate) fn hand_over(
+        &mut self,
+        data: Option<u32>,
+        blocks: Option<Blocks>,
+        report: Report,
+    ) -> Option<u32> {
         let Some(handle) = data else {
-            return blocks.map(|blocks| self.keep(Cargo { blocks: Some(blocks), header: None }));
+            let plain = blocks.is_none() && report.fits();
+            return (!plain).then(|| self.keep(Cargo { blocks, report, header: None }));
         };
-        self.0[handle as usize].blocks = blocks;
+        let cargo = &mut self.0[handle as usize];
+        (cargo.blocks, cargo.report) = (blocks, report);
         data
     }
 
@@ -80,5 +119,29 @@ impl Hold {
     /// How many packets with cargo are in transit.
     pub(crate) fn in_use(&self) -> usize {
         self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_travels_with_or_without_cargo() {
+        let reports =
+            [(0, 0), (7, 0), (0, 9), (7, 9)].map(|(marks, window)| Report { marks, window });
+        for report in reports {
+            let mut hold = Hold::default();
+            let tells_window = report.window > 0;
+            let heard = match hold.hand_over(None, None, report) {
+                Some(handle) => hold.take(handle).report,
+                None => Report::of(report.word(), tells_window),
+            };
+            assert_eq!(heard, report);
+            assert_eq!(hold.in_use(), 0);
+            let header = hold.keep_header(&RouterHeader::default());
+            assert_eq!(hold.hand_over(Some(header), None, report), Some(header));
+            assert_eq!(hold.take(header).report, report);
+        }
     }
 }

@@ -10,7 +10,8 @@ use longfat_units::math;
 use longfat_units::{Bytes, Rate, Segments, Span, Time};
 
 use longfat_scenario::{
-    Choice, Direction, FlowGroup, Jitter, Link, Recovery, Scenario, TrafficGroup, Transport,
+    Application, Choice, Direction, FlowGroup, Hop, Jitter, Link, Recovery, Scenario, TrafficGroup,
+    Transport, Writes,
 };
 
 /// A packet in transit: in a pipe or a queue, and on the scoreboards of both ends; rings double when they grow.
@@ -22,6 +23,15 @@ const SHORT_FLOW: f64 = 2_000.0;
 /// A finished transfer as a row of a table; and what is kept of it if the row goes straight to a file.
 const TRANSFER: f64 = 100.0;
 const TRANSFER_TOLD: f64 = 16.0;
+/// What a client has been given, as rows of a table.
+const EXCHANGE: f64 = 130.0;
+/// What a group keeps of its applications, and what each application takes.
+const AUDIENCE: f64 = 100_000.0;
+const APPLICATION: f64 = 600.0;
+/// A write that has not arrived, in a ring that may be half empty.
+const WRITE: f64 = 32.0;
+/// A flow of a list: the list itself, and its text while it is read and written.
+const LISTED: f64 = 120.0;
 /// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
 /// A link: both of its directions, with their wires and what is measured.
@@ -66,6 +76,8 @@ pub enum Share {
     Transfers,
     /// Rows of the time series.
     Rows,
+    /// Applications, with what they have been given and what they have written.
+    Applications,
 }
 
 impl Share {
@@ -77,6 +89,7 @@ impl Share {
             Self::Flows => "flows",
             Self::Transfers => "transfers",
             Self::Rows => "rows",
+            Self::Applications => "applications",
         }
     }
 }
@@ -92,8 +105,7 @@ pub struct Keep {
 
 /// Flows that are alike, as far as an estimate goes.
 struct FlowClass<'a> {
-    path: &'a [usize],
-    reverse: bool,
+    path: &'a [Hop],
     transport: &'a Transport,
     /// How many are live at a time.
     flows: f64,
@@ -117,8 +129,8 @@ impl WorkEstimate {
         // All loads that cross a link share what it can carry.
         let shares = shares(scenario, &lines, &loads);
         let share = |load: &FlowClass<'_>| {
-            let side = usize::from(load.reverse);
-            load.path.iter().map(|&index| shares[index][side]).fold(1.0, f64::min)
+            let shares = load.path.iter().map(|hop| shares[hop.link][usize::from(hop.reverse)]);
+            shares.fold(1.0, f64::min)
         };
         let sent = |load: &FlowClass<'_>| {
             let share = if load.bursts { 1.0 } else { share(load) };
@@ -138,10 +150,19 @@ impl WorkEstimate {
             loads.iter().map(|load| load.flows * largest_window(load.transport)).sum();
         let under_way = held.min(packets).min(windows).max(first);
 
-        let by_time = loads.iter().any(|load| load.transport.recovery == Recovery::Rack);
+        let by_time = loads
+            .iter()
+            .any(|load| matches!(load.transport.recovery, Recovery::Rack | Recovery::Quic));
         let departure = if by_time { DEPARTURE } else { 0.0 };
 
-        let flows: f64 = scenario.flows.iter().map(|flow| flow.count as f64).sum();
+        let flows: f64 = scenario.flows.iter().map(|flow| flow.flows() as f64).sum();
+        let demands: Vec<Option<Demand>> =
+            scenario.flows.iter().map(|flow| Demand::of(scenario, flow, &lines)).collect();
+        // Requests have flows of their own.
+        let asking =
+            |flow: &FlowGroup| flow.application.as_ref().is_some_and(|it| it.request().is_some());
+        let requests: f64 =
+            scenario.flows.iter().filter(|flow| asking(flow)).map(|flow| flow.flows() as f64).sum();
         let transfers = || scenario.traffic.iter().map(|group| arrivals(scenario, group));
         // Where links are too slow for the load, flows that arrive pile up.
         let at_once: f64 = loads[scenario.flows.len()..]
@@ -149,6 +170,8 @@ impl WorkEstimate {
             .zip(transfers())
             .map(|(load, begun)| load.flows.max(begun * (1.0 - share(load))))
             .sum();
+        let lists = scenario.traffic.iter().filter_map(|group| group.replay.as_ref());
+        let listed: f64 = lists.map(|replay| replay.flows() as f64).sum();
         let transfer = if keep.transfers { TRANSFER } else { TRANSFER_TOLD };
         let rows = scenario.duration.0 as f64 / scenario.sample.0 as f64
             * (flows + 2.0 * scenario.links.len() as f64)
@@ -161,8 +184,12 @@ impl WorkEstimate {
                 scenario.links.len() as f64 * LINK
                     + lines.iter().flatten().map(|line| line.memory).sum::<f64>(),
             ),
-            (Share::Flows, flows * FLOW),
-            (Share::Transfers, transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW),
+            (Share::Flows, (flows + requests) * FLOW),
+            (Share::Applications, demands.iter().flatten().map(|demand| demand.memory).sum()),
+            (
+                Share::Transfers,
+                transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW + listed * LISTED,
+            ),
             (Share::Rows, rows * ROW),
         ];
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
@@ -170,7 +197,7 @@ impl WorkEstimate {
             packets,
             seconds: (packets + first) / PACKETS_PER_S + rows / ROWS_PER_S,
             memory: parts.iter().map(|(_, bytes)| bytes).sum(),
-            largest: largest.expect("there are five").0,
+            largest: largest.expect("there are six").0,
         }
     }
 }
@@ -202,16 +229,21 @@ impl Line {
             _ => Span::ZERO,
         };
         let late = impairments.reorder.map_or(Span::ZERO, |late| late.distance);
-        let longest = Span(course.delay.greatest()) + jitter + late;
+        let held =
+            impairments.acknowledgments.and_then(|thinning| thinning.hold).unwrap_or_default();
+        let longest = Span(course.delay.greatest()) + jitter + late + held;
         let memory = pieces as f64 * PIECE;
+        let shaped = impairments.shaper.map_or(f64::INFINITY, |shaper| {
+            shaper.rate.0 as f64 + 8.0 * shaper.burst.0 as f64 / duration.seconds()
+        });
         if let Some(trace) = trace {
             let mean = trace.mean_rate().0 as f64;
             let memory = memory + trace.opportunities() as f64 * OPPORTUNITY;
-            return Self { mean, highest: mean, longest, memory };
+            return Self { mean: mean.min(shaped), highest: mean, longest, memory };
         }
         let bits = course.rate.integral(Time::ZERO, Time::ZERO + duration) as f64;
         Self {
-            mean: bits / duration.0 as f64,
+            mean: (bits / duration.0 as f64).min(shaped),
             highest: course.rate.greatest() as f64,
             longest,
             memory,
@@ -223,11 +255,10 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
     scenario.flows.iter().map(|flow| {
         let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
         let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
-        let side = usize::from(flow.reverse);
-        let links = flow.path.iter().map(|&index| lines[index][side].mean);
+        let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
         let access = flow.transport.access.map(|rate| rate.0 as f64);
         let narrowest = links.chain(access).min_by(f64::total_cmp);
-        let most = flow.transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+        let most = most_in_flight(&flow.transport);
         let round_trips = active / flow.rtt.mean().seconds().max(f64::MIN_POSITIVE);
         let packet = flow.transport.packet.0 as f64;
         let window = most.min(lossy_window(scenario, flow)) * round_trips * packet;
@@ -235,15 +266,18 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
         let rate = burst.map(|rate| rate.0 as f64).or(narrowest);
         let each = window.min(rate.map_or(0.0, |rate| rate / 8.0 * active));
         let each = flow.size.map_or(each, |size| each.min(size.0 as f64));
+        let each = each * flow.connections() as f64;
+        let demand = Demand::of(scenario, flow, lines);
+        let each = demand.as_ref().map_or(each, |demand| each.min(demand.bytes));
+        let at_once = demand.map_or(f64::INFINITY, |demand| demand.at_once);
         FlowClass {
             path: &flow.path,
-            reverse: flow.reverse,
             transport: &flow.transport,
-            flows: flow.count as f64,
+            flows: flow.flows() as f64,
             bytes: flow.count as f64 * each,
             first: first_window(
                 &flow.transport,
-                flow.size.map_or(f64::INFINITY, |size| size.0 as f64),
+                flow.size.map_or(at_once, |size| size.0 as f64),
                 burst.map(|rate| rate.bytes_in(flow.rtt.mean())),
             ),
             bursts: burst.is_some(),
@@ -251,10 +285,72 @@ fn long<'a>(scenario: &'a Scenario, lines: &'a [[Line; 2]]) -> impl Iterator<Ite
     })
 }
 
+/// What an application asks of its flows in a whole run.
+struct Demand {
+    /// What one application has sent, requests included, if no link is slower than that.
+    bytes: f64,
+    /// What it has sent at once.
+    at_once: f64,
+    /// What all applications of the group keep.
+    memory: f64,
+}
+
+impl Demand {
+    /// `None` if the flows always have something to send.
+    fn of(scenario: &Scenario, flow: &FlowGroup, lines: &[[Line; 2]]) -> Option<Self> {
+        let application = flow.application.as_ref()?;
+        let end = flow.stop.unwrap_or(scenario.duration).min(scenario.duration);
+        let active = Span(end.0.saturating_sub(flow.start.mean().0)).seconds();
+        let links = flow.path.iter().map(|hop| lines[hop.link][usize::from(hop.reverse)].mean);
+        let narrowest = links.fold(f64::INFINITY, f64::min) / 8.0;
+        let packet = flow.transport.packet.0 as f64;
+        let whole = |bytes: f64| bytes.max(packet);
+        let request = application.request().map_or(0.0, |request| whole(request.0 as f64));
+        let rtt = flow.rtt.mean().seconds();
+        let source = |writes: &Writes, duty: f64| {
+            let bytes = writes.rate.0 as f64 / 8.0 * duty * active;
+            let backlog = (bytes - narrowest * active).max(0.0) + bytes.min(writes.size.0 as f64);
+            (bytes, writes.size.0 as f64, backlog / writes.size.0 as f64 * WRITE)
+        };
+        // So many requests, of `bytes` in all, one after the other with pauses.
+        let client = |requests: f64, bytes: f64, turns: f64, think: Span| {
+            let cycle = turns * rtt + think.seconds() + bytes / narrowest;
+            let cycles = active / cycle.max(f64::MIN_POSITIVE);
+            (cycles * (bytes + requests * request), bytes, (cycles + 1.0) * EXCHANGE)
+        };
+        let (bytes, at_once, memory) = match application {
+            Application::Constant { writes, .. } => source(writes, 1.0),
+            Application::OnOff { writes, on, off } => {
+                let (on, off) = (on.mean().seconds(), off.mean().seconds());
+                source(writes, on / (on + off))
+            }
+            Application::RequestResponse { response, think, .. } => {
+                client(1.0, whole(response.mean()), 1.0, think.mean())
+            }
+            Application::Web { objects, object, connections, think, .. } => {
+                let count = objects.mean();
+                let turns = 1.0 + ((count - 1.0) / *connections as f64).ceil();
+                client(count, count * whole(object.mean()), turns, think.mean())
+            }
+            Application::Video(video) => {
+                let highest = video.ladder.last().map_or(0.0, |rate| rate.0 as f64 / 8.0);
+                let chunk = video.chunk.seconds();
+                // It cannot be more than a buffer ahead of what it plays.
+                let most = (active + video.buffer.seconds()) / chunk;
+                let turns = active / rtt.max(f64::MIN_POSITIVE);
+                let chunks = most.min(turns);
+                (chunks * (highest * chunk + request), highest * chunk, chunks * EXCHANGE)
+            }
+        };
+        let count = flow.count as f64;
+        Some(Self { bytes, at_once, memory: AUDIENCE + count * (memory + APPLICATION) })
+    }
+}
+
 /// The window at which the law of a flow gains as much as it gives up to the random losses of its links; infinite where
 /// there are none, or where the controller is no law.
 fn lossy_window(scenario: &Scenario, flow: &FlowGroup) -> f64 {
-    let losses = flow.path.iter().map(|&index| scenario.links[index].direction(flow.reverse).loss);
+    let losses = flow.path.iter().map(|hop| scenario.links[hop.link].direction(hop.reverse).loss);
     let loss: f64 = losses.sum();
     let Some(law) = flow.control.entry.law.as_ref().filter(|_| loss > 0.0) else {
         return f64::INFINITY;
@@ -293,7 +389,6 @@ fn short(scenario: &Scenario) -> impl Iterator<Item = FlowClass<'_>> {
         let burst = burst_rate(&group.control, &group.transport);
         FlowClass {
             path: &group.path,
-            reverse: group.reverse,
             transport: &group.transport,
             flows: (transfers * lasts / seconds).min(transfers),
             bytes: transfers * group.size.mean().max(group.transport.packet.0 as f64),
@@ -317,8 +412,14 @@ fn arrivals(scenario: &Scenario, group: &TrafficGroup) -> f64 {
 /// How many packets leave when a flow of `size` bytes begins, before anything comes back: a first window, or a burst.
 fn first_window(transport: &Transport, size: f64, burst: Option<Bytes>) -> f64 {
     let packet = transport.packet.0 as f64;
-    let window = burst.map_or(transport.initial_window, |burst| burst.0 as f64 / packet);
+    let initial = transport.initial_window.max(known_window(transport));
+    let window = burst.map_or(initial, |burst| burst.0 as f64 / packet);
     window.min((size / packet).ceil())
+}
+
+/// The window that a flow on a known path jumps to; zero on any other.
+fn known_window(transport: &Transport) -> f64 {
+    transport.careful_resume.map_or(0.0, |saved| saved.window / 2.0)
 }
 
 /// The rate of the sender's own link, at which bursts leave; `None` where a window holds the flow.
@@ -329,11 +430,19 @@ fn burst_rate(control: &Choice<Controller>, transport: &Transport) -> Option<Rat
     }
 }
 
+/// The bounds outside the controller, in packets.
+fn most_in_flight(transport: &Transport) -> f64 {
+    let most = |packets: Option<u64>| packets.map_or(f64::INFINITY, |packets| packets as f64);
+    let receiver = transport.receive_window.map(|window| window.most_packets(transport.packet));
+    most(transport.max_window).min(most(receiver))
+}
+
 /// The window beyond which a flow hardly grows, in packets.
 fn largest_window(transport: &Transport) -> f64 {
-    let most = transport.max_window.map_or(f64::INFINITY, |most| most as f64);
+    let most = most_in_flight(transport);
     // Above its threshold a window may still roughly double.
-    transport.initial_threshold.map_or(most, |threshold| most.min(2.0 * threshold))
+    let above = |threshold: f64| most.min((2.0 * threshold).max(2.0 * known_window(transport)));
+    transport.initial_threshold.map_or(most, above)
 }
 
 /// How many packets one direction of a link holds, in its queue and on its wire.
@@ -352,8 +461,8 @@ fn held(direction: &Direction, line: &Line, packet: Bytes) -> f64 {
 fn shares(scenario: &Scenario, lines: &[[Line; 2]], loads: &[FlowClass<'_>]) -> Vec<[f64; 2]> {
     let mut wanted = vec![[0.0; 2]; scenario.links.len()];
     for load in loads {
-        for &index in load.path {
-            wanted[index][usize::from(load.reverse)] += load.bytes;
+        for hop in load.path {
+            wanted[hop.link][usize::from(hop.reverse)] += load.bytes;
         }
     }
     let carries = |line: &Line| line.mean / 8.0 * scenario.duration.seconds();
@@ -396,6 +505,25 @@ mod tests {
         let scenario = Scenario::read(text, "a test", &[], None).expect("a right scenario");
         let packets = WorkEstimate::of(&scenario, KEEP).packets;
         assert!((packets / (100.0 * 3000.0) - 1.0).abs() < 0.1, "{packets}");
+    }
+
+    #[test]
+    fn shapers_and_receive_windows_bound_what_is_sent() {
+        // 200 Mbit/s for 60 s, and the burst; or a window of 20 packets every 20 ms.
+        let text = |link: &str, flow: &str| {
+            format!(
+                "duration = \"60 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n{link}\n
+                [[flow]]\nname = \"f\"\ncontrol = \"reno\"\npath = [\"l\"]\nrtt = \"20 ms\"\n{flow}\n"
+            )
+        };
+        let packets = |link: &str, flow: &str| {
+            let scenario = Scenario::read(&text(link, flow), "a test", &[], None);
+            WorkEstimate::of(&scenario.expect("a right scenario"), KEEP).packets
+        };
+        let shaped = packets("shaper = { rate = \"200 Mbit/s\", burst = \"15 MB\" }", "");
+        assert!((shaped - 1_010_000.0).abs() < 1.0, "{shaped}");
+        let allowed = packets("", "receive_window = \"20 packets\"");
+        assert!((allowed - 60_000.0).abs() < 1.0, "{allowed}");
     }
 
     #[test]

@@ -7,7 +7,9 @@
 
 use longfat_units::Span;
 
+use crate::flow::Route;
 use crate::network::Network;
+use crate::traffic::Traffic;
 
 /// What reaches a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ fn feeds(network: &Network) -> Vec<Feed> {
         .iter()
         .map(|link| if link.has_departures() { Feed::Mixed } else { Feed::Nothing })
         .collect();
-    for link in network.traffic.iter().flat_map(|traffic| traffic.route.ports()) {
+    for link in network.traffic.iter().flat_map(Traffic::routes).flat_map(Route::ports) {
         feeds[link] = Feed::Mixed;
     }
     for flow in &network.flows {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
-use longfat_scenario::{Choice, Recovery, Transport};
-use longfat_units::{Bytes, Rate, Segments, Span, Time};
+use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
@@ -14,8 +14,9 @@ use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
 use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
-use crate::receiver::{DELAYED_ACK, Echo, Intervals, Receiver};
-use crate::sender::{BurstSender, Sender, SenderConfig, SenderCounts, Sends};
+use crate::receiver::{Delay, Echo, Intervals, Receiver};
+use crate::right_sizing::RightSizing;
+use crate::sender::{BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Flow {
     /// touches anyway, so that it need not look at the pipe.
     pub(crate) homeward: u32,
     pub(crate) member: Member,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) start: Time,
     pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
@@ -50,6 +53,8 @@ pub(crate) enum Source {
     Idle(Option<(SenderConfig, Sending)>),
     /// TCP.
     Windowed(Sender),
+    /// TCP whose packets have numbers.
+    Numbered(Numbered),
     /// Without a window.
     Bursts(BurstSender),
 }
@@ -60,6 +65,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -69,6 +75,7 @@ impl Source {
         match self {
             Self::Idle(_) => None,
             Self::Windowed(sender) => Some(sender),
+            Self::Numbered(sender) => Some(sender),
             Self::Bursts(sender) => Some(sender),
         }
     }
@@ -77,6 +84,7 @@ impl Source {
     pub(crate) fn control(&self) -> Option<&dyn CongestionControl> {
         match self {
             Self::Windowed(sender) => Some(sender.control()),
+            Self::Numbered(sender) => Some(sender.control()),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -85,7 +93,24 @@ impl Source {
     pub(crate) fn listener(&self) -> Option<&Listener> {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
+            Self::Numbered(sender) => Some(sender.listener()),
             Self::Idle(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// The receive window in segments, if the flow has one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        match self {
+            Self::Windowed(sender) => sender.receive_window(),
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
+        }
+    }
+
+    /// For how long the receive window has held the flow back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        match self {
+            Self::Windowed(sender) => sender.receiver_limited(now),
+            Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
 
@@ -100,6 +125,8 @@ impl Source {
 pub(crate) enum Member {
     /// A long flow: group, and index in it.
     Long(usize, u64),
+    /// Carries the requests to a long flow of this group.
+    Requests(usize),
     /// A short flow: traffic group, and how many flows of it came before.
     Short(usize, u64),
 }
@@ -108,7 +135,7 @@ impl Member {
     /// A number unique to the group, among long and short ones alike.
     pub(crate) fn group(self) -> u32 {
         match self {
-            Self::Long(group, _) => 2 * group as u32,
+            Self::Long(group, _) | Self::Requests(group) => 2 * group as u32,
             Self::Short(group, _) => 2 * group as u32 + 1,
         }
     }
@@ -179,6 +206,8 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) stop: Option<Time>,
     /// Segments to send in total.
     pub(crate) segments: Option<u64>,
+    /// The index of the application that writes its data, if one does.
+    pub(crate) application: Option<u32>,
     pub(crate) intervals: Intervals,
     /// Where the jitter of its host comes from, if it has one.
     pub(crate) chance: Option<Stream>,
@@ -311,37 +340,55 @@ impl Flow {
             Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
             Sending::Bursts(_) => (false, false),
         };
+        let Transport { ack_every: every, ack_delay: most, .. } = *transport;
+        let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
+        let numbers = transport.recovery == Recovery::Quic && windowed;
+        // Packets that have numbers report their marks with them.
+        let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed && !numbers;
+        let echo = match (counts_marks, per_mark) {
+            (true, _) => Echo::Count,
+            (false, true) => Echo::Each,
+            (false, false) => Echo::UntilAnswered,
+        };
         let sender = SenderConfig {
             flow: config.flow,
             bytes: transport.packet.0 as u32,
             segments: config.segments,
+            application: config.application.is_some(),
             max_window: transport.max_window.unwrap_or(u64::MAX),
+            receive_window: transport.receive_window.map(Box::new),
             recovery: transport.recovery,
             rto_min: transport.rto_min,
             rto_tick: transport.rto_tick,
             rto_estimator: transport.rto_estimator,
             rto_restart: transport.rto_restart,
-            ecn: transport.ecn && windowed,
+            ecn: if windowed { transport.ecn } else { Ecn::NotEct },
+            counts_marks,
             pacing: transport.pacing,
+            send_quantum: transport.send_quantum,
+            window_validation: transport.window_validation,
+            careful_resume: transport.careful_resume,
             per_mark,
             listener: Listener::new(negotiation),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,
-            ack_delay: if transport.delayed_ack { DELAYED_ACK } else { Span::ZERO },
+            ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
         };
         let selective = transport.recovery.is_selective() && windowed;
+        let sizing = transport.receive_window.and_then(|window| match window.buffer {
+            ReceiveBuffer::RightSizing { initial, most } => {
+                Some(RightSizing::new(window, (initial, most), transport.packet))
+            }
+            ReceiveBuffer::Fixed(_) | ReceiveBuffer::SenderTuned { .. } => None,
+        });
         let tells_duplicates = transport.recovery == Recovery::Rack && windowed;
         Self {
             source: Source::Idle(Some((sender, sending))),
-            receiver: Receiver::new(
-                config.segments,
-                selective,
-                transport.delayed_ack,
-                if per_mark { Echo::Each } else { Echo::UntilAnswered },
-                &config.intervals,
-            )
-            .telling_duplicates(tells_duplicates),
+            receiver: Receiver::new(config.segments, selective, delay, echo, &config.intervals)
+                .telling_duplicates(tells_duplicates)
+                .sized(sizing)
+                .numbering(numbers),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
             slots: config.slots,
@@ -359,6 +406,7 @@ impl Flow {
             dropped: 0,
             homeward: 0,
             member: config.member,
+            application: config.application,
             start,
             stop: config.stop,
             rtt,
@@ -378,6 +426,9 @@ impl Flow {
         let Source::Idle(waiting) = &mut self.source else { return };
         let Some((config, sending)) = waiting.take() else { return };
         self.source = match sending {
+            Sending::Windowed(control) if config.recovery == Recovery::Quic => {
+                Source::Numbered(Numbered::new(config, control, now))
+            }
             Sending::Windowed(control) => Source::Windowed(Sender::new(config, control, now)),
             Sending::Bursts(bursts) => Source::Bursts(BurstSender::new(config, bursts, now)),
         };
@@ -392,6 +443,7 @@ impl Flow {
             && !ack.flags.has(Flags::DESTROYED)
             && match &self.source {
                 Source::Windowed(sender) => sender.hears_early(time, ack.number),
+                Source::Numbered(sender) => sender.hears_early(time, ack.number),
                 Source::Bursts(sender) => sender.hears_early(time, ack.number),
                 Source::Idle(_) => false,
             }

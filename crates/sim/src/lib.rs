@@ -7,13 +7,17 @@
 //! Nothing downstream reaches back. There is no wall clock, no global random generator and no dependence on hash order:
 //! the same scenario and seed give the same bytes on every machine.
 
+mod application;
 mod cargo;
+mod draw;
+mod durations;
 mod estimate;
 mod events;
 mod explicit;
 mod feed;
 mod flow;
 mod network;
+mod numbered;
 mod options;
 mod packet;
 mod pipe;
@@ -21,6 +25,7 @@ mod port;
 mod receiver;
 pub mod recording;
 mod report;
+mod right_sizing;
 mod ring;
 mod runs;
 mod sender;

@@ -1,9 +1,12 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
+use std::sync::Arc;
+
 use longfat_queue::Site;
-use longfat_scenario::{FlowGroup, Link, Scenario, chance};
+use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 
+use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
@@ -18,7 +21,8 @@ use crate::traffic::Traffic;
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) ports: Vec<Port>,
-    /// The long flows, then the live short ones; the places of finished short flows are reused.
+    /// The long flows, those that carry requests to them, then the live short ones; the places of finished short flows
+    /// are reused.
     pub(crate) flows: Vec<Flow>,
     /// The group number of each flow.
     pub(crate) groups: Vec<u32>,
@@ -27,9 +31,13 @@ pub(crate) struct Network {
     /// The places of finished short flows.
     free: Vec<u32>,
     pub(crate) traffic: Vec<Traffic>,
+    pub(crate) applications: Vec<Application>,
+    /// For each group of long flows, what its applications see, if it has any.
+    pub(crate) audiences: Vec<Option<Audience>>,
     /// For each slot of the wheel, what happens there and the pipe that ends there.
     pub(crate) pipes: Vec<Pipe>,
     departures: Vec<usize>,
+    releases: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -53,9 +61,20 @@ impl Network {
         self.departures[port]
     }
 
+    /// The slot in which a link lets go the acknowledgments that it holds.
+    pub(crate) fn release_slot(&self, port: usize) -> usize {
+        self.releases[port]
+    }
+
     /// The long flows.
     pub(crate) fn long_flows(&self) -> &[Flow] {
         &self.flows[..self.long]
+    }
+
+    /// The flows that carry requests.
+    pub(crate) fn request_flows(&self) -> impl Iterator<Item = &Flow> {
+        let others = self.flows[self.long..].iter();
+        others.filter(|flow| matches!(flow.member, Member::Requests(_)))
     }
 
     /// Packets in the pipes of the flows and on wires.
@@ -75,8 +94,7 @@ impl Network {
         self.flows.push(flow);
     }
 
-    fn add_flow_slots(&mut self, route: &Route, flow: u32, packet: Bytes) -> Slots {
-        let [out, back] = route.ends();
+    fn add_flow_slots(&mut self, [out, back]: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
         Slots {
             out: self.add_slot(Pipe::new(out, flow, packet.0 as u32)),
             back: self.add_slot(Pipe::new(back, flow, ACK_BYTES)),
@@ -86,27 +104,33 @@ impl Network {
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
-    pub(crate) fn route(&self, path: &[usize], reverse: bool) -> Route {
-        let side = usize::from(reverse);
-        let out: Vec<usize> = path.iter().map(|link| 2 * link + side).collect();
+    pub(crate) fn route(&self, path: &[Hop]) -> Route {
+        let out: Vec<usize> =
+            path.iter().map(|hop| 2 * hop.link + usize::from(hop.reverse)).collect();
         let back: Vec<usize> = out.iter().rev().map(|port| port ^ 1).collect();
+        self.route_of((out.into(), back.into()))
+    }
+
+    /// The route along these ports, out and back.
+    fn route_of(&self, (out, back): (Arc<[usize]>, Arc<[usize]>)) -> Route {
         let sum = |span: fn(&Port) -> Span| {
-            let both = out.iter().chain(&back);
+            let both = out.iter().chain(&*back);
             both.fold(Span::ZERO, |sum, &port| sum + span(&self.ports[port]))
         };
         let (delay, shortening) = (sum(Port::delay), sum(Port::shortening));
         let unaware = out.iter().copied().find(|&port| !self.ports[port].has_marker());
         let acks_pass = back.iter().any(|&port| self.ports[port].reorders());
-        Route { out: out.into(), back: back.into(), delay, shortening, acks_pass, unaware }
+        Route { out, back, delay, shortening, acks_pass, unaware }
     }
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
-        let route = self.traffic[group].route.clone();
-        let packet = self.traffic[group].packet();
+        let traffic = &self.traffic[group];
+        let ends = traffic.route().ends();
+        let packet = traffic.packet();
         if let Some(index) = self.free.pop() {
             let slots = self.flows[index as usize].slots;
-            let [out, back] = route.ends();
+            let [out, back] = ends;
             self.pipes[slots.out].lead(out, packet.0 as u32);
             self.pipes[slots.back].lead(back, ACK_BYTES);
             let flow = self.traffic[group].arrive(index, slots, now);
@@ -115,7 +139,7 @@ impl Network {
             return index;
         }
         let index = self.flows.len() as u32;
-        let slots = self.add_flow_slots(&route, index, packet);
+        let slots = self.add_flow_slots(ends, index, packet);
         let flow = self.traffic[group].arrive(index, slots, now);
         self.add_flow(flow);
         index
@@ -128,7 +152,7 @@ impl Network {
         }
         let flow = &mut self.flows[packet.flow as usize];
         match flow.member {
-            Member::Long(..) => flow.dropped += 1,
+            Member::Long(..) | Member::Requests(_) => flow.dropped += 1,
             Member::Short(group, _) => self.traffic[group].note_drop(),
         }
     }
@@ -153,8 +177,11 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         long: 0,
         free: Vec::new(),
         traffic: Vec::new(),
+        applications: Vec::new(),
+        audiences: Vec::new(),
         pipes: Vec::new(),
         departures: Vec::new(),
+        releases: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),
@@ -177,16 +204,25 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
+    for port in 0..network.ports.len() {
+        let slot = if network.ports[port].holds() {
+            network.add_slot(Pipe::of_port(Slot::Release(port as u32)))
+        } else {
+            usize::MAX
+        };
+        network.releases.push(slot);
+    }
     for (group_index, group) in scenario.flows.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
-        for index in 0..group.count {
+        let route = network.route(&group.path);
+        for index in 0..group.flows() {
             add_flow(&mut network, scenario, group, &route, (group_index, index), options);
         }
     }
     network.long = network.flows.len();
+    add_applications(&mut network, scenario);
     for (index, group) in scenario.traffic.iter().enumerate() {
-        let route = network.route(&group.path, group.reverse);
-        network.traffic.push(Traffic::new(scenario, index, group.clone(), route));
+        let traffic = Traffic::new(scenario, index, group.clone(), |path| network.route(path));
+        network.traffic.push(traffic);
     }
     network
 }
@@ -250,7 +286,7 @@ fn add_flow(
     let stop = group.stop.map(|stop| Time::ZERO + stop);
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(route, flow, group.transport.packet);
+    let slots = network.add_flow_slots(route.ends(), flow, group.transport.packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Long(group_index, index),
@@ -263,6 +299,13 @@ fn add_flow(
         start,
         stop,
         segments: group.size.map(|size| size.0.div_ceil(group.transport.packet.0)),
+        // The applications are added in the order of their flows.
+        application: group.application.as_ref().map(|what| {
+            let before = scenario.flows[..group_index].iter();
+            let before = before.filter(|group| group.application.is_some());
+            let before: u64 = before.map(|group| group.count).sum();
+            (before + index / what.connections()) as u32
+        }),
         intervals: Intervals {
             measured_from: start.max(Time::ZERO + scenario.warmup),
             measured_until: active_until,
@@ -272,5 +315,76 @@ fn add_flow(
             .transport
             .host_jitter
             .map(|_| chance::stream(scenario.seed, &format!("flow/{}/{index}/host", group.name))),
+    }));
+}
+
+/// Adds what writes the data of long flows, and the flows that carry requests the other way.
+fn add_applications(network: &mut Network, scenario: &Scenario) {
+    let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
+    let mut flows = 0;
+    for (group_index, group) in scenario.flows.iter().enumerate() {
+        let what = group.application.as_ref();
+        network.audiences.push(what.map(|what| Audience::new(what.clone(), group.count, measured)));
+        let Some(what) = what else {
+            flows += group.flows() as u32;
+            continue;
+        };
+        for index in 0..group.count {
+            let first = flows as usize;
+            let requests = network.flows.len() as u32;
+            if what.request().is_some() {
+                for connection in 0..what.connections() as usize {
+                    add_requests(network, (group_index, group), first + connection);
+                }
+            }
+            let start = network.flows[first].start;
+            network.applications.push(Application::new(&ApplicationConfig {
+                scenario,
+                group,
+                group_index,
+                index,
+                what,
+                flows,
+                requests,
+                start,
+            }));
+            flows += what.connections() as u32;
+        }
+    }
+}
+
+/// Adds the flow that carries requests to a long flow: back along its path, with the same transport but no link or
+/// processing of its own before the first link.
+fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup), to: usize) {
+    let Flow { ref out, ref back, start, rtt, application, .. } = network.flows[to];
+    let route = network.route_of((Arc::clone(&back.ports), Arc::clone(&out.ports)));
+    let request = group.application.as_ref().and_then(longfat_scenario::Application::request);
+    let (packet, _) =
+        request_packets(request.expect("only clients have requests"), group.transport.packet);
+    // Headers alone would be an acknowledgment.
+    let packet = packet.max(Bytes(u64::from(ACK_BYTES) + 1));
+    let mut transport = group.transport.clone();
+    (transport.packet, transport.access, transport.host_jitter) = (packet, None, None);
+    let flow = network.flows.len() as u32;
+    let slots = network.add_flow_slots(route.ends(), flow, packet);
+    network.add_flow(Flow::new(&FlowConfig {
+        flow,
+        member: Member::Requests(group_index),
+        slots,
+        route: &route,
+        control: &group.control,
+        transport: &transport,
+        negotiation: Negotiation::new(&group.control, route.unaware),
+        rtt,
+        start,
+        stop: None,
+        segments: None,
+        application,
+        intervals: Intervals {
+            measured_from: network.measured_from,
+            measured_until: Time::NEVER,
+            series: None,
+        },
+        chance: None,
     }));
 }

@@ -15,6 +15,7 @@ pub(crate) struct Packet {
     /// The flow it belongs to.
     pub(crate) flow: u32,
     /// With [`Flags::CARGO`]: the handle of its cargo. Data without: its priority as a rank, 0 the highest.
+    /// Acknowledgment without: what its receiver reports beside what has arrived ([`crate::cargo::Report`]).
     pub(crate) detail: u32,
     /// Size on the wire.
     pub(crate) bytes: u32,
@@ -63,6 +64,9 @@ impl Flags {
     pub(crate) const DESTROYED: Self = Self(1 << 6);
     /// It carries more than fits in here ([`crate::cargo`]).
     pub(crate) const CARGO: Self = Self(1 << 7);
+
+    /// Data that an application writes, and waits for at the other end.
+    pub(crate) const AWAITED: Self = Self(1 << 8);
 
     const ECN: Self = Self(0b11);
 
@@ -142,6 +146,16 @@ impl Packet {
         Self { detail, flags: self.flags.with(Flags::CARGO), ..self }
     }
 
+    /// Does this acknowledgment say all that `older` says? Not if that one has cargo or echoes a mark, or
+    /// acknowledges no less.
+    pub(crate) fn supersedes(&self, older: &Self) -> bool {
+        older.is_ack()
+            && older.flow == self.flow
+            && older.number < self.number
+            && older.flags == self.flags
+            && !older.flags.has(Flags::ECHO.with(Flags::CARGO))
+    }
+
     pub(crate) fn size(&self) -> Bytes {
         Bytes(u64::from(self.bytes))
     }
@@ -164,5 +178,31 @@ mod tests {
             assert_eq!(both.ecn(), ecn);
             assert_eq!(both.with_ecn(Ecn::NotEct), flags);
         }
+    }
+
+    /// What an acknowledgment says cannot be said by a newer one if that does not acknowledge more, or says anything
+    /// else in another way.
+    #[test]
+    fn an_acknowledgment_makes_only_plain_older_ones_of_its_flow_superfluous() {
+        let ack = |number, flags: Flags| Packet {
+            number,
+            flow: 3,
+            flags: Flags::ACK.with(flags),
+            ..Packet::default()
+        };
+        let plain = Flags::default();
+        let newer = ack(8, plain);
+        assert!(newer.supersedes(&ack(7, plain)) && newer.supersedes(&ack(1, plain)));
+        assert!(!newer.supersedes(&ack(8, plain)), "a duplicate");
+        assert!(!newer.supersedes(&ack(9, plain)), "an older one that passed it");
+        let signal = Flags::signal(0);
+        for news in [Flags::ECHO, Flags::CARGO, signal] {
+            assert!(!newer.supersedes(&ack(7, news)) && !ack(8, news).supersedes(&ack(7, plain)));
+        }
+        assert!(!ack(8, Flags::ECHO).supersedes(&ack(7, Flags::ECHO)), "each echo may count");
+        assert!(!ack(8, Flags::CARGO).supersedes(&ack(7, Flags::CARGO)), "each reports something");
+        assert!(ack(8, signal).supersedes(&ack(7, signal)), "both say the same");
+        assert!(!newer.supersedes(&Packet { flow: 4, ..ack(7, plain) }));
+        assert!(!newer.supersedes(&Packet { flags: plain, ..ack(7, plain) }), "data");
     }
 }

@@ -86,6 +86,8 @@ impl Pipe {
 pub(crate) enum Slot {
     /// A packet leaves a link served packet by packet.
     Departure(u32),
+    /// A link lets the acknowledgments go that it has held.
+    Release(u32),
     /// A packet has crossed this link and reaches the next one on its way.
     Wire(u32),
     /// Data reaches this link, the first on its way.

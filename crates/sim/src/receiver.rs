@@ -9,13 +9,21 @@ use std::collections::VecDeque;
 
 use longfat_units::{Ecn, Span, Time};
 
-use crate::cargo::{Blocks, Hold};
+use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
+use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 
-/// An acknowledgment may wait this long for a second segment.
-pub(crate) const DELAYED_ACK: Span = Span::from_millis(100);
+/// How long acknowledgments are held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delay {
+    /// One covers so many segments,
+    pub(crate) every: u64,
+    /// but waits no longer than this after the first of them.
+    pub(crate) most: Span,
+}
 
 /// The receiving half of one flow.
 #[derive(Debug)]
@@ -29,12 +37,23 @@ pub(crate) struct Receiver {
     /// One past the last segment of the flow.
     limit: u64,
     reports: Reports,
-    delayed_ack: bool,
+    delay: Option<Delay>,
     echo: Echo,
     /// A delayed acknowledgment, and when it must leave.
     pending: Option<(Packet, Time)>,
-    /// A mark was seen that the sender has not yet answered (RFC 3168: ECE).
+    /// How many segments it covers.
+    held: u64,
+    /// What has arrived of packets that have numbers.
+    numbered: Option<Box<NumberedArrivals>>,
+    /// A mark was seen that the sender has not yet answered (RFC 3168: ECE). Where marks are counted or echoed each: the
+    /// last segment had one.
     marked: bool,
+    /// With [`Echo::Count`]: how many segments have arrived marked, modulo 2³².
+    marks: u32,
+    /// The receive window that acknowledgments tell, in segments; 0 if they tell none.
+    window: u32,
+    /// How that window is chosen.
+    sizing: Option<Box<RightSizing>>,
     received: Received,
 }
 
@@ -56,6 +75,10 @@ pub(crate) enum Echo {
     UntilAnswered,
     /// Only on the acknowledgment of the marked segment, for senders that answer every mark.
     Each,
+    /// Not at all: each acknowledgment tells how many marked segments have arrived so far. Stands for both fields of
+    /// Accurate ECN (draft-ietf-tcpm-accurate-ecn): the three bits of the header, and the option that keeps them from
+    /// being ambiguous when acknowledgments are lost.
+    Count,
 }
 
 /// What a receiver counts, by time of arrival.
@@ -118,7 +141,7 @@ impl Receiver {
     pub(crate) fn new(
         segments: Option<u64>,
         selective: bool,
-        delayed_ack: bool,
+        delay: Option<Delay>,
         echo: Echo,
         intervals: &Intervals,
     ) -> Self {
@@ -129,10 +152,15 @@ impl Receiver {
             reported: Blocks::default(),
             limit: segments.unwrap_or(u64::MAX),
             reports: if selective { Reports::Early } else { Reports::InOrder },
-            delayed_ack,
+            delay,
             echo,
             pending: None,
+            held: 0,
+            numbered: None,
             marked: false,
+            marks: 0,
+            window: 0,
+            sizing: None,
             received: Received {
                 first: 0,
                 again: 0,
@@ -153,67 +181,152 @@ impl Receiver {
         if tells { Self { reports: Reports::Twice, ..self } } else { self }
     }
 
+    /// The same receiver, with a window that it chooses like this.
+    #[must_use]
+    pub(crate) fn sized(self, sizing: Option<RightSizing>) -> Self {
+        let window = sizing.as_ref().map_or(0, |sizing| sizing.segments() as u32);
+        Self { window, sizing: sizing.map(Box::new), ..self }
+    }
+
+    /// The window grows with what arrives.
+    #[cold]
+    fn size_window(&mut self, at: Time) {
+        if let Some(sizing) = &mut self.sizing {
+            sizing.arrive(at, self.expected);
+            self.window = sizing.segments() as u32;
+        }
+    }
+
+    /// The same receiver, if packets are `numbered` or are not. If they are, no segment is ever expected as it is
+    /// otherwise.
+    #[must_use]
+    pub(crate) fn numbering(self, numbered: bool) -> Self {
+        if !numbered {
+            return self;
+        }
+        Self { expected: u64::MAX, numbered: Some(Box::default()), ..self }
+    }
+
+    /// The log of numbered packets, if they are numbered.
+    pub(crate) fn log(&mut self) -> Option<&mut Log> {
+        self.numbered.as_mut().map(|numbered| numbered.log())
+    }
+
+    /// A numbered packet arrives at `at`.
+    #[inline(never)]
+    fn on_numbered(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
+        let numbered = self.numbered.as_mut()?;
+        let arrival = numbered.take(data, at);
+        let expected = numbered.expected();
+        if arrival.is_new {
+            self.received.count(at);
+        } else {
+            self.received.again += 1;
+        }
+        if expected == self.limit && self.received.complete.is_none() {
+            self.received.complete = Some(at);
+        }
+        let (_, flags) = match self.delay {
+            Some(delay) => self.hold_back(delay, data, at, !arrival.urgent, hold)?,
+            None => (data.sent, data.flags),
+        };
+        Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(data.cargo()))
+    }
+
     /// A segment arrives at `at`. Returns the acknowledgment that leaves then, if any.
     #[expect(clippy::inline_always, reason = "so that the acknowledgment is made in registers")]
     #[inline(always)]
     pub(crate) fn on_data(&mut self, data: &Packet, at: Time, hold: &mut Hold) -> Option<Packet> {
-        if self.echo == Echo::Each || data.flags.has(Flags::REDUCED) {
-            self.marked = false;
-        }
-        let marked = data.flags.ecn() == Ecn::Ce;
-        self.marked |= marked;
+        let urgent = self.heed_mark(data.flags);
         let unbroken = data.number == self.expected && self.early.is_empty();
         if unbroken {
             self.expected += 1;
             self.received.count(at);
+        } else if self.numbered.is_some() {
+            return self.on_numbered(data, at, hold);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
-            let (sent, flags) = if self.delayed_ack {
-                self.delay(data, at, false, hold)?
+            let (sent, flags) = if let Some(delay) = self.delay {
+                self.hold_back(delay, data, at, false, hold)?
             } else {
                 (data.sent, data.flags)
             };
-            let cargo = hold.hand_over(data.cargo(), Some(self.with_duplicate(data.number)));
+            let blocks = self.with_duplicate(data.number);
+            let cargo = hold.hand_over(data.cargo(), Some(blocks), self.told());
             return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
         if self.expected == self.limit && self.received.complete.is_none() {
             self.received.complete = Some(at);
         }
-        let (sent, flags) = if self.delayed_ack {
-            self.delay(data, at, unbroken && !marked, hold)?
+        if self.window > 0 {
+            self.size_window(at);
+        }
+        let (sent, flags) = if let Some(delay) = self.delay {
+            self.hold_back(delay, data, at, unbroken && !urgent, hold)?
         } else {
             (data.sent, data.flags)
         };
         let ack = self.acknowledge(data, sent, flags);
-        if self.early.is_empty() && !data.flags.has(Flags::CARGO) {
+        if self.early.is_empty() && !data.flags.has(Flags::CARGO) && self.told().fits() {
             return Some(ack);
         }
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
-        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported));
+        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported), self.told());
         Some(ack.with_cargo(cargo))
+    }
+
+    /// Takes note of a mark. True if the acknowledgment must not wait: where marks are counted, only if the segment before
+    /// had none.
+    #[inline]
+    fn heed_mark(&mut self, data: Flags) -> bool {
+        let marked = data.ecn() == Ecn::Ce;
+        match self.echo {
+            Echo::UntilAnswered => {
+                if data.has(Flags::REDUCED) {
+                    self.marked = false;
+                }
+                self.marked |= marked;
+                marked
+            }
+            Echo::Each => {
+                self.marked = marked;
+                marked
+            }
+            Echo::Count => {
+                self.marks = self.marks.wrapping_add(u32::from(marked));
+                let before = std::mem::replace(&mut self.marked, marked);
+                marked && !before
+            }
+        }
     }
 
     /// Holds the acknowledgment back if it `may`; otherwise returns the time and flags of the one that leaves: the time
     /// of the first segment it covers (RFC 7323, section 4.3), and the flags common to all of them.
     #[inline(never)]
-    fn delay(
+    fn hold_back(
         &mut self,
+        delay: Delay,
         data: &Packet,
         at: Time,
         may: bool,
         hold: &mut Hold,
     ) -> Option<(Time, Flags)> {
-        match self.pending.take() {
-            Some((first, _)) => {
-                hold.combine(first.cargo(), data.cargo());
-                Some((first.sent, data.flags.and(first.flags)))
-            }
-            None if may => {
-                let ack = self.acknowledge(data, data.sent, data.flags).with_cargo(data.cargo());
-                self.pending = Some((ack, at + DELAYED_ACK));
-                None
-            }
-            None => Some((data.sent, data.flags)),
+        let (sent, flags, until) = if let Some((first, until)) = self.pending.take() {
+            hold.combine(first.cargo(), data.cargo());
+            (first.sent, data.flags.and(first.flags), until)
+        } else {
+            self.held = 0;
+            (data.sent, data.flags, at + delay.most)
+        };
+        self.held += 1;
+        if !may || self.held >= delay.every {
+            return Some((sent, flags));
         }
+        let ack = self
+            .acknowledge_numbered(data, until, flags)
+            .unwrap_or_else(|| self.acknowledge(data, sent, flags))
+            .with_cargo(hold.hand_over(data.cargo(), None, self.told()));
+        self.pending = Some((ack, until));
+        None
     }
 
     /// Handles a segment out of order, or one that may close a gap. True if it had arrived before.
@@ -283,7 +396,12 @@ impl Receiver {
 
     /// Does it delay acknowledgments?
     pub(crate) fn may_delay(&self) -> bool {
-        self.delayed_ack
+        self.delay.is_some()
+    }
+
+    /// When the delayed acknowledgment must leave, if it has just begun to wait.
+    pub(crate) fn begins_to_wait(&self) -> Option<Time> {
+        self.delayed_until().filter(|_| self.held == 1)
     }
 
     /// When the delayed acknowledgment must leave.
@@ -291,19 +409,39 @@ impl Receiver {
         self.pending.map(|(_, until)| until)
     }
 
+    /// What acknowledgments report beside what has arrived.
+    #[inline]
+    fn told(&self) -> Report {
+        Report { marks: self.marks, window: self.window }
+    }
+
     /// The acknowledgment of `data`; `sent` and `covered` are the time and flags of everything it acknowledges.
     fn acknowledge(&self, data: &Packet, sent: Time, covered: Flags) -> Packet {
-        let flags =
-            Flags::ACK.with(covered.and(explicit::RETURNED)).with_if(Flags::ECHO, self.marked);
+        let flags = {
+            let echoes = self.marked && self.echo != Echo::Count;
+            Flags::ACK.with(covered.and(explicit::RETURNED)).with_if(Flags::ECHO, echoes)
+        };
         Packet {
             number: self.expected,
             sent,
             flow: data.flow,
-            detail: 0,
+            detail: self.told().word(),
             bytes: ACK_BYTES,
             hop: 0,
             flags,
         }
+    }
+
+    /// The same for numbered packets, if they are numbered; it leaves at `at`.
+    fn acknowledge_numbered(&self, data: &Packet, at: Time, covered: Flags) -> Option<Packet> {
+        let (number, sent) = self.numbered.as_ref()?.report(at);
+        let flags = Flags::ACK.with(covered.and(explicit::RETURNED));
+        Some(Packet { number, sent, flags, ..self.acknowledge(data, sent, covered) })
+    }
+
+    /// Everything below this has arrived.
+    pub(crate) fn expected(&self) -> u64 {
+        self.numbered.as_ref().map_or(self.expected, |numbered| numbered.expected())
     }
 
     pub(crate) fn received(&self) -> &Received {
@@ -312,5 +450,74 @@ impl Receiver {
 
     pub(crate) fn received_mut(&mut self) -> &mut Received {
         &mut self.received
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAY: Delay = Delay { every: 2, most: Span::from_millis(100) };
+
+    fn receiver(delayed_ack: bool) -> Receiver {
+        let intervals =
+            Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let delay = delayed_ack.then_some(DELAY);
+        Receiver::new(None, true, delay, Echo::Count, &intervals)
+    }
+
+    fn data(number: u64, ecn: Ecn) -> Packet {
+        Packet { number, flags: Flags::default().with_ecn(ecn), ..Packet::default() }
+    }
+
+    /// The count that an acknowledgment carries, wherever it carries it.
+    fn count(ack: &Packet, hold: &mut Hold) -> u32 {
+        ack.cargo().map_or(ack.detail, |handle| hold.take(handle).report.marks)
+    }
+
+    #[test]
+    fn each_acknowledgment_tells_how_many_marks_there_were() {
+        let (mut receiver, mut hold) = (receiver(false), Hold::default());
+        // 3 is missing: from 4 on the acknowledgments also report what is early, and the count moves into their cargo.
+        let arrivals = [
+            (0, Ecn::Ect1, 0),
+            (1, Ecn::Ce, 1),
+            (2, Ecn::Ce, 2),
+            (4, Ecn::Ect1, 2),
+            (5, Ecn::Ce, 3),
+            (5, Ecn::Ce, 4),
+            (3, Ecn::Ect0, 4),
+        ];
+        for (number, ecn, marks) in arrivals {
+            let ack = receiver.on_data(&data(number, ecn), Time::ZERO, &mut hold);
+            let ack = ack.expect("every segment is acknowledged at once");
+            assert!(!ack.flags.has(Flags::ECHO), "nothing is echoed");
+            assert_eq!(ack.cargo().is_some(), [4, 5].contains(&number));
+            assert_eq!(count(&ack, &mut hold), marks, "after {number}");
+        }
+        assert_eq!(hold.in_use(), 0);
+    }
+
+    #[test]
+    fn only_the_first_mark_of_a_row_hurries_an_acknowledgment() {
+        let (mut receiver, mut hold) = (receiver(true), Hold::default());
+        // 0 is held back, and 1 releases it; 2 is marked and does not wait, 3 does, although it is marked too.
+        let arrivals = [
+            (0, Ecn::Ect1, None),
+            (1, Ecn::Ect1, Some((2, 0))),
+            (2, Ecn::Ce, Some((3, 1))),
+            (3, Ecn::Ce, None),
+            (4, Ecn::Ce, Some((5, 3))),
+            (5, Ecn::Ect1, None),
+            (6, Ecn::Ce, Some((7, 4))),
+        ];
+        for (number, ecn, expected) in arrivals {
+            let ack = receiver.on_data(&data(number, ecn), Time::ZERO, &mut hold);
+            let told = ack.map(|ack| (ack.number, count(&ack, &mut hold)));
+            assert_eq!(told, expected, "after {number}");
+        }
+        receiver.on_data(&data(7, Ecn::Ect1), Time::ZERO, &mut hold);
+        let held = receiver.on_delayed_ack(Time::ZERO + DELAY.most).expect("8 does not come");
+        assert_eq!((held.number, count(&held, &mut hold)), (8, 4));
     }
 }

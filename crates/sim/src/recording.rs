@@ -8,8 +8,9 @@ use crate::summary::Summary;
 pub struct Recording {
     /// The averages of the measured interval, as in `summary.json`.
     pub summary: Summary,
-    /// The tables, in this order: `flows`, `links`, `transfers`, `flow_series`, `link_series`. The two
-    /// series are empty (their columns are not) when the run did not record.
+    /// The tables, in this order: `flows`, `links`, `transfers`, `flow_series`, `link_series`, and
+    /// where flows have applications `exchanges`. The two series are empty (their columns are not) when the run
+    /// did not record.
     pub tables: Vec<Table>,
 }
 

@@ -1,9 +1,10 @@
 //! From counts to results: the summary and the tables.
 
 use longfat_scenario::Scenario;
-use longfat_units::{Rate, Span, Time};
+use longfat_units::{Bytes, Rate, Span, Time};
 use serde_json::{Map, Value, json};
 
+use crate::application::Exchange;
 use crate::explicit::{Listener, Negotiation};
 use crate::flow::{Flow, Member};
 use crate::network::Network;
@@ -35,27 +36,32 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
         run.network.long_flows().iter().map(|flow| flow_summary(run, flow)).collect();
     let long: u64 =
         run.network.long_flows().iter().map(|flow| flow.receiver.received().first).sum();
+    let requests = run.network.request_flows().map(|flow| flow.receiver.received().first);
     let short: u64 = run.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
-    let data_packets = long + short;
-    let tables = vec![
+    let data_packets = long + requests.sum::<u64>() + short;
+    let mut tables = vec![
         flow_table(run, &flows),
         link_table(run, &links),
         transfer_table(run),
         flow_series(run, &flows),
         link_series(run),
     ];
+    if !run.network.applications.is_empty() {
+        tables.push(exchange_table(run));
+    }
     let summary = Summary {
         seed: run.scenario.seed,
         scenario: run.scenario.to_json(),
         links: nested_links(run, &links),
         jain: jain(run, &flows),
         flows,
+        applications: applications(run),
         traffic: run
             .network
             .traffic
             .iter()
             .map(|group| {
-                let unaware = unaware_link(run, group.negotiation);
+                let unaware = unaware_link(run, group.negotiation());
                 (group.name().to_owned(), group.told(unaware))
             })
             .collect(),
@@ -106,7 +112,7 @@ fn nested_links(run: &ReportSource<'_>, summaries: &[LinkSummary]) -> Map<String
 fn long(flow: &Flow) -> (usize, u64) {
     match flow.member {
         Member::Long(group, index) => (group, index),
-        Member::Short(..) => unreachable!("short flows come after the long ones"),
+        _ => unreachable!("the others come after the long ones"),
     }
 }
 
@@ -125,6 +131,7 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
     let sent = measured.sent_measured();
     let heard = flow.source.listener().map_or(0, Listener::heard_measured);
     let has_window = flow.source.control().is_some();
+    let transport = &run.scenario.flows[long(flow).0].transport;
     FlowSummary {
         name: flow_name(run, flow),
         control: run.scenario.flows[long(flow).0].control.kind().to_owned(),
@@ -141,6 +148,11 @@ fn flow_summary(run: &ReportSource<'_>, flow: &Flow) -> FlowSummary {
         room_rate: flow.negotiation.share(heard, measured.acknowledgments_measured()),
         anti_ecn: flow.negotiation.agreed(),
         unaware_link: unaware_link(run, flow.negotiation),
+        receiver_limited_s: flow
+            .source
+            .receiver_limited(run.end)
+            .or(transport.receive_window.map(|_| Span::ZERO))
+            .map(Span::seconds),
         start_s: flow.start.seconds(),
         completion_s: received.complete.map(|complete| (complete - flow.start).seconds()),
     }
@@ -160,6 +172,21 @@ fn active_from(run: &ReportSource<'_>, flow: &Flow) -> Time {
 fn active_until(run: &ReportSource<'_>, flow: &Flow) -> Time {
     let complete = flow.receiver.received().complete.unwrap_or(Time::NEVER);
     complete.min(flow.stop.unwrap_or(Time::NEVER)).min(run.end)
+}
+
+/// What the applications of each group have seen.
+fn applications(run: &ReportSource<'_>) -> Map<String, Value> {
+    let mut delivered = vec![Bytes(0); run.scenario.flows.len()];
+    for flow in run.network.long_flows() {
+        let bytes = flow.packet * flow.receiver.received().measured;
+        delivered[long(flow).0].0 += bytes.0;
+    }
+    let groups = run.scenario.flows.iter().zip(&run.network.audiences).zip(delivered);
+    groups
+        .filter_map(|((group, audience), delivered)| {
+            Some((group.name.clone(), audience.as_ref()?.told(delivered)))
+        })
+        .collect()
 }
 
 /// Jain's index of the goodputs of each group: (Σx)² / (n Σx²), over the flows that are active in the measured
@@ -221,30 +248,37 @@ fn flow_table(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     };
     let controls: Vec<String> =
         run.scenario.flows.iter().map(|group| group.control.kind().to_owned()).collect();
-    Table {
-        name: "flows",
-        columns: vec![
-            ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
-            ("group", group_column(run)),
-            ("control", Column::Word(group_words(run), controls)),
-            ("rtt_s", reals(flows, |flow| flow.rtt_s)),
-            ("start_s", reals(flows, |flow| flow.start_s)),
-            ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
-            ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
-            ("drop_rate", reals(flows, |flow| flow.drop_rate)),
-            ("data_sent", counts(flows, |flow| flow.data_sent)),
-            ("data_dropped", counts(flows, |flow| flow.data_dropped)),
-            ("timeouts", counts(flows, |flow| flow.timeouts)),
-            ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
-            ("window_mean", reals(flows, |flow| flow.window_mean)),
-            ("congestion_events", counts(flows, |flow| flow.congestion_events)),
-            ("room_rate", reals(flows, |flow| flow.room_rate)),
-            ("sent", of_sender(|measured| measured.total_sent)),
-            ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
-            ("delivered", counts(network, |flow| flow.receiver.received().first)),
-            ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
-        ],
+    let mut columns = vec![
+        ("name", Column::Word((0..flows.len() as u32).collect(), flow_names(flows))),
+        ("group", group_column(run)),
+        ("control", Column::Word(group_words(run), controls)),
+        ("rtt_s", reals(flows, |flow| flow.rtt_s)),
+        ("start_s", reals(flows, |flow| flow.start_s)),
+        ("goodput_bit_s", reals(flows, |flow| flow.goodput_bit_s)),
+        ("retransmit_rate", reals(flows, |flow| flow.retransmit_rate)),
+        ("drop_rate", reals(flows, |flow| flow.drop_rate)),
+        ("data_sent", counts(flows, |flow| flow.data_sent)),
+        ("data_dropped", counts(flows, |flow| flow.data_dropped)),
+        ("timeouts", counts(flows, |flow| flow.timeouts)),
+        ("queueing_delay_mean_s", reals(flows, |flow| flow.queueing_delay_mean_s)),
+        ("window_mean", reals(flows, |flow| flow.window_mean)),
+        ("congestion_events", counts(flows, |flow| flow.congestion_events)),
+        ("room_rate", reals(flows, |flow| flow.room_rate)),
+        ("sent", of_sender(|measured| measured.total_sent)),
+        ("retransmitted", of_sender(|measured| measured.total_retransmitted)),
+        ("delivered", counts(network, |flow| flow.receiver.received().first)),
+        ("completion_s", reals(flows, |flow| flow.completion_s.unwrap_or(f64::NAN))),
+    ];
+    // Where there is no receive window there is nothing to tell.
+    if has_receive_window(run) {
+        let limited = reals(flows, |flow| flow.receiver_limited_s.unwrap_or(f64::NAN));
+        columns.push(("receiver_limited_s", limited));
     }
+    Table { name: "flows", columns }
+}
+
+fn has_receive_window(run: &ReportSource<'_>) -> bool {
+    run.scenario.flows.iter().any(|group| group.transport.receive_window.is_some())
 }
 
 /// The name of each link twice, once per direction, and the directions.
@@ -331,25 +365,53 @@ fn table_of_transfers(run: &ReportSource<'_>, rows: &[(u32, Transfer)]) -> Table
     }
 }
 
+/// What was asked for and has come, by group, in the order in which it came.
+fn exchange_table(run: &ReportSource<'_>) -> Table {
+    let audiences = run.network.audiences.iter().enumerate();
+    let rows: Vec<(u32, Exchange)> = audiences
+        .flat_map(|(group, audience)| {
+            let exchanges = audience.iter().flat_map(|audience| &audience.exchanges);
+            exchanges.map(move |exchange| (group as u32, *exchange))
+        })
+        .collect();
+    let bit_rate = |rate: Option<Rate>| rate.map_or(f64::NAN, |rate| rate.0 as f64);
+    Table {
+        name: "exchanges",
+        columns: vec![
+            (
+                "group",
+                Column::Word(rows.iter().map(|(group, _)| *group).collect(), group_names(run)),
+            ),
+            ("index", counts(&rows, |(_, it)| it.index)),
+            ("start_s", reals(&rows, |(_, it)| it.start.seconds())),
+            ("response_s", reals(&rows, |(_, it)| (it.end - it.start).seconds())),
+            ("bytes", counts(&rows, |(_, it)| it.bytes.0)),
+            ("bit_rate_bit_s", reals(&rows, |(_, it)| bit_rate(it.bit_rate))),
+            ("buffer_s", reals(&rows, |(_, it)| seconds(it.level))),
+        ],
+    }
+}
+
 fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     let series = run.series.take().unwrap_or_default();
     let groups =
         series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
-    Table {
-        name: "flow_series",
-        columns: vec![
-            ("time_s", Column::Real(series.time)),
-            ("flow", Column::Word(series.flow, flow_names(flows))),
-            ("group", Column::Word(groups, group_names(run))),
-            ("window", Column::Real(series.window)),
-            ("threshold", Column::Real(series.threshold)),
-            ("in_flight", Column::Count(series.in_flight)),
-            ("rtt_s", Column::Real(series.rtt)),
-            ("throughput_bit_s", Column::Real(series.throughput)),
-            ("retransmitted", Column::Count(series.retransmitted)),
-            ("room_rate", Column::Real(series.room_rate)),
-        ],
+    let mut columns = vec![
+        ("time_s", Column::Real(series.time)),
+        ("flow", Column::Word(series.flow, flow_names(flows))),
+        ("group", Column::Word(groups, group_names(run))),
+        ("window", Column::Real(series.window)),
+        ("threshold", Column::Real(series.threshold)),
+        ("in_flight", Column::Count(series.in_flight)),
+        ("rtt_s", Column::Real(series.rtt)),
+        ("throughput_bit_s", Column::Real(series.throughput)),
+        ("retransmitted", Column::Count(series.retransmitted)),
+        ("room_rate", Column::Real(series.room_rate)),
+    ];
+    if has_receive_window(run) {
+        columns.push(("receive_window", Column::Real(series.receive_window)));
     }
+    Table { name: "flow_series", columns }
 }
 
 fn link_series(run: &ReportSource<'_>) -> Table {

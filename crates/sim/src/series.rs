@@ -19,6 +19,7 @@ pub(crate) struct FlowSeries {
     pub(crate) throughput: Vec<f64>,
     pub(crate) retransmitted: Vec<u64>,
     pub(crate) room_rate: Vec<f64>,
+    pub(crate) receive_window: Vec<f64>,
     /// For each flow, its counts at the last row.
     last: Vec<FlowCounts>,
 }
@@ -68,6 +69,8 @@ impl FlowSeries {
         self.throughput.push(Rate::of(flow.packet * (received - last.received), step));
         self.retransmitted.push(counts.retransmitted - last.retransmitted);
         let acknowledgments = counts.acknowledgments - last.acknowledgments;
+        let window = flow.source.receive_window();
+        self.receive_window.push(window.map_or(f64::NAN, |window| window as f64));
         self.room_rate.push(flow.negotiation.share(counts.heard - last.heard, acknowledgments));
     }
 }

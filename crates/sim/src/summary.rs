@@ -18,6 +18,9 @@ pub struct Summary<Engine = Work> {
     pub links: Map<String, Value>,
     /// The long flows, in the order of the file.
     pub flows: Vec<FlowSummary>,
+    /// For each group of flows with applications by name, what these have seen; not written where there are none.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub applications: Map<String, Value>,
     /// For each group of short flows by name, its completions.
     pub traffic: Map<String, Value>,
     /// Jain's index of each group of flows by name.
@@ -29,8 +32,8 @@ pub struct Summary<Engine = Work> {
 impl Summary {
     /// The same averages with what a host says about the simulator, such as how long it took.
     pub fn with_engine<Engine>(self, engine: Engine) -> Summary<Engine> {
-        let Self { seed, scenario, links, flows, traffic, jain, engine: _ } = self;
-        Summary { seed, scenario, links, flows, traffic, jain, engine }
+        let Self { seed, scenario, links, flows, applications, traffic, jain, engine: _ } = self;
+        Summary { seed, scenario, links, flows, applications, traffic, jain, engine }
     }
 }
 
@@ -92,6 +95,9 @@ pub struct FlowSummary {
     pub anti_ecn: Option<bool>,
     /// The first link on the data's way that does not support AntiECN, if that is why it is not in use.
     pub unaware_link: Option<String>,
+    /// For how long its receive window held it back, in the measured interval; `None` where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receiver_limited_s: Option<f64>,
     /// When it started.
     pub start_s: f64,
     /// From the start until the last byte reached the receiver; `None` while the flow is not complete.

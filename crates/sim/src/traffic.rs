@@ -3,30 +3,27 @@
 //! What remains of finished flows is counts, a histogram of completion times, and a row each. The host may take these
 //! rows during the run; then only live flows take memory.
 
-use hdrhistogram::Histogram;
+use longfat_control::Controller;
 use longfat_scenario::chance::{self, Stream};
-use longfat_scenario::{Scenario, Size, Spans, TrafficGroup};
-use longfat_units::{Bytes, Rate, Span, Time, math};
-use rand_distr::{Distribution, Exp1, LogNormal, Pareto};
+use longfat_scenario::{Choice, Hop, ListedFlow, Scenario, Spans, TrafficGroup};
+use longfat_units::{Bytes, Rate, Span, Time};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::draw;
+use crate::durations::Durations;
 use crate::explicit::Negotiation;
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
 use crate::receiver::Intervals;
 use crate::summary::share;
-
-/// Completion times are recorded to three significant digits.
-const DIGITS: u8 = 3;
-const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
 /// One group of short flows.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     group: TrafficGroup,
     index: usize,
-    pub(crate) route: Route,
-    pub(crate) negotiation: Negotiation,
+    /// What flows have in common: one kind, unless they are listed.
+    kinds: Vec<Kind>,
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
@@ -36,6 +33,14 @@ pub(crate) struct Traffic {
     arrived: u64,
     measured: (Time, Time),
     pub(crate) tally: Tally,
+}
+
+/// What flows have in common.
+#[derive(Debug)]
+struct Kind {
+    control: Choice<Controller>,
+    route: Route,
+    negotiation: Negotiation,
 }
 
 /// What is kept of the finished flows of a group.
@@ -55,13 +60,6 @@ pub(crate) struct Tally {
     completion: Durations,
     acknowledged: Durations,
     rows: Vec<Transfer>,
-}
-
-/// Times of transfers: a histogram in nanoseconds, and their sum in picoseconds.
-#[derive(Debug)]
-struct Durations {
-    counts: Histogram<u64>,
-    sum: u128,
 }
 
 /// A transfer.
@@ -85,7 +83,7 @@ impl Transfer {
     /// What is known about a flow so far; `None` if it is not finite or has not begun.
     pub(crate) fn of(flow: &Flow) -> Option<Self> {
         let sender = flow.source.sender()?;
-        let (Member::Long(_, index) | Member::Short(_, index)) = flow.member;
+        let (Member::Long(_, index) | Member::Short(_, index)) = flow.member else { return None };
         Some(Self {
             index,
             start: flow.start,
@@ -126,50 +124,24 @@ struct TrafficSummary {
     power_bit_s2: Option<f64>,
 }
 
-impl Durations {
-    fn new() -> Self {
-        // Three digits, and no upper bound.
-        let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
-        counts.auto(true);
-        Self { counts, sum: 0 }
-    }
-
-    fn add(&mut self, time: Span) {
-        let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
-        self.counts.record(nanoseconds).expect("the histogram grows");
-        self.sum += u128::from(time.0);
-    }
-
-    /// How many there are.
-    fn count(&self) -> u64 {
-        self.counts.len()
-    }
-
-    /// In seconds.
-    fn mean(&self) -> Option<f64> {
-        (self.count() > 0).then(|| self.sum as f64 * 1e-12 / self.count() as f64)
-    }
-
-    fn told(&self) -> serde_json::Value {
-        let quantile = |share: f64| {
-            (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
-        };
-        json!({
-            "mean": self.mean(),
-            "p50": quantile(0.5),
-            "p90": quantile(0.9),
-            "p99": quantile(0.99),
-        })
-    }
-}
-
 impl Traffic {
     pub(crate) fn new(
         scenario: &Scenario,
         index: usize,
         group: TrafficGroup,
-        route: Route,
+        route: impl Fn(&[Hop]) -> Route,
     ) -> Self {
+        let kind = |path: &[Hop], control: &Choice<Controller>| {
+            let route = route(path);
+            let negotiation = Negotiation::new(control, route.unaware);
+            Kind { control: control.clone(), route, negotiation }
+        };
+        let kinds = match &group.replay {
+            None => vec![kind(&group.path, &group.control)],
+            Some(replay) => {
+                replay.kinds().iter().map(|listed| kind(&listed.path, &listed.control)).collect()
+            }
+        };
         let stream =
             |what: &str| chance::stream(scenario.seed, &format!("traffic/{}/{what}", group.name));
         Self {
@@ -191,33 +163,72 @@ impl Traffic {
                 acknowledged: Durations::new(),
                 rows: Vec::new(),
             },
-            negotiation: Negotiation::new(&group.control, route.unaware),
+            kinds,
             group,
             index,
-            route,
         }
     }
 
     /// When the first flow arrives.
     pub(crate) fn first_arrival(&mut self) -> Option<Time> {
+        if self.group.replay.is_some() {
+            return self.listed_arrival(0);
+        }
         self.next_arrival(Time::ZERO + self.group.start)
     }
 
-    /// When the flow after one that arrived at `now` arrives: a Poisson process.
+    /// When a flow of the list arrives.
+    fn listed_arrival(&self, index: u64) -> Option<Time> {
+        let flow = self.group.replay.as_ref()?.flow(index as usize)?;
+        let at = (Time::ZERO + self.group.start).saturating_add(flow.at);
+        (at < self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)).then_some(at)
+    }
+
+    /// When the flow after one that arrives at `now` arrives: a Poisson process, or as listed.
     pub(crate) fn next_arrival(&mut self, now: Time) -> Option<Time> {
+        if self.group.replay.is_some() {
+            return self.listed_arrival(self.arrived + 1);
+        }
         self.left = self.left.checked_sub(1)?;
-        let exponential: f64 = Exp1.sample(&mut self.arrivals);
-        // Thirty years: longer than the clock lasts, but finite.
-        let gap = (exponential / self.group.arrivals).min(1e9);
-        let next = now.saturating_add(Span::from_seconds_f64(gap));
+        let gap = draw::gap(self.group.arrivals, &mut self.arrivals);
+        let next = now.saturating_add(gap);
         let stop = self.group.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         (next < stop).then_some(next)
     }
 
+    /// The way of the flow that arrives now.
+    pub(crate) fn route(&self) -> &Route {
+        &self.kinds[self.listed().map_or(0, |listed| listed.kind)].route
+    }
+
+    /// The ways of its flows.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &Route> {
+        self.kinds.iter().map(|kind| &kind.route)
+    }
+
+    /// What became of explicit signals for the flows that the group itself describes.
+    pub(crate) fn negotiation(&self) -> Negotiation {
+        self.kinds[0].negotiation
+    }
+
+    /// The flow that arrives now, if it is listed.
+    fn listed(&self) -> Option<ListedFlow> {
+        self.group.replay.as_ref()?.flow(self.arrived as usize)
+    }
+
     /// Creates the flow that arrives now.
     pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
-        let segments = self.draw_size().div_ceil(self.group.transport.packet.0).max(1);
-        let rtt = self.draw_round_trip();
+        let listed = self.listed();
+        let bytes = match listed {
+            Some(listed) => listed.size.0,
+            None => draw::size(&self.group.size, &mut self.sizes),
+        };
+        let segments = bytes.div_ceil(self.group.transport.packet.0).max(1);
+        let rtt = match listed.and_then(|listed| listed.rtt) {
+            Some(rtt) => rtt,
+            None => self.draw_round_trip(),
+        };
+        let kind = &self.kinds[listed.map_or(0, |listed| listed.kind)];
         let (measured_from, measured_until) = self.measured;
         let index = self.arrived;
         self.arrived += 1;
@@ -225,14 +236,15 @@ impl Traffic {
             flow,
             member: Member::Short(self.index, index),
             slots,
-            route: &self.route,
-            control: &self.group.control,
+            route: &kind.route,
+            control: &kind.control,
             transport: &self.group.transport,
-            negotiation: self.negotiation,
+            negotiation: kind.negotiation,
             rtt,
             start: now,
             stop: None,
             segments: Some(segments),
+            application: None,
             intervals: Intervals {
                 measured_from: measured_from.max(now),
                 measured_until,
@@ -248,33 +260,6 @@ impl Traffic {
     /// The size of its data packets.
     pub(crate) fn packet(&self) -> Bytes {
         self.group.transport.packet
-    }
-
-    /// A size in bytes.
-    fn draw_size(&mut self) -> u64 {
-        let stream = &mut self.sizes;
-        let bytes = match self.group.size {
-            Size::Fixed(bytes) => return bytes.0,
-            Size::Uniform(low, high) => {
-                low.0 as f64 + (high.0 - low.0) as f64 * chance::uniform(stream)
-            }
-            Size::Exponential { mean } => {
-                let exponential: f64 = Exp1.sample(stream);
-                mean * exponential
-            }
-            // The mean of a Pareto distribution with scale m is m·shape/(shape − 1).
-            Size::Pareto { mean, shape } => Pareto::new(mean * (shape - 1.0) / shape, shape)
-                .expect("a resolved scenario has a shape above 1")
-                .sample(stream),
-            // The mean of a log-normal distribution is exp(μ + σ²/2).
-            Size::LogNormal { mean, sigma } => {
-                LogNormal::new(math::ln(mean) - sigma * sigma / 2.0, sigma)
-                    .expect("a resolved scenario has a finite deviation")
-                    .sample(stream)
-            }
-        };
-        // A thousand terabytes are more than any run can carry.
-        bytes.min(1e15).ceil() as u64
     }
 
     fn draw_round_trip(&mut self) -> Span {
@@ -342,7 +327,7 @@ impl Traffic {
             drop_rate: share(tally.dropped_measured, tally.sent_measured),
             data_sent: tally.sent_measured,
             data_dropped: tally.dropped_measured,
-            anti_ecn: self.negotiation.agreed(),
+            anti_ecn: self.negotiation().agreed(),
             unaware_link,
             completion_s: tally.completion.told(),
             acknowledged_s: tally.acknowledged.told(),

@@ -54,12 +54,22 @@ impl Choices {
                 "recovery = \"newreno\"\n",
                 "recovery = \"reno\"\n",
                 "recovery = \"rack\"\n",
+                "recovery = \"quic\"\n",
             ]),
             self.of(&["", "initial_window = 1\n", "initial_window = 200\n"]),
             self.of(&["", "rto_estimator = \"linux\"\n"]),
             self.of(&["", "host_jitter = \"100 ns\"\n"]),
             self.of(&["", "rto_restart = \"each\"\n", "rto_restart = \"never\"\n"]),
             self.of(&["", "packet = \"64 B\"\n"]),
+            self.of(&["", "ack_every = 1\n", "ack_every = 1000000\nack_delay = \"1 ps\"\n"]),
+            self.of(&["", "send_quantum = 4000000000\n", "send_quantum = \"1 ps\"\n"]),
+            self.of(&[
+                "",
+                "window_validation = \"rfc5681\"\n",
+                "window_validation = \"rfc2861\"\n",
+                "window_validation = \"rfc7661\"\n",
+            ]),
+            self.of(&["", "careful_resume = { window = 4000, rtt = \"4 ms\" }\n"]),
         ];
         format!(
             "duration = \"150 ms\"\nwarmup = \"{}\"\nsample = \"3 ms\"\n

@@ -136,3 +136,72 @@ fn codel_holds_the_delay_near_its_target() {
         assert!(utilisation > busy, "{case}: utilisation {utilisation}");
     }
 }
+
+/// Alizadeh et al.: the queue stays near the step, and above C·RTT/7 the link is busy. Two flows at 1 Gbit/s and 1 ms,
+/// where the bandwidth-delay product is 83 packets; Reno on the same step leaves the link idle.
+#[test]
+fn dctcp_holds_the_queue_near_the_step() {
+    let run = |control: &str| {
+        run(&format!(
+            r#"
+            duration = "4 s"
+            warmup   = "1 s"
+            [link.bottleneck]
+            rate   = "1 Gbit/s"
+            delay  = "100 us"
+            bdp    = "1 ms"
+            buffer = "500 packets"
+            queue  = {{ kind = "step", threshold = "20 packets" }}
+            [[flow]]
+            name    = "two"
+            control = "{control}"
+            count   = 2
+            path    = ["bottleneck"]
+            rtt     = "1 ms"
+            start   = {{ uniform = ["0 ms", "10 ms"] }}
+            "#
+        ))
+    };
+    let dctcp = run("dctcp");
+    let (used, longest) = (of(&dctcp, "utilisation"), 500.0 * of(&dctcp, "queue_p99"));
+    assert!(used > 0.999, "utilisation {used}");
+    assert!((20.0..40.0).contains(&longest), "99 % of the time below {longest} packets");
+    assert_eq!(of(&dctcp, "drop_rate"), 0.0);
+    let reno = of(&run("reno"), "utilisation");
+    assert!(reno < 0.99, "Reno uses {reno}");
+}
+
+/// RFC 9332: flows that ask for low latency hardly wait, those that do not wait near the target, and each gets its share:
+/// within a factor of two (RFC 9331, section 4.3), at 20 and at 200 Mbit/s.
+#[test]
+fn prague_and_cubic_share_a_dual_queue() {
+    for rate in [20, 200] {
+        let summary = run(&format!(
+            r#"
+            duration = "90 s"
+            warmup   = "30 s"
+            [link.bottleneck]
+            rate   = "{rate} Mbit/s"
+            delay  = "5 ms"
+            buffer = "5 bdp"
+            queue  = "dualpi2"
+            [[flow]]
+            name    = "prague"
+            control = "prague"
+            path    = ["bottleneck"]
+            rtt     = "30 ms"
+            [[flow]]
+            name    = "cubic"
+            control = "cubic"
+            path    = ["bottleneck"]
+            rtt     = "30 ms"
+            "#
+        ));
+        let [prague, cubic] = &summary.flows[..] else { panic!("two flows") };
+        let ratio = prague.goodput_bit_s / cubic.goodput_bit_s;
+        assert!((0.5..2.0).contains(&ratio), "{rate} Mbit/s: Prague gets {ratio} times as much");
+        assert!(prague.queueing_delay_mean_s < 1e-3 && cubic.queueing_delay_mean_s > 5e-3);
+        assert!(of(&summary, "utilisation") > 0.98, "{rate} Mbit/s");
+        assert_eq!(prague.retransmit_rate, 0.0, "it is never dropped");
+    }
+}

@@ -440,3 +440,56 @@ fn what_is_bleached_is_neither_marked_nor_seen() {
     let (marked, dropped) = events("bleached");
     assert!(marked == 0.0 && dropped > 10.0, "{marked} {dropped}");
 }
+
+/// A packet takes a millisecond, and needs tokens for 1000 bytes, of which 500 come every millisecond. There are 3000
+/// at first, so five packets leave one after the other, with 2000, 1500, 1000, 500 and 0 left as they begin; the sixth
+/// waits from 5 to 6 ms, the seventh from 7 to 8 ms.
+#[test]
+fn a_shaper_lets_a_burst_pass_and_then_its_rate() {
+    let keys = "shaper = { rate = \"4 Mbit/s\", burst = \"3 kB\" }";
+    for (count, last) in [(1, 1), (5, 5), (6, 7), (7, 9), (9, 13)] {
+        let done = completion(&burst(count, keys));
+        assert!(close(done, f64::from(last + 10) * 1e-3), "{count} packets: {done}");
+    }
+    // A line that is slower than its shaper is as it was.
+    let idle = "shaper = { rate = \"9 Mbit/s\", burst = \"1 kB\" }";
+    assert!(close(completion(&burst(9, idle)), 19e-3));
+}
+
+/// Tokens for one packet at 5 ms, 10 ms and so on, in a trace with an opportunity for it every 2 ms: those after 0, 5,
+/// 10 and 15 ms.
+#[test]
+fn a_shaper_waits_for_the_next_opportunity() {
+    let text = followed("2", 1000, 4, 0)
+        .replace("trace  =", "shaper = { rate = \"1.6 Mbit/s\", burst = \"1 kB\" }\ntrace  =");
+    assert!(close(completion(&text), 26e-3), "{}", completion(&text));
+}
+
+/// A shaper of 5 Mbit/s in a link of 50: what waits, waits in its queue, and in the long run its rate gets through.
+#[test]
+fn a_shaper_holds_its_rate_in_the_long_run() {
+    let text = r#"
+        duration = "200 s"
+        warmup   = "20 s"
+        [link.path]
+        rate    = "50 Mbit/s"
+        delay   = "5 ms"
+        buffer  = "60 packets"
+        shaper  = { rate = "5 Mbit/s", burst = "30 kB" }
+        [link.path.reverse]
+        shaper  = false
+        [[flow]]
+        name       = "greedy"
+        control    = "reno"
+        count      = 3
+        path       = ["path"]
+        rtt        = "10 ms"
+        start      = { uniform = ["0 s", "1 s"] }
+        "#;
+    let summary = run(text);
+    let carried = of(&summary, "path", "forward", "utilisation") * 50e6;
+    assert!((carried / 5e6 - 1.0).abs() < 1e-3, "{carried}");
+    // Fewer packets are lost than a policer would drop, and the queue holds some all the time.
+    assert!(of(&summary, "path", "forward", "drop_rate") < 0.02);
+    assert!(of(&summary, "path", "forward", "queue_mean") > 0.2);
+}

@@ -18,8 +18,9 @@ from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
+from longfat.commands._study import study_command
 from longfat.commands._try import try_command
-from longfat.errors import CacheWarning, MeasureError, MemoryWarning, RoomError
+from longfat.errors import CacheWarning, MeasureError, MemoryWarning, RoomError, StudyError
 from longfat.foreign import shown
 
 if TYPE_CHECKING:
@@ -48,12 +49,14 @@ def commands() -> None:
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
     longfat run scenarios/first.toml --plot                           one scenario
     longfat fluid scenarios/first.toml --with-packets                 its differential equations
+    longfat study studies/controllers.toml                            a question over many runs
     longfat paper exp-tcp                                             the figures of a paper
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
 
 
 commands.add_command(run_command)
 commands.add_command(try_command)
+commands.add_command(study_command)
 commands.add_command(paper_command)
 commands.add_command(fluid_command)
 commands.add_command(list_command)
@@ -124,6 +127,8 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     OSError: ("error: ", WRONG_INPUT),
     ScenarioError: ("", WRONG_INPUT),
     RoomError: ("error: ", WRONG_INPUT),
+    StudyError: ("error: ", WRONG_INPUT),
+    ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),
     EngineError: ("error: the simulation stopped: ", FAILED),

@@ -55,7 +55,8 @@ def _profiles() -> list[dict[str, Any]]:
             "name": profile["name"],
             "title": profile["title"],
             "source": profile["source"],
-            "parameters": [{"name": key, "default": value} for key, value in profile["keys"]],
+            "parameters": [{"name": key, "default": value} for key, value in profile["keys"]]
+            + [{"name": f"{key} ({kind})", "default": it} for kind, key, it in profile["with"]],
         }
         for profile in _longfat.profiles()
     ]

@@ -33,6 +33,9 @@ def report(run: Run, folder: Path) -> None:
         fair = [f"{group} {index:.3f}" for group, index in jain.items() if index is not None]
         if fair:
             out.print(f"\nfairness (Jain's index): {', '.join(fair)}", soft_wrap=True)
+    if summary.get("applications"):
+        out.print()
+        out.print(applications(summary["applications"]))
     if summary["traffic"]:
         out.print()
         out.print(traffic(summary["traffic"]))
@@ -94,6 +97,45 @@ def traffic(summary: dict[str, Row]) -> Table:
     )
     for name, row, rate, *spans in zip(summary, rows, goodput, *times, strict=True):
         made.add_row(name, count(row["completed"]), rate, small(row["drop_rate"]), *spans)
+    return made
+
+
+_TIMES = {
+    "delay_s": "delay",
+    "response_s": "response",
+    "page_load_s": "page load",
+    "chunk_s": "chunk",
+}
+
+
+def applications(summary: dict[str, Row]) -> Table:
+    """One row for each group of flows with applications: what these wait for, and how videos play."""
+    made = table(
+        "application",
+        "kind",
+        "time of",
+        "goodput",
+        "mean",
+        "p50",
+        "p99",
+        "bit rate",
+        "stalled",
+        left=3,
+    )
+    rows = list(summary.values())
+    waits = [next(key for key in _TIMES if key in row) for row in rows]
+    goodput = aligned([row["goodput_bit_s"] for row in rows], RATE)
+    times = (
+        aligned([row[wait][key] for row, wait in zip(rows, waits, strict=True)], TIME)
+        for key in ("mean", "p50", "p99")
+    )
+    rates = aligned([row.get("bit_rate_bit_s") for row in rows], RATE)
+    for name, row, wait, rate, *spans, video in zip(
+        summary, rows, waits, goodput, *times, rates, strict=True
+    ):
+        stalled = percent(row["stalled"]) if "stalled" in row else ""
+        shown = video if row["kind"] == "video" else ""
+        made.add_row(name, row["kind"], _TIMES[wait], rate, *spans, shown, stalled)
     return made
 
 

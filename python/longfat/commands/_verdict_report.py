@@ -37,6 +37,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     if remade.changes:
         _print_flips(remade, beside)
     out.print(f"\n{counts(remade.verdicts)}", soft_wrap=True)
+    _print_seeds(remade)
     engine = remade.to_dict(files)["engine"]
     known = f", {engine['known']} of them from the cache" if engine["known"] else ""
     out.print(
@@ -135,6 +136,20 @@ def _print_flips(remade: Remade, committed: dict[str, ClaimVerdict]) -> None:
     for old, new in flips:
         told = f"  {new.claim.id}: {old.verdict} ({show_estimate(old)}) → {new.verdict} ({show_estimate(new)})"
         out.print(Text(told), soft_wrap=True)
+
+
+def _print_seeds(remade: Remade) -> None:
+    """How many seeds would decide what is undecided."""
+    from rich.text import Text
+
+    from longfat.commands._console import console
+    from longfat.paper._verdict import seeds_to_decide
+
+    needed = {each.claim.id: seeds_to_decide(each) for each in remade.verdicts}
+    told = [f"{name} {seeds:,}" for name, seeds in needed.items() if seeds is not None]
+    if told:
+        text = f"seeds that would decide them, if their means stay: {', '.join(told)}"
+        console().print(Text(text), soft_wrap=True)
 
 
 def _word(verdict: ClaimVerdict) -> Text:

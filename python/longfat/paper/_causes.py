@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from longfat.paper._verdict import Answer, ClaimVerdict
 
 _NUMBER = re.compile(r"(?<![\w.⁻^/-])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
-_CODE = re.compile(r"`[^`]*`")
+_CODE = re.compile(r"`[^`]*`|RFC \d+(, (section )?[\d.]*\d)?")
 _MEASURED = re.compile(r"\s*(±|(times|fold|points?|decades?)\b)")
 _FACTORS = {
     "%": 1e-2,
@@ -162,7 +162,8 @@ def unfounded(room: Room) -> list[str]:
 
     A number that is not filled in must occur in the set-up: in the code and the scenarios of the room, in what
     its claims say apart from their causes, or in its deviations. One with an interval, or before `times` or
-    `points`, is measured whatever the set-up has. What stands between backticks is a formula or a setting.
+    `points`, is measured whatever the set-up has. What stands between backticks is a formula or a setting; RFCs
+    have numbers of their own.
 
     Returns:
         A sentence for each, with the claim.

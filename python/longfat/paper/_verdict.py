@@ -134,6 +134,20 @@ def explained(verdict: ClaimVerdict, cause: str) -> ClaimVerdict:
     return replace(verdict, reason="; ".join(reasons))
 
 
+def seeds_to_decide(verdict: ClaimVerdict) -> int | None:
+    """About how many seeds would decide a verdict, if the mean stays; `None` if it is decided, or on its bound.
+
+    The interval shrinks with the root of the number of seeds.
+    """
+    if verdict.decided is not False or verdict.interval is None or verdict.value is None:
+        return None
+    low, high = verdict.interval
+    value, half = verdict.value, (high - low) / 2
+    crossed = [bound for bound in verdict.claim.bounds if low < bound < high]
+    nearest = min(abs(value - bound) for bound in crossed)
+    return math.ceil((verdict.seeds or 0) * (half / nearest) ** 2) if nearest else None
+
+
 def estimated(answer: Iterable[float | None] | float | None) -> Estimate:
     """The mean over the seeds with its interval; or the one value."""
     return estimate(list(answer) if isinstance(answer, Iterable) else [answer])

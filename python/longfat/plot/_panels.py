@@ -54,6 +54,22 @@ def flow_lines(
         style.legend(panel)
 
 
+def receive_windows(panel: Axes, series: pl.DataFrame) -> None:
+    """Draws the receive windows of a few flows, up to twice the largest congestion window."""
+    lines = parts(series, "flow")
+    if len(lines) > FEW:
+        return
+    bottom, _ = panel.get_ylim()
+    highest = 2 * max(largest(series["window"]), 1.0)
+    for colour, (name, line) in zip(style.COLOURS, lines, strict=False):
+        told = line["receive_window"].clip(upper_bound=2 * highest)
+        label = f"{name}: receive window"
+        panel.step(line["time_s"], told, color=colour, linewidth=1.0, linestyle=":", label=label)
+    _, top = panel.get_ylim()
+    panel.set_ylim(bottom, min(top, highest))
+    style.legend(panel)
+
+
 def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool = True) -> None:
     """Draws the queue of each busy direction as a share of its buffer; of a single one, also in packets."""
     panel.set_ylabel("queue (% of buffer)")

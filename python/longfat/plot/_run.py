@@ -12,6 +12,7 @@ from longfat.plot._panels import (
     flow_lines,
     in_order,
     queues,
+    receive_windows,
     utilisations,
 )
 from longfat.units import TIME, amount, percent, small
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def run(finished: Recorded) -> Figure:
     """Draws window, throughput, queue and utilisation of one run against time.
 
-    Of links that change it also shows what they could carry, and when their delay changed.
+    Of links that change it also shows what they could carry, and when their delay changed; of a few
+    flows with receive windows, these.
 
     Args:
         finished: A run that kept its time series.
@@ -50,6 +52,8 @@ def _run(finished: Recorded) -> Figure:
     axes = figure.subplots(4, 1, sharex=True, height_ratios=(1.25, 1, 1, 0.8))
     window, throughput, queue, utilisation = axes
     flow_lines(window, flows, "window", "window (segments)")
+    if "receive_window" in flows.columns:
+        receive_windows(window, flows)
     flow_lines(throughput, flows, "throughput_bit_s", "throughput", legend=False)
     shown = busy(links)
     if "capacity_bit_s" in links.columns:

@@ -123,3 +123,27 @@ class Compared(Protocol):
     @property
     def drop_rate(self) -> Estimated:
         """Packets dropped per packet that arrives at the queue."""
+
+
+class Drawing(Protocol):
+    """What a picture of a study shows: names of columns of its table."""
+
+    @property
+    def x(self) -> str:
+        """What is along it."""
+
+    @property
+    def y(self) -> str:
+        """The number."""
+
+    @property
+    def colour(self) -> str | None:
+        """What has a colour for each value."""
+
+    @property
+    def panel(self) -> str | None:
+        """What has a panel for each value."""
+
+    @property
+    def title(self) -> str | None:
+        """Its title, if it has one of its own."""

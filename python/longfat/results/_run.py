@@ -109,11 +109,21 @@ class Run(Resolved):
         """One row for each direction of a link and sample: queue (share of the buffer), utilisation, drops."""
         return Table(self._recording.table("link_series"))
 
+    @cached_property
+    def exchanges(self) -> Table:
+        """One row for each response, page or chunk that a client was given: start, time, size.
+
+        Raises:
+            KeyError: No flow has an application.
+        """
+        return Table(self._recording.table("exchanges"))
+
     def table(self, name: str) -> pl.DataFrame:
         """A table by its name, as a polars data frame.
 
         Args:
-            name: `flows`, `links`, `transfers`, `flow_series` or `link_series`.
+            name: `flows`, `links`, `transfers`, `flow_series` or `link_series`; and `exchanges`, where
+                flows have applications.
 
         Raises:
             KeyError: There is no such table.
@@ -166,7 +176,8 @@ class Run(Resolved):
         (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
         text = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        for name in TABLES:
+        more = ("exchanges",) if "applications" in self.summary else ()
+        for name in (*TABLES, *more):
             table = Table(self._recording.table(name))
             if name == "transfers" and transfers is not None:
                 transfers.finish(table)

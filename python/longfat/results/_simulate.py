@@ -29,6 +29,7 @@ _REMEDIES = {
     "`max_window` would help",
     "links": "most of it for links: fewer links would help",
     "flows": "most of it for long flows: a smaller `count` would help",
+    "applications": "most of it for applications: a longer `think` or a shorter `duration` would help",
     "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` would help",
     "rows": "most of it for the time series: a longer `sample` would help",
 }

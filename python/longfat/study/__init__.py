@@ -1,5 +1,14 @@
 """Studies: many simulations, in parallel and cached, measured into one table.
 
+The module itself can be called: `longfat.study("study.toml")` runs a study file, and so does `study` from here,
+which type checkers know. It returns a `Study`.
+
+    found = longfat.study("study.toml", seeds=10)
+    print(found.rows, found.table("links.bottleneck.forward.utilisation"))
+    found.plot(path="answer.png")
+
+Below that are the pieces it is made of.
+
 A `Point` is a scenario with several seeds, a `Computation` a Python function in its place. `run_points` runs
 them and measures each run into a row:
 
@@ -18,7 +27,11 @@ A `Plan` does the same for several `Sweep`s at once, so that what they share is 
 Nothing here knows of papers, claims or pictures of them; `longfat.paper` is built on top.
 """
 
-from longfat.errors import CacheWarning, LabelError, MeasureError, MemoryWarning
+import sys
+from types import ModuleType
+from typing import Any
+
+from longfat.errors import CacheWarning, LabelError, MeasureError, MemoryWarning, StudyError
 from longfat.study._cache import Cache
 from longfat.study._plan import Plan, Rows, Spent, run_points
 from longfat.study._points import Computation, Measured, Point, Row, Sweep
@@ -33,6 +46,7 @@ from longfat.study._runner import (
     usable_cores,
 )
 from longfat.study._statistics import Estimate, estimate, t_quantile
+from longfat.study._study import Study, study
 
 __all__ = [
     "Cache",
@@ -53,11 +67,27 @@ __all__ = [
     "Row",
     "Rows",
     "Spent",
+    "Study",
+    "StudyError",
     "Sweep",
     "estimate",
     "reduce_many",
     "run_many",
     "run_points",
+    "study",
     "t_quantile",
     "usable_cores",
 ]
+
+
+class _StudyModule(ModuleType):
+    """This module, which is also the function `study`: `longfat.study(...)` beside `longfat.run(...)`.
+
+    A function of that name in `longfat` would hide the package, and with it `longfat.study.Point`.
+    """
+
+    def __call__(self, *arguments: Any, **options: Any) -> Study:  # noqa: ANN401 - those of `study`
+        return study(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _StudyModule

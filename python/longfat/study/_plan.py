@@ -316,16 +316,15 @@ def estimate_s(scenario: Scenario) -> float:
     offered: dict[tuple[str, bool], float] = {}
     for group in given.groups.values():
         size = group.packet_bytes
-        for link in group.path:
-            crossed = (link, group.reverse)
+        for crossed in group.crossed.items():
             packets[crossed] = min(size, packets.get(crossed, size))
             offered[crossed] = offered.get(crossed, 0.0) + _offered(group)
     total = 0.0
-    for (name, reverse), size in packets.items():
-        direction = given.links[name].reverse if reverse else given.links[name].forward
+    for (name, backwards), size in packets.items():
+        direction = given.links[name].direction(backwards=backwards)
         full = direction.capacity_bit_s * scenario.duration_s / (8 * size)
-        total += min(full, offered[name, reverse])
-    sent = scenario.estimate(record=False)["packets"]
+        total += min(full, offered[name, backwards])
+    sent = float(scenario.estimate(record=False)["packets"])
     longest = max((len(group.path) for group in given.groups.values()), default=1)
     return max(_LEAST_S, min(total, longest * sent) / PACKETS_PER_S)
 

@@ -192,7 +192,7 @@ def reduce_many(
     def work(index: int) -> tuple[int, T]:
         job = jobs[index]
         try:
-            result = batch.call(job) if isinstance(job, Call) else batch.work(index, job)
+            result = batch.simulator.call(job) if isinstance(job, Call) else batch.work(index, job)
             return index, reduce(index, result)
         finally:
             batch.shares[index] = 1.0
@@ -259,16 +259,62 @@ class _Memory:
             warnings.warn(message, MemoryWarning, stacklevel=2)
 
 
+class Simulator:
+    """What all runs of a process share: the memory, a cache, and the flag that stops them.
+
+    Any thread may call `run`. Without a cache every run is simulated, and kept by nobody but the caller.
+    """
+
+    def __init__(self, cache: Cache | None, *, fresh: bool = False) -> None:
+        """Runs with a cache, or with none; `fresh` simulates even what is in it."""
+        self.cache = cache
+        self.fresh = fresh
+        self.cancellation = _longfat.Cancellation()
+        self._memory = _Memory(self.cancellation)
+
+    def run(self, job: Job, advanced: Callable[[float], object] | None = None) -> Result:
+        """Runs one job; `advanced` is told which share of it is done. A failure becomes an error in the result.
+
+        Raises:
+            Cancelled: The flag was raised.
+        """
+        try:
+            return self._simulate(job, advanced)
+        except _longfat.Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - one job that fails must not lose the others
+            return Result(job, error=str(error) or type(error).__name__)
+
+    def call(self, job: Call) -> Returned:
+        """Calls the function of a computation; what it raises becomes an error in the result."""
+        try:
+            return Returned(job.function(**job.arguments))
+        except Exception as error:  # noqa: BLE001 - as above
+            return Returned(error=f"{type(error).__name__}: {error}")
+
+    def _simulate(self, job: Job, advanced: Callable[[float], object] | None) -> Result:
+        scenario = job.resolved
+        if self.cache and not self.fresh and (found := self.cache.load(scenario, job.tables)):
+            return Result(job, *found, cached=True)
+        record = any(name.endswith("_series") for name in job.tables)
+        with self._memory.share(scenario.estimate(record=record)["memory"]):
+            recording = simulate(
+                scenario, record=record, progress=advanced, cancellation=self.cancellation
+            )
+        summary = decoded(recording.summary_json())
+        tables = {name: Table(recording.table(name)) for name in job.tables}
+        if self.cache:
+            self.cache.store(scenario, summary, tables)
+        return Result(job, summary, tables)
+
+
 class _Batch:
     """What the workers of one call share."""
 
     def __init__(self, cache: Cache | None, costs: Sequence[float], *, fresh: bool) -> None:
-        self.cache = Cache() if cache is None else cache
+        self.simulator = Simulator(Cache() if cache is None else cache, fresh=fresh)
         self.costs = costs
         self.shares = [0.0] * len(costs)
-        self.fresh = fresh
-        self.cancellation = _longfat.Cancellation()
-        self.memory = _Memory(self.cancellation)
 
     @contextmanager
     def pool(self, workers: int | None) -> Iterator[ThreadPoolExecutor]:
@@ -277,7 +323,7 @@ class _Batch:
         try:
             yield pool
         finally:
-            self.cancellation.cancel()
+            self.simulator.cancellation.cancel()
             pool.shutdown(wait=True, cancel_futures=True)
 
     def tell(self, progress: ProgressCallback | None) -> None:
@@ -290,37 +336,12 @@ class _Batch:
             )
             progress(finished, total, share)
 
-    def call(self, job: Call) -> Returned:
-        try:
-            return Returned(job.function(**job.arguments))
-        except Exception as error:  # noqa: BLE001 - as below
-            return Returned(error=f"{type(error).__name__}: {error}")
-
     def work(self, index: int, job: Job) -> Result:
-        try:
-            return self._simulate(index, job)
-        except _longfat.Cancelled:
-            raise
-        except Exception as error:  # noqa: BLE001 - one job that fails must not lose the others
-            return Result(job, error=str(error) or type(error).__name__)
-        finally:
-            self.shares[index] = 1.0
-
-    def _simulate(self, index: int, job: Job) -> Result:
-        scenario = job.resolved
-        if not self.fresh and (found := self.cache.load(scenario, job.tables)):
-            return Result(job, *found, cached=True)
-
         def advanced(share: float) -> None:
             # A run is finished once its tables exist, not when its simulated time is over.
             self.shares[index] = min(share, 0.999)
 
-        record = any(name.endswith("_series") for name in job.tables)
-        with self.memory.share(scenario.estimate(record=record)["memory"]):
-            recording = simulate(
-                scenario, record=record, progress=advanced, cancellation=self.cancellation
-            )
-        summary = decoded(recording.summary_json())
-        tables = {name: Table(recording.table(name)) for name in job.tables}
-        self.cache.store(scenario, summary, tables)
-        return Result(job, summary, tables)
+        try:
+            return self.simulator.run(job, advanced)
+        finally:
+            self.shares[index] = 1.0

@@ -52,6 +52,8 @@ VARYING: Tree = {
             "reorder": {"probability": 0.05, "distance": "3 packets"},
             "duplicate": 0.01,
             "policer": {"rate": "9 Mbit/s", "burst": "20 kB"},
+            "shaper": {"rate": "8 Mbit/s", "burst": "10 kB"},
+            "acknowledgments": {"hold": "3 ms", "keep": "1/4"},
             "ecn": "bleached",
             "burst_loss": {"p": 0.01, "r": 0.3, "good": 0.001, "bad": 0.5},
             "reverse": {"jitter": {"kind": "wifi", "interval": "4 ms", "packets": 16}},
@@ -60,7 +62,12 @@ VARYING: Tree = {
     "flow": [
         {"name": "one", "control": "cubic", "path": ["a", "b"], "rtt": "40 ms", "count": 2},
         {"name": "two", "control": "reno", "path": ["b", "c"], "rtt": "30 ms", "reverse": True},
-        {"name": "three", "control": "reno", "path": ["c"], "rtt": "30 ms"},
+        {
+            "name": "three",
+            "control": "reno",
+            "path": ["c", {"link": "a", "reverse": True}],
+            "rtt": "60 ms",
+        },
     ],
 }
 """Links that change, with what a scenario of this repository takes from a file."""

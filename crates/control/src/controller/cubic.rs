@@ -40,6 +40,7 @@
 //! - A reduction is based on the window, not on the data in flight, as section 4.6 allows where the window does not
 //!   grow while it is not fully used; the shell of this crate never lets it.
 //! - "cwnd SHOULD be set to `W_est`": it is raised to it, never lowered by an acknowledgment.
+//! - Where the host reduces an unused window, a new stage begins, with the `W_max` of the last one.
 //! - Events that prove spurious (section 4.9) are for the host to undo; the simulator does with `recovery = "rack"`.
 //! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, so that
 //!   controllers are compared with the same start.
@@ -59,8 +60,8 @@ use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Cause, Congestion, CongestionControl, Controller, Feedback, Path, Probe, Promises, Ramp,
-    Sending, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Path, Probe, Promises,
+    Ramp, Sending, Start,
 };
 
 /// CUBIC's entry in the catalogue.
@@ -249,6 +250,14 @@ impl CongestionControl for Cubic {
                 self.w_max = None;
             }
         }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
+        }
+        self.epoch = None;
     }
 
     #[inline]

@@ -23,6 +23,7 @@
 //! | `c`       | 10 /s      | table 3, "c = 10 is optimal": HSTCP at a round trip of 100 ms      |
 //! | `rtt`     | "smoothed" | ours: the paper does not say which round trip                      |
 //! | `eta_min` | 0          | ours: the paper's rule has no bound                                |
+//! | `blocks`  | "held"     | section IV: the next block is sent after a time interval           |
 //!
 //! and those of `hstcp`, with its defaults.
 //!
@@ -37,6 +38,8 @@
 //!   and for others the text's intention is taken. A billionth is added, so that rounding does not take c RTT = 1 for
 //!   less.
 //! - *One block* is no pacing, as in the figure: below 1/c a flow sends as HSTCP does.
+//! - *Who waits between blocks.* The text has all packets of the next block wait. Figure 4 delays one call of `output`
+//!   and starts to count anew, so that later acknowledgments send at once: `blocks = "loose"`.
 //! - *How blocks leave*, and the gaps of the figure there, is in `crates/sim/src/sender/pacing.rs`: block pacing is the
 //!   sender's, off in slow start, and the flow's key `pacing` turns it off or sets k. The paper never tested it.
 //! - *Time-outs, the first decrease, windows beyond 83 000*: as in `hstcp`.
@@ -66,6 +69,12 @@ pub fn controller() -> Controller {
                 "which round trip is used for RTT",
             ),
             Parameter::number("eta_min", 0.0, 0.0, 1.0, "lower bound of c RTT"),
+            Parameter::word(
+                "blocks",
+                "held",
+                ["held", "loose"],
+                "whether a block waits for its time, or no longer than for an acknowledgment",
+            ),
         ])
         .parameters(hstcp::parameters())
 }
@@ -80,6 +89,7 @@ pub struct ConstantWindow {
     c: f64,
     base: bool,
     eta_min: f64,
+    loose: bool,
 }
 
 impl ConstantWindow {
@@ -90,6 +100,7 @@ impl ConstantWindow {
             c: settings.number("c"),
             base: settings.word("rtt") == "base",
             eta_min: settings.number("eta_min"),
+            loose: settings.word("blocks") == "loose",
         }
     }
 
@@ -122,6 +133,7 @@ impl WindowLaw for ConstantWindow {
     fn pacing(&self, at: &Operating) -> Pacing {
         match (self.fair_factor(at) + ROUNDING) as u32 {
             0 => Pacing::Unpaced,
+            blocks if self.loose => Pacing::LooseBlocks(blocks.saturating_add(1)),
             blocks => Pacing::Blocks(blocks.saturating_add(1)),
         }
     }

@@ -5,9 +5,11 @@ pub mod blitz;
 pub mod constant_rate;
 pub mod cubic;
 pub mod cw_hstcp;
+pub mod dctcp;
 pub mod exp;
 pub mod fiber;
 pub mod hstcp;
+pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
@@ -24,9 +26,11 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         constant_rate::controller(),
         cubic::controller(),
         cw_hstcp::controller(),
+        dctcp::controller(),
         exp::controller(),
         fiber::controller(),
         hstcp::controller(),
+        prague::controller(),
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),

@@ -101,6 +101,9 @@ fn the_number_of_blocks() {
         let expected = if blocks == 1 { Pacing::Unpaced } else { Pacing::Blocks(blocks) };
         assert_eq!(pacing, expected, "at {millis} ms");
     }
+    let loose = law(&[("blocks", Setting::Word("loose".into()))]);
+    assert_eq!(loose.pacing(&at(1000.0, 200, 200)), Pacing::LooseBlocks(3));
+    assert_eq!(loose.pacing(&at(1000.0, 80, 80)), Pacing::Unpaced);
 }
 
 /// A queue of 100 ms on a path of 100: with the smoothed round trip, twice the increase and three blocks; with the base

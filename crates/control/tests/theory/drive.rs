@@ -1,7 +1,7 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Path, Start,
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Start,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -46,6 +46,19 @@ impl ClockedFlow {
 
     pub(crate) fn window(&self) -> f64 {
         self.control.window().0
+    }
+
+    /// Segments per second, if the controller asks for a rate.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        match self.control.pacing() {
+            Pacing::Rate(rate) => Some(rate),
+            _ => None,
+        }
+    }
+
+    /// A round trip passes.
+    pub(crate) fn pass_round_trip(&mut self) {
+        self.now += self.rtt;
     }
 
     pub(crate) fn threshold(&self) -> Option<f64> {

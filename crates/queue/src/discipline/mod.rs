@@ -3,10 +3,12 @@
 pub mod avq;
 pub mod codel;
 pub mod drop_tail;
+pub mod dualpi2;
 pub mod pi;
 pub mod pushout;
 pub mod red;
 pub mod rem;
+pub mod step;
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,10 +20,12 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         avq::discipline(),
         codel::discipline(),
         drop_tail::discipline(),
+        dualpi2::discipline(),
         pi::discipline(),
         pushout::discipline(),
         red::discipline(),
         rem::discipline(),
+        step::discipline(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

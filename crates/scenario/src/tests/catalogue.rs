@@ -2,6 +2,7 @@
 //! accepts.
 
 use longfat_control::controller::reno::{self, Reno};
+use longfat_control::controller::{dctcp, prague};
 use longfat_control::{Cause, Controller, Needs, Operating, WindowLaw, Windowed};
 use longfat_queue::discipline::drop_tail;
 use longfat_queue::{Built, Discipline};
@@ -12,7 +13,9 @@ use crate::{Catalogue, CatalogueError};
 /// Reno and drop tail, and one of each kind that has parameters.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::empty();
-    for controller in [needy(), tunable(), reno::controller(), unlawful(), asking()] {
+    let listed = [reno::controller(), dctcp::controller(), prague::controller()];
+    let ours = [needy(), tunable(), unlawful(), asking()];
+    for controller in listed.into_iter().chain(ours) {
         catalogue.add_controller(controller).expect("it has a name of its own");
     }
     for discipline in [drop_tail::discipline(), shares(), thresholds()] {

@@ -1,6 +1,6 @@
 //! Files of many links and groups: what is bounded, and how reading them is stopped.
 
-use crate::{Catalogue, Scenario};
+use crate::{Catalogue, Hop, Scenario};
 
 /// This many links, each with a flow of its own; `path` is that of each flow.
 fn pairs(count: usize, path: impl Fn(usize) -> String) -> String {
@@ -27,7 +27,7 @@ fn read(text: &str) -> Result<Scenario, crate::ScenarioError> {
 fn every_flow_of_many_crosses_its_own_link() {
     let scenario = read(&pairs(300, own)).expect("it is right");
     for (index, flow) in scenario.flows.iter().enumerate() {
-        assert_eq!(flow.path, [index]);
+        assert_eq!(flow.path, [Hop { link: index, reverse: false }]);
     }
     assert_eq!(read(&scenario.to_toml()), Ok(scenario));
 }

@@ -7,15 +7,16 @@ mod large;
 mod profiles;
 mod queues;
 mod random;
+mod replay;
 mod traffic;
 mod varying;
 
 use longfat_queue::Capacity;
 use longfat_units::parameter::{Kind, Setting};
-use longfat_units::{Bytes, Span};
+use longfat_units::{Bytes, Ecn, Span};
 use proptest::prelude::*;
 
-use super::{Scenario, ScenarioError, Spans};
+use super::{Hop, Scenario, ScenarioError, Spans};
 
 /// 500 Mbit/s and 80 ms: 5 MB, or 5000 packets of 1000 bytes.
 const BASE: &str = r#"
@@ -34,7 +35,7 @@ count = 16
 packet = "1000 B"
 "#;
 
-fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
+pub(crate) fn read(text: &str, overrides: &[&str]) -> Result<Scenario, ScenarioError> {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Scenario::read_with(&catalogue::catalogue(), text, "test.toml", &overrides, None)
 }
@@ -70,7 +71,7 @@ fn defaults_are_those_of_the_design() {
     assert_eq!(link.forward.buffer, Capacity::Packets(5000));
     let flow = &scenario.flows[0];
     assert_eq!((flow.start.clone(), flow.stop, flow.size), (Spans::Same(Span::ZERO), None, None));
-    assert_eq!((flow.transport.initial_window, flow.transport.ecn), (10.0, true));
+    assert_eq!((flow.transport.initial_window, flow.transport.ecn), (10.0, Ecn::Ect0));
     assert_eq!(flow.transport.rto_min, Span::from_millis(200));
 }
 
@@ -132,8 +133,17 @@ fn a_reversed_flow_travels_from_the_end() {
     let path = r#"flow.forward.path=["bottleneck", "second"]"#;
     let read =
         |overrides: &[&str]| read(&text, overrides).expect("it is right").flows[0].path.clone();
-    assert_eq!(read(&[path]), [0, 1]);
-    assert_eq!(read(&[path, "flow.forward.reverse=true"]), [1, 0]);
+    let hop = |link, reverse| Hop { link, reverse };
+    assert_eq!(read(&[path]), [hop(0, false), hop(1, false)]);
+    assert_eq!(read(&[path, "flow.forward.reverse=true"]), [hop(1, true), hop(0, true)]);
+    // What is written about a link is relative to it; reversing the group flips that too.
+    let mesh = r#"flow.forward.path=["bottleneck", { link = "second", reverse = true }]"#;
+    assert_eq!(read(&[mesh]), [hop(0, false), hop(1, true)]);
+    assert_eq!(read(&[mesh, "flow.forward.reverse=true"]), [hop(1, false), hop(0, true)]);
+    let written = crate::tests::read(&text, &[mesh]).expect("it is right").to_toml();
+    let expected =
+        "path = [\"bottleneck\", { link = \"second\", reverse = true }]\nreverse = false\n";
+    assert!(written.contains(expected), "{written}");
 }
 
 #[test]

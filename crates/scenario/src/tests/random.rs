@@ -133,9 +133,23 @@ fn impairments() -> impl Strategy<Value = String> {
         format!("{{ probability = {probability:e}, distance = {distance} }}")
     });
     let share = || 1e-9..=1.0_f64;
-    let policer = (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
-        format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
-    });
+    let bucket = || {
+        (1_u64..1_000_000_000, 65_535_u64..1_000_000_000).prop_map(|(rate, burst)| {
+            format!("{{ rate = \"{}\", burst = \"{}\" }}", Rate(rate), Bytes(burst))
+        })
+    };
+    let keep = prop_oneof![
+        words(&["\"newest\""]),
+        (2..65_535_u64).prop_map(|count| format!("\"1/{count}\"")),
+    ];
+    let hold = (1..second).prop_map(|hold| format!("hold = \"{}\"", Span(hold)));
+    let acknowledgments = prop_oneof![
+        Just("false".to_string()),
+        hold.clone().prop_map(|hold| format!("{{ {hold} }}")),
+        hold.clone().prop_map(|hold| format!("{{ {hold}, keep = \"all\" }}")),
+        keep.clone().prop_map(|keep| format!("{{ keep = {keep} }}")),
+        (hold, keep).prop_map(|(hold, keep)| format!("{{ keep = {keep}, {hold} }}")),
+    ];
     let burst = (share(), share(), share(), share()).prop_map(|(p, r, good, bad)| {
         format!("{{ p = {p:e}, r = {r:e}, good = {good:e}, bad = {bad:e} }}")
     });
@@ -144,11 +158,12 @@ fn impairments() -> impl Strategy<Value = String> {
         maybe("reorder", prop_oneof![1 => Just("false".to_string()), 3 => reorder]),
         maybe("duplicate", share().prop_map(|share| format!("{share:e}"))),
         maybe("burst_loss", prop_oneof![1 => Just("false".to_string()), 3 => burst]),
-        maybe("policer", policer),
+        (maybe("policer", bucket()), maybe("shaper", bucket())),
+        maybe("acknowledgments", acknowledgments),
         maybe("ecn", words(&["\"kept\"", "\"bleached\"", "\"ect0\""])),
     )
-        .prop_map(|(jitter, reorder, duplicate, burst, policer, ecn)| {
-            format!("{jitter}{reorder}{duplicate}{burst}{policer}{ecn}")
+        .prop_map(|(jitter, reorder, duplicate, burst, (policer, shaper), acks, ecn)| {
+            format!("{jitter}{reorder}{duplicate}{burst}{policer}{shaper}{acks}{ecn}")
         })
 }
 
@@ -236,8 +251,15 @@ fn buffer_and_queue() -> impl Strategy<Value = String> {
 
 fn path(links: usize) -> impl Strategy<Value = String> {
     let indices: Vec<usize> = (0..links).collect();
-    prop::sample::subsequence(indices, 1..=links).prop_shuffle().prop_map(|path| {
-        let names: Vec<String> = path.iter().map(|index| format!("\"link-{index}\"")).collect();
+    let order = prop::sample::subsequence(indices, 1..=links).prop_shuffle();
+    (order, prop::collection::vec(0..6, links)).prop_map(|(path, ways)| {
+        let name = |(index, way): (&usize, &i32)| match way {
+            0 => format!("{{ link = \"link-{index}\" }}"),
+            1 => format!("{{ reverse = true, link = \"link-{index}\" }}"),
+            2 => format!("{{ link = \"link-{index}\", reverse = false }}"),
+            _ => format!("\"link-{index}\""),
+        };
+        let names: Vec<String> = path.iter().zip(&ways).map(name).collect();
         format!("path = [{}]\n", names.join(", "))
     })
 }
@@ -254,9 +276,10 @@ fn flow(links: usize) -> impl Strategy<Value = String> {
         (1_u64..1_000_000_000).prop_map(|count| format!("\"{count} packets\"")),
         (1_u64..u64::MAX).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
     ];
-    (path(links), control(), start, maybe("size", size), ends(), window(), transport()).prop_map(
-        |(path, control, start, size, ends, window, transport)| {
-            format!("control = {control}\n{path}{start}{size}{ends}{window}{transport}")
+    let amount = prop_oneof![1 => maybe("size", size), 1 => maybe("application", application())];
+    (path(links), control(), start, amount, ends(), sender()).prop_map(
+        |(path, control, start, amount, ends, sender)| {
+            format!("control = {control}\n{path}{start}{amount}{ends}{sender}")
         },
     )
 }
@@ -280,15 +303,77 @@ fn traffic_group(links: usize) -> impl Strategy<Value = String> {
         (1_u64..u64::MAX).prop_map(|count| count.to_string()),
     ];
     let times = (maybe("start", span(0..5_000_000_000_000)), maybe("count", count));
-    (path(links), control(), arrivals, size(), rtt, times, ends(), (window(), transport()))
-        .prop_map(
-            |(path, control, arrivals, size, rtt, (start, count), ends, (window, transport))| {
-                format!(
-                    "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
-                 {start}{count}{ends}{window}{transport}"
-                )
-            },
-        )
+    (path(links), control(), arrivals, size(), rtt, times, ends(), sender()).prop_map(
+        |(path, control, arrivals, size, rtt, (start, count), ends, sender)| {
+            format!(
+                "control = {control}\n{path}arrivals = {arrivals}\nsize = {size}\nrtt = {rtt}\n\
+                 {start}{count}{ends}{sender}"
+            )
+        },
+    )
+}
+
+/// What writes the data of a flow. What every packet size allows: writes of whole packets, requests with a header.
+fn application() -> impl Strategy<Value = String> {
+    let second = 1_000_000_000_000;
+    let interval = move || {
+        prop_oneof![
+            span(1_000_000..second),
+            span(1_000_000..second).prop_map(|mean| format!("{{ exponential = {mean} }}")),
+            (1_000_000..second, 1.001..1e3_f64).prop_map(|(mean, shape)| {
+                format!("{{ pareto = {{ mean = \"{}\", shape = {shape:e} }} }}", Span(mean))
+            }),
+            (1_000_000..second, 1_000_000..second).prop_map(|(a, b)| {
+                format!("{{ uniform = [\"{}\", \"{}\"] }}", Span(a.min(b)), Span(a.max(b)))
+            }),
+        ]
+    };
+    let writes = || {
+        let write = (1_u64..1000).prop_map(|count| format!("\"{count} packets\""));
+        (1_u64..100_000_000_000, prop::option::of(write)).prop_map(|(rate, write)| {
+            let write = write.map_or(String::new(), |write| format!(", write = {write}"));
+            format!("rate = \"{}\"{write}", Rate(rate))
+        })
+    };
+    let request =
+        || (41_u64..1_000_000_000).prop_map(|bytes| format!("request = \"{}\"", Bytes(bytes)));
+    let objects = prop_oneof![
+        (1_u64..10_000).prop_map(|count| count.to_string()),
+        (1_u64..100, 100_u64..10_000).prop_map(|(a, b)| format!("{{ uniform = [{a}, {b}] }}")),
+        (1.0..1e4_f64).prop_map(|mean| format!("{{ geometric = {mean} }}")),
+    ];
+    let rule = prop_oneof![
+        Just("rule = \"buffer\"".to_string()),
+        (0..second, 0..second).prop_map(|(a, b)| {
+            format!("reservoir = \"{}\", cushion = \"{}\"", Span(a), Span(b))
+        }),
+        (0.01..10.0_f64).prop_map(|margin| format!("rule = \"throughput\", margin = {margin}")),
+    ];
+    prop_oneof![
+        Just("\"none\"".to_string()),
+        (writes(), any::<bool>()).prop_map(|(writes, poisson)| {
+            format!("{{ kind = \"constant\", {writes}, poisson = {poisson} }}")
+        }),
+        (writes(), interval(), interval()).prop_map(|(writes, on, off)| {
+            format!("{{ kind = \"on-off\", {writes}, on = {on}, off = {off} }}")
+        }),
+        (request(), size(), interval()).prop_map(|(request, response, think)| {
+            format!("{{ kind = \"request-response\", {request}, response = {response}, think = {think} }}")
+        }),
+        (objects, size(), 1_u64..100, interval()).prop_map(|(objects, object, connections, think)| {
+            format!(
+                "{{ kind = \"web\", objects = {objects}, object = {object}, connections = {connections}, \
+                 think = {think} }}"
+            )
+        }),
+        (request(), prop::collection::btree_set(1_u64..1_000_000_000, 1..9), 1..second, rule).prop_map(
+            |(request, ladder, chunk, rule)| {
+                let ladder: Vec<String> = ladder.iter().map(|rate| format!("\"{}\"", Rate(*rate))).collect();
+                let ladder = ladder.join(", ");
+                format!("{{ kind = \"video\", {request}, ladder = [{ladder}], chunk = \"{}\", {rule} }}", Span(chunk))
+            }
+        ),
+    ]
 }
 
 fn size() -> impl Strategy<Value = String> {
@@ -349,6 +434,19 @@ fn ends() -> impl Strategy<Value = String> {
         .prop_map(|(reverse, stop, packet)| format!("{reverse}{stop}{packet}"))
 }
 
+/// Windows and transport, without what packets that have numbers do not know.
+fn sender() -> impl Strategy<Value = String> {
+    (window(), transport()).prop_map(|(window, transport)| {
+        let text = format!("{window}{transport}");
+        if !text.contains("\"quic") {
+            return text;
+        }
+        let foreign = ["receive_window", "ecn_feedback = \"echo\""];
+        let known = |line: &&str| !foreign.iter().any(|key| line.starts_with(key));
+        text.lines().filter(known).flat_map(|line| [line, "\n"]).collect()
+    })
+}
+
 fn window() -> impl Strategy<Value = String> {
     let threshold = prop_oneof![
         Just("\"none\"".to_string()),
@@ -363,10 +461,68 @@ fn window() -> impl Strategy<Value = String> {
         maybe("initial_window", (1.0..1e7_f64).prop_map(|window| format!("{window:e}"))),
         maybe("initial_threshold", threshold),
         maybe("max_window", most),
+        maybe("receive_window", receive_window()),
         maybe("slow_start", words(&["\"standard\"", "\"limited\"", "\"hystart++\""])),
     )
-        .prop_map(|(window, threshold, most, slow)| format!("{window}{threshold}{most}{slow}"))
+        .prop_map(|(window, threshold, most, receive, slow)| {
+            format!("{window}{threshold}{most}{receive}{slow}")
+        })
 }
+
+fn receive_window() -> impl Strategy<Value = String> {
+    let buffer = || {
+        prop_oneof![
+            (131_072_u64..9_000_000_000).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))),
+            (131_072_u64..9_000_000).prop_map(|count| format!("\"{count} packets\"")),
+        ]
+    };
+    let scale = || {
+        prop_oneof![Just(String::new()), (1..=14).prop_map(|scale| format!("scale = {scale}, "))]
+    };
+    let tuned =
+        (words(&["right-sizing", "sender-tuned"]), (131_072_u64..9_000_000_000, 0..9_u64), scale())
+            .prop_map(|(kind, (initial, times), scale)| {
+                let (initial, most) = (Bytes(initial), Bytes(initial * (times + 1)));
+                format!(
+                    "{{ kind = \"{kind}\", {scale}initial = \"{initial}\", most = \"{most}\" }}"
+                )
+            });
+    prop_oneof![
+        words(&["\"none\"", "\"auto\"", "{ scale = 3 }", "{ kind = \"sender-tuned\" }"]),
+        buffer(),
+        (scale(), buffer())
+            .prop_map(|(scale, size)| format!("{{ kind = \"fixed\", {scale}size = {size} }}")),
+        tuned,
+    ]
+}
+
+/// Acknowledgments held back, groups of packets, unused windows and known paths.
+fn host() -> impl Strategy<Value = String> {
+    let quantum = prop_oneof![
+        Just("\"none\"".to_string()),
+        (1..u32::MAX).prop_map(|packets| packets.to_string()),
+        span(1..10_000_000_000_000),
+    ];
+    let resume = prop_oneof![
+        Just("\"none\"".to_string()),
+        (2.0..1e7_f64, span(1..10_000_000_000_000))
+            .prop_map(|(window, rtt)| format!("{{ window = {window}, rtt = {rtt} }}")),
+    ];
+    let methods = &["\"none\"", "\"rfc5681\"", "\"rfc2861\"", "\"rfc7661\""];
+    (
+        maybe("ack_every", (1_u64..=1_000_000).prop_map(|every| every.to_string())),
+        maybe("ack_delay", span(1..10_000_000_000_000)),
+        maybe("send_quantum", quantum),
+        maybe("window_validation", words(methods)),
+        maybe("careful_resume", resume),
+    )
+        .prop_map(|(every, delay, quantum, validation, resume)| {
+            format!("{every}{delay}{quantum}{validation}{resume}")
+        })
+}
+
+const PROFILES: &[&str] =
+    &["\"1995\"", "\"linux-6\"", "\"ns2-2005\"", "\"quic-9002\"", "\"rfc\"", "\"none\""];
 
 fn transport() -> impl Strategy<Value = String> {
     let access = prop_oneof![
@@ -380,19 +536,45 @@ fn transport() -> impl Strategy<Value = String> {
         (0.001..1e12_f64).prop_map(|rate| format!("{{ rate = \"{rate} /s\" }}")),
     ];
     (
-        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\""])),
+        maybe("recovery", words(&["\"sack\"", "\"newreno\"", "\"reno\"", "\"rack\"", "\"quic\""])),
         maybe("delayed_ack", words(&["true", "false"])),
         maybe("rto_min", span(1..10_000_000_000_000)),
         maybe("rto_tick", span(1..10_000_000_000_000)),
         maybe("rto_estimator", words(&["\"rfc6298\"", "\"linux\""])),
         maybe("rto_restart", words(&["\"first\"", "\"each\"", "\"never\""])),
-        maybe("ecn", words(&["true", "false"])),
+        maybe(
+            "ecn",
+            words(&[
+                "true",
+                "false",
+                "\"ect1\"",
+                "true\necn_feedback = \"accurate\"",
+                "false\necn_feedback = \"echo\"",
+            ]),
+        ),
         maybe("host_jitter", words(&["\"none\"", "\"1 ps\""])),
         maybe("access", access),
         maybe("pacing", pacing),
-        maybe("profile", words(&["\"1995\"", "\"ns2-2005\"", "\"rfc\"", "\"none\""])),
+        maybe("profile", words(PROFILES)),
+        host(),
     )
-        .prop_map(|(recovery, delayed, rto, tick, estimator, restart, ecn, jitter, access, pacing, profile)| {
-            format!("{recovery}{delayed}{rto}{tick}{estimator}{restart}{ecn}{jitter}{access}{pacing}{profile}")
-        })
+        .prop_map(
+            |(
+                recovery,
+                delayed,
+                rto,
+                tick,
+                estimator,
+                restart,
+                ecn,
+                jitter,
+                access,
+                pacing,
+                profile,
+                host,
+            )| {
+                let timer = format!("{rto}{tick}{estimator}{restart}");
+                format!("{recovery}{delayed}{timer}{ecn}{jitter}{access}{pacing}{profile}{host}")
+            },
+        )
 }

@@ -3,7 +3,7 @@
 use longfat_units::{Bytes, Span};
 
 use super::{base, read, refusal};
-use crate::{Scenario, Size, Spans, TrafficGroup};
+use crate::{Hop, Scenario, Size, Spans, TrafficGroup};
 
 /// A link of 500 Mbit/s, 5 Mbit/s on the way back, and nothing but short flows.
 const WEB: &str = r#"
@@ -49,7 +49,8 @@ fn traffic_has_the_defaults_of_flows() {
     assert_eq!(web.size, Size::Pareto { mean: 30_000.0, shape: 1.35 });
     assert_eq!(web.rtt, Spans::Uniform(Span::from_millis(60), Span::from_millis(100)));
     assert_eq!((web.start, web.stop), (Span::ZERO, None));
-    assert_eq!((web.path, web.reverse), (vec![0, 1], false));
+    let path = [0, 1].map(|link| Hop { link, reverse: false });
+    assert_eq!((&web.path[..], web.reverse), (&path[..], false));
     let flow = base(&["flow.forward.packet=1000 B"]).flows.remove(0);
     assert_eq!(web.transport, flow.transport);
 }

@@ -6,8 +6,8 @@ use longfat_units::{Bytes, Rate, Span, Time};
 
 use super::{BASE, base, read};
 use crate::{
-    Catalogue, Change, EcnField, GilbertElliott, Jitter, Reorder, Scenario, ScenarioError,
-    TokenBucket,
+    Catalogue, Change, EcnField, GilbertElliott, Jitter, Keep, Reorder, Scenario, ScenarioError,
+    Thinning, TokenBucket,
 };
 
 /// Reads a scenario, opening the files that it names in this way.
@@ -186,10 +186,13 @@ fn what_is_constant_stays_as_it_was() {
 fn impairments_are_those_of_each_direction() {
     let keys = "jitter = \"30 ms\"\nreorder = { probability = 0.01, distance = \"3 packets\" }\nduplicate = 0.1\n\
                 burst_loss = { p = 0.01, r = 0.5 }\n\
-                policer = { rate = \"5 Mbit/s\", burst = \"30 kB\" }\necn = \"bleached\"\ndelay =";
+                policer = { rate = \"5 Mbit/s\", burst = \"30 kB\" }\necn = \"bleached\"\n\
+                shaper = { rate = \"4 Mbit/s\", burst = \"9 kB\" }\n\
+                acknowledgments = { keep = \"1/4\", hold = \"5 ms\" }\ndelay =";
     let mut text = BASE.replacen("delay =", keys, 1);
     text += "[link.bottleneck.reverse]\njitter = { kind = \"wifi\", interval = \"4 ms\" }\nreorder = false\n\
-             duplicate = 0\nburst_loss = false\npolicer = false\necn = \"ect0\"\n";
+             duplicate = 0\nburst_loss = false\npolicer = false\nshaper = false\necn = \"ect0\"\n\
+             acknowledgments = { keep = \"newest\" }\n";
     let scenario = read(&text, &[]).expect("it is right");
     let link = &scenario.links[0];
     let forward = &link.forward.impairments;
@@ -207,6 +210,11 @@ fn impairments_are_those_of_each_direction() {
     let bucket = TokenBucket { rate: Rate(5_000_000), burst: Bytes(30_000) };
     assert_eq!((forward.policer, forward.ecn), (Some(bucket), EcnField::Bleached));
     assert_eq!((reverse.policer, reverse.ecn), (None, EcnField::Ect0));
+    let shaper = TokenBucket { rate: Rate(4_000_000), burst: Bytes(9000) };
+    assert_eq!((forward.shaper, reverse.shaper), (Some(shaper), None));
+    let hold = Some(Span::from_millis(5));
+    assert_eq!(forward.acknowledgments, Some(Thinning { hold, keep: Keep::OneOf(4) }));
+    assert_eq!(reverse.acknowledgments, Some(Thinning { hold: None, keep: Keep::Newest }));
     assert!(forward.reorder_packets() && !reverse.reorder_packets());
     assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario));
 }

@@ -22,6 +22,8 @@ pub(crate) enum Timer {
     Start(u32),
     /// A short flow of a traffic group arrives.
     Arrival(u32),
+    /// An application does what is next in its agenda.
+    Application(u32),
     /// The retransmission timer of a flow.
     Retransmission(u32),
     /// A flow's controller has asked to be called.

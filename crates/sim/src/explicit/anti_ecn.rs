@@ -142,9 +142,11 @@ impl Marker {
 
 #[cfg(test)]
 mod tests {
+    use longfat_units::Span;
+
     use super::*;
     use crate::cargo::Hold;
-    use crate::receiver::{Echo, Intervals, Receiver};
+    use crate::receiver::{Delay, Echo, Intervals, Receiver};
 
     /// The bit of data packets with and without it, and of acknowledgments, after a link in each mode; first with an
     /// empty virtual queue, then with a full one.
@@ -172,11 +174,13 @@ mod tests {
         }
     }
 
+    const SECOND: Option<Delay> = Some(Delay { every: 2, most: Span::from_millis(100) });
+
     /// The bits of the acknowledgments, delayed or not, of five segments with these bits.
-    fn returned(delayed_ack: bool, bits: [bool; 5]) -> Vec<bool> {
+    fn returned(delay: Option<Delay>, bits: [bool; 5]) -> Vec<bool> {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
-        let mut receiver = Receiver::new(None, true, delayed_ack, Echo::UntilAnswered, &intervals);
+        let mut receiver = Receiver::new(None, true, delay, Echo::UntilAnswered, &intervals);
         let mut hold = Hold::default();
         let mut returned = Vec::new();
         for (number, spare) in (0..).zip(bits) {
@@ -193,10 +197,10 @@ mod tests {
     #[test]
     fn an_acknowledgment_has_the_bit_where_all_data_that_it_covers_has() {
         let bits = [true, false, true, true, true];
-        assert_eq!(returned(false, bits), bits, "each has its own, and nothing sticks");
+        assert_eq!(returned(None, bits), bits, "each has its own, and nothing sticks");
         // Segments 0 and 1, 2 and 3, and 4 alone.
-        assert_eq!(returned(true, bits), [false, true, true]);
-        assert_eq!(returned(true, [false, true, false, false, false]), [false, false, false]);
+        assert_eq!(returned(SECOND, bits), [false, true, true]);
+        assert_eq!(returned(SECOND, [false, true, false, false, false]), [false, false, false]);
     }
 
     #[test]

@@ -6,9 +6,11 @@
 //! the code in this file and, for the same queue, give the same results to the byte.
 
 mod ahead;
+mod bucket;
 mod gauge;
 mod rare;
 mod stepwise;
+mod thinner;
 mod varying;
 mod wire;
 
@@ -24,6 +26,7 @@ use crate::cargo::Hold;
 use crate::explicit::Marker;
 use crate::packet::Packet;
 use stepwise::{Constant, Hands, Stepwise};
+use thinner::{Thinned, Thinner};
 use varying::Varying;
 
 /// The latest time at which a transmitter becomes free. No run lasts this long, so anything it would send later is in
@@ -76,6 +79,8 @@ pub(crate) enum Arrived {
     /// The queue has it. If the transmitter was idle and has now begun to send, the departure must be scheduled for
     /// this time. There may be packets to collect with [`Port::take_dropped`], including this one.
     Waits(Option<Time>),
+    /// It is an acknowledgment that the link holds. If it is the first, [`Port::release`] is due at this time.
+    Held(Option<Time>),
     /// It was dropped.
     Dropped,
     /// It is sent and destroyed on the wire: nothing usable reaches the far end at this time.
@@ -128,7 +133,8 @@ impl Port {
         let (policy, server) = match (queue, varying) {
             (queue, Some(line)) => {
                 let server = Stepwise::new(queue.into_queue(capacity));
-                (None, Server::Varying(Box::new(Varying { server, line })))
+                let thinner = line.thinning.map(Thinner::new);
+                (None, Server::Varying(Box::new(Varying { server, line, thinner })))
             }
             (Built::Fifo(policy), None) if !stepwise => {
                 let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
@@ -238,18 +244,60 @@ impl Port {
             Server::Stepwise(server) => {
                 let group = groups[packet.flow as usize];
                 let line = Constant { transmitter: &mut self.transmitter, delay: self.delay };
-                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold })
+                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold }).1
             }
             Server::Varying(varying) => {
                 let group = groups[packet.flow as usize];
-                let Varying { server, line } = &mut **varying;
+                let Varying { server, line, thinner } = &mut **varying;
                 if line.refuses(now, packet.bytes) {
                     self.gate.gauge.arrived(now);
                     self.gate.gauge.dropped();
                     return Arrived::Dropped;
                 }
-                server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold })
+                let mut thinner = thinner.as_mut().filter(|_| packet.is_ack());
+                match thinner.as_mut().map(|thinner| thinner.arrive(now, packet, server)) {
+                    Some(Thinned::Held(release)) => return Arrived::Held(release),
+                    Some(Thinned::Replaces(older)) => {
+                        self.gate.gauge.arrived(now);
+                        self.gate.gauge.dropped();
+                        server.discard(older);
+                        return Arrived::Waits(None);
+                    }
+                    Some(Thinned::Passes) | None => {}
+                }
+                let hands = Hands { gate: &mut self.gate, line, hold };
+                let (key, arrived) = server.arrive(now, packet, group, hands);
+                if let Some(thinner) = thinner {
+                    thinner.joined(packet.flow, key);
+                }
+                arrived
             }
+        }
+    }
+
+    /// The acknowledgments that the link has held join its queue. As for [`Arrived::Waits`].
+    pub(crate) fn release(&mut self, now: Time, groups: &[u32], hold: &mut Hold) -> Option<Time> {
+        let Server::Varying(varying) = &mut self.server else { return None };
+        let Varying { server, line, thinner } = &mut **varying;
+        let thinner = thinner.as_mut()?;
+        let released = thinner.release();
+        let mut departure = None;
+        for packet in &released {
+            let group = groups[packet.flow as usize];
+            let hands = Hands { gate: &mut self.gate, line: &mut *line, hold };
+            if let (_, Arrived::Waits(Some(time))) = server.arrive(now, packet, group, hands) {
+                departure = Some(time);
+            }
+        }
+        thinner.reuse(released);
+        departure
+    }
+
+    /// Does it hold acknowledgments?
+    pub(crate) fn holds(&self) -> bool {
+        match &self.server {
+            Server::Varying(varying) => varying.thinner.as_ref().is_some_and(Thinner::holds),
+            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => false,
         }
     }
 
@@ -264,7 +312,7 @@ impl Port {
                 server.depart(now, Hands { gate: &mut self.gate, line, hold })
             }
             Server::Varying(varying) => {
-                let Varying { server, line } = &mut **varying;
+                let Varying { server, line, .. } = &mut **varying;
                 let mut departed =
                     server.depart(now, Hands { gate: &mut self.gate, line: &mut *line, hold });
                 let flags = departed.packet.flags;
@@ -315,7 +363,10 @@ impl Port {
         match &self.server {
             Server::Ahead(_) | Server::Attended(_) => 0,
             Server::Stepwise(server) => server.inside(which),
-            Server::Varying(varying) => varying.server.inside(which),
+            Server::Varying(varying) => {
+                let held = varying.thinner.iter().flat_map(Thinner::held);
+                varying.server.inside(which) + held.filter(|packet| which(packet)).count()
+            }
         }
     }
 }

@@ -81,14 +81,14 @@ impl Stepwise {
         Self { queue, waiting: Slab::new(), in_service: None, dropped: Vec::new() }
     }
 
-    /// `group` is the group of the packet's flow.
+    /// `group` is the group of the packet's flow. Also returns the key under which [`Self::waiting`] finds it.
     pub(super) fn arrive<L: Line>(
         &mut self,
         now: Time,
         packet: &Packet,
         group: u32,
         mut hands: Hands<'_, L>,
-    ) -> Arrived {
+    ) -> (u32, Arrived) {
         hands.gate.gauge.arrived(now);
         self.queue.advance(now);
         let item = item(self.waiting.insert(*packet) as u32, packet, group, now);
@@ -100,7 +100,17 @@ impl Stepwise {
         let departure =
             if self.in_service.is_none() { self.serve(now, false, &mut hands) } else { None };
         debug_assert!(hands.gate.is_within_capacity(), "the queue is within the buffer");
-        Arrived::Waits(departure)
+        (item.id, Arrived::Waits(departure))
+    }
+
+    /// The packet that waits under `key`, which may be another one by now.
+    pub(super) fn waiting(&mut self, key: u32) -> Option<&mut Packet> {
+        self.waiting.get_mut(key as usize)
+    }
+
+    /// Counts a packet among those that the queue has dropped.
+    pub(super) fn discard(&mut self, packet: Packet) {
+        self.dropped.push(packet);
     }
 
     pub(super) fn depart<L: Line>(&mut self, now: Time, mut hands: Hands<'_, L>) -> Departed {

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use longfat_scenario::chance::{Stream, uniform};
-use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Trace};
+use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Thinning, Trace};
 use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Span, Time};
 
+use super::bucket::Bucket;
 use super::stepwise::{Line, Stepwise};
+use super::thinner::Thinner;
 use super::wire::Wire;
 use super::{Fate, LATEST, Rare};
 
@@ -65,11 +67,15 @@ impl Supply {
 pub(super) struct Varying {
     pub(super) server: Stepwise,
     pub(super) line: VaryingLine,
+    pub(super) thinner: Option<Thinner>,
 }
 
 /// Transmitter and wire of a link that varies.
 #[derive(Debug)]
 pub(crate) struct VaryingLine {
+    policer: Option<Bucket>,
+    shaper: Option<Bucket>,
+    pub(super) thinning: Option<Thinning>,
     service: Service,
     delay: Arc<Course<u64>>,
     loss: Loss,
@@ -122,6 +128,9 @@ impl VaryingLine {
             } else {
                 Loss::Course(loss, stream("corruption"))
             },
+            policer: impairments.policer.map(Bucket::new),
+            shaper: impairments.shaper.map(Bucket::new),
+            thinning: impairments.acknowledgments,
             wire: (!impairments.are_none()).then(|| Wire::new(&impairments, stream)),
             last_arrival: Time::ZERO,
         }
@@ -129,7 +138,7 @@ impl VaryingLine {
 
     /// Does a policer refuse a packet of so many bytes that arrives at `now`?
     pub(super) fn refuses(&mut self, now: Time, bytes: u32) -> bool {
-        self.wire.as_mut().is_some_and(|wire| wire.refuses(now, bytes))
+        self.policer.as_mut().is_some_and(|policer| policer.refuses(now, bytes))
     }
 
     /// The ECN field of a packet that leaves with this one.
@@ -150,6 +159,8 @@ impl VaryingLine {
 
 impl Line for VaryingLine {
     fn send(&mut self, now: Time, bytes: u32, waited: bool) -> Time {
+        let begins = self.shaper.as_mut().map_or(now, |shaper| shaper.wait(now, bytes));
+        let (waited, now) = (waited && begins == now, begins);
         match &mut self.service {
             Service::Rate { rate, piece, carry } => {
                 let mut work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND + *carry;

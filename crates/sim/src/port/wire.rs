@@ -1,8 +1,8 @@
 //! The wire of a link with impairments: jitter, reordering, duplicates, bursts of losses.
 
 use longfat_scenario::chance::{Stream, uniform};
-use longfat_scenario::{EcnField, GilbertElliott, Impairments, Jitter, TokenBucket};
-use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Span, Time};
+use longfat_scenario::{EcnField, GilbertElliott, Impairments, Jitter};
+use longfat_units::{Ecn, Span, Time};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::{LATEST, Rare};
@@ -17,7 +17,6 @@ pub(super) struct Wire {
     late: Option<(Rare, Span)>,
     twice: Rare,
     bursts: Option<Bursts>,
-    policer: Option<Policer>,
     ecn: EcnField,
     /// When the packet before is at the far end, where packets keep their order.
     last: Time,
@@ -43,7 +42,7 @@ struct Bursts {
 impl Wire {
     /// `stream` makes the random numbers of a component of this link.
     pub(super) fn new(impairments: &Impairments, stream: impl Fn(&str) -> Stream) -> Self {
-        let Impairments { jitter, reorder, duplicate, burst_loss, policer, ecn, .. } = impairments;
+        let Impairments { jitter, reorder, duplicate, burst_loss, ecn, .. } = impairments;
         let chance = || stream("jitter");
         Self {
             delay: match *jitter {
@@ -64,7 +63,6 @@ impl Wire {
                 is_bad: false,
                 chance: stream("burst-loss"),
             }),
-            policer: policer.map(Policer::new),
             ecn: *ecn,
             last: Time::ZERO,
             ordered: !matches!(jitter, Some(Jitter::Gaussian { ordered: false, .. })),
@@ -94,11 +92,6 @@ impl Wire {
     /// Does the next packet arrive twice?
     pub(super) fn duplicates(&mut self) -> bool {
         self.twice.happens()
-    }
-
-    /// Does the policer refuse a packet of so many bytes that arrives at `now`?
-    pub(super) fn refuses(&mut self, now: Time, bytes: u32) -> bool {
-        self.policer.as_mut().is_some_and(|policer| policer.refuses(now, bytes))
     }
 
     /// The ECN field of a packet that leaves with this one.
@@ -148,36 +141,6 @@ impl Variable {
     }
 }
 
-/// A token bucket in exact numbers: tokens are bits times picoseconds per second.
-#[derive(Debug)]
-struct Policer {
-    bucket: TokenBucket,
-    tokens: u128,
-    filled_at: Time,
-}
-
-impl Policer {
-    fn new(bucket: TokenBucket) -> Self {
-        Self { bucket, tokens: Self::for_bytes(bucket.burst.0), filled_at: Time::ZERO }
-    }
-
-    fn for_bytes(bytes: u64) -> u128 {
-        u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND)
-    }
-
-    fn refuses(&mut self, now: Time, bytes: u32) -> bool {
-        let fresh = u128::from(self.bucket.rate.0) * u128::from(now.since(self.filled_at).0);
-        self.tokens = (self.tokens + fresh).min(Self::for_bytes(self.bucket.burst.0));
-        self.filled_at = now;
-        let needed = Self::for_bytes(u64::from(bytes));
-        if self.tokens < needed {
-            return true;
-        }
-        self.tokens -= needed;
-        false
-    }
-}
-
 impl Bursts {
     fn destroys(&mut self) -> bool {
         let GilbertElliott { p, r, good, bad, .. } = self.model;
@@ -204,25 +167,6 @@ mod tests {
         );
         let scenario = Scenario::read(&text, "wire.toml", &[], None).expect("it is right");
         Wire::new(&scenario.links[0].forward.impairments, |part| chance::stream(7, part))
-    }
-
-    /// Tokens for 4000 bytes, and 1000 bytes more every millisecond.
-    #[test]
-    fn a_policer_lets_a_burst_in_and_then_its_rate() {
-        let mut wire = wire("policer = { rate = \"8 Mbit/s\", burst = \"4 kB\" }");
-        let at =
-            |wire: &mut Wire, now: u64, bytes| wire.refuses(Time(now * MILLISECOND / 2), bytes);
-        assert_eq!([0; 5].map(|now| at(&mut wire, now, 1000)), [false, false, false, false, true]);
-        assert_eq!([1, 2, 3, 4].map(|now| at(&mut wire, now, 1000)), [true, false, true, false]);
-        assert!(!at(&mut wire, 1000, 4000) && at(&mut wire, 1000, 1));
-        // Arrivals of 1500 bytes at four times the rate for ten seconds.
-        let mut let_in = 0_u64;
-        for packet in 0..26_667 {
-            let now = Time(MILLISECOND * 1000 + packet * 375 * MILLISECOND / 1000);
-            let_in += 1500 * u64::from(!wire.refuses(now, 1500));
-        }
-        let rate = let_in as f64 * 8.0 / 10.0;
-        assert!((rate / 8e6 - 1.0).abs() < 1e-3, "{rate}");
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(crate) struct BurstSender {
 impl BurstSender {
     pub(crate) fn new(config: SenderConfig, bursts: Bursts, now: Time) -> Self {
         let Bursts { duplicates, priorities, rate } = bursts;
-        let mut pacer = Pacer::new();
+        let mut pacer = Pacer::new(None, config.bytes);
         pacer.set(rate.map_or(Pacing::Unpaced, Pacing::Rate));
         Self {
             unacknowledged: 0,

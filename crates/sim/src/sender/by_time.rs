@@ -1,6 +1,7 @@
 //! What the sender does about losses found by time, and to find them (RFC 8985).
 
 use longfat_control::{Cause, Wants};
+use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::output::Next;
@@ -67,6 +68,12 @@ impl Sender {
         let (Some(rack), Some(undo)) = (&mut extras.rack, extras.undo.take()) else { return };
         rack.restore();
         extras.reduction = None;
+        if let Some(validation) = &mut extras.validation {
+            validation.undo();
+        }
+        if let Some(resume) = &mut extras.resume {
+            resume.undo();
+        }
         match undo.before {
             Some(before) => self.control = before,
             None => extras.spurious = Some(undo.cause),
@@ -200,10 +207,13 @@ impl Sender {
 
     /// The probe that is to leave now, if one is (section 7.3): new data, or the last segment again.
     pub(super) fn next_probe(&mut self) -> Option<Next> {
+        if self.config.recovery == Recovery::Quic {
+            return self.next_numbered_probe();
+        }
         if !self.rack().is_some_and(Rack::take_probe) || !self.is_probeable() {
             return None;
         }
-        let new = self.next < self.limit && self.in_flight() < self.config.max_window;
+        let new = self.next < self.sendable && self.in_flight() < self.config.max_window;
         let (end, probe) =
             if new { (self.next + 1, Next::New) } else { (self.next, Next::Again(self.next - 1)) };
         self.rack()?.on_probe(end, !new);

@@ -5,7 +5,7 @@ use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::{Sender, Sends, State};
-use crate::cargo::{Blocks, Cargo};
+use crate::cargo::{Blocks, Cargo, Report};
 use crate::packet::{Flags, Packet};
 
 impl Sender {
@@ -85,7 +85,7 @@ impl Sender {
         let mut feedback = Feedback {
             sacked,
             lost,
-            marked: u64::from(ack.flags.has(Flags::ECHO)),
+            marked: self.marked(ack, cargo),
             rtt: Some(rtt),
             in_flight,
             limited: if recovering || recovery_begins { Limited::Recovery } else { self.limited },
@@ -100,6 +100,9 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
+        if self.extras.is_some() {
+            self.resize_after_ack(&feedback);
+        }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
             self.reduce(now, Cause::Loss, in_flight);
             self.end_recovery();
@@ -107,11 +110,41 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             self.regulate(now, acked + sacked, acked > 0 && lost == 0);
         }
+        if self.config.receive_window.is_some() {
+            self.hear_window(now, ack, cargo);
+        }
+    }
+
+    /// Takes in the receive window that an acknowledgment tells.
+    #[inline(never)]
+    fn hear_window(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
+        let told = Self::report(ack, cargo, true).window;
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.hear(now, ack.number, u64::from(told));
+        }
+        self.heed_receiver();
+    }
+
+    /// What an acknowledgment reports beside what has arrived.
+    fn report(ack: &Packet, cargo: Option<&Cargo>, tells_window: bool) -> Report {
+        cargo.map_or_else(|| Report::of(ack.detail, tells_window), |cargo| cargo.report)
+    }
+
+    /// How many segments the acknowledgment newly reports as marked; 1 for an echo.
+    #[inline]
+    fn marked(&mut self, ack: &Packet, cargo: Option<&Cargo>) -> u64 {
+        match &mut self.extras {
+            Some(extras) if self.config.counts_marks => {
+                let tells_window = self.config.receive_window.is_some();
+                extras.newly_marked(Self::report(ack, cargo, tells_window).marks)
+            }
+            _ => u64::from(ack.flags.has(Flags::ECHO)),
+        }
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
     /// congestion.
-    fn tell(&mut self, feedback: &Feedback, number: u64) {
+    pub(super) fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
             self.control.on_feedback(feedback, self.timer.path());
@@ -124,7 +157,11 @@ impl Sender {
         }
         if recovery_begins {
             self.enter_recovery(now, in_flight);
-        } else if marked > 0 && (self.config.per_mark || self.once.mark_counts(number)) {
+        } else if self.config.per_mark {
+            for _ in 0..marked {
+                self.reduce(now, Cause::Mark, in_flight);
+            }
+        } else if marked > 0 && self.once.mark_counts(number) {
             self.reduce(now, Cause::Mark, in_flight);
         }
         if self.asks_pacing_always {
@@ -171,7 +208,10 @@ impl Sender {
 
     /// Adds the feedback that only some controllers ask for.
     #[inline(never)]
-    fn add_extras(&mut self, feedback: &mut Feedback) {
+    pub(super) fn add_extras(&mut self, feedback: &mut Feedback) {
+        if feedback.limited.may_grow() && !self.may_grow() {
+            feedback.limited = Limited::Application;
+        }
         let least = self.timer.path().base_rtt;
         let Some(extras) = &mut self.extras else { return };
         if extras.wants.spurious {
@@ -212,12 +252,12 @@ impl Sender {
             self.timer.set(restarted);
             self.duplicates.clear();
             if self.unacknowledged >= point {
-                self.state = State::Open;
+                self.is_repaired();
             }
             return;
         }
         match self.config.recovery {
-            Recovery::Sack | Recovery::Rack => self.timer.set(restarted),
+            Recovery::Sack | Recovery::Rack | Recovery::Quic => self.timer.set(restarted),
             Recovery::NewReno => {
                 if self.duplicates.partial(advance) {
                     self.timer.set(restarted);
@@ -228,10 +268,16 @@ impl Sender {
             Recovery::Reno => {
                 self.timer.set(restarted);
                 self.once.reopen(self.unacknowledged);
-                self.state = State::Open;
+                self.is_repaired();
                 self.duplicates.clear();
             }
         }
+    }
+
+    /// The recovery is over, even if pacing has not let its first retransmission go yet.
+    fn is_repaired(&mut self) {
+        self.state = State::Open;
+        self.fast_retransmit = false;
     }
 
     /// Can this duplicate indicate a loss? One that later acknowledgments have passed cannot.

@@ -5,34 +5,47 @@
 //! RFC 8985 on request), answers marks (RFC 3168), measures round trips and keeps the retransmission timer (RFC 6298).
 //! Flows without a window use [`BurstSender`].
 
+mod allowance;
 mod bursts;
 mod by_time;
 mod delivery;
 mod duplicates;
 mod input;
 mod measure;
+mod numbered;
+mod numbers;
 mod output;
 mod pacing;
 mod rack;
 mod reduction;
+mod resize;
+mod resume;
 mod scoreboard;
 mod timer;
+mod validation;
 
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
-use longfat_units::{Ecn, RouterHeader, Span, Time};
+use longfat_scenario::{
+    ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
+};
+use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
 
+use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
 pub(crate) use measure::SenderCounts;
+pub(crate) use numbered::Numbered;
+use numbers::Numbers;
 use pacing::Pacer;
 use rack::Rack;
 use reduction::Reduction;
+use resume::Resume;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
+use validation::Validation;
 
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
@@ -40,21 +53,33 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
     /// Segments to send in all.
     pub(crate) segments: Option<u64>,
+    /// Does an application write them bit by bit? Then there are none at first.
+    pub(crate) application: bool,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
+    /// How much the receiver allows.
+    pub(crate) receive_window: Option<Box<ReceiveWindow>>,
     pub(crate) recovery: Recovery,
     pub(crate) rto_min: Span,
     pub(crate) rto_tick: Option<Span>,
     pub(crate) rto_estimator: RtoEstimator,
     pub(crate) rto_restart: RtoRestart,
-    pub(crate) ecn: bool,
+    /// The ECN field of new data.
+    pub(crate) ecn: Ecn,
+    /// Does the receiver tell how many segments were marked, and not only that some were?
+    pub(crate) counts_marks: bool,
     /// Overrides the controller's pacing.
     pub(crate) pacing: Option<Pacing>,
+    /// How much leaves at a time when paced.
+    pub(crate) send_quantum: Option<SendQuantum>,
+    pub(crate) window_validation: WindowValidation,
+    pub(crate) careful_resume: Option<SavedPath>,
     /// Answer every mark, not one per window.
     pub(crate) per_mark: bool,
     /// How the sender treats explicit signals.
@@ -65,6 +90,13 @@ pub(crate) struct SenderConfig {
     pub(crate) acks_pass: bool,
     /// How long the receiver may hold an acknowledgment back.
     pub(crate) ack_delay: Span,
+}
+
+impl SenderConfig {
+    /// Does the receiver wait to hear that a mark was answered (RFC 3168: CWR)?
+    fn announces_reductions(&self) -> bool {
+        self.ecn != Ecn::NotEct && !self.counts_marks
+    }
 }
 
 /// What the simulation asks of every kind of sender. Methods on the packet path are called on a concrete type,
@@ -165,8 +197,14 @@ pub(crate) struct Sender {
     next: u64,
     /// One past the last segment there is to send.
     limit: u64,
-    /// How many segments the window allows in flight.
+    /// An acknowledgment of everything below this, or more, is never handled early: it may be the last one. None is of
+    /// a flow with an application, which may write at any time.
+    early_below: u64,
+    /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
+    sendable: u64,
+    /// How many segments the window allows in flight, and how many it does at least.
     allowed: u64,
+    least: i64,
     state: State,
     limited: Limited,
     scoreboard: Scoreboard,
@@ -186,7 +224,7 @@ pub(crate) struct Sender {
     asks_pacing_always: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// State kept only for controllers that ask for it, and for losses found by time.
+    /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
     alarm: Time,
@@ -198,21 +236,31 @@ pub(crate) struct Sender {
     measured: SenderCounts,
 }
 
-/// State kept only for controllers that ask for it, and for losses found by time. With any of it no acknowledgment and
-/// no departure is plain.
+/// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender. With any
+/// of it no acknowledgment and no departure is plain.
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
+    /// How much the receiver allows.
+    allowance: Option<Allowance>,
+    /// Of packets that have numbers.
+    numbers: Option<Numbers>,
     /// How the window falls, in recoveries with [`Rack`].
     reduction: Option<Reduction>,
+    /// What becomes of an unused window.
+    validation: Option<Validation>,
+    /// What is made of an earlier flow.
+    resume: Option<Resume>,
     /// The last reaction, if it may still prove needless and be undone; with [`Rack`].
     undo: Option<Undo>,
     /// When the timer last expired; cleared by the first progress afterwards.
     timed_out: Option<Time>,
     /// The cause of a reaction that proved spurious, until the controller is told.
     spurious: Option<Cause>,
+    /// How many marked segments the receiver has reported, modulo 2³², where it counts them.
+    marks: u32,
 }
 
 /// What it takes to undo a reaction.
@@ -226,10 +274,20 @@ struct Undo {
 }
 
 impl Extras {
-    /// What these wishes and this recovery require, if anything.
-    fn of(wants: Wants, recovery: Recovery) -> Option<Box<Self>> {
-        let rack = (recovery == Recovery::Rack).then(Rack::new);
-        if (Wants { pacing: false, ..wants }) == Wants::NOTHING && rack.is_none() {
+    /// What these wishes and this configuration require of a flow with this initial window, if anything.
+    fn of(wants: Wants, config: &SenderConfig, initial: f64) -> Option<Box<Self>> {
+        let rack = (config.recovery == Recovery::Rack).then(Rack::new);
+        let numbers = (config.recovery == Recovery::Quic).then(Numbers::default);
+        let packet = Bytes(u64::from(config.bytes));
+        let window = config.receive_window.as_ref();
+        let allowance = window.map(|window| Allowance::new(**window, packet));
+        let validation = Validation::new(config.window_validation, initial);
+        let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
+        let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
+        let hears_more = allowance.is_some() || config.counts_marks;
+        let finds_losses = rack.is_some() || numbers.is_some();
+        let validates = validation.is_some() || resume.is_some();
+        if wants_nothing && !hears_more && !finds_losses && !validates {
             return None;
         }
         let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
@@ -237,11 +295,27 @@ impl Extras {
             wants,
             delivery_rate,
             rack,
+            allowance,
+            numbers,
             reduction: None,
+            validation,
+            resume,
             undo: None,
             timed_out: None,
             spurious: None,
+            marks: 0,
         }))
+    }
+
+    /// The receiver has counted `marks` in total. Returns how many of them are news: none if a later acknowledgment has
+    /// passed this one.
+    fn newly_marked(&mut self, marks: u32) -> u64 {
+        let news = marks.wrapping_sub(self.marks);
+        if news > u32::MAX / 2 {
+            return 0;
+        }
+        self.marks = marks;
+        u64::from(news)
     }
 
     /// First progress after a time-out. If it comes from a segment sent before the time-out, that segment was not lost
@@ -270,13 +344,17 @@ impl Sender {
         now: Time,
     ) -> Self {
         let wants = control.wants();
-        let extras = Extras::of(wants, config.recovery);
-        let plain = config.listener.offer();
+        let extras = Extras::of(wants, &config, control.window().0);
+        let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
+        let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
             unacknowledged: 0,
             next: 0,
-            limit: config.segments.unwrap_or(u64::MAX),
+            limit,
+            early_below: limit,
+            sendable: limit,
             allowed: 0,
+            least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
             state: State::Open,
             limited: Limited::Window,
             scoreboard: Scoreboard::default(),
@@ -288,13 +366,13 @@ impl Sender {
             once: OncePerWindow::default(),
             fast_retransmit: false,
             announce_reduction: false,
-            pacer: Pacer::new(),
+            pacer: Pacer::new(config.send_quantum, config.bytes),
             asks_pacing_always: wants.pacing && config.pacing.is_none(),
             leaves_plainly: extras.is_none(),
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
-            new_flags: plain.with_ecn(if config.ecn { Ecn::Ect0 } else { Ecn::NotEct }),
+            new_flags: plain.with_ecn(config.ecn),
             again_flags: plain.with(Flags::RETRANSMISSION),
             listener: config.listener,
             config,
@@ -305,6 +383,9 @@ impl Sender {
             sender.set_alarm();
         }
         sender.heed_control(now);
+        if sender.extras.is_some() {
+            sender.heed_receiver();
+        }
         sender
     }
 
@@ -317,6 +398,11 @@ impl Sender {
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
+        if self.config.recovery == Recovery::Quic {
+            // A single packet may leave at once (RFC 9002, section 7.3.2).
+            self.fast_retransmit = true;
+            return self.reduce(now, Cause::Loss, in_flight);
+        }
         self.state = State::Recovery { point: self.next };
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
@@ -329,10 +415,14 @@ impl Sender {
     #[inline(never)]
     fn reduce(&mut self, now: Time, cause: Cause, in_flight: u64) {
         self.remember(now, cause);
-        self.once.answered(self.next);
-        self.announce_reduction = self.config.ecn;
+        let next = self.next;
+        let answered = self.numbers().map_or(next, Numbers::react);
+        self.once.answered(answered);
+        self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced();
+        self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
+        self.resize_after_reaction(now, cause);
     }
 
     fn tell_congestion(&mut self, event: &Congestion) {
@@ -347,11 +437,15 @@ impl Sender {
     fn heed_pacing(&mut self) {
         let wanted = match self.config.pacing {
             None => self.control.pacing(),
-            Some(Pacing::Blocks(_)) if self.in_slow_start() => Pacing::Unpaced,
+            Some(Pacing::Blocks(_) | Pacing::LooseBlocks(_)) if self.in_slow_start() => {
+                Pacing::Unpaced
+            }
             Some(pacing) => pacing,
         };
+        let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
+        let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
         self.pacer.set(match wanted {
-            Pacing::Blocks(blocks) if blocks < 2 => Pacing::Unpaced,
+            Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
         });
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
@@ -367,7 +461,7 @@ impl Sender {
         let window = self.control.window().0;
         self.measured.window(now, window);
         // Signed: processors convert that in one instruction.
-        let allowed = (window as i64).max(1).cast_unsigned();
+        let allowed = (window as i64).max(self.least).cast_unsigned();
         self.allowed = allowed.min(self.config.max_window);
     }
 
@@ -379,8 +473,41 @@ impl Sender {
         self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
     }
 
+    /// Adopts what the receiver allows.
+    fn heed_receiver(&mut self) {
+        let (window, unacknowledged) = (self.control.window().0, self.unacknowledged);
+        let Some(allowance) = self.allowance_mut() else { return };
+        let end = allowance.end(unacknowledged, window);
+        self.sendable = self.limit.min(end);
+    }
+
+    fn allowance_mut(&mut self) -> Option<&mut Allowance> {
+        self.extras.as_mut()?.allowance.as_mut()
+    }
+
+    fn allowance(&self) -> Option<&Allowance> {
+        self.extras.as_ref()?.allowance.as_ref()
+    }
+
+    /// The receive window in segments, if there is one.
+    pub(crate) fn receive_window(&self) -> Option<u64> {
+        self.allowance().map(Allowance::window)
+    }
+
+    /// For how long the receive window has held the sender back in the measured interval, until `now`.
+    pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
+        self.allowance().map(|allowance| allowance.limited(now))
+    }
+
     pub(crate) fn control(&self) -> &dyn CongestionControl {
         &*self.control
+    }
+
+    /// The application writes so many segments.
+    pub(crate) fn write(&mut self, segments: u64) {
+        self.limit = self.limit.saturating_add(segments);
+        self.sendable = self.limit;
+        self.heed_receiver();
     }
 
     /// How the sender treats explicit signals.
@@ -434,10 +561,11 @@ impl Sends for Sender {
             self.remember(now, Cause::Timeout);
         }
         self.once.answered(self.next);
-        self.announce_reduction = self.config.ecn;
+        self.announce_reduction = self.config.announces_reductions();
         self.pacer.cancel();
         self.measured.timed_out();
         self.tell_congestion(&Congestion { now, cause: Cause::Timeout, in_flight, again });
+        self.resize_after_reaction(now, Cause::Timeout);
         self.set_alarm();
     }
 
@@ -479,11 +607,13 @@ impl Sends for Sender {
         time <= self.timer.deadline()
             && time <= self.alarm
             && !self.pacer.is_on()
-            && number.max(self.unacknowledged) < self.limit
+            && number.max(self.unacknowledged) < self.early_below
     }
 
     fn stop(&mut self) {
         self.limit = self.limit.min(self.next);
+        self.early_below = self.early_below.min(self.limit);
+        self.sendable = self.sendable.min(self.limit);
     }
 
     #[inline]
@@ -502,6 +632,9 @@ impl Sends for Sender {
     fn begin_measuring(&mut self, now: Time) {
         self.measured.begin(now);
         self.listener.begin_measuring();
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.begin_measuring(now);
+        }
     }
 
     #[inline]

@@ -42,6 +42,7 @@ impl Sender {
                 Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
                 Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
                 Recovery::Rack => self.first_by_time(),
+                Recovery::Quic => self.take_waiting(),
             };
             if let Some(segment) = segment {
                 return Some(Next::Again(segment));
@@ -58,27 +59,35 @@ impl Sender {
         if let Some(segment) = self.next_repair() {
             return Some(Next::Again(segment));
         }
-        if self.next < self.limit {
+        if self.next < self.sendable {
             return Some(Next::New);
         }
         if let Some(segment) = self.next_speculative() {
             return Some(Next::Again(segment));
         }
-        self.run_dry();
+        self.run_dry(now);
         None
     }
 
-    /// There is nothing to send.
-    fn run_dry(&mut self) {
+    /// There is nothing to send, or the receiver allows no more.
+    fn run_dry(&mut self, now: Time) {
         self.limited = Limited::Application;
         if self.extras.is_some() {
-            self.note_application_limit();
+            self.note_limit(now);
         }
     }
 
-    /// From here on the delivery rate says what the application sends, not what the path could deliver.
+    /// Either the receiver allows no more, or from here on the delivery rate says what the application sends, not what
+    /// the path could deliver.
     #[inline(never)]
-    fn note_application_limit(&mut self) {
+    fn note_limit(&mut self, now: Time) {
+        if self.next < self.limit {
+            self.limited = Limited::Receiver;
+            if let Some(allowance) = self.allowance_mut() {
+                allowance.hold(now);
+            }
+            return;
+        }
         let in_flight = self.in_flight();
         let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
         if let Some(rate) = rate {
@@ -92,7 +101,7 @@ impl Sender {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
                 .next_repair()
-                .or_else(|| if self.next < self.limit { None } else { self.next_speculative() })
+                .or_else(|| if self.next < self.sendable { None } else { self.next_speculative() })
         {
             return Some(segment);
         }
@@ -103,17 +112,21 @@ impl Sender {
     /// `NextSeg`, rule 1.
     fn next_repair(&mut self) -> Option<u64> {
         if self.is_open() || self.scoreboard.is_clear() {
-            None
-        } else if self.config.recovery == Recovery::Rack {
-            self.lost_by_time()
-        } else {
-            self.scoreboard.take_lost(self.unacknowledged)
+            return None;
+        }
+        match self.config.recovery {
+            Recovery::Rack => self.lost_by_time(),
+            Recovery::Quic => self.take_waiting(),
+            Recovery::Sack | Recovery::NewReno | Recovery::Reno => {
+                self.scoreboard.take_lost(self.unacknowledged)
+            }
         }
     }
 
     /// `NextSeg`, rules 3 and 4: in recovery, with no lost segment left to repair and nothing new to send.
     fn next_speculative(&mut self) -> Option<u64> {
-        if !matches!(self.state, State::Recovery { .. }) || self.config.recovery == Recovery::Rack {
+        let elsewhere = matches!(self.config.recovery, Recovery::Rack | Recovery::Quic);
+        if !matches!(self.state, State::Recovery { .. }) || elsewhere {
             return None;
         }
         self.scoreboard
@@ -175,6 +188,8 @@ impl Sender {
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
         self.note_departure(now, number, again);
+        self.number_departure(now, number, again);
+        self.resize_after_departure(now, again);
         let in_flight = self.in_flight();
         let Some(extras) = &mut self.extras else { return };
         if let Some(rate) = &mut extras.delivery_rate {

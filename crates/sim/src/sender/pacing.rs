@@ -1,7 +1,16 @@
 //! Pacing: it may delay what the window allows, but never adds to it.
 //!
-//! `Spread` and `Rate` space packets evenly. `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for
-//! windows that grow by more than a segment per round trip: the window is cut into k blocks, sent RTT/k apart.
+//! `Spread` and `Rate` space packets evenly, or with a send quantum in groups of several packets at the same mean rate,
+//! as hosts do that hand more than a packet at a time to their interface (RFC 9002, section 7.7; `BBR.send_quantum`):
+//!
+//! ```text
+//!     a group          Q packets, as many of them as the window allows at once and the others when it allows them
+//!     the next begins  when its packets would have left one by one; with nothing saved up from before it began
+//!     Q                as given, or what leaves in a given time, 2 packets or more but no more than 64 kB
+//! ```
+//!
+//! `Blocks(k)` is the pacing of CW-HSTCP (Pan et al. 2006, figure 4), for windows that grow by more than a segment per
+//! round trip: the window is cut into k blocks, sent RTT/k apart.
 //!
 //! ```text
 //!     a block          ⌈w/k⌉ new segments, or fewer segments than k: one each
@@ -12,25 +21,75 @@
 //! continues when the window allows. Retransmissions are not held back and belong to no block. A congestion event or a
 //! time-out ends the block and releases the sender. The figure's own count admits two more segments to a block; that is
 //! left out. There are no blocks in slow start, where the figure's k is not yet known.
+//!
+//! `LooseBlocks(k)` is the figure read another way. It delays one call, `output(delay)`, and counts from zero after it:
+//! when the next acknowledgment arrives, the count allows it to send at once. So whatever wakes the sender ends the
+//! wait; only what the acknowledgment that completed a block would still have allowed is held back. (Acknowledgments of
+//! the same instant count as one.) A block that began early ends when it would have ended: `time_0` of the figure. That
+//! the delayed packet is then overtaken by later ones, as the figure has it to the letter, is left out: a receiver would
+//! report it missing.
 
 use longfat_control::Pacing;
+use longfat_scenario::SendQuantum;
 use longfat_units::{Span, Time};
+
+/// What a group of packets must not exceed if it is given as a time.
+const LARGEST_GROUP: u64 = 65_536;
+/// How many packets such a group has at least.
+const SMALLEST_GROUP: u64 = 2;
 
 /// The pacing of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     mode: Pacing,
+    quantum: Quantum,
     /// No packet leaves before this.
     until: Time,
-    /// New segments that the current block may still send; 0 if there is no current block.
+    /// What the current block or group may still send; 0 if there is none.
     left: u64,
-    /// When the next block may begin.
+    /// When the next one may begin.
     next: Time,
+    /// When the current wait began.
+    since: Time,
+}
+
+/// How many packets leave together.
+#[derive(Clone, Copy, Debug)]
+enum Quantum {
+    /// This many.
+    Count(u64),
+    /// What leaves in this time, but no more than so many.
+    Time(Span, u64),
+}
+
+impl Quantum {
+    /// The packets in a group if each takes `spacing`.
+    fn packets(self, spacing: Span) -> u64 {
+        match self {
+            Self::Count(packets) => packets,
+            Self::Time(time, most) => (time.0 / spacing.0.max(1)).min(most).max(SMALLEST_GROUP),
+        }
+    }
 }
 
 impl Pacer {
-    pub(crate) const fn new() -> Self {
-        Self { mode: Pacing::Unpaced, until: Time::ZERO, left: 0, next: Time::ZERO }
+    /// For packets of so many bytes.
+    pub(crate) fn new(quantum: Option<SendQuantum>, bytes: u32) -> Self {
+        let quantum = match quantum {
+            None => Quantum::Count(1),
+            Some(SendQuantum::Packets(packets)) => Quantum::Count(packets),
+            Some(SendQuantum::Time(time)) => {
+                Quantum::Time(time, LARGEST_GROUP / u64::from(bytes.max(1)))
+            }
+        };
+        Self {
+            mode: Pacing::Unpaced,
+            quantum,
+            until: Time::ZERO,
+            left: 0,
+            next: Time::ZERO,
+            since: Time::ZERO,
+        }
     }
 
     /// Is there anything to do when a packet leaves?
@@ -42,7 +101,13 @@ impl Pacer {
     /// Does it hold back new data now?
     #[inline]
     pub(crate) fn holds(&self, now: Time) -> bool {
-        now < self.until
+        now < self.until && !self.is_let_go(now)
+    }
+
+    /// Has something woken the sender while loose blocks held it back?
+    #[cold]
+    fn is_let_go(&self, now: Time) -> bool {
+        matches!(self.mode, Pacing::LooseBlocks(_)) && now > self.since
     }
 
     /// Until when new data is held back.
@@ -52,13 +117,17 @@ impl Pacer {
 
     /// Does it let retransmissions leave while it holds back new data?
     pub(crate) fn spares_repairs(&self) -> bool {
-        matches!(self.mode, Pacing::Blocks(_))
+        is_blocks(self.mode)
     }
 
     /// Switches to this pacing.
     pub(crate) fn set(&mut self, mode: Pacing) {
-        if self.spares_repairs() && !matches!(mode, Pacing::Blocks(_)) {
+        let blocks = is_blocks(mode);
+        if self.spares_repairs() && !blocks {
             self.cancel();
+        } else if blocks && !self.spares_repairs() {
+            self.left = 0;
+            self.next = Time::ZERO;
         }
         self.mode = mode;
     }
@@ -73,6 +142,7 @@ impl Pacer {
     /// Ends the block and holds nothing back.
     pub(crate) fn cancel(&mut self) {
         self.until = Time::ZERO;
+        self.next = Time::ZERO;
         self.left = 0;
     }
 
@@ -81,14 +151,10 @@ impl Pacer {
         match self.mode {
             Pacing::Unpaced => {}
             Pacing::Spread { gain } => {
-                let spacing = Span::from_seconds_f64(rtt.seconds() / (gain * window));
-                self.until = self.until.max(now).saturating_add(spacing);
+                self.space(now, Span::from_seconds_f64(rtt.seconds() / (gain * window)));
             }
-            Pacing::Rate(rate) => {
-                let spacing = Span::from_seconds_f64(1.0 / rate);
-                self.until = self.until.max(now).saturating_add(spacing);
-            }
-            Pacing::Blocks(blocks) => {
+            Pacing::Rate(rate) => self.space(now, Span::from_seconds_f64(1.0 / rate)),
+            Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) => {
                 if new {
                     self.take(now, u64::from(blocks).min(allowed).max(1), allowed, rtt);
                 }
@@ -96,15 +162,34 @@ impl Pacer {
         }
     }
 
-    /// A new segment leaves as part of a block.
-    fn take(&mut self, now: Time, blocks: u64, allowed: u64, rtt: Span) {
-        if self.left == 0 {
-            self.left = allowed.div_ceil(blocks);
-            self.next = now.saturating_add(rtt / blocks);
+    /// A packet leaves as part of a group, and takes its share of the time until the next one.
+    fn space(&mut self, now: Time, spacing: Span) {
+        if self.left == 0 || self.next <= now {
+            self.left = self.quantum.packets(spacing);
         }
+        self.next = self.next.max(now).saturating_add(spacing);
         self.left -= 1;
         if self.left == 0 {
             self.until = self.next;
         }
     }
+
+    /// A new segment leaves as part of a block.
+    fn take(&mut self, now: Time, blocks: u64, allowed: u64, rtt: Span) {
+        if self.left == 0 {
+            self.left = allowed.div_ceil(blocks);
+            let loose = matches!(self.mode, Pacing::LooseBlocks(_));
+            let begins = if loose { now.max(self.next) } else { now };
+            self.next = begins.saturating_add(rtt / blocks);
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.until = self.next;
+            self.since = now;
+        }
+    }
+}
+
+fn is_blocks(mode: Pacing) -> bool {
+    matches!(mode, Pacing::Blocks(_) | Pacing::LooseBlocks(_))
 }

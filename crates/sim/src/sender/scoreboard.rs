@@ -61,6 +61,12 @@ impl Scoreboard {
         self.settle();
     }
 
+    /// Packets are numbered, and counted elsewhere: of so many `outstanding` segments so many packets are in flight.
+    pub(crate) fn set_in_flight(&mut self, outstanding: u64, in_flight: u64, broken: bool) {
+        self.absent = outstanding.cast_signed() - in_flight.cast_signed();
+        self.broken = broken;
+    }
+
     /// Segments selectively acknowledged.
     pub(crate) fn sacked(&self) -> u64 {
         self.sacked.count()

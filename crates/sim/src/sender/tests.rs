@@ -1,13 +1,15 @@
 //! Loss repair, checked by hand: a sender and a receiver over a wire of constant delay that loses the segments listed.
 
+mod numbered;
 mod pacing;
 mod rack;
+mod resize;
 mod wishes;
 
 use std::collections::VecDeque;
 
 use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
-use longfat_scenario::{Recovery, RtoEstimator, RtoRestart};
+use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
 use super::{BurstSender, Sender, SenderConfig, Sends, State};
@@ -46,14 +48,20 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         flow: 0,
         bytes: 1000,
         segments: Some(segments),
+        application: false,
         max_window: u64::MAX,
+        receive_window: None,
         recovery,
         rto_min: Span::from_millis(200),
         rto_tick: None,
         rto_estimator: RtoEstimator::Rfc6298,
         rto_restart: RtoRestart::First,
-        ecn: true,
+        ecn: Ecn::Ect0,
+        counts_marks: false,
         pacing,
+        send_quantum: None,
+        window_validation: WindowValidation::None,
+        careful_resume: None,
         per_mark: false,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
@@ -143,8 +151,10 @@ impl<S: Sends> Dialogue<S> {
     fn between(sender: S, segments: Option<u64>, selective: bool, lost: &[u64]) -> Self {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+        let counts = sender.config().counts_marks;
+        let echo = if counts { Echo::Count } else { Echo::UntilAnswered };
         let mut dialogue = Self {
-            receiver: Receiver::new(segments, selective, false, Echo::UntilAnswered, &intervals),
+            receiver: Receiver::new(segments, selective, None, echo, &intervals),
             sender,
             hold: Hold::default(),
             now: Time::ZERO,

@@ -11,10 +11,11 @@
 //! an eighth. The minimum is one of the margin, not of the whole time-out.
 
 use longfat_control::Path;
-use longfat_scenario::RtoEstimator;
+use longfat_scenario::{Recovery, RtoEstimator};
 use longfat_units::{Span, Time};
 
 use super::SenderConfig;
+use super::numbers::GRANULARITY;
 
 /// The time-out before the first sample (RFC 6298, section 2.1).
 const INITIAL: Span = Span::from_seconds(1);
@@ -45,7 +46,11 @@ impl RetransmissionTimer {
     /// is a sample.
     pub(super) fn new(config: &SenderConfig, now: Time) -> Self {
         let SenderConfig { propagation, rto_min, rto_tick, rto_estimator, .. } = *config;
-        let round_trip = RoundTrip::new(propagation, rto_min, rto_tick, rto_estimator);
+        let round_trip = if config.recovery == Recovery::Quic {
+            RoundTrip::new(propagation, GRANULARITY, None, RtoEstimator::Rfc6298)
+        } else {
+            RoundTrip::new(propagation, rto_min, rto_tick, rto_estimator)
+        };
         Self {
             attentive: round_trip.samples_always(),
             round_trip,
@@ -131,6 +136,29 @@ impl RetransmissionTimer {
     #[inline]
     pub(super) fn deadline(&self) -> Time {
         self.deadline
+    }
+
+    /// A numbered packet that is the largest one acknowledged took this long, of which its receiver claims to have held
+    /// the acknowledgment back for `delay`; at most it does so for `most_delay`. The time-out becomes the probe time-out
+    /// (RFC 9002, sections 5 and 6.2.1; with the order of appendix A.7).
+    pub(super) fn sample_numbered(&mut self, rtt: Span, delay: Span, most_delay: Span) {
+        self.round_trip.see(rtt);
+        let first = self.smoothed().is_none();
+        let credible = rtt >= self.round_trip.path.base_rtt + delay;
+        let adjusted = if credible && !first { rtt - delay } else { rtt };
+        self.round_trip.sample(adjusted, true);
+        let margin = (self.round_trip.variation * 4).max(GRANULARITY);
+        self.timeout = self.round_trip.path.rtt + margin + most_delay;
+    }
+
+    /// Everything has been acknowledged.
+    pub(super) fn rest(&mut self, now: Time) {
+        self.idle_since = now;
+    }
+
+    /// How long the timer runs now.
+    pub(super) fn timeout(&self) -> Span {
+        self.timeout
     }
 
     /// When the flow last became idle, with everything sent acknowledged.

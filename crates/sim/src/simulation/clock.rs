@@ -3,9 +3,10 @@
 use longfat_units::Time;
 
 use super::Simulation;
+use crate::application::Order;
 use crate::events::Timer;
 use crate::flow::Source;
-use crate::sender::Sends;
+use crate::network::Network;
 
 impl Simulation {
     /// Handles the next timer, which has run out.
@@ -21,6 +22,13 @@ impl Simulation {
                 if let Some(sender) = self.network.flows[flow as usize].source.sender_mut() {
                     sender.stop();
                 }
+            }
+            Timer::Application(index) => {
+                let Network { applications, audiences, .. } = &mut self.network;
+                let application = &mut applications[index as usize];
+                let audience = audiences[application.group].as_mut();
+                application.act(self.now, audience.expect("it has one"), &mut self.orders);
+                self.obey(index);
             }
             Timer::Retransmission(flow) => self.retransmission_timer(flow),
             Timer::Alarm(flow) => self.alarm(flow),
@@ -41,6 +49,26 @@ impl Simulation {
             }
             Timer::Sample => self.sample(),
         }
+    }
+
+    /// Does what an application wants.
+    pub(super) fn obey(&mut self, index: u32) {
+        let mut orders = std::mem::take(&mut self.orders);
+        for order in orders.drain(..) {
+            match order {
+                Order::Wake(time) => self.timers.add(time, Timer::Application(index)),
+                Order::Write { flow, segments } => {
+                    let flow = flow as usize;
+                    match &mut self.network.flows[flow].source {
+                        Source::Windowed(sender) => sender.write(segments),
+                        Source::Numbered(sender) => sender.write(segments),
+                        Source::Idle(_) | Source::Bursts(_) => {}
+                    }
+                    self.send(flow, self.now);
+                }
+            }
+        }
+        self.orders = orders;
     }
 
     /// The retransmission timer is not moved at every acknowledgment: when it runs out it checks the deadline, and
@@ -67,7 +95,7 @@ impl Simulation {
     /// Calls a flow's controller at the time it asked for, if it still wants the call.
     fn alarm(&mut self, index: u32) {
         let flow = &mut self.network.flows[index as usize];
-        let Source::Windowed(sender) = &mut flow.source else { return };
+        let Some(sender) = flow.source.sender_mut() else { return };
         if flow.alarm_at != self.now {
             return;
         }

@@ -11,6 +11,7 @@ mod way;
 use longfat_scenario::Scenario;
 use longfat_units::{Span, Time};
 
+use crate::application::Order;
 use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
 use crate::feed;
@@ -38,6 +39,8 @@ pub struct Simulation {
     pub(crate) events: u64,
     pub(crate) series: Option<FlowSeries>,
     pub(crate) fates: Fates,
+    /// What an application wants done; empty in between.
+    orders: Vec<Order>,
 }
 
 /// What became of every data packet sent: for tests and for `longfat`'s own checks.
@@ -85,6 +88,9 @@ impl Simulation {
                 timers.add(time, Timer::Arrival(index as u32));
             }
         }
+        for (index, application) in network.applications.iter().enumerate() {
+            timers.add(application.first(), Timer::Application(index as u32));
+        }
         if scenario.warmup > Span::ZERO {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
@@ -102,6 +108,7 @@ impl Simulation {
             events: 0,
             series,
             fates: Fates::default(),
+            orders: Vec::new(),
             scenario: scenario.clone(),
             network,
         }
@@ -152,6 +159,10 @@ impl Simulation {
     pub fn finish(mut self) -> Recording {
         for port in &mut self.network.ports {
             port.settle(self.end);
+        }
+        for application in &mut self.network.applications {
+            let audience = self.network.audiences[application.group].as_mut();
+            application.finish(self.end, audience.expect("its group has one"));
         }
         let series = self.series.take();
         report::recording(&mut self.told(series))
@@ -209,6 +220,7 @@ impl Simulation {
             Slot::Home => self.come_home(slot),
             Slot::Wire(port) => self.go_on(slot, port as usize),
             Slot::Departure(port) => self.depart(slot, port as usize),
+            Slot::Release(port) => self.release(port as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
                 self.network.flows[flow as usize].outlet.pace_set = false;

@@ -38,9 +38,24 @@ impl Simulation {
                 }
                 self.discard_dropped(now, port);
             }
+            Arrived::Held(release) => {
+                if let Some(release) = release {
+                    self.heads.add(self.network.release_slot(port), release);
+                }
+            }
             Arrived::Dropped => self.discard(now, packet),
             Arrived::Corrupted(time) => self.corrupt(port, time, packet),
         }
+    }
+
+    /// The acknowledgments that a link has held join its queue.
+    pub(super) fn release(&mut self, port: usize) {
+        let Network { ports, groups, .. } = &mut self.network;
+        let departure = ports[port].release(self.now, groups, &mut self.hold);
+        if let Some(departure) = departure {
+            self.heads.add(self.network.departure_slot(port), departure);
+        }
+        self.discard_dropped(self.now, port);
     }
 
     /// Discards whatever the queue of a link has just dropped.
@@ -167,7 +182,7 @@ impl Simulation {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let quiet = self.quiet();
-        let mut flow = &mut self.network.flows[packet.flow as usize];
+        let flow = &mut self.network.flows[packet.flow as usize];
         let way = flow.way(ACK);
         if (packet.hop as usize) < way.ports.len() {
             return self.put_on_wire(port, time, packet);
@@ -181,11 +196,38 @@ impl Simulation {
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
         }
-        let (slot, before) = (flow.slots.back, flow.back.before);
+        if packet.flags.has(Flags::DESTROYED.with(Flags::AWAITED)) {
+            return self.arrive_watched(time, packet);
+        }
+        self.reach_receiver(time, packet);
+    }
+
+    /// Data reaches its receiver, but is destroyed, or an application waits for it.
+    #[inline(never)]
+    fn arrive_watched(&mut self, time: Time, packet: Packet) {
         if packet.flags.has(Flags::DESTROYED) {
+            let flow = &self.network.flows[packet.flow as usize];
+            let (slot, before) = (flow.slots.back, flow.back.before);
             self.put_overdue(packet.flow, time);
             return self.put(slot, time + before, packet);
         }
+        self.reach_receiver(time, packet);
+        let Network { flows, applications, audiences, .. } = &mut self.network;
+        let flow = &flows[packet.flow as usize];
+        let Some(index) = flow.application.filter(|_| time <= self.end) else { return };
+        let application = &mut applications[index as usize];
+        let audience = audiences[application.group].as_mut().expect("its group has one");
+        let expected = flow.receiver.expected();
+        application.hear(packet.flow, expected, time, audience, &mut self.orders);
+        self.obey(index);
+    }
+
+    /// Data reaches its receiver at `time`, which may be in the future.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    fn reach_receiver(&mut self, time: Time, packet: Packet) {
+        let mut flow = &mut self.network.flows[packet.flow as usize];
+        let (slot, before) = (flow.slots.back, flow.back.before);
         if time > self.end {
             self.fates.in_flight += 1;
             self.hold.release(packet.cargo());
@@ -205,7 +247,7 @@ impl Simulation {
             self.put(slot, time, ack);
         } else {
             flow.outlet.in_transit -= 1;
-            if let Some(until) = flow.receiver.delayed_until() {
+            if let Some(until) = flow.receiver.begins_to_wait() {
                 self.timers.add(until, Timer::DelayedAck(packet.flow));
             }
         }
@@ -262,6 +304,13 @@ impl Simulation {
                 sender.on_ack(time, &ack, cargo.as_ref());
                 self.send_windowed(index, time);
             }
+            Source::Numbered(sender) => {
+                if let Some(log) = flow.receiver.log() {
+                    sender.hear(log.read(ack.number));
+                }
+                sender.on_ack(time, &ack, cargo.as_ref());
+                self.send_other(index, time);
+            }
             Source::Bursts(sender) => {
                 sender.on_ack(time, &ack, None);
                 self.send_other(index, time);
@@ -276,7 +325,9 @@ impl Simulation {
     pub(super) fn send(&mut self, index: usize, now: Time) {
         match self.network.flows[index].source {
             Source::Windowed(_) => self.send_windowed(index, now),
-            Source::Bursts(_) | Source::Idle(_) => self.send_other(index, now),
+            Source::Numbered(_) | Source::Bursts(_) | Source::Idle(_) => {
+                self.send_other(index, now);
+            }
         }
     }
 
@@ -297,8 +348,20 @@ impl Simulation {
     fn send_other(&mut self, index: usize, now: Time) {
         let Network { flows, pipes, .. } = &mut self.network;
         let flow = &mut flows[index];
-        let Source::Bursts(sender) = &mut flow.source else { return };
-        flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
-        flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+        match &mut flow.source {
+            Source::Bursts(sender) => {
+                flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
+                flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+            }
+            Source::Numbered(sender) => {
+                flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
+                flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+                if sender.alarm() < flow.alarm_at {
+                    flow.alarm_at = sender.alarm();
+                    self.timers.add(flow.alarm_at, Timer::Alarm(index as u32));
+                }
+            }
+            Source::Windowed(_) | Source::Idle(_) => {}
+        }
     }
 }

@@ -12,12 +12,13 @@ use proptest::sample::{Index, select};
 /// Bursts on any link. They may have priorities where every queue respects them.
 const BLITZ: &str = "{ kind = \"blitz\", priorities = false }";
 
-/// A random scenario of up to three links in a chain, long flows and short ones.
+/// A random scenario of up to three links, long flows and short ones. Paths lie along a chain, or cross any of the
+/// links in any order and direction.
 pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     let links = prop::collection::vec(link(), 1..4);
     let flows = prop::collection::vec(flow(), 1..4);
     let traffic = prop::collection::vec(traffic(), 0..3);
-    (links, flows, traffic, 0_u64..1000, 0_u32..1000, 0..6).prop_map(
+    (links, flows, traffic, 0_u64..1000, 0_u32..1000, 0..8).prop_map(
         |(links, mut flows, mut traffic, seed, warmup, kind)| {
             if kind == 1 {
                 traffic.clear();
@@ -28,8 +29,10 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
             )];
             let delays: Vec<u32> = links.iter().map(|(delay, _)| *delay).collect();
             parts.extend(links.iter().enumerate().map(|(index, (_, text))| text.replace("NAME", &format!("l{index}"))));
-            for (index, (text, span, extra)) in flows.iter().chain(&traffic).enumerate() {
-                parts.push(placed(text, index, *span, *extra, &delays));
+            let is_mesh = kind > 5;
+            for (index, (text, place, extra)) in flows.iter().chain(&traffic).enumerate() {
+                let path = if is_mesh { place.through_mesh(&delays) } else { place.along_chain(&delays) };
+                parts.push(placed(text, index, &path, *extra, &delays));
             }
             let text = parts.join("\n");
             if kind > 0 {
@@ -43,9 +46,9 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
 
 /// The same path and round trip for all: the case in which links hear of acknowledgments early.
 fn make_alike(flows: &mut [GroupText]) {
-    let (_, span, extra) = flows[0];
-    for (text, its_span, its_extra) in flows {
-        (*its_span, *its_extra) = (span, extra);
+    let (_, place, extra) = flows[0].clone();
+    for (text, its_place, its_extra) in flows {
+        (*its_place, *its_extra) = (place.clone(), extra);
         *text = text
             .replace("reverse = true", "reverse = false")
             .replace("{ spread = [\"LEAST ms\", \"MOST ms\"] }", "\"MOST ms\"");
@@ -56,18 +59,17 @@ fn is_queue(line: &str) -> bool {
     line.starts_with("queue = ")
 }
 
-/// A group of flows with its place in the chain filled in: name, path, and a round trip that its links allow.
-fn placed(
-    text: &str,
-    index: usize,
-    (from, to): (Index, Index),
-    extra: u32,
-    delays: &[u32],
-) -> String {
-    let (a, b) = (from.index(delays.len()), to.index(delays.len()));
-    let path = a.min(b)..=a.max(b);
-    let least: u32 = delays[path.clone()].iter().map(|delay| 2 * delay).sum();
-    let names: Vec<String> = path.map(|link| format!("\"l{link}\"")).collect();
+/// A group of flows with its place filled in: name, path, and a round trip that its links allow.
+fn placed(text: &str, index: usize, path: &[(usize, bool)], extra: u32, delays: &[u32]) -> String {
+    let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
+    let name = |&(link, backwards): &(usize, bool)| {
+        if backwards {
+            format!("{{ link = \"l{link}\", reverse = true }}")
+        } else {
+            format!("\"l{link}\"")
+        }
+    };
+    let names: Vec<String> = path.iter().map(name).collect();
     text.replace("NAME", &format!("group{index}"))
         .replace("PATH", &names.join(", "))
         .replace("LEAST", &least.to_string())
@@ -135,6 +137,11 @@ fn impairment() -> impl Strategy<Value = String> {
         "reorder = { probability = 0.02, distance = \"20 ms\" }\n",
         "duplicate = 0.05\n",
         "policer = { rate = \"4 Mbit/s\", burst = \"10 kB\" }\n",
+        "shaper = { rate = \"3 Mbit/s\", burst = \"12 kB\" }\n",
+        "acknowledgments = { keep = \"newest\" }\n",
+        "acknowledgments = { keep = \"1/4\" }\n",
+        "acknowledgments = { hold = \"7 ms\" }\n",
+        "acknowledgments = { hold = \"30 ms\", keep = \"1/3\" }\n",
         "ecn = \"bleached\"\n",
         "burst_loss = { p = 0.01, r = 0.3 }\n",
         "burst_loss = { p = 0.2, r = 0.4, good = 0.01, bad = 0.4 }\n",
@@ -165,17 +172,70 @@ fn change() -> impl Strategy<Value = String> {
     prop_oneof![8 => change, 1 => Just("trace".to_string())]
 }
 
-/// A group's text without its place; where in the chain it lies; how much longer its round trip is than its links.
-type GroupText = (String, (Index, Index), u32);
+/// A group's text without its place; where it lies; how much longer its round trip is than its links.
+type GroupText = (String, Place, u32);
+
+/// Where a group lies: the ends of its path in a chain, and its path in a mesh.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    ends: (Index, Index),
+    mesh: Vec<(Index, bool)>,
+}
+
+impl Place {
+    fn along_chain(&self, delays: &[u32]) -> Vec<(usize, bool)> {
+        let (a, b) = (self.ends.0.index(delays.len()), self.ends.1.index(delays.len()));
+        (a.min(b)..=a.max(b)).map(|link| (link, false)).collect()
+    }
+
+    fn through_mesh(&self, delays: &[u32]) -> Vec<(usize, bool)> {
+        let mut path: Vec<(usize, bool)> = Vec::new();
+        for (link, backwards) in &self.mesh {
+            let link = link.index(delays.len());
+            if path.iter().all(|(crossed, _)| *crossed != link) {
+                path.push((link, *backwards));
+            }
+        }
+        path
+    }
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    (any::<(Index, Index)>(), prop::collection::vec(any::<(Index, bool)>(), 1..6))
+        .prop_map(|(ends, mesh)| Place { ends, mesh })
+}
 
 /// Every way of pacing; the first is the default.
-const PACINGS: [&str; 6] = [
+const PACINGS: [&str; 7] = [
     "\"controller\"",
     "\"none\"",
     "\"spread\"",
     "{ blocks = 2 }",
     "{ blocks = 5 }",
+    "{ loose_blocks = 3 }",
     "{ rate = \"300 /s\" }",
+];
+
+/// What may write the data of a flow.
+const APPLICATIONS: [&str; 8] = [
+    "{ kind = \"constant\", rate = \"2 Mbit/s\", write = \"2 packets\" }",
+    "{ kind = \"constant\", rate = \"900 kbit/s\", poisson = true }",
+    "{ kind = \"on-off\", rate = \"4 Mbit/s\", on = \"30 ms\", off = { pareto = { mean = \"40 ms\", shape = 1.5 } } }",
+    "{ kind = \"request-response\", request = \"2 kB\", response = { exponential = { mean = \"9 kB\" } } }",
+    "{ kind = \"request-response\", response = \"1 packets\", think = { exponential = \"20 ms\" } }",
+    "{ kind = \"web\", objects = { geometric = 5 }, object = { uniform = [\"1 kB\", \"20 kB\"] }, connections = 3 }",
+    "{ kind = \"video\", chunk = \"100 ms\", buffer = \"300 ms\", ladder = [\"500 kbit/s\", \"2 Mbit/s\", \"9 Mbit/s\"] }",
+    "{ kind = \"video\", chunk = \"60 ms\", rule = \"throughput\", ladder = [\"1 Mbit/s\", \"3 Mbit/s\"] }",
+];
+
+/// What receivers allow, where they do not allow everything.
+const RECEIVE_WINDOWS: [&str; 6] = [
+    "\"4 packets\"",
+    "\"auto\"",
+    "{ initial = \"2 packets\", most = \"300 packets\" }",
+    "{ kind = \"sender-tuned\", initial = \"2 packets\", most = \"300 packets\" }",
+    "{ kind = \"sender-tuned\", most = \"9 packets\" }",
+    "{ kind = \"fixed\", size = \"30 packets\", scale = 2 }",
 ];
 
 /// A controller as a value.
@@ -201,38 +261,58 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "fiber",
                 "blitz",
                 "anti-ecn",
+                "dctcp",
+                "prague",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
             ][..],
         ),
         select(vec![100_u32, 576, 1500, 9000]),
-        select(&["sack", "newreno", "reno", "rack"][..]),
+        select(&["sack", "newreno", "reno", "rack", "quic"][..]),
         any::<bool>(),
         select(&["standard", "limited", "hystart++"][..]),
         select(&PACINGS[..]),
         select(&["rfc6298", "linux"][..]),
         select(&["first", "each", "never"][..]),
+        of(select(&RECEIVE_WINDOWS[..])),
     );
-    let bounds = (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000));
-    (sender, bounds, any::<(bool, bool)>(), 1_u32..4, any::<(Index, Index)>(), 0_u32..40).prop_map(
-        |(sender, (size, most, access, start, stop), (reverse, jitter), count, span, extra)| {
-            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart) = sender;
+    let host = (
+        select(&["", "ack_every = 1\n", "ack_every = 5\nack_delay = \"25 ms\"\n"][..]),
+        select(&["", "", "send_quantum = 3\n", "send_quantum = \"2 ms\"\n"][..]),
+        select(&["none", "none", "rfc5681", "rfc2861", "rfc7661"][..]),
+        select(&["", "", "careful_resume = { window = 150, rtt = \"60 ms\" }\n"][..]),
+    );
+    let application = of(select(APPLICATIONS.to_vec()));
+    let bounds =
+        (of(1_u32..300), of(1_u32..30), of(5_u32..50), 0_u32..500, of(600_u32..2000), application);
+    let sender = (sender, host);
+    (sender, bounds, any::<[bool; 3]>(), 1_u32..4, place(), 0_u32..40).prop_map(
+        |(sender, (size, most, access, start, stop, application), [reverse, jitter, counts], count, span, extra)| {
+            let (sender, (acks, quantum, validation, resume)) = sender;
+            let (control, packet, recovery, delayed, slow_start, pacing, estimator, restart, allowed) = sender;
+            let allowed = allowed.filter(|_| control != "blitz" && recovery != "quic");
             // A burst leaves at the access rate, whatever the flow would like.
             let pacing = if control == "blitz" { PACINGS[0] } else { pacing };
             let access = access.or((control == "blitz").then_some(25));
+            let application = application.filter(|_| control != "blitz");
+            let size = size.filter(|_| application.is_none());
             let control = written(control);
             let mut text = format!(
                 "[[flow]]\nname = \"NAME\"\ncontrol = {control}\ncount = {count}\npath = [PATH]\nreverse = {reverse}\n\
                  rtt = {{ spread = [\"LEAST ms\", \"MOST ms\"] }}\nstart = {{ uniform = [\"0 ms\", \"{start} ms\"] }}\n\
                  packet = \"{packet} B\"\nrecovery = \"{recovery}\"\ndelayed_ack = {delayed}\n\
                  slow_start = \"{slow_start}\"\npacing = {pacing}\n\
-                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n"
+                 rto_estimator = \"{estimator}\"\nrto_restart = \"{restart}\"\n\
+                 window_validation = \"{validation}\"\n{acks}{quantum}{resume}"
             );
             let optional = [
                 size.map(|size| format!("size = \"{size} packets\"\n")),
                 most.map(|most| format!("max_window = {most}\n")),
+                allowed.map(|window| format!("receive_window = {window}\n")),
                 access.map(|access| format!("access = \"{access} Mbit/s\"\n")),
                 stop.map(|stop| format!("stop = \"{stop} ms\"\n")),
+                application.map(|application| format!("application = {application}\n")),
                 jitter.then(|| "host_jitter = \"25 ns\"\n".into()),
+                counts.then(|| "ecn_feedback = \"accurate\"\n".into()),
             ];
             text.extend(optional.into_iter().flatten());
             (text, span, extra)
@@ -253,9 +333,19 @@ fn traffic() -> impl Strategy<Value = GroupText> {
         select(sizes.to_vec()),
         of(1_u32..50),
     );
-    (what, any::<bool>(), any::<(Index, Index)>(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
+    (what, any::<bool>(), place(), 0_u32..40).prop_map(|(what, reverse, span, extra)| {
         let (control, rate, size, count) = what;
         let control = written(control);
+        if count.is_some_and(|count| count % 8 == 7) {
+            let list = (0..60).map(|index| format!("{} {}", index * 7 % 50, index * 997 % 30_000 + 1));
+            let list = list.collect::<Vec<_>>().join(",");
+            let text = format!(
+                "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\npath = [PATH]\n\
+                 reverse = {reverse}\nrtt = \"MOST ms\"\n\
+                 replay = {{ tick = \"1 ms\", kinds = [{{ control = \"reno\" }}], list = \"{list},0 9000 1\" }}\n"
+            );
+            return (text, span, extra);
+        }
         let count = count.map_or(String::new(), |count| format!("count = {count}\n"));
         let text = format!(
             "[[traffic]]\nname = \"NAME\"\ncontrol = {control}\naccess = \"30 Mbit/s\"\n\

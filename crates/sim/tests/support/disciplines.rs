@@ -7,6 +7,8 @@ pub(crate) fn acting(name: &str) -> String {
         "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
         "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
         "codel" => "target = \"4 ms\", interval = \"30 ms\"",
+        "dualpi2" => "target = \"4 ms\", interval = \"2 ms\"",
+        "step" => "threshold = \"0.2 buffer\"",
         "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
         _ => return format!("\"{name}\""),
     };

@@ -1,11 +1,13 @@
 //! Release times, checked by hand: round trips of 100 ms, and a wire with no transmission time.
 
 use longfat_control::{Pacing, Start};
-use longfat_scenario::Recovery;
+use longfat_scenario::{Recovery, SendQuantum};
 use longfat_units::{Segments, Span, Time};
 
 use super::super::pacing::Pacer;
-use super::{Dialogue, RTT};
+use super::super::{SenderConfig, Sends};
+use super::{Dialogue, RTT, config};
+use crate::packet::Flags;
 
 /// How many segments left in each millisecond, from millisecond `from` on.
 fn departures(dialogue: &Dialogue, from: u64) -> Vec<(u64, usize)> {
@@ -131,7 +133,7 @@ fn the_scenario_decides_over_the_controller() {
 /// A block that the window held back for longer than its share of the round trip delays nothing, and earns no credit.
 #[test]
 fn a_late_block_neither_waits_nor_catches_up() {
-    let mut pacer = Pacer::new();
+    let mut pacer = Pacer::new(None, 1000);
     pacer.set(Pacing::Blocks(2));
     let mut leave = |at| pacer.leave(millis(at), true, 4.0, 4, RTT);
     // Blocks of two, the first from 0 to 80 ms: the second begins at once, and counts from its own first packet.
@@ -142,9 +144,37 @@ fn a_late_block_neither_waits_nor_catches_up() {
     assert!(pacer.holds(millis(139)) && !pacer.holds(millis(140)));
 }
 
+/// The wait of a loose block is that of the acknowledgment which completed it: the next one ends it. A block that began
+/// at 2 ms instead of 50 is due to end at 100.
+#[test]
+fn an_acknowledgment_lets_a_loose_block_begin() {
+    let mut pacer = Pacer::new(None, 1000);
+    pacer.set(Pacing::LooseBlocks(2));
+    pacer.leave(millis(0), true, 4.0, 4, RTT);
+    pacer.leave(millis(1), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(1)) && pacer.until() == millis(50));
+    assert!(!pacer.holds(millis(2)));
+    pacer.leave(millis(2), true, 4.0, 4, RTT);
+    pacer.leave(millis(3), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(3)) && pacer.until() == millis(100));
+    // Congestion sets the figure's `time_0` to now.
+    pacer.congestion();
+    pacer.leave(millis(10), true, 4.0, 4, RTT);
+    pacer.leave(millis(10), true, 4.0, 4, RTT);
+    assert!(pacer.holds(millis(10)) && pacer.until() == millis(60));
+}
+
+/// Twenty acknowledgments of one instant count as one: the second block waits, as a held one does.
+#[test]
+fn a_loose_block_waits_where_no_acknowledgment_comes() {
+    let mut dialogue = Dialogue::paced(&avoiding(20.0), Pacing::LooseBlocks(2), 10_000, &[]);
+    dialogue.run(Span::from_millis(199));
+    assert_eq!(departures(&dialogue, 100), [(100, 10), (150, 10)]);
+}
+
 #[test]
 fn repairs_belong_to_no_block_and_congestion_ends_it() {
-    let mut pacer = Pacer::new();
+    let mut pacer = Pacer::new(None, 1000);
     pacer.set(Pacing::Blocks(2));
     pacer.leave(millis(0), true, 4.0, 4, RTT);
     pacer.leave(millis(1), false, 4.0, 4, RTT);
@@ -159,4 +189,92 @@ fn repairs_belong_to_no_block_and_congestion_ends_it() {
     assert!(pacer.holds(millis(52)) && !pacer.holds(millis(53)));
     pacer.set(Pacing::Unpaced);
     assert!(!pacer.holds(millis(10)), "switched off, nothing waits");
+}
+
+/// When each of `count` packets leaves that are sent as soon as this pacer lets them, in milliseconds.
+fn grouped(quantum: SendQuantum, rate: f64, count: usize) -> Vec<u64> {
+    let mut pacer = Pacer::new(Some(quantum), 1000);
+    pacer.set(Pacing::Rate(rate));
+    let mut now = Time::ZERO;
+    let one = || {
+        now = now.max(pacer.until());
+        pacer.leave(now, true, 100.0, 100, RTT);
+        now.0 / 1_000_000_000
+    };
+    std::iter::repeat_with(one).take(count).collect()
+}
+
+#[test]
+fn a_quantum_leaves_at_once_and_the_next_when_it_is_over() {
+    // 1000 packets per second in groups of four: one group every 4 ms.
+    let four = grouped(SendQuantum::Packets(4), 1000.0, 12);
+    assert_eq!(four, [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8]);
+    // What leaves in 3.5 ms, in whole packets: three.
+    let time = SendQuantum::Time(Span(3_500_000_000));
+    assert_eq!(grouped(time, 1000.0, 7), [0, 0, 0, 3, 3, 3, 6]);
+    // Never less than two: at 100 packets per second one would take 10 ms.
+    assert_eq!(grouped(time, 100.0, 5), [0, 0, 20, 20, 40]);
+    // Nor more than 64 kB, 65 packets of 1000 bytes: 1 ms would be 100 of them at 10⁵ per second.
+    let many = grouped(SendQuantum::Time(Span::from_millis(1)), 1e5, 200);
+    let first = many.iter().filter(|&&at| at == 0).count();
+    assert_eq!(first, 2 * 65, "at 0 and at 0.65 ms");
+}
+
+#[test]
+fn what_a_group_has_missed_is_not_made_up_for() {
+    // Groups of four at 1000 packets per second. Two leave at 0; the window lets the others go at 1 and 9 ms. The first
+    // three have had their time at 3 ms, so the fourth begins a group of its own, of which three more leave at 9 ms.
+    let mut pacer = Pacer::new(Some(SendQuantum::Packets(4)), 1000);
+    pacer.set(Pacing::Rate(1000.0));
+    let mut leave = |at| {
+        assert!(!pacer.holds(millis(at)), "at {at} ms");
+        pacer.leave(millis(at), true, 100.0, 100, RTT);
+    };
+    [0, 0, 1, 9, 9, 9, 9].into_iter().for_each(&mut leave);
+    assert!(pacer.holds(millis(12)) && !pacer.holds(millis(13)));
+}
+
+#[test]
+fn a_window_in_groups_has_the_rate_of_an_even_spread() {
+    // Five at a time. In the second round trip the acknowledgments, all at 100 ms, raise the window of 20 to 20.98: four
+    // groups, five times 100/20.98 ms apart, or a little more while the first five are still on their way.
+    let config = SenderConfig {
+        send_quantum: Some(SendQuantum::Packets(5)),
+        ..config(Recovery::Sack, Some(Pacing::Spread { gain: 1.0 }), 10_000)
+    };
+    let mut dialogue = Dialogue::of("reno", &avoiding(20.0), config, &[]);
+    dialogue.run(Span::from_millis(199));
+    let at: Vec<(u64, usize)> = departures(&dialogue, 100);
+    assert_eq!(at, [(100, 5), (124, 5), (148, 5), (172, 5)]);
+}
+
+#[test]
+fn a_recovery_that_ends_while_its_retransmission_waits_repeats_nothing() {
+    // A hundred segments, a few milliseconds apart. Just after one has left, three duplicates call for the segment they
+    // name; it waits for its turn, and before that everything in flight is acknowledged: it was only late.
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let spread = Some(Pacing::Spread { gain: 1.0 });
+        let mut dialogue = Dialogue::starting("reno", &avoiding(20.0), recovery, spread, 100, &[]);
+        let mut until = Span::from_millis(250);
+        dialogue.run(until);
+        while dialogue.log.last().map(|sent| sent.0) != Some(dialogue.now.0 / 1_000_000_000) {
+            until += Span::from_millis(1);
+            dialogue.run(until);
+        }
+        let (now, sender) = (dialogue.now, &mut dialogue.sender);
+        let (_, mut ack) = dialogue.acks.pop_back().expect("something is in flight");
+        ack.sent = Time(now.0 - RTT.0);
+        let all = ack.number;
+        ack.number = sender.unacknowledged;
+        for _ in 0..3 {
+            sender.on_ack(now, &ack, None);
+        }
+        assert!(sender.poll(now).is_none() && sender.fast_retransmit);
+        ack.number = all;
+        sender.on_ack(now, &ack, None);
+        assert!(sender.is_open() && sender.in_flight() == 0);
+        let next = sender.poll(now + RTT).expect("there is more to send");
+        assert!(!next.flags.has(Flags::RETRANSMISSION), "{recovery:?} repeats {}", next.number);
+        assert_eq!(next.number, all);
+    }
 }

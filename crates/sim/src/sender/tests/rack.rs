@@ -61,7 +61,7 @@ impl Wire {
         let intervals =
             Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
         let segments = config.segments;
-        let receiver = Receiver::new(segments, true, false, Echo::UntilAnswered, &intervals);
+        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &intervals);
         let mut wire = Self {
             sender: Sender::new(config, control, Time::ZERO),
             receiver: receiver.telling_duplicates(true),
@@ -295,7 +295,7 @@ fn reductions_after_a_probe(lost: &[u64], late: &[(u64, u64)]) -> u64 {
     wire.run(450);
     assert_eq!(wire.retransmissions(), [(300, 9)]);
     assert!(wire.sender.is_done());
-    wire.sender.limit = 20;
+    (wire.sender.limit, wire.sender.sendable) = (20, 20);
     wire.send();
     wire.run(60_000);
     assert!(wire.sender.is_done());

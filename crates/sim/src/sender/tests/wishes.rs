@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Sent, Wants};
 use longfat_units::{Segments, Span, Time};
 
-use super::super::{Sender, Sends};
+use super::super::{Sender, SenderConfig, Sends};
 use super::{Dialogue, config};
 use longfat_scenario::Recovery;
 
@@ -173,6 +173,35 @@ fn marks_are_told_with_every_echo_and_answered_once_per_window() {
     assert_eq!(marked, [vec![0; 10], vec![1; 10]].concat());
     assert_eq!(told.congestion.len(), 1);
     assert_eq!((told.congestion[0].cause, millis(told.congestion[0].now)), (Cause::Mark, 200));
+}
+
+#[test]
+fn counted_marks_are_told_one_by_one_even_if_acknowledgments_are_lost() {
+    let told = Arc::new(Mutex::new(Told::default()));
+    let control = Recorder {
+        window: 10.0,
+        wants: Wants::NOTHING,
+        pacing: Pacing::Unpaced,
+        alarm: Time::NEVER,
+        told: Arc::clone(&told),
+    };
+    let config = SenderConfig { counts_marks: true, ..config(Recovery::Sack, None, 1000) };
+    let sender = Sender::new(config, Box::new(control), Time::ZERO);
+    let mut dialogue = Dialogue::between(sender, Some(1000), true, &[12]);
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(150));
+    // The second window, 10 to 19: 12 is lost, the others are marked. The acknowledgment of 10 passes that of 11, which
+    // is then no news; that of 15 is lost, and its mark comes with the next.
+    dialogue.acks.make_contiguous().swap(0, 1);
+    let (at, _) = dialogue.acks[0];
+    dialogue.acks.iter_mut().for_each(|(time, _)| *time = at);
+    let lost = dialogue.acks.remove(4).expect("there are nine");
+    dialogue.hold.release(lost.1.cargo());
+    dialogue.run(Span::from_millis(250));
+    let told = told.lock().expect("one thread");
+    let marked: Vec<u64> = told.feedback[10..].iter().map(|it| it.marked).collect();
+    assert_eq!(marked, [2, 1, 1, 2, 1, 1, 1]);
+    assert_eq!(told.congestion.len(), 1, "one reaction per window, to the marks or to the loss");
 }
 
 #[test]

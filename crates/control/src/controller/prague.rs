@@ -1,0 +1,249 @@
+//! Prague: DCTCP made fit for the Internet.
+//!
+//! K. De Schepper, O. Tilmans, B. Briscoe, V. Goel, "Prague Congestion Control", draft-briscoe-iccrg-prague-congestion-
+//! control; what it must do is in K. De Schepper, B. Briscoe, RFC 9331, section 4.3, 2023.
+//!
+//! DCTCP keeps queues near zero, but it cannot share a link with anything else, and its rate falls with the square of
+//! the round trip where queues no longer hide it: a flow of 1 ms would take all from one of 100 ms. Prague is DCTCP with
+//! ECT(1) on its data, so that routers can tell it apart (`queue = "dualpi2"`), with pacing, and as unfair between round
+//! trips as flows are that all wait in the queues of today:
+//!
+//! ```text
+//!     R_v = max(R, 25 ms)          once a flow is no longer short, `rounds` round trips after slow start; R before
+//!     each R_v                     α ← (1 - g) α + g M/N,   M of the N segments acknowledged in it were marked
+//!     each acknowledged segment    w ← w + (R/R_v)²/w
+//!     a marked segment             w ← w (1 - α/2),         at most once per R_v
+//!     a loss                       w ← w/2,                 at most once per window
+//! ```
+//!
+//! Rates w/R then grow by `1/R_v²` per second and fall by α/2 per `R_v`, which no longer depends on R below 25 ms. In
+//! equilibrium two segments of each `R_v` carry a mark, at any rate (RFC 9331, section 4.3: the signals per round trip must
+//! not become rare as rates grow).
+//!
+//! | parameter      | default | source |
+//! |----------------|---------|--------|
+//! | `g`            | 1/16    | as DCTCP |
+//! | `least_rtt`    | 25 ms   | the draft, section 2.4.4 |
+//! | `rounds`       | 500     | the draft: round trips before flows of short ones slow down |
+//!
+//! How the rest of RFC 9331, section 4.3, is met:
+//!
+//! - *Accurate ECN feedback*: the host counts marks.
+//! - *Coexistence under loss*: a loss is answered as by Reno.
+//! - *Windows below two segments*: the window goes down to 1/16, paced, since the host sends whole segments.
+//!
+//! Deviations: an acknowledgment that reports a mark adds nothing, rather than for the segments that had none. A router
+//! that marks ECT(1) as it would ECT(0) is not detected, so on a link with classic marks Prague takes from the others
+//! (RFC 9331 leaves it to operators). Slow start ends at the first mark, with α = 1. After a loss growth is Reno's, not
+//! CUBIC's.
+//!
+//! Domain: links with `dualpi2` or `step`. Its data paced, a flow needs a queue of hardly more than a segment.
+//!
+//! Promised, held in `tests/theory/prague.rs`: two marks per round trip at every rate; equal rates below 25 ms; windows
+//! below one.
+
+use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{Segments, Span, Time};
+
+use super::dctcp::{MarkedShare, gain};
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::{
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path,
+    Probe, Promises, Ramp, Sending, Start, Wants,
+};
+
+/// Prague's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("prague", build)
+        .title("Prague: DCTCP for the Internet, paced and less dependent on round trips")
+        .source("draft-briscoe-iccrg-prague-congestion-control; RFC 9331")
+        .parameters([
+            gain(),
+            Parameter::span(
+                "least_rtt",
+                "25 ms",
+                "round trips below this behave as if they were as long",
+            ),
+            Parameter::count(
+                "rounds",
+                500,
+                0,
+                1_000_000,
+                "round trips after slow start before they do",
+            ),
+        ])
+}
+
+fn build(settings: &Settings, start: &Start) -> Sending {
+    Sending::Windowed(Box::new(Prague::new(settings, start)))
+}
+
+/// The least window after marks; below one it is a matter of pacing alone.
+const LEAST: f64 = 1.0 / 16.0;
+
+/// One flow under Prague.
+#[derive(Clone, Debug)]
+pub struct Prague {
+    window: f64,
+    ramp: Ramp,
+    share: MarkedShare,
+    /// When the current `R_v` began.
+    since: Time,
+    /// When marks were last answered.
+    answered: Option<Time>,
+    /// Round trips in congestion avoidance.
+    rounds: u64,
+    rtt: Span,
+
+    least_rtt: Span,
+    rounds_before: u64,
+}
+
+impl Prague {
+    /// A flow with the parameters of a scenario that begins as `start` says.
+    pub fn new(settings: &Settings, start: &Start) -> Self {
+        Self {
+            window: first_window(start.window),
+            ramp: Ramp::new(start),
+            share: MarkedShare::new(settings.number("g")),
+            since: Time::ZERO,
+            answered: None,
+            rounds: 0,
+            rtt: start.round_trip.unwrap_or(Span::ZERO),
+            least_rtt: settings.span("least_rtt"),
+            rounds_before: settings.number("rounds") as u64,
+        }
+    }
+
+    /// `R_v`
+    #[inline]
+    fn virtual_rtt(&self, rtt: Span) -> Span {
+        if self.rounds < self.rounds_before { rtt } else { rtt.max(self.least_rtt) }
+    }
+
+    /// Slow start, which a window that marks took below one segment does not begin again.
+    #[inline]
+    fn rises(&self) -> bool {
+        self.window >= 1.0 && self.ramp.holds(self.window)
+    }
+
+    /// Segments that a round trip adds.
+    #[inline]
+    fn per_round(&self, rtt: Span) -> f64 {
+        let rest = self.virtual_rtt(rtt);
+        if rest == rtt {
+            return 1.0;
+        }
+        let ratio = rtt.0 as f64 / rest.0 as f64;
+        ratio * ratio
+    }
+
+    fn fall_to(&mut self, window: f64) {
+        self.ramp.leave(window.max(1.0));
+        self.window = window.min(self.window);
+    }
+}
+
+/// The beginning of the next `R_v`, of this `length`, that `now` lies in or shortly after. Round trips end where they end:
+/// what one is late the next is shorter, so that the mean length is right.
+fn next(since: Time, length: Span, now: Time) -> Time {
+    Time(since.0.saturating_add(length.0)).max(Time(now.0.saturating_sub(length.0)))
+}
+
+impl CongestionControl for Prague {
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        self.rtt = path.rtt;
+        self.share.count(feedback);
+        if feedback.round_starts {
+            self.rounds += u64::from(!self.rises());
+            let length = self.virtual_rtt(path.rtt);
+            if feedback.now.since(self.since) >= length {
+                self.share.end_round();
+                self.since = next(self.since, length, feedback.now);
+            }
+        }
+        if feedback.is_congested() {
+            return;
+        }
+        if self.ramp.watches() {
+            self.ramp.watch(feedback, self.window);
+        }
+        if !feedback.limited.may_grow() {
+            return;
+        }
+        let mut acked = feedback.acked;
+        while acked > 0 && self.rises() {
+            self.window = self.ramp.rise(self.window, 1.0);
+            acked -= 1;
+        }
+        if acked > 0 {
+            let step = self.per_round(path.rtt);
+            for _ in 0..acked {
+                self.window = (self.window + step / self.window.max(1.0)).min(CEILING);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, path: &Path) {
+        match event.cause {
+            Cause::Mark => {
+                let (now, length) = (event.now, self.virtual_rtt(path.rtt));
+                if self.answered.is_none_or(|then| now.since(then) >= length) {
+                    self.answered = Some(self.answered.map_or(now, |then| next(then, length, now)));
+                    self.fall_to((self.window * (1.0 - self.share.alpha / 2.0)).max(LEAST));
+                }
+            }
+            Cause::Loss => self.fall_to((self.window / 2.0).max(FLOOR)),
+            Cause::Timeout => {
+                if !event.again {
+                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
+                }
+                self.window = AFTER_TIMEOUT;
+            }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
+        }
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.window.max(1.0))
+    }
+
+    fn pacing(&self) -> Pacing {
+        if self.rises() {
+            Pacing::Spread { gain: 2.0 }
+        } else if self.window < 1.0 && self.rtt > Span::ZERO {
+            Pacing::Rate(self.window / self.rtt.seconds())
+        } else {
+            Pacing::Spread { gain: 1.0 }
+        }
+    }
+
+    fn threshold(&self) -> Option<Segments> {
+        self.ramp.threshold()
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { pacing: true, ..Wants::NOTHING }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { ecn: true, accurate_ecn: true, ect1: true, ..Needs::NONE }
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { any_batching: false, additive: true }
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        probe.value("alpha", self.share.alpha);
+        probe.value("fraction", self.window);
+    }
+}

@@ -1,0 +1,61 @@
+//! The draft of Prague, and RFC 9331.
+
+use longfat_control::{Cause, Feedback};
+use longfat_units::Span;
+use longfat_units::parameter::Setting;
+
+use crate::dctcp::marked_rounds;
+use crate::drive::{ClockedFlow, assert_near};
+
+/// The mean window with every `every`-th segment marked, `rounds` round trips after the start.
+fn settled(millis: u64, every: u64) -> f64 {
+    let changes = [("rounds", Setting::Count(0))];
+    let mut flow =
+        ClockedFlow::new("prague", &changes, every as f64).with_rtt(Span::from_millis(millis));
+    let mut count = 0;
+    marked_rounds(&mut flow, every, 5000, &mut count);
+    marked_rounds(&mut flow, every, 5000, &mut count)
+}
+
+/// RFC 9331, section 4.3: marks do not become rare as rates grow.
+#[test]
+fn two_marks_per_round_trip_at_any_rate() {
+    for every in [25, 100, 400] {
+        assert_near(settled(50, every), 2.0 * (every - 1) as f64, 0.05, &format!("1 in {every}"));
+    }
+}
+
+/// Below 25 ms the rate no longer depends on the round trip: w/R is the same, so that w is proportional to R.
+#[test]
+fn short_round_trips_bring_nothing() {
+    let per_ms = |millis| settled(millis, 200) / millis as f64;
+    let expected = per_ms(25);
+    for millis in [5, 10, 20] {
+        assert_near(per_ms(millis), expected, 0.1, &format!("{millis} ms"));
+    }
+}
+
+/// For the first rounds a flow of 5 ms is as fast as DCTCP.
+#[test]
+fn a_young_flow_is_not_slowed_down() {
+    let mut flow = ClockedFlow::new("prague", &[], 100.0).with_rtt(Span::from_millis(5));
+    marked_rounds(&mut flow, u64::MAX, 400, &mut 0);
+    assert_near(flow.window(), 500.0, 0.01, "a segment per round trip");
+    marked_rounds(&mut flow, u64::MAX, 100, &mut 0);
+    let before = flow.window();
+    marked_rounds(&mut flow, u64::MAX, 100, &mut 0);
+    assert_near(flow.window() - before, 4.0, 0.05, "a twenty-fifth of it from then on");
+}
+
+/// Marked all the time it goes below one segment per round trip: one in sixteen at the least.
+#[test]
+fn windows_below_one_segment_are_paced() {
+    let mut flow = ClockedFlow::new("prague", &[], 8.0);
+    for _ in 0..20 {
+        flow.congestion(Cause::Mark);
+        flow.pass_round_trip();
+        flow.ack_with(|ack| Feedback { marked: 1, ..ack });
+    }
+    assert_eq!(flow.window(), 1.0);
+    assert_near(flow.rate().expect("it is paced"), 10.0 / 16.0, 1e-9, "segments per second");
+}

@@ -1,0 +1,141 @@
+//! DualPI2, by traces worked out from the pseudo-code of RFC 9332, appendix A.
+
+mod support;
+
+use longfat_queue::discipline::dualpi2::discipline;
+use longfat_queue::{Capacity, Site};
+use longfat_units::parameter::Setting as Value;
+use longfat_units::{Ecn, Span, Time};
+
+use support::{Change, FreeLink, PACKET, changed, close, observed_in, site};
+
+fn port(changes: &[Change]) -> FreeLink {
+    let settings = changed(&discipline(), "packets", changes);
+    let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+    assert_eq!((discipline().check)(&settings, &site), Ok(()));
+    FreeLink::new(
+        (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded),
+        Capacity::Unbounded,
+        1,
+    )
+}
+
+fn us(time: u64) -> Time {
+    Time(time * 1_000_000)
+}
+
+fn arrive(port: &mut FreeLink, at: u64, ecn: Ecn, packets: usize) {
+    for _ in 0..packets {
+        port.arrive(us(at), PACKET, ecn);
+    }
+}
+
+fn sent(port: &FreeLink) -> Vec<u32> {
+    port.books().sent.iter().map(|item| item.id).collect()
+}
+
+/// 0 is in service. 1 to 3 cannot ask for low latency; 4 to 6 do, by ECT(1) or a mark from elsewhere.
+#[test]
+fn those_that_ask_for_low_latency_go_first() {
+    let mut port = port(&[]);
+    let fields = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::Ce, Ecn::Ect1];
+    for ecn in fields {
+        port.arrive(us(0), PACKET, ecn);
+    }
+    (1..=6).for_each(|at| port.depart(us(at)));
+    assert_eq!(sent(&port), [0, 4, 5, 6, 1, 2, 3]);
+}
+
+/// Marks from 0.8 ms of waiting to 1.2 ms: at 0.9, 1.0, 1.1 and 1.2 ms the probabilities are 1/4, 1/2, 3/4 and 1, whose
+/// sums are 0.25, 0.75, 1.5 - 1, 1.5 - 1. What waits for longer is always marked, unless it is the last.
+#[test]
+fn the_ramp_marks_what_has_waited() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::Ect1, 10);
+    (7..=15).for_each(|at| port.depart(us(100 * at)));
+    assert_eq!(port.books().marked, [5, 6, 7, 8]);
+    assert_eq!(sent(&port).len(), 10);
+}
+
+/// The first packet has waited for 16 ms at the first look and for 32 ms at the second:
+///
+/// ```text
+///     p' = 0.16 (0.016 - 0.015) + 3.2 · 0.016 = 0.05136
+///     p' + 0.16 (0.032 - 0.015) + 3.2 · 0.016 = 0.10528
+/// ```
+#[test]
+fn the_controller_by_hand() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::Ect0, 3);
+    port.depart(us(31_999));
+    close(observed_in(port.queue())["base_probability"], 0.05136);
+    port.depart(us(32_000));
+    close(observed_in(port.queue())["base_probability"], 0.10528);
+    close(observed_in(port.queue())["classic_probability"], 0.10528 * 0.10528);
+}
+
+/// A standing queue: p' = 0.05136 from 16 ms on, 0.10528 from 32 ms, 0.16176 from 48 ms. A thousand packets of each kind
+/// leave between two looks.
+#[test]
+fn the_square_for_one_queue_and_twice_the_root_for_the_other() {
+    for (ecn, share) in [(Ecn::Ect0, 0.10528 * 0.10528), (Ecn::Ect1, 2.0 * 0.10528)] {
+        // Without the ramp, which is not what this is about.
+        let never = [
+            ("ramp_from", Value::Span(Span::from_seconds(1))),
+            ("ramp_to", Value::Span(Span::from_seconds(1))),
+        ];
+        let mut port = port(&never);
+        arrive(&mut port, 0, ecn, 5000);
+        (32_000..33_000).for_each(|at| port.depart(us(at)));
+        let marked = port.books().marked.len() as f64;
+        assert!((marked - 1000.0 * share).abs() <= 1.0, "{ecn:?}: {marked}");
+        assert!(port.books().dropped.is_empty());
+    }
+}
+
+/// What cannot be marked is dropped, at the same instants.
+#[test]
+fn what_cannot_be_marked_is_dropped() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::NotEct, 5000);
+    (32_000..33_000).for_each(|at| port.depart(us(at)));
+    assert_eq!((port.books().dropped.len(), port.books().marked.len()), (11, 0));
+}
+
+/// After seconds of waiting p' is 1: both queues drop everything, whatever it can carry, until the last packet is gone.
+#[test]
+fn in_overload_marks_become_drops() {
+    for ecn in [Ecn::Ect0, Ecn::Ect1] {
+        let mut port = port(&[]);
+        arrive(&mut port, 0, ecn, 100);
+        port.depart(us(5_000_000));
+        let (dropped, marked) = (port.books().dropped.len(), port.books().marked.len());
+        // The sum has to exceed one, which the first does not make it do.
+        assert_eq!(dropped + sent(&port).len(), 2 - 1 + dropped + 1, "{ecn:?}");
+        assert_eq!(marked, usize::from(ecn == Ecn::Ect1), "{ecn:?}: the one that leaves");
+        port.depart(us(5_000_000));
+        assert_eq!(port.books().dropped.len(), 98, "{ecn:?}");
+    }
+}
+
+/// Both queues are full: one byte in sixteen is for the classic one.
+#[test]
+fn the_classic_queue_does_not_starve() {
+    let mut port = port(&[]);
+    for _ in 0..4000 {
+        port.arrive(us(0), PACKET, Ecn::Ect0);
+        port.arrive(us(0), PACKET, Ecn::Ect1);
+    }
+    (0..1600).for_each(|_| port.depart(us(0)));
+    let classic = port.books().sent.iter().filter(|item| item.ecn == Ecn::Ect0).count();
+    assert!((99..=101).contains(&classic), "{classic} of 1600");
+}
+
+/// A link that stands still for a day: p' is at its most, and is found without looking five million times.
+#[test]
+fn a_day_without_a_departure() {
+    let mut port = port(&[("interval", Value::Span(Span(100_000_000)))]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    port.depart(us(86_400_000_000));
+    close(observed_in(port.queue())["base_probability"], 1.0);
+}

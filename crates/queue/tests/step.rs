@@ -1,0 +1,39 @@
+//! Step marking: where it begins, and what becomes of packets that cannot be marked.
+
+mod support;
+
+use longfat_queue::discipline::step::discipline;
+use longfat_queue::{Arrival, Verdict};
+use longfat_units::Ecn;
+use longfat_units::parameter::Setting as Value;
+
+use support::{behind, chance, changed, policy, site};
+
+fn verdict(threshold: f64, drop: bool, waiting: u64, ecn: Ecn) -> Verdict {
+    let ours = [("threshold", Value::Length(threshold)), ("drop", Value::Flag(drop))];
+    let settings = changed(&discipline(), "packets", &ours);
+    let mut policy = policy(&discipline(), &settings, &site("packets"));
+    policy.on_arrival(&Arrival { ecn, ..behind(waiting) }, &mut chance(1))
+}
+
+#[test]
+fn marks_begin_right_above_the_threshold() {
+    assert_eq!(verdict(65.0, false, 65, Ecn::Ect0), Verdict::Keep);
+    assert_eq!(verdict(65.0, false, 66, Ecn::Ect0), Verdict::Mark);
+    assert_eq!(verdict(0.0, false, 0, Ecn::Ect1), Verdict::Keep);
+    assert_eq!(verdict(0.0, false, 1, Ecn::Ect1), Verdict::Mark);
+}
+
+#[test]
+fn what_cannot_be_marked_is_kept_or_dropped() {
+    assert_eq!(verdict(65.0, false, 900, Ecn::NotEct), Verdict::Keep);
+    assert_eq!(verdict(65.0, true, 900, Ecn::NotEct), Verdict::Drop);
+    assert_eq!(verdict(65.0, true, 65, Ecn::NotEct), Verdict::Keep);
+}
+
+#[test]
+fn a_threshold_beyond_the_buffer_is_refused() {
+    let settings = changed(&discipline(), "packets", &[("threshold", Value::Length(1001.0))]);
+    let refusal = (discipline().check)(&settings, &site("packets")).expect_err("never reached");
+    assert_eq!(refusal.0, "threshold");
+}

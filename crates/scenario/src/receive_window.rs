@@ -1,0 +1,256 @@
+//! Receive windows: how much a receiver lets its sender send.
+
+use longfat_units::Bytes;
+use serde_json::{Map, Value as Json};
+
+use crate::ACK;
+use crate::error::Problem;
+use crate::fields::{Field, Fields};
+use crate::size::amount;
+use crate::tree::Value;
+use crate::value::{NONE, count, word};
+
+const KEYS: &[&str] = &["kind", "size", "initial", "most", "scale"];
+const FIXED: &str = "fixed";
+const RIGHT_SIZING: &str = "right-sizing";
+const SENDER_TUNED: &str = "sender-tuned";
+const AUTO: &str = "auto";
+const ASKED: &str = "\"none\", \"auto\", a size such as \"1 MB\" or \"64 packets\", or a table such as \
+                     { kind = \"right-sizing\", most = \"6 MB\" }";
+
+/// The window field of a header without scaling (RFC 9293).
+const FIELD: u64 = 65_535;
+/// The largest shift of RFC 7323, section 2.3.
+const LARGEST_SCALE: u64 = 14;
+/// What Linux lets a receive buffer grow to.
+const USUAL_MOST: Bytes = Bytes(6_000_000);
+
+/// The data that a receiver has room for beyond what it has acknowledged, and how finely it can say so. Its application
+/// reads at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReceiveWindow {
+    /// The buffers.
+    pub buffer: ReceiveBuffer,
+    /// The window scale: windows are told in units of 2^scale bytes, and at most 65 535 of them (RFC 7323).
+    pub scale: u64,
+}
+
+/// The buffers behind a window, in bytes of data, headers not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveBuffer {
+    /// One of the receiver, of this size.
+    Fixed(Bytes),
+    /// The receiver's own: it begins with `initial` and grows to twice what arrives in a round trip, but not beyond
+    /// `most` (Fisk & Feng 2001).
+    RightSizing {
+        /// At the start.
+        initial: Bytes,
+        /// Its limit.
+        most: Bytes,
+    },
+    /// The receiver has room for `most`; the sender's buffer, which keeps what is not acknowledged, begins with
+    /// `initial` and is kept between two and four times the congestion window (Semke, Mahdavi & Mathis 1998).
+    SenderTuned {
+        /// At the start.
+        initial: Bytes,
+        /// Its limit.
+        most: Bytes,
+    },
+}
+
+impl ReceiveWindow {
+    /// Data in a packet of this size.
+    pub fn payload(packet: Bytes) -> u64 {
+        packet.0 - ACK.0
+    }
+
+    /// The window that is told when there is room for `bytes`: in units of 2^scale, rounded down.
+    pub fn told(&self, bytes: u64) -> u64 {
+        (bytes >> self.scale).min(FIELD) << self.scale
+    }
+
+    /// The most that it ever is, in packets of this size.
+    pub fn most_packets(&self, packet: Bytes) -> u64 {
+        self.told(self.buffer.most().0) / Self::payload(packet)
+    }
+}
+
+impl ReceiveBuffer {
+    /// The most that it ever holds.
+    pub fn most(&self) -> Bytes {
+        match *self {
+            Self::Fixed(most) | Self::RightSizing { most, .. } | Self::SenderTuned { most, .. } => {
+                most
+            }
+        }
+    }
+
+    /// What it holds at the start.
+    pub fn initial(&self) -> Bytes {
+        match *self {
+            Self::Fixed(initial)
+            | Self::RightSizing { initial, .. }
+            | Self::SenderTuned { initial, .. } => initial,
+        }
+    }
+}
+
+/// Reads a receive window of a flow with packets of this size.
+pub(crate) fn receive_window(
+    field: Field<'_>,
+    packet: Option<Bytes>,
+) -> Result<Option<ReceiveWindow>, Problem> {
+    let packet = packet.unwrap_or(Bytes(1500));
+    let (buffer, scale) = match &field.node.value {
+        Value::Text(text) if text == NONE => return Ok(None),
+        Value::Text(text) if text == AUTO => (auto(packet), None),
+        Value::Text(_) => (ReceiveBuffer::Fixed(data(field, packet)?), None),
+        Value::Table(table) => {
+            let owner = "this receive window".into();
+            let (class, home) = ("a receive window", field.node.place);
+            let fields = Fields { owner, class, home, keys: KEYS, table };
+            if let Some(entry) = table.0.iter().find(|entry| !KEYS.contains(&entry.name.as_str())) {
+                return Err(fields.stranger(entry));
+            }
+            let scale = fields.find("scale").map(|field| count(field, 0, LARGEST_SCALE));
+            (of_table(&fields, packet)?, scale.transpose()?)
+        }
+        _ => return Err(field.wrong(ASKED)),
+    };
+    let fits = |scale: &u64| buffer.most().0 >> scale <= FIELD;
+    let scale = scale.unwrap_or_else(|| (0..LARGEST_SCALE).find(fits).unwrap_or(LARGEST_SCALE));
+    let window = ReceiveWindow { buffer, scale };
+    let told = window.told(buffer.initial().0);
+    if told < ReceiveWindow::payload(packet) {
+        return Err(field.problem(format!(
+            "a window of {}, which is told as {}, has no room for the {} of data in a packet of {packet}",
+            buffer.initial(),
+            Bytes(told),
+            Bytes(ReceiveWindow::payload(packet)),
+        )));
+    }
+    Ok(Some(window))
+}
+
+/// What a buffer begins with where nothing is said: what a header without a scale can tell.
+fn usual_initial(packet: Bytes, most: Bytes) -> Bytes {
+    Bytes(FIELD.max(ReceiveWindow::payload(packet))).min(most)
+}
+
+fn auto(packet: Bytes) -> ReceiveBuffer {
+    let initial = usual_initial(packet, USUAL_MOST);
+    ReceiveBuffer::RightSizing { initial, most: USUAL_MOST }
+}
+
+fn of_table(fields: &Fields<'_>, packet: Bytes) -> Result<ReceiveBuffer, Problem> {
+    let kind = match fields.find("kind") {
+        Some(field) => word(field, &[RIGHT_SIZING, SENDER_TUNED, FIXED])?,
+        None => RIGHT_SIZING,
+    };
+    let strange: &[&str] = if kind == FIXED { &["initial", "most"] } else { &["size"] };
+    if let Some(field) = strange.iter().find_map(|name| fields.find(name)) {
+        let reason = format!("a receive window of the kind \"{kind}\" has no `{}`", field.name);
+        return Err(field.problem(reason));
+    }
+    if kind == FIXED {
+        return match fields.find("size") {
+            Some(field) => data(field, packet).map(ReceiveBuffer::Fixed),
+            None => Err(Problem::new(fields.home, "a fixed receive window needs a `size`")
+                .help("add size = \"1 MB\"")),
+        };
+    }
+    let given = |name| fields.find(name).map(|field| data(field, packet)).transpose();
+    let most = given("most")?.unwrap_or(USUAL_MOST);
+    let initial = given("initial")?.unwrap_or_else(|| usual_initial(packet, most));
+    if let Some(field) = fields.find("initial").filter(|_| initial > most) {
+        return Err(field.problem(format!("`initial` is {initial}, and `most` only {most}")));
+    }
+    Ok(match kind {
+        SENDER_TUNED => ReceiveBuffer::SenderTuned { initial, most },
+        _ => ReceiveBuffer::RightSizing { initial, most },
+    })
+}
+
+/// Bytes of data, or as much as so many packets carry.
+fn data(field: Field<'_>, packet: Bytes) -> Result<Bytes, Problem> {
+    let bytes = amount(field, Some(Bytes(ReceiveWindow::payload(packet))))?;
+    if bytes == Bytes(0) {
+        return Err(field.problem(format!("`{}` must be larger than zero", field.name)));
+    }
+    Ok(bytes)
+}
+
+/// The window as a scenario file has it.
+pub(crate) fn written(window: &ReceiveWindow) -> Json {
+    let text = |bytes: Bytes| Json::from(bytes.to_string());
+    let pairs = match window.buffer {
+        ReceiveBuffer::Fixed(size) => vec![("kind", FIXED.into()), ("size", text(size))],
+        ReceiveBuffer::RightSizing { initial, most } => {
+            vec![("kind", RIGHT_SIZING.into()), ("initial", text(initial)), ("most", text(most))]
+        }
+        ReceiveBuffer::SenderTuned { initial, most } => {
+            vec![("kind", SENDER_TUNED.into()), ("initial", text(initial)), ("most", text(most))]
+        }
+    };
+    let mut pairs: Map<String, Json> =
+        pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    pairs.insert("scale".into(), window.scale.into());
+    Json::Object(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scenario;
+    use crate::tests::read;
+
+    fn scenario(keys: &str) -> Scenario {
+        let text = format!(
+            "duration = \"1 s\"\n[link.l]\nrate = \"12 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\nname = \"f\"\n\
+             control = \"reno\"\npath = [\"l\"]\nrtt = \"2 ms\"\n{keys}\n"
+        );
+        read(&text, &[]).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn window(keys: &str) -> Option<ReceiveWindow> {
+        let scenario = scenario(keys);
+        let window = scenario.flows[0].transport.receive_window;
+        assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario), "{keys}");
+        window
+    }
+
+    #[test]
+    fn windows_are_as_large_as_their_buffers() {
+        assert_eq!(window(""), None);
+        assert_eq!(window("receive_window = \"none\""), None);
+        let packets = window("receive_window = \"40 packets\"").expect("it has one");
+        assert_eq!(packets.buffer, ReceiveBuffer::Fixed(Bytes(40 * 1460)));
+        assert_eq!((packets.scale, packets.most_packets(Bytes(1500))), (0, 40));
+        let auto = window("receive_window = \"auto\"").expect("it has one");
+        let (initial, most) = (Bytes(65_535), Bytes(6_000_000));
+        assert_eq!(auto.buffer, ReceiveBuffer::RightSizing { initial, most });
+        // 6 MB are 91.6 times 65 535 B.
+        assert_eq!(auto.scale, 7);
+        let tuned = "receive_window = { kind = \"sender-tuned\", initial = \"3 packets\", most = \"10 kB\" }";
+        let (initial, most) = (Bytes(3 * 1460), Bytes(10_000));
+        let tuned = window(tuned).expect("it has one");
+        assert_eq!(tuned.buffer, ReceiveBuffer::SenderTuned { initial, most });
+    }
+
+    /// RFC 7323, section 2.3: 16 bits, shifted.
+    #[test]
+    fn a_window_is_told_in_units_of_its_scale() {
+        let window = |size: &str, scale: u64| {
+            window(&format!(
+                "receive_window = {{ kind = \"fixed\", size = \"{size}\", scale = {scale} }}"
+            ))
+            .expect("it has one")
+        };
+        assert_eq!(window("1 MB", 0).most_packets(Bytes(1500)), 65_535 / 1460);
+        let rounded = window("100 kB", 14);
+        // Six times 16 384 B.
+        assert_eq!((rounded.told(100_000), rounded.most_packets(Bytes(1500))), (98_304, 67));
+        assert_eq!(window("5 GB", 14).told(u64::MAX), 65_535 << 14);
+    }
+}

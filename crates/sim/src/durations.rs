@@ -1,0 +1,53 @@
+//! Times of which there may be very many: what is kept of them, and what is told.
+
+use hdrhistogram::Histogram;
+use longfat_units::Span;
+use serde_json::json;
+
+/// Times are recorded to three significant digits.
+const DIGITS: u8 = 3;
+const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
+
+/// Times: a histogram in nanoseconds, and their sum in picoseconds.
+#[derive(Debug)]
+pub(crate) struct Durations {
+    counts: Histogram<u64>,
+    sum: u128,
+}
+
+impl Durations {
+    pub(crate) fn new() -> Self {
+        // Three digits, and no upper bound.
+        let mut counts = Histogram::new(DIGITS).expect("three digits are possible");
+        counts.auto(true);
+        Self { counts, sum: 0 }
+    }
+
+    pub(crate) fn add(&mut self, time: Span) {
+        let nanoseconds = time.0 / PICOSECONDS_PER_NANOSECOND;
+        self.counts.record(nanoseconds).expect("the histogram grows");
+        self.sum += u128::from(time.0);
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.counts.len()
+    }
+
+    /// In seconds.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum as f64 * 1e-12 / self.count() as f64)
+    }
+
+    pub(crate) fn told(&self) -> serde_json::Value {
+        let quantile = |share: f64| {
+            (self.count() > 0).then(|| self.counts.value_at_quantile(share) as f64 * 1e-9)
+        };
+        json!({
+            "mean": self.mean(),
+            "p50": quantile(0.5),
+            "p90": quantile(0.9),
+            "p99": quantile(0.99),
+        })
+    }
+}

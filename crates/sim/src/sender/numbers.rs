@@ -1,0 +1,406 @@
+//! Losses of numbered packets: the loss detection of QUIC (RFC 9002).
+//!
+//! Every packet has a number of its own, also one that repeats data, so an acknowledgment says which copy has arrived.
+//! Of the packets before the largest one acknowledged, those are lost that
+//!
+//! ```text
+//!     packet threshold  have a number smaller by 3 or more,
+//!     time threshold    or left 9/8 of a round trip ago, the latest one or the smoothed one if that is longer
+//! ```
+//!
+//! Both rules take packets in the order of their numbers, so one frontier passes each of them once.
+//!
+//! A packet that nothing is heard of for a probe time-out (PTO) is not lost by that. Two probes leave whatever the window
+//! allows: data found lost, else new data, else what has been in flight for longest; and the next time-out is twice as
+//! long, until something is acknowledged.
+//!
+//! ```text
+//!     PTO = smoothed_rtt + max(4 · rttvar, 1 ms) + max_ack_delay, from the last departure
+//! ```
+//!
+//! Only when all that left over three such time-outs is lost has the flow lost its path (persistent congestion).
+//!
+//! Data is sent again when the packet that carried it last is lost.
+//!
+//! Differences from the RFC:
+//! - There is no handshake; until a round trip is measured the time-outs are those of a TCP whose handshake was.
+//! - When all data has arrived, copies of it that are still in flight no longer count.
+//! - Lost packets are remembered for one more probe time-out. The data of one that arrives later still is sent again.
+
+use std::collections::VecDeque;
+
+use longfat_units::{Span, Time};
+
+/// `kPacketThreshold`
+const PACKET_THRESHOLD: u64 = 3;
+/// `kGranularity`
+pub(super) const GRANULARITY: Span = Span::from_millis(1);
+/// `kPersistentCongestionThreshold`
+const PERSISTENT: u64 = 3;
+/// How many probes leave at a time-out (section 6.2.4).
+const PROBES: u32 = 2;
+/// The longest time-out.
+const LONGEST: Span = Span::from_seconds(60);
+
+/// A packet that has left.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    segment: u64,
+    at: Time,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    InFlight,
+    Acknowledged,
+    Lost,
+}
+
+/// What has become of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Data {
+    /// It left last in the packet of this number.
+    Sent(u64),
+    /// That packet is lost, and it has not left since.
+    Waiting,
+    Delivered,
+}
+
+/// What is known of the packets of one flow.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// Indexed by packet number, in a ring whose size is a power of two.
+    packets: Vec<Departure>,
+    /// The first packet that is remembered, and the next number.
+    first: u64,
+    next: u64,
+    in_flight: u64,
+    /// One more than the largest number acknowledged; 0 if none is.
+    acknowledged_below: u64,
+    /// Everything below is acknowledged or lost.
+    settled_below: u64,
+    /// When the next loss shows by time (`loss_time`), if one does.
+    look_at: Option<Time>,
+    last_sent: Time,
+    /// `pto_count`
+    timeouts: u32,
+    /// Probes that are still to leave, the number after the last packet that one has repeated, and after those that they
+    /// may repeat.
+    probes: u32,
+    probed_below: u64,
+    probed_until: u64,
+    /// `latest_rtt`
+    latest: Span,
+    first_sample: Option<Time>,
+    /// When the first one of the packets left that are all lost up to `settled_below`.
+    losing_since: Option<Time>,
+    /// What left before belongs to the last reaction (`congestion_recovery_start_time`).
+    answered_below: u64,
+    /// Has nothing that left since been acknowledged?
+    recovering: bool,
+    /// A round ends when this packet is acknowledged.
+    round_end: u64,
+    /// Indexed by segment, in a ring whose size is a power of two.
+    data: Vec<Data>,
+    /// Segments found lost, in that order; some may have arrived meanwhile.
+    waiting: VecDeque<u64>,
+    /// Losses found without an acknowledgment, that the next one is to report.
+    owed: u64,
+}
+
+/// A packet that is acknowledged for the first time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledged {
+    pub(super) segment: u64,
+    pub(super) sent: Time,
+    /// Did it leave after the last reaction to congestion?
+    pub(super) since_reaction: bool,
+}
+
+/// What detection has found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// How many packets.
+    pub(super) lost: u64,
+    /// The last one of them.
+    pub(super) last: u64,
+    /// Is it persistent congestion?
+    pub(super) persistent: bool,
+}
+
+impl Numbers {
+    /// A segment leaves, for the first time or `again`, with `unacknowledged` the first one that has not arrived.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, again: bool, unacknowledged: u64) {
+        self.reserve(unacknowledged, segment);
+        let place = self.place(self.next);
+        self.packets[place] = Departure { segment, at: now, fate: Fate::InFlight };
+        if !again || !self.is_delivered(segment) {
+            self.set(segment, Data::Sent(self.next));
+        }
+        self.next += 1;
+        self.in_flight += 1;
+        self.last_sent = now;
+    }
+
+    /// The number of the packet that left last.
+    pub(super) fn last(&self) -> u64 {
+        self.next - 1
+    }
+
+    /// Packets neither acknowledged nor lost.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// A packet is acknowledged. `None` if that was known, or is too long ago.
+    pub(super) fn on_acknowledged(&mut self, number: u64) -> Option<Acknowledged> {
+        if number < self.first {
+            return None;
+        }
+        let place = self.place(number);
+        let Departure { segment, at, fate } = self.packets[place];
+        if fate == Fate::Acknowledged {
+            return None;
+        }
+        self.in_flight -= u64::from(fate == Fate::InFlight);
+        self.packets[place].fate = Fate::Acknowledged;
+        let since_reaction = fate == Fate::InFlight && number >= self.answered_below;
+        self.recovering &= number < self.answered_below;
+        self.timeouts = 0;
+        self.probes = 0;
+        Some(Acknowledged { segment, sent: at, since_reaction })
+    }
+
+    /// A segment that is not below the first unacknowledged one has arrived. False if that was known.
+    pub(super) fn deliver(&mut self, segment: u64) -> bool {
+        let is_new = self.data(segment) != Data::Delivered;
+        self.set(segment, Data::Delivered);
+        is_new
+    }
+
+    /// Has this segment arrived?
+    pub(super) fn is_delivered(&self, segment: u64) -> bool {
+        self.data(segment) == Data::Delivered
+    }
+
+    /// The largest of the packets just acknowledged, which took `rtt`. Returns whether it is the largest of all, whose
+    /// round trip is a sample, and whether a round starts with it.
+    pub(super) fn on_largest(&mut self, now: Time, number: u64, rtt: Span) -> (bool, bool) {
+        let is_sample = number >= self.acknowledged_below;
+        if is_sample {
+            self.acknowledged_below = number + 1;
+            self.latest = rtt;
+            self.first_sample.get_or_insert(now);
+        }
+        let round_starts = number >= self.round_end;
+        if round_starts {
+            self.round_end = self.next;
+        }
+        (is_sample, round_starts)
+    }
+
+    /// Finds losses (section 6.1), with this smoothed round trip and probe time-out, and with everything below
+    /// `unacknowledged` delivered.
+    pub(super) fn detect(
+        &mut self,
+        now: Time,
+        smoothed: Span,
+        timeout: Span,
+        unacknowledged: u64,
+    ) -> Found {
+        let round_trip = self.latest.max(smoothed);
+        let wait = (round_trip + round_trip / 8).max(GRANULARITY);
+        let mut found = Found::default();
+        self.look_at = None;
+        while self.settled_below < self.acknowledged_below {
+            let number = self.settled_below;
+            let place = self.place(number);
+            let Departure { segment, at, fate } = self.packets[place];
+            match fate {
+                Fate::Acknowledged => self.losing_since = None,
+                Fate::Lost => {}
+                Fate::InFlight => {
+                    let due = at.saturating_add(wait);
+                    if due > now && number + PACKET_THRESHOLD >= self.acknowledged_below {
+                        self.look_at = Some(due);
+                        break;
+                    }
+                    self.packets[place].fate = Fate::Lost;
+                    self.in_flight -= 1;
+                    (found.lost, found.last) = (found.lost + 1, number);
+                    found.persistent |= self.persists(at, timeout);
+                    if segment >= unacknowledged && self.data(segment) == Data::Sent(number) {
+                        self.set(segment, Data::Waiting);
+                        self.waiting.push_back(segment);
+                    }
+                }
+            }
+            self.settled_below += 1;
+        }
+        self.forget(now, timeout);
+        found
+    }
+
+    /// A packet that left at this time is lost. Does that make the time in which nothing has arrived too long (section
+    /// 7.6)?
+    fn persists(&mut self, at: Time, timeout: Span) -> bool {
+        if self.first_sample.is_none_or(|sample| at <= sample) {
+            return false;
+        }
+        let since = *self.losing_since.get_or_insert(at);
+        let persistent = at.since(since) > timeout * PERSISTENT;
+        if persistent {
+            self.losing_since = None;
+        }
+        persistent
+    }
+
+    /// Forgets packets that nothing more can be learned from.
+    fn forget(&mut self, now: Time, timeout: Span) {
+        while self.first < self.settled_below {
+            let Departure { at, fate, .. } = self.packets[self.place(self.first)];
+            if fate == Fate::Lost && at.saturating_add(timeout) > now {
+                return;
+            }
+            self.first += 1;
+        }
+    }
+
+    /// All data has arrived: nothing that is in flight matters any more.
+    pub(super) fn forget_all(&mut self) {
+        self.first = self.next;
+        self.settled_below = self.next;
+        self.in_flight = 0;
+        self.look_at = None;
+        self.losing_since = None;
+        self.probes = 0;
+        self.recovering = false;
+        self.waiting.clear();
+    }
+
+    /// When there is something to do without an acknowledgment (section 6.2): never with nothing in flight.
+    pub(super) fn deadline(&self, timeout: Span) -> Time {
+        if let Some(look_at) = self.look_at {
+            return look_at;
+        }
+        if self.in_flight == 0 {
+            return Time::NEVER;
+        }
+        let doubled = u128::from(timeout.0) << self.timeouts.min(32);
+        let wait = Span(doubled.min(u128::from(LONGEST.max(timeout).0)) as u64);
+        self.last_sent.saturating_add(wait)
+    }
+
+    /// That time has come: is it one to look for losses? Otherwise probes are to leave.
+    pub(super) fn looks(&mut self, now: Time) -> bool {
+        if self.look_at.is_some_and(|at| at <= now) {
+            return true;
+        }
+        self.timeouts += 1;
+        self.probes = PROBES;
+        (self.probed_below, self.probed_until) = (self.settled_below, self.next);
+        false
+    }
+
+    /// Takes one of the probes that are to leave; returns whether there was one, and whether there is another.
+    pub(super) fn take_probe(&mut self) -> (bool, bool) {
+        let probes = self.probes;
+        self.probes = probes.saturating_sub(1);
+        (probes > 0, probes > 1)
+    }
+
+    /// What has been in flight for longest and has not been repeated by a probe of this time-out.
+    pub(super) fn oldest(&mut self, unacknowledged: u64) -> Option<u64> {
+        while self.probed_below < self.probed_until {
+            let number = self.probed_below;
+            let segment = self.packets[self.place(number)].segment;
+            self.probed_below += 1;
+            if segment >= unacknowledged && self.data(segment) == Data::Sent(number) {
+                return Some(segment);
+            }
+        }
+        None
+    }
+
+    /// Is there a segment to be sent again?
+    pub(super) fn has_waiting(&mut self, unacknowledged: u64) -> bool {
+        while let Some(&segment) = self.waiting.front() {
+            if segment >= unacknowledged && self.data(segment) == Data::Waiting {
+                return true;
+            }
+            self.waiting.pop_front();
+        }
+        false
+    }
+
+    /// Takes the first one of them, which leaves now.
+    pub(super) fn take_waiting(&mut self, unacknowledged: u64) -> Option<u64> {
+        if !self.has_waiting(unacknowledged) {
+            return None;
+        }
+        self.waiting.pop_front()
+    }
+
+    /// The sender reacts to congestion: what has left so far belongs to that. Returns the next number.
+    pub(super) fn react(&mut self) -> u64 {
+        self.answered_below = self.next;
+        self.recovering = true;
+        self.next
+    }
+
+    /// Has nothing been acknowledged that left since the last reaction?
+    pub(super) fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    /// After persistent congestion no reaction is under way.
+    pub(super) fn forget_reaction(&mut self) {
+        self.answered_below = 0;
+        self.recovering = false;
+    }
+
+    /// These losses were found without an acknowledgment.
+    pub(super) fn owe(&mut self, lost: u64) {
+        self.owed += lost;
+    }
+
+    /// Takes what is owed.
+    pub(super) fn take_owed(&mut self) -> u64 {
+        std::mem::take(&mut self.owed)
+    }
+
+    fn place(&self, number: u64) -> usize {
+        number as usize & (self.packets.len() - 1)
+    }
+
+    fn data(&self, segment: u64) -> Data {
+        self.data[segment as usize & (self.data.len() - 1)]
+    }
+
+    fn set(&mut self, segment: u64, data: Data) {
+        let mask = self.data.len() - 1;
+        self.data[segment as usize & mask] = data;
+    }
+
+    /// Makes room for one more packet, and for all segments from the first unacknowledged one to this one.
+    fn reserve(&mut self, unacknowledged: u64, segment: u64) {
+        if (self.next - self.first) as usize >= self.packets.len() {
+            let blank = Departure { segment: 0, at: Time::ZERO, fate: Fate::Acknowledged };
+            grow(&mut self.packets, blank, self.first, self.next);
+        }
+        if (segment - unacknowledged) as usize >= self.data.len() {
+            grow(&mut self.data, Data::Waiting, unacknowledged, segment);
+        }
+    }
+}
+
+/// Makes a ring larger that holds what belongs to `first` up to, but not including, `end`, and has to hold `end` too.
+fn grow<T: Copy>(ring: &mut Vec<T>, blank: T, first: u64, end: u64) {
+    let size = ((end - first) as usize + 1).next_power_of_two().max(16);
+    let old = std::mem::replace(ring, vec![blank; size]);
+    let kept = if old.is_empty() { end } else { first.max(end.saturating_sub(old.len() as u64)) };
+    for number in kept..end {
+        ring[number as usize & (size - 1)] = old[number as usize & (old.len() - 1)];
+    }
+}

@@ -1,0 +1,122 @@
+//! Changes of the window that are no reaction to congestion: unused windows ([`Validation`]), and windows known from an
+//! earlier flow ([`Resume`]).
+//!
+//! [`Validation`]: super::validation::Validation
+//! [`Resume`]: super::resume::Resume
+
+use longfat_control::{Adjustment, Cause, Feedback};
+use longfat_units::{Segments, Time};
+
+use super::resume::{Arrival, Resume};
+use super::validation::{Resized, Usage};
+use super::{Extras, Sender, Sends};
+
+impl Extras {
+    /// Does anything here change windows?
+    fn resizes(&self) -> bool {
+        self.validation.is_some() || self.resume.is_some()
+    }
+}
+
+impl Sender {
+    /// Does anything change windows?
+    fn resizes(&self) -> bool {
+        self.extras.as_ref().is_some_and(|extras| extras.resizes())
+    }
+
+    fn usage(&self, now: Time) -> Usage {
+        Usage {
+            now,
+            window: self.control.window().0,
+            threshold: self.control.threshold(),
+            unacknowledged: self.unacknowledged,
+            next: self.next,
+            full: self.in_flight() >= self.allowed,
+            dry: self.next == self.limit,
+            timeout: self.timer.timeout(),
+            rtt: self.timer.path().rtt,
+        }
+    }
+
+    /// A segment has left.
+    pub(super) fn resize_after_departure(&mut self, now: Time, again: bool) {
+        if !self.resizes() {
+            return;
+        }
+        let (usage, in_flight, allowed) = (self.usage(now), self.in_flight(), self.allowed);
+        let Some(extras) = &mut self.extras else { return };
+        let unused = extras.validation.as_mut().and_then(|it| it.on_sent(&usage, again));
+        let known =
+            extras.resume.as_mut().and_then(|it| it.on_sent(usage.next, in_flight, allowed));
+        self.resize(now, unused);
+        self.resize(now, known);
+    }
+
+    /// May the window grow, as far as known windows are concerned?
+    pub(super) fn may_grow(&self) -> bool {
+        let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
+        resume.is_none_or(Resume::may_grow)
+    }
+
+    /// The controller has been told of an acknowledgment.
+    pub(super) fn resize_after_ack(&mut self, feedback: &Feedback) {
+        if !self.resizes() || feedback.delivered() == 0 {
+            return;
+        }
+        let now = feedback.now;
+        let (usage, open) = (self.usage(now), self.is_open());
+        let arrival = Arrival {
+            now,
+            delivered: feedback.delivered(),
+            unacknowledged: usage.unacknowledged,
+            next: usage.next,
+            in_flight: self.in_flight(),
+            window: usage.window,
+            wants_more: self.limited.may_grow(),
+            rtt: usage.rtt,
+        };
+        let Some(extras) = &mut self.extras else { return };
+        let in_order = open && feedback.acked > 0;
+        let unused = extras.validation.as_mut().and_then(|it| it.on_ack(&usage, in_order));
+        let known = extras.resume.as_mut().and_then(|it| it.on_ack(&arrival));
+        self.resize(now, unused);
+        self.resize(now, known);
+    }
+
+    /// The controller is about to react to a loss or a mark.
+    pub(super) fn resize_before_reaction(&mut self, now: Time) {
+        if !self.resizes() {
+            return;
+        }
+        let usage = self.usage(now);
+        let Some(extras) = &mut self.extras else { return };
+        let used = extras.validation.as_mut().and_then(|it| it.before_reaction(&usage));
+        self.resize(now, used);
+    }
+
+    /// The controller has reacted to congestion.
+    pub(super) fn resize_after_reaction(&mut self, now: Time, cause: Cause) {
+        let (next, window) = (self.next, self.control.window().0);
+        let Some(extras) = &mut self.extras else { return };
+        if let Some(validation) = &mut extras.validation {
+            validation.after_reaction(window);
+        }
+        let Some(resume) = &mut extras.resume else { return };
+        if cause == Cause::Timeout {
+            return resume.on_timeout();
+        }
+        let safe = resume.on_congestion(next, window);
+        self.resize(now, safe);
+        self.heed_pacing();
+    }
+
+    /// The window is another one from now on.
+    pub(super) fn resize(&mut self, now: Time, resized: Option<Resized>) {
+        let Some(Resized { window, threshold }) = resized else { return };
+        let event = Adjustment { now, window: Segments(window), threshold };
+        self.control.on_adjustment(&event, self.timer.path());
+        self.heed_pacing();
+        self.heed_control(now);
+        self.heed_reduction();
+    }
+}

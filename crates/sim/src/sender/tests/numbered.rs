@@ -1,0 +1,325 @@
+//! QUIC's loss detection (RFC 9002), checked by hand: a wire of constant delay that loses or delays what is listed.
+
+use std::collections::BTreeMap;
+
+use longfat_control::{Sending, Start};
+use longfat_scenario::Recovery;
+use longfat_units::{Ecn, Segments, Span, Time};
+
+use super::super::{Numbered, SenderConfig, Sends};
+use super::{RTT, config, sending};
+use crate::cargo::Hold;
+use crate::packet::{Flags, Packet};
+use crate::receiver::{Delay, Echo, Intervals, Receiver};
+
+const INTERVALS: Intervals =
+    Intervals { measured_from: Time::ZERO, measured_until: Time::NEVER, series: None };
+
+fn quic(segments: u64) -> SenderConfig {
+    SenderConfig { ack_delay: Span::from_millis(25), ..config(Recovery::Quic, None, segments) }
+}
+
+/// A conversation over a wire.
+struct Wire {
+    sender: Numbered,
+    receiver: Receiver,
+    hold: Hold,
+    now: Time,
+    /// By time, and at the same instant in the order in which they left.
+    events: BTreeMap<(Time, u64), Packet>,
+    left: u64,
+    /// Packets to be lost, and to be delayed by so many milliseconds, by number.
+    lost: Vec<u64>,
+    late: Vec<(u64, u64)>,
+    /// Does a router mark every packet?
+    marking: bool,
+    /// What was sent: milliseconds, packet number, segment.
+    log: Vec<(u64, u64, u64)>,
+}
+
+impl Wire {
+    /// A Reno flow in congestion avoidance with this window.
+    fn new(window: f64, config: SenderConfig, lost: &[u64], late: &[(u64, u64)]) -> Self {
+        let start =
+            Start { window: Segments(window), threshold: Some(Segments(2.0)), ..Start::default() };
+        let Sending::Windowed(control) = sending("reno", &start) else {
+            unreachable!("it has a window")
+        };
+        let segments = config.segments;
+        let receiver = Receiver::new(segments, true, None, Echo::UntilAnswered, &INTERVALS);
+        let mut wire = Self {
+            sender: Numbered::new(config, control, Time::ZERO),
+            receiver: receiver.numbering(true),
+            hold: Hold::default(),
+            now: Time::ZERO,
+            events: BTreeMap::new(),
+            left: 0,
+            lost: lost.to_vec(),
+            late: late.to_vec(),
+            marking: false,
+            log: Vec::new(),
+        };
+        wire.send();
+        wire
+    }
+
+    fn send(&mut self) {
+        while let Some(mut packet) = self.sender.poll(self.now) {
+            self.log.push((millis(self.now), packet.number, packet.sent.0));
+            if self.lost.contains(&packet.number) {
+                continue;
+            }
+            if self.marking && packet.flags.ecn().is_capable() {
+                packet.flags = packet.flags.with_ecn(Ecn::Ce);
+            }
+            let late = self.late.iter().find(|(number, _)| *number == packet.number);
+            let more = Span::from_millis(late.map_or(0, |late| late.1));
+            self.put(self.now + RTT / 2 + more, packet);
+        }
+    }
+
+    fn put(&mut self, time: Time, packet: Packet) {
+        self.left += 1;
+        self.events.insert((time, self.left), packet);
+    }
+
+    fn run(&mut self, until: u64) {
+        let until = Time::ZERO + Span::from_millis(until);
+        loop {
+            let event = self.events.keys().next().map_or(Time::NEVER, |(time, _)| *time);
+            let next = event.min(self.sender.deadline());
+            if next == Time::NEVER || next > until {
+                return;
+            }
+            self.now = next;
+            if next != event {
+                self.sender.on_timeout(next);
+                self.send();
+                continue;
+            }
+            let (_, packet) = self.events.pop_first().expect("an event is due");
+            if packet.is_ack() {
+                let log = self.receiver.log().expect("packets are numbered");
+                self.sender.hear(log.read(packet.number));
+                self.sender.on_ack(next, &packet, None);
+                self.send();
+            } else {
+                let ack = self.receiver.on_data(&packet, next, &mut self.hold);
+                self.put(next + RTT / 2, ack.expect("every packet is acknowledged at once"));
+            }
+        }
+    }
+
+    fn window(&self) -> f64 {
+        self.sender.control().window().0
+    }
+
+    /// What was sent more than once: milliseconds, packet number, segment.
+    fn copies(&self) -> Vec<(u64, u64, u64)> {
+        let mut seen = Vec::new();
+        let mut copies = Vec::new();
+        for &entry in &self.log {
+            if seen.contains(&entry.2) {
+                copies.push(entry);
+            }
+            seen.push(entry.2);
+        }
+        copies
+    }
+}
+
+fn millis(time: Time) -> u64 {
+    time.0 / 1_000_000_000
+}
+
+#[test]
+fn three_packets_later_a_packet_is_lost() {
+    // Section 6.1.1. Ten leave at 0, and packet 2 is lost. At 100 ms 0, 1, 3 and 4 are acknowledged and release 10 to 13;
+    // 5 shows the loss. Segment 2 leaves at once, in packet 14: no number is used twice.
+    let mut wire = Wire::new(10.0, quic(40), &[2], &[]);
+    wire.run(150);
+    assert_eq!(wire.copies(), [(100, 14, 2)]);
+    // 10 + 4 · 1/10 was the window, and half of that is left.
+    assert!((wire.window() - 5.2).abs() < 0.01, "window {}", wire.window());
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert_eq!(wire.receiver.received().again, 0, "nothing was sent twice in vain");
+    let numbers: Vec<u64> = wire.log.iter().map(|sent| sent.1).collect();
+    assert_eq!(numbers, (0..41).collect::<Vec<u64>>());
+}
+
+#[test]
+fn nine_eighths_of_a_round_trip_later_a_packet_is_lost() {
+    // Section 6.1.2. Four leave at 0, packet 1 is lost: only two follow it, but at 112.5 ms its time is over.
+    let mut wire = Wire::new(4.0, quic(4), &[1], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.copies(), [(112, 4, 1)]);
+    let counts = wire.sender.measured();
+    assert_eq!((counts.congestion_events, counts.timeouts), (1, 0));
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn a_packet_that_is_late_but_in_time_is_not_lost() {
+    // Packet 1 comes 12 ms late: before 112.5 ms. At 13 ms its data has left again; the original is data all the same.
+    for (late, copies, events) in [(12, 0, 0), (13, 1, 1)] {
+        let mut wire = Wire::new(4.0, quic(4), &[], &[(1, late)]);
+        wire.run(60_000);
+        assert_eq!(wire.copies().len(), copies, "{late} ms");
+        assert_eq!(wire.receiver.received().again, copies as u64);
+        assert_eq!(wire.sender.measured().congestion_events, events);
+        assert!(wire.sender.is_done());
+    }
+}
+
+#[test]
+fn a_lost_copy_is_found_like_any_other_packet() {
+    // Segment 2 leaves again in packet 14, at 100 ms, which is lost too. With 5 of 9 packets in flight acknowledged by
+    // then, the smaller window is full: the next one, 15, leaves at 200 ms. When it is acknowledged the time of 14 is long
+    // over.
+    let mut wire = Wire::new(10.0, quic(60), &[2, 14], &[]);
+    wire.run(60_000);
+    let segments: Vec<u64> = wire.copies().iter().map(|copy| copy.2).collect();
+    assert_eq!(segments, [2, 2]);
+    assert_eq!(wire.copies()[1].0, 300);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn the_probe_time_out_doubles() {
+    // Section 6.2. Until a round trip is known it is a second.
+    let mut wire = Wire::new(1.0, quic(1), &[0, 1, 2, 3], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.copies(), [(1000, 1, 0), (3000, 2, 0), (7000, 3, 0), (15_000, 4, 0)]);
+    assert!(wire.sender.is_done());
+    // Only the acknowledgment of packet 4 shows that the others are lost: one reaction.
+    assert_eq!(wire.sender.measured().congestion_events, 1);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+}
+
+#[test]
+fn a_lost_tail_is_probed() {
+    // Ten leave at 0, 8 and 9 are lost. Eight samples of 100 ms: a variation of 50 · (3/4)⁷ = 6.674 ms, and a probe
+    // time-out of 100 + 4 · 6.674 + 25 = 151.7 ms from the last departure. Two probes repeat what is in flight. Their
+    // acknowledgments at 251.7 ms complete the flow.
+    let mut wire = Wire::new(10.0, quic(10), &[8, 9], &[]);
+    wire.run(60_000);
+    assert_eq!(wire.copies(), [(151, 10, 8), (151, 11, 9)]);
+    assert!(wire.sender.is_done());
+    // New data is better, and leaves although the window is full: twenty in all, and the second ten are lost. They leave
+    // at 100 ms, when 20 samples of 100 ms are not yet taken: the last one at 100 ms is the tenth.
+    let lost: Vec<u64> = (10..20).collect();
+    let mut wire = Wire::new(10.0, quic(22), &lost, &[]);
+    wire.run(300);
+    // 50 · (3/4)⁹ = 3.754: 100 + 15.02 + 25 after the last departure at 100 ms.
+    assert_eq!(wire.log[20..], [(240, 20, 20), (240, 21, 21)]);
+    wire.run(60_000);
+    assert_eq!(wire.sender.measured().timeouts, 0);
+    assert!(wire.sender.is_done());
+}
+
+#[test]
+fn an_acknowledgment_ends_the_doubling() {
+    // The probes at 151.7 ms are lost too; those 2 · 151.7 ms later, packets 12 and 13, arrive. Their acknowledgments
+    // release data again, of which the last two are lost: the time-out is not doubled any more.
+    let mut wire = Wire::new(10.0, quic(10), &[8, 9, 10, 11], &[]);
+    wire.run(560);
+    assert_eq!(wire.copies().iter().map(|copy| copy.0).collect::<Vec<_>>(), [151, 151, 455, 455]);
+    assert!(wire.sender.is_done());
+    let now = wire.now;
+    wire.sender.write(1);
+    wire.lost = vec![14];
+    wire.send();
+    wire.run(60_000);
+    let [.., (first, 14, 10), (again, 15, 10)] = wire.log[..] else { panic!("{:?}", wire.log) };
+    assert_eq!(first, millis(now));
+    assert!(again - first < 160, "{} ms", again - first);
+}
+
+#[test]
+fn a_time_out_that_would_lie_in_the_past_is_due_at_once() {
+    // Twelve segments. Packet 8 takes 700 ms longer, and everything after packet 9 is lost: 10 and 11, which leave at 100
+    // ms, segment 8 again at 112 ms, and two times two probes, of which the second ones leave at 547 ms or so. The next
+    // would leave four time-outs of 145 ms later, but at 800 ms packet 8 is acknowledged, which ends the doubling: one
+    // such time-out is over by then.
+    let lost: Vec<u64> = (10..17).collect();
+    let mut wire = Wire::new(10.0, quic(12), &lost, &[(8, 700)]);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    let times: Vec<u64> = wire.log[10..].iter().map(|sent| sent.0).collect();
+    let [100, 100, 112, first, _, second, _, 800, 800] = times[..] else { panic!("{times:?}") };
+    assert!(first < 300 && second < 600, "{times:?}");
+}
+
+#[test]
+fn only_persistent_congestion_collapses_the_window() {
+    // Section 7.6: three probe time-outs are 455 ms. Ten leave at 0; from 8 on all is lost, up to the probes of the third
+    // or of the fourth time-out. Only what left after the first round trip was known counts: from 151.7 to 455.1 ms, or to
+    // 1061.9 ms.
+    for (lost, collapses) in [(8..14, false), (8..16, true)] {
+        let lost: Vec<u64> = lost.collect();
+        let mut wire = Wire::new(10.0, quic(10), &lost, &[]);
+        wire.run(60_000);
+        let counts = wire.sender.measured();
+        assert_eq!(counts.timeouts, u64::from(collapses));
+        assert!(wire.sender.is_done());
+    }
+}
+
+#[test]
+fn the_window_is_never_less_than_two_packets() {
+    let mut wire = Wire::new(2.0, quic(200), &[10, 11, 20, 21, 30, 31], &[]);
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+    assert!(wire.window() >= 2.0);
+}
+
+#[test]
+fn marks_are_counted_and_answered_once_per_round_trip() {
+    let mut wire = Wire::new(10.0, quic(1000), &[], &[]);
+    wire.marking = true;
+    wire.run(350);
+    // Nothing is marked in the first window; what comes back at 200 and 300 ms is.
+    assert_eq!(wire.sender.measured().congestion_events, 2);
+}
+
+/// The acknowledgments of packets with these numbers, one each millisecond, marked or not: when each leaves, how many
+/// packets it reports, and for how long the largest has waited, in milliseconds.
+fn acknowledgments(every: u64, numbers: &[(u64, bool)]) -> Vec<(u64, u64, u64)> {
+    let delay = Delay { every, most: Span::from_millis(25) };
+    let mut receiver =
+        Receiver::new(None, true, Some(delay), Echo::UntilAnswered, &INTERVALS).numbering(true);
+    let mut hold = Hold::default();
+    let mut acks = Vec::new();
+    let at = |millis| Time::ZERO + Span::from_millis(millis);
+    for (now, &(number, marked)) in (0..).zip(numbers) {
+        let ecn = if marked { Ecn::Ce } else { Ecn::Ect0 };
+        let flags = Flags::default().with_ecn(ecn);
+        let data = Packet { number, sent: Time(number), flags, ..Packet::default() };
+        let ack = receiver.on_data(&data, at(now), &mut hold);
+        acks.extend(ack.map(|ack| (now, ack.number, millis(ack.sent))));
+    }
+    let until = receiver.delayed_until();
+    let last = receiver.on_delayed_ack(Time::NEVER);
+    acks.extend(last.zip(until).map(|(ack, at)| (millis(at), ack.number, millis(ack.sent))));
+    acks
+}
+
+#[test]
+fn acknowledgments_come_at_the_threshold_and_at_once_where_something_is_wrong() {
+    let plain = |numbers: &[u64]| numbers.iter().map(|&number| (number, false)).collect::<Vec<_>>();
+    // Every second one; the last one after 25 ms.
+    assert_eq!(acknowledgments(2, &plain(&[0, 1, 2, 3, 4])), [(1, 2, 0), (3, 4, 0), (29, 5, 25)]);
+    assert_eq!(acknowledgments(4, &plain(&[0, 1, 2, 3, 4])), [(3, 4, 0), (29, 5, 25)]);
+    // Three held back: the wait counts from the first of them, the delay from the largest.
+    assert_eq!(acknowledgments(9, &plain(&[0, 1, 2])), [(25, 3, 23)]);
+    // Number 1 is missing (at once), and comes late (at once): the largest had come 1 ms before.
+    assert_eq!(acknowledgments(9, &plain(&[0, 2, 1, 3])), [(1, 2, 0), (2, 3, 1), (28, 4, 25)]);
+    // Once the gap is known it is no reason any more: numbers are never used again.
+    assert_eq!(acknowledgments(2, &plain(&[0, 2, 3, 4])), [(1, 2, 0), (3, 4, 0)]);
+    // A mark.
+    assert_eq!(acknowledgments(9, &[(0, false), (1, true)]), [(1, 2, 0)]);
+}

@@ -1,0 +1,71 @@
+//! Flows that are replayed from a list.
+
+mod support;
+
+use longfat_sim::{Options, Simulation};
+use support::numbers;
+
+/// Two links of 8 Mbit/s, on which a packet of 1000 bytes takes 1 ms.
+fn listed(more: &str, kinds: &str, list: &str) -> String {
+    format!(
+        "duration = \"1 s\"\n[link.near]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"90 packets\"\n\
+         [link.far]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"90 packets\"\n\
+         [[traffic]]\nname = \"listed\"\ncontrol = \"reno\"\npath = [\"near\"]\nrtt = \"10 ms\"\n\
+         packet = \"1000 B\"\n{more}\n[traffic.replay]\ntick = \"1 ms\"\n{kinds}\nlist = \"{list}\"\n"
+    )
+}
+
+#[test]
+fn each_flow_of_a_list_takes_the_time_of_its_packets() {
+    // At 0 two packets over `near`: 2 + 5 ms. At 100 ms three over both links, with a round trip of 50 ms: 3 + 1 + 25 ms.
+    // At 300 ms one with a round trip of 90 ms: 1 + 1 + 45 ms. At 1100 ms, after the end, one that never begins.
+    let kinds = "kinds = [{ path = [\"near\", \"far\"], control = \"cubic\" }]";
+    let list = "0 1001,100 3000 1 50000000000,200 1000 1 90000000000,800 1000";
+    let recording = support::record(&listed("", kinds, list), false);
+    let times = numbers(&recording, "transfers", "completion_s");
+    for (found, expected) in times.iter().zip([0.007, 0.029, 0.047]) {
+        assert!((found - expected).abs() < 1e-12, "{times:?}");
+    }
+    assert_eq!(numbers(&recording, "transfers", "start_s"), [0.0, 0.1, 0.3]);
+    assert_eq!(numbers(&recording, "transfers", "packets"), [2.0, 3.0, 1.0]);
+    let told = &recording.summary.traffic["listed"];
+    assert_eq!((&told["arrived"], &told["completed"]), (&3.into(), &3.into()));
+}
+
+#[test]
+fn a_list_can_begin_later_and_be_cut() {
+    let list = "0 1000,100 1000,100 1000,100 1000";
+    let text = listed("start = \"50 ms\"\nstop = \"300 ms\"", "", list);
+    let recording = support::record(&text, false);
+    let starts = numbers(&recording, "transfers", "start_s");
+    assert_eq!(starts.len(), 3);
+    assert!((starts[2] - 0.25).abs() < 1e-12, "{starts:?}");
+}
+
+#[test]
+fn both_servers_give_the_same_for_a_list() {
+    let kinds = "kinds = [{ path = [\"near\", \"far\"], control = \"cubic\" }]";
+    let rows: Vec<String> = (0..400)
+        .map(|index| {
+            let rtt = if index % 3 == 0 { " 60000000000" } else { "" };
+            let kind = if index % 3 == 0 { " 1" } else { "" };
+            format!("{} {}{kind}{rtt}", index % 5, 500 + index * 37 % 9000)
+        })
+        .collect();
+    let scenario = support::read(&listed("", kinds, &rows.join(",")));
+    let run = |options| {
+        let mut simulation = Simulation::with_options(&scenario, options);
+        let mut most = 0;
+        while simulation.advance(100) {
+            let fates = simulation.fates();
+            let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
+            assert_eq!(fates.sent, known);
+            most = most.max(fates.in_flight);
+        }
+        assert!(most > 10, "they meet");
+        let mut recording = simulation.finish();
+        recording.summary.engine.events = 0;
+        format!("{recording:?}")
+    };
+    assert_eq!(run(Options::default()), run(Options::default().stepwise(true)));
+}

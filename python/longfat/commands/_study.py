@@ -1,0 +1,330 @@
+"""`longfat study`: a question over many runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from longfat.study._runs import Forecast
+    from longfat.study._study import Opened, Study
+    from longfat.study._work import Progress
+
+_MOST_LINES = 40
+_MOST_ERRORS = 5
+_MOST_NUMBERS = 6
+_BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+class _Shard(click.ParamType[tuple[int, int]]):
+    """`I/N`: the I-th of N."""
+
+    name = "i/n"
+
+    def convert(
+        self,
+        value: str | tuple[int, int],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", value)
+        if found is None or not 0 <= int(found[1]) <= int(found[2]) or found[2] == "0":
+            self.fail(f"{value} is not I/N, such as 3/64: the third of 64", param, ctx)
+        return int(found[1]), int(found[2])
+
+
+@click.command("study")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/study-STEM].")
+@click.option(
+    "--seeds", type=click.IntRange(1), help="So many seeds, instead of those of the file."
+)
+@click.option("--dry-run", is_flag=True, help="Tell runs, time and disk, and run nothing.")
+@click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster: tcp://host:8786.")
+@click.option(
+    "--shard",
+    type=_Shard(),
+    help="Run only every N-th, beginning with the I-th, for a job array; --merge follows.",
+)
+@click.option("--merge", is_flag=True, help="Run nothing: put together what shards have finished.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress, no table.")
+def study_command(
+    file: Path | None,
+    *,
+    out: Path | None,
+    seeds: int | None,
+    dry_run: bool,
+    workers: int | None,
+    dask: str | None,
+    shard: tuple[int, int] | None,
+    merge: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run the study in FILE, or in a folder: a scenario, what varies, and the seeds.
+
+    The folder holds a row for each run (rows.parquet), means with 95 % confidence intervals (table.csv) and
+    pictures. What is finished is never run again: after Ctrl-C, or worse, the same command goes on where it
+    stopped.
+
+    \b
+    longfat study studies/controllers.toml --dry-run
+    longfat study studies/controllers.toml
+    """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    from longfat.study._study import Opened
+
+    _refuse_together(workers=workers, dask=dask, shard=shard, merge=merge)
+    file, out = _place(file, out)
+    opened = Opened(file, out=out, seeds=seeds)
+    if dry_run:
+        _tell_forecast(opened.forecast(), workers, as_json=as_json)
+        return
+    try:
+        found = _run(opened, workers, dask, shard, merge=merge, quiet=quiet)
+    except BaseException as error:
+        if not isinstance(error, Exception) and not quiet:
+            told = f"what is finished stays in {opened.folder}: the same command goes on from there"
+            click.echo(told, err=True)
+        raise
+    if as_json:
+        from longfat.foreign import json_text
+
+        counts = {"runs": found.runs, "known": found.known, "failed": found.failed}
+        click.echo(json_text({**counts, **found.paths}))
+    elif not quiet:
+        _print(found, shard)
+    _complain(found, shard)
+    if found.failed or found.missing:
+        click.get_current_context().exit(1)
+
+
+def _place(file: Path | None, out: Path | None) -> tuple[Path, Path | None]:
+    """The study file and the folder: the folder of a study stands for the file in it."""
+    from longfat.commands._console import refuse_missing
+
+    if file is None:
+        if out is None or not (out / "study.toml").is_file():
+            message = "name a study file, or the folder of a study: `longfat study studies/controllers.toml`."
+            raise click.UsageError(message)
+        return out, out
+    if not file.is_dir():
+        refuse_missing(file)
+    elif out is None and (file / "study.toml").is_file():
+        out = file
+    return file, out
+
+
+def _refuse_together(
+    *, workers: int | None, dask: str | None, shard: tuple[int, int] | None, merge: bool
+) -> None:
+    if merge and (shard or dask):
+        message = "--merge runs nothing: it goes with neither --shard nor --dask."
+        raise click.UsageError(message)
+    if dask and workers:
+        message = "with --dask the cluster decides how many workers there are: leave --workers out."
+        raise click.UsageError(message)
+
+
+def _run(
+    opened: Opened,
+    workers: int | None,
+    dask: str | None,
+    shard: tuple[int, int] | None,
+    *,
+    merge: bool,
+    quiet: bool,
+) -> Study:
+    from longfat.commands._console import progress
+
+    total = 0
+
+    def speed(rate: float) -> str:
+        return f"{rate * total:.2g} runs/s"
+
+    with progress(opened.name, quiet=quiet, speed=speed) as advanced:
+
+        def tell(now: Progress) -> None:
+            nonlocal total
+            total = now.total
+            if advanced:
+                failed = f", {now.failed:,} failed" if now.failed else ""
+                advanced(now.share, f"{opened.name}: {now.done:,} of {now.total:,} runs{failed}")
+
+        return opened.run(workers=workers, dask=dask, shard=shard, merge=merge, progress=tell)
+
+
+def _tell_forecast(found: Forecast, workers: int | None, *, as_json: bool) -> None:
+    from longfat.study._runner import usable_cores
+
+    cores = workers or usable_cores()
+    seconds = max(found.longest, found.seconds / cores)
+    if as_json:
+        from longfat.foreign import json_text
+
+        told = {"points": found.points, "runs": found.runs, "known": found.known}
+        click.echo(json_text({**told, "seconds": seconds, "bytes": found.size}))
+        return
+    from longfat.units import amount, plural
+
+    click.echo(
+        f"{plural(found.points, 'point')}, {plural(found.runs, 'run')}, {found.known:,} of them finished"
+    )
+    longest = f", the longest run {_lasts(found.longest)}" if found.runs > found.known else ""
+    click.echo(f"about {_lasts(seconds)} on {plural(cores, 'core')}{longest}")
+    click.echo(f"about {amount(found.size, _BYTES)} on disk")
+
+
+def _lasts(seconds: float) -> str:
+    """A time to come: roughly.
+
+    >>> _lasts(0.2), _lasts(40), _lasts(400), _lasts(40_000)
+    ('1 s', '40 s', '7 min', '11.1 h')
+    """
+    if seconds < 100:  # noqa: PLR2004 - more is better said in minutes
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"  # noqa: PLR2004
+
+
+def _print(found: Study, shard: tuple[int, int] | None) -> None:
+    from longfat.commands._console import console
+    from longfat.units import plural
+
+    screen = console()
+    if shard is not None:
+        done = found.runs - found.failed
+        screen.print(
+            f"shard {shard[0]} of {shard[1]}: {done:,} of {plural(found.runs, 'run')} finished"
+        )
+        screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
+        return
+    if found.missing < found.runs:
+        screen.print(_means(found))
+        screen.print()
+    known = f", {found.known:,} of them known" if found.known else ""
+    failed = f", {found.failed:,} failed" if found.failed else ""
+    screen.print(
+        f"{plural(found.runs, 'run')}{known}{failed}; means ± half of the 95 % confidence interval"
+    )
+    for line in _doubts(found):
+        screen.print(line, soft_wrap=True)
+    screen.print(f"\nresults in {found.folder}", soft_wrap=True)
+
+
+def _means(found: Study) -> Table:
+    """The numbers that the study asks about, at each point."""
+    from longfat.commands._console import table
+
+    asked = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
+    names = list(dict.fromkeys([*asked, *found.file.derive]))[:_MOST_NUMBERS]
+    names = [name for name in names if name in found.numbers]
+    means = found.table(*names)
+    made = table(
+        *found.keys, *(name.rpartition(".")[2] for name in names), "seeds", left=len(found.keys)
+    )
+    columns = [_aligned(name, means) for name in names]
+    counts = means[f"{names[0]}_n"].to_list() if names else []
+    for index, row in enumerate(means.rows(named=True)):
+        if index == _MOST_LINES:
+            made.add_row(f"… {len(means) - _MOST_LINES:,} more in table.csv")
+            break
+        cells = [column[index] for column in columns]
+        made.add_row(
+            *(str(row[key]) for key in found.keys), *cells, str(counts[index]) if counts else ""
+        )
+    return made
+
+
+def _aligned(name: str, means: object) -> list[str]:
+    """A column of means with their intervals."""
+    from longfat.units import ABSENT, RATE, TIME, ruler
+
+    values = means[name].to_list()  # type: ignore[index]
+    halves = means[f"{name}_half_width"].to_list()  # type: ignore[index]
+    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else ((1.0, ""),)
+    found = []
+    for value, half in zip(values, halves, strict=True):
+        if value is None:
+            found.append(ABSENT)
+            continue
+        size, unit, decimals = ruler([value], units)
+        if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
+            text = f"{value:.2e}" if value else "0"
+            spread = f" ± {half:.1e}" if half else ""
+        else:
+            text = f"{value / size:.{decimals}f}"
+            spread = "" if half is None else f" ± {half / size:.{decimals}f}"
+        found.append(f"{text}{spread} {unit}".rstrip())
+    return found
+
+
+def _doubts(found: Study) -> list[str]:
+    """What the numbers cannot say, said aloud."""
+    import polars as pl
+
+    from longfat.study._differences import UNTOLD
+    from longfat.units import plural
+
+    lines = []
+    asked = [plot.y for plot in found.plots if plot.y in found.numbers]
+    for name in dict.fromkeys(asked):
+        means = found.table(name)
+        single = int(((means[f"{name}_n"] < 2) & (means[f"{name}_n"] > 0)).sum())  # noqa: PLR2004
+        if single:
+            lines.append(f"{name}: one value at {plural(single, 'point')}, so no interval there")
+        same = means.filter((pl.col(f"{name}_half_width") == 0) & (pl.col(f"{name}_n") > 1))
+        if len(same):
+            lines.append(
+                f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
+            )
+    for each in found.file.compare:
+        told = found.differences(each.of, each.between, to=each.to, correction=each.correction)
+        untold = int((told["verdict"] == UNTOLD).sum())
+        named = each.correction.capitalize()
+        lines.append(
+            f"{each.of} between values of {each.between}: {plural(len(told), 'comparison')}, paired by seed, "
+            f"corrected by {named}; {UNTOLD} in {untold:,} of them (differences.csv)"
+        )
+    return lines
+
+
+def _complain(found: Study, shard: tuple[int, int] | None) -> None:
+    from longfat.foreign import shown
+    from longfat.study._values import describe
+    from longfat.units import plural
+
+    if found.broken:
+        click.echo(
+            f"warning: {plural(found.broken, 'broken file')} in {found.folder}: its runs were made again",
+            err=True,
+        )
+    if shard is not None:
+        if found.failed:
+            click.echo(f"error: {plural(found.failed, 'run')} of this shard failed", err=True)
+        return
+    if found.missing:
+        click.echo(
+            f"error: {plural(found.missing, 'run')} of {found.runs:,} missing: "
+            "run the study, or its other shards",
+            err=True,
+        )
+    if found.failed:
+        from longfat.study._assemble import MISSING
+
+        failed = found.errors.filter(found.errors["error"] != MISSING)
+        for row in failed.head(_MOST_ERRORS).rows(named=True):
+            error = row.pop("error")
+            click.echo(shown(f"error: {describe(row)}: {error}"), err=True)
+        if found.failed > _MOST_ERRORS:
+            click.echo(
+                f"error: {found.failed - _MOST_ERRORS:,} more runs failed: see `error` in rows.parquet",
+                err=True,
+            )

@@ -1,0 +1,285 @@
+"""The picture of a study: a number against what varies, with intervals."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import colormaps
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from longfat import foreign
+from longfat.plot import style
+from longfat.units import RATE, TIME, amount, number_of, ruler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from longfat.plot._subjects import Drawing
+
+_ENGINE = "engine"
+_DASHES: dict[str, Any] = {"packets": "-", "fluid": (0, (4, 2))}
+_MARKERS = "os^Dv<>PX*hp"
+_MORE = ("#7A3E9D", "#A0522D", "#2F4F9F", "#5F9E6E")
+"""For more settings than the palette has colours."""
+_WIDE = 30.0
+"""Positive numbers that span more than this factor are on a logarithmic axis."""
+_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_MOST_COLUMNS = 3
+_MOST_TICKS = 9
+_LONGEST = 44
+"""So many letters of a heading fit above a panel."""
+
+
+def study(
+    chosen: Drawing, table: pl.DataFrame, keys: Sequence[str], spread: pl.DataFrame | None = None
+) -> Figure:
+    """Draws a number of a study: a line for each setting, with its 95 % intervals.
+
+    Args:
+        chosen: What is drawn.
+        table: A row for each point: its keys, the number, and `…_half_width`.
+        keys: What varies.
+        spread: The same of the number along x, where that was measured and not set.
+
+    Returns:
+        A figure, with a panel for each value of `chosen.panel`.
+    """
+    with style.applied():
+        return _study(chosen, table, keys, spread)
+
+
+def _study(
+    chosen: Drawing, table: pl.DataFrame, keys: Sequence[str], spread: pl.DataFrame | None
+) -> Figure:
+    if spread is not None:
+        table = table.with_columns(spread[chosen.x])
+    panels = _values(table, chosen.panel)
+    columns = min(len(panels), _MOST_COLUMNS)
+    lines = math.ceil(len(panels) / columns)
+    figure = style.figure(max(9.0, 4.6 * columns), 1.4 + 4.4 * lines, head=1.15)
+    figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
+    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+    colours = _values(table, chosen.colour)
+    palette = _palette(colours)
+    across = _Across(table[chosen.x].to_list())
+    size, unit = _scale(chosen.y, table)
+    for index, value in enumerate(panels):
+        axes: Axes = grid[index // columns][index % columns]
+        rows = table.rows(named=True)
+        if chosen.panel is not None:
+            rows = [row for row in rows if row[chosen.panel] == value]
+            heading = f"{chosen.panel} = {value}"
+            if len(heading) > _LONGEST:
+                heading = f"{heading[: _LONGEST - 1]}…"
+            axes.set_title(foreign.drawn(heading), loc="left", fontsize=10)
+        _lines(axes, chosen, rows, keys, (across, palette, size))
+        across.apply(axes)
+        axes.tick_params(length=0)
+        if index % columns == 0:
+            axes.set_ylabel(foreign.drawn(_short(chosen.y) + (f" ({unit})" if unit else "")))
+        if index >= len(panels) - columns:
+            axes.set_xlabel(foreign.drawn(chosen.x))
+    for index in range(len(panels), lines * columns):
+        grid[index // columns][index % columns].set_visible(False)
+    _y_axis(grid[0][0], table, chosen, size)
+    _legend(figure, chosen, table, palette, keys)
+    counts = [n for n in table[f"{chosen.y}_n"].to_list() if n]
+    seeds = (
+        f"{min(counts)} to {max(counts)}"
+        if counts and min(counts) < max(counts)
+        else (str(max(counts)) if counts else "no")
+    )
+    title = chosen.title or f"{_short(chosen.y)} against {chosen.x}"
+    style.title(figure, title, f"means over {seeds} seeds, bars: 95 % intervals · {chosen.y}")
+    return figure
+
+
+class _Across:
+    """What is along x: numbers, on a linear or logarithmic axis, or words."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        numbers = [number_of(value) for value in values if value is not None]
+        kinds = {number[1] for number in numbers if number is not None}
+        self._words: list[Any] | None = None
+        self.kind = ""
+        if None in numbers or len(kinds) != 1:
+            self._words = list(dict.fromkeys(values))
+            return
+        self.kind = kinds.pop()
+        self._numbers = sorted({number[0] for number in numbers if number is not None})
+        low, high = self._numbers[0], self._numbers[-1]
+        self.log = low > 0 and (high / low > _WIDE or _geometric(self._numbers))
+
+    def at(self, value: object) -> float:
+        """Where a value is."""
+        if self._words is not None:
+            return float(self._words.index(value))
+        number = number_of(value)
+        return math.nan if number is None else number[0]
+
+    def apply(self, axes: Axes) -> None:
+        """Sets up the axis."""
+        if self._words is not None:
+            axes.set_xticks(range(len(self._words)), [foreign.drawn(str(w)) for w in self._words])
+            axes.set_xlim(-0.4, len(self._words) - 0.6)
+            return
+        if self.log:
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_locator(NullLocator())
+        if len(self._numbers) <= _MOST_TICKS and (self.log or len(self._numbers) < _MOST_TICKS):
+            axes.set_xticks(self._numbers)
+        units = {"rate": RATE, "time": TIME, "size": _SIZES}.get(self.kind)
+        if units is not None:
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: amount(x, units)))
+        else:
+            axes.xaxis.set_major_formatter(
+                FuncFormatter(lambda x, _: f"{x:,.6g} {self.kind}".strip())
+            )
+        if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
+            axes.tick_params(axis="x", labelrotation=30)
+
+
+def _geometric(numbers: Sequence[float]) -> bool:
+    """Whether positive numbers grow by factors rather than by steps.
+
+    >>> _geometric([40, 80, 160, 320]), _geometric([10, 20, 30, 40, 50])
+    (True, False)
+    """
+    if len(numbers) < 3:  # noqa: PLR2004 - two numbers tell nothing
+        return False
+    steps = [b - a for a, b in pairwise(numbers)]
+    factors = [math.log(b / a) for a, b in pairwise(numbers)]
+    return max(factors) / min(factors) < max(steps) / min(steps)
+
+
+def _lines(
+    axes: Axes,
+    chosen: Drawing,
+    rows: list[dict[str, Any]],
+    keys: Sequence[str],
+    looks: tuple[_Across, dict[Any, Any], float],
+) -> None:
+    across, palette, size = looks
+    # Along a number that was measured, whatever has no colour of its own is on one line.
+    apart = [key for key in keys if key not in (chosen.x, chosen.panel)]
+    if chosen.x not in keys:
+        apart = [key for key in apart if key in (chosen.colour, _ENGINE)]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row[chosen.y] is not None:
+            groups.setdefault(tuple(row[key] for key in apart), []).append(row)
+    for some in groups.values():
+        some.sort(key=lambda row: across.at(row[chosen.x]))
+        first = some[0]
+        colour, marker = palette[first[chosen.colour] if chosen.colour else None]
+        halves = [(row[f"{chosen.y}_half_width"] or 0.0) / size for row in some]
+        xs = [across.at(row[chosen.x]) for row in some]
+        ys = [row[chosen.y] / size for row in some]
+        dashes = _DASHES.get(str(first.get(_ENGINE)), "-")
+        axes.plot(
+            xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5
+        )
+        if any(halves):
+            axes.errorbar(
+                xs, ys, yerr=halves, color=colour, fmt="none", elinewidth=1.0, capsize=2.5
+            )
+
+
+def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
+    """A colour and a marker for each value; for many numbers, along a scale."""
+    colours = (*style.COLOURS, *_MORE)
+    if len(values) <= len(colours):
+        return {value: (colours[index], _MARKERS[index]) for index, value in enumerate(values)}
+    scale = colormaps["viridis"]
+    return {
+        value: (scale(0.9 * index / (len(values) - 1)), _MARKERS[index % len(_MARKERS)])
+        for index, value in enumerate(values)
+    }
+
+
+def _legend(
+    figure: Figure,
+    chosen: Drawing,
+    table: pl.DataFrame,
+    palette: dict[Any, Any],
+    keys: Sequence[str],
+) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    if chosen.colour is not None:
+        handles = [
+            Line2D(
+                [],
+                [],
+                color=palette[value][0],
+                marker=palette[value][1],
+                label=foreign.drawn(str(value)),
+            )
+            for value in palette
+        ]
+    if _ENGINE in keys and _ENGINE not in (chosen.colour, chosen.panel, chosen.x):
+        handles += [
+            Line2D([], [], color="#4d4d4d", linestyle=_DASHES[name], label=name)
+            for name in _values(table, _ENGINE)
+        ]
+    if handles:
+        width = figure.get_figwidth()
+        figure.legend(
+            handles=handles,
+            title=foreign.drawn(chosen.colour or ""),
+            title_fontsize=9,
+            loc="upper left",
+            bbox_to_anchor=(1 - 2.0 / width, 1 - 1.0 / figure.get_figheight()),
+            fontsize=9,
+        )
+        figure.subplots_adjust(right=1 - 2.1 / width)
+
+
+def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> None:
+    """A logarithmic axis for positive numbers that span much; otherwise it begins at zero."""
+    rows = table.select(chosen.y, f"{chosen.y}_half_width").iter_rows()
+    known = [(mean, half or 0.0) for mean, half in rows if mean is not None and math.isfinite(mean)]
+    values = [mean / size for mean, _ in known]
+    if not values:
+        return
+    if min(values) > 0 and max(values) / min(values) > _WIDE:
+        axes.set_yscale("log")
+    elif min(values) >= 0:
+        axes.set_ylim(0, max((mean + half) / size for mean, half in known) * 1.04 or 1.0)
+
+
+def _values(table: pl.DataFrame, key: str | None) -> list[Any]:
+    return [None] if key is None else list(dict.fromkeys(table[key].to_list()))
+
+
+def _scale(name: str, table: pl.DataFrame) -> tuple[float, str]:
+    """The unit of a number, by the end of its name."""
+    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else None
+    if units is None:
+        return 1.0, ""
+    values: Iterable[float | None] = table[name].to_list()
+    size, unit, _ = ruler(list(values), units)
+    return size, unit
+
+
+def _short(name: str) -> str:
+    """A number in words: the last part of its path, and of what it is.
+
+    >>> _short("links.bottleneck.forward.utilisation"), _short("flows.web.goodput_bit_s"), _short("share")
+    ('utilisation of bottleneck, forward', 'goodput of web', 'share')
+    """
+    section, _, rest = name.partition(".")
+    if not rest or section not in ("links", "flows", "traffic", "jain", "engine"):
+        return name
+    *place, last = rest.split(".")
+    if section == "jain":
+        return f"fairness of {rest}"
+    words = last.removesuffix("_bit_s").removesuffix("_s").replace("_", " ")
+    return f"{words} of {', '.join(place)}" if place else words

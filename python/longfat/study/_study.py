@@ -1,0 +1,510 @@
+"""A study: from its file to its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from longfat.errors import StudyError
+from longfat.results._folder import checksum, write_whole
+from longfat.study._chunk import FILE
+from longfat.study._file import Plot, StudyFile, Until, read_study
+from longfat.study._parts import PARTS, Claims, Parts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from longfat.scenario import Source
+    from longfat.study._engines import Engine
+    from longfat.study._runs import Batch, Forecast, Runs
+    from longfat.study._work import StudyProgress, Work
+
+DIFFERENCES = "differences.csv"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A finished study, or what there is of it.
+
+    Attributes:
+        folder: Where it is.
+        runs: How many runs were asked for; of a shard, its own.
+        known: How many of them had been finished before.
+        failed: How many failed: their rows have an `error`.
+        missing: How many have not been run: of other shards, or still under way elsewhere.
+        broken: How many files of the folder were found broken, and made again.
+    """
+
+    folder: Path
+    runs: int
+    known: int
+    failed: int
+    missing: int = 0
+    broken: int = 0
+    file: StudyFile = field(repr=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        """The folder and the counts, in one line."""
+        return f"<Study {self.folder}: {self.runs:,} runs, {self.known:,} known, {self.failed:,} failed>"
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """A row for each run: the varied keys, `seed`, every number of its summary under its path, `error`."""
+        import polars as pl
+
+        return pl.read_parquet(self.folder / "rows.parquet")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What varies."""
+        return self.file.design.keys
+
+    @property
+    def numbers(self) -> list[str]:
+        """What was measured or derived: the other columns of `rows`."""
+        other = {*self.keys, "seed", "error", "run"}
+        return [name for name in self._kinds if name not in other]
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
+        """The columns of `rows`, which is not read for that: it may be large."""
+        import polars as pl
+
+        return dict(pl.read_parquet_schema(self.folder / "rows.parquet"))
+
+    def _columns(self, *names: str) -> pl.LazyFrame:
+        """Some columns of `rows`."""
+        import polars as pl
+
+        for name in names:
+            if name not in self._kinds:
+                self._check(name)
+        return pl.scan_parquet(self.folder / "rows.parquet").select(names)
+
+    def table(self, *numbers: str) -> pl.DataFrame:
+        """A row for each point: its keys, and of each number the mean, `…_half_width` of its interval, `…_n`.
+
+        Args:
+            numbers: Which; by default all.
+
+        Raises:
+            StudyError: There is no such number.
+        """
+        import polars as pl
+
+        kinds: dict[str, Any] = {key: self._kinds[key] for key in self.keys}
+        for name in self.numbers:
+            kinds |= {name: pl.Float64, f"{name}_half_width": pl.Float64, f"{name}_n": pl.Int64}
+        found = pl.read_csv(self.folder / "table.csv", schema=kinds)
+        if not numbers:
+            return found
+        for name in numbers:
+            self._check(name)
+        parts = [f"{name}{ending}" for name in numbers for ending in ("", "_half_width", "_n")]
+        return found.select(*self.keys, *parts)
+
+    def differences(
+        self, of: str, between: str, *, to: object = None, correction: str = "holm"
+    ) -> pl.DataFrame:
+        """Compares the values of a key, paired by seed, at every setting of the other keys.
+
+        Args:
+            of: The number.
+            between: The key whose values are compared.
+            to: Compare all others to this value; by default each is compared with each.
+            correction: For many comparisons: `holm` or `bonferroni`.
+
+        Returns:
+            A row for each comparison, with the mean difference and a `verdict`: `greater`, `less`, `the same`,
+            or `not enough seeds to tell`.
+
+        Raises:
+            StudyError: There is no such number, key or value.
+        """
+        from longfat.study._differences import differences
+
+        return differences(
+            self._columns(*self.keys, "seed", of).collect(),
+            self.keys,
+            of,
+            between,
+            tied=self.file.design.together(between),
+            to=to,
+            correction=correction,
+            interval=self.file.interval,
+        )
+
+    def plot(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        colour: str | None = None,
+        panel: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> Figure:
+        """Draws the means of a number, with their intervals.
+
+        Args:
+            x: What varies along it; by default as in the file of the study, or the first key.
+            y: The number; by default as in the file, or the first goodput.
+            colour: What has a colour for each value.
+            panel: What has a panel for each value.
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
+
+        Returns:
+            The figure, which a notebook displays.
+
+        Raises:
+            StudyError: There is no such key or number.
+        """
+        from longfat import plot
+
+        (chosen, *_) = self.plots
+        if x is not None or y is not None:
+            chosen = Plot(x or chosen.x, y or chosen.y, colour, panel)
+        self._check(chosen.y)
+        if chosen.x not in self.keys:
+            self._check(chosen.x)
+        figure = plot.study(chosen, self.table(chosen.y), self.keys, self.spread(chosen))
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+    def spread(self, chosen: Plot) -> pl.DataFrame | None:
+        """The means of what a plot has along x, where that was measured and not set."""
+        return None if chosen.x in self.keys else self.table(chosen.x)
+
+    @property
+    def plots(self) -> list[Plot]:
+        """The pictures of the file; where it has none, one of the first number against what varies first."""
+        if self.file.plot:
+            return self.file.plot
+        axes = self.file.design.axes
+        varied = [key for axis in axes for key in axis.keys if len(axis.entries) > 1]
+        keys = varied or list(self.keys)
+        if not keys or not self.numbers:
+            return []
+        goodputs = [name for name in self.numbers if name.endswith("goodput_bit_s")]
+        number = next(iter(self.file.derive), None) or (goodputs or self.numbers)[0]
+        return [Plot(keys[0], number, keys[1] if len(keys) > 1 else None)]
+
+    @property
+    def errors(self) -> pl.DataFrame:
+        """What failed: keys, seed and error."""
+        import polars as pl
+
+        asked = self._columns(*self.keys, "seed", "error")
+        return asked.filter(pl.col("error").is_not_null()).collect()
+
+    @property
+    def paths(self) -> dict[str, str | None]:
+        """Where the rows and the table are; `None` where they have not been written."""
+        return {
+            name: str(path) if (path := self.folder / file).is_file() else None
+            for name, file in (("rows", "rows.parquet"), ("table", "table.csv"))
+        }
+
+    def _check(self, name: str) -> None:
+        if name not in self.numbers:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.numbers, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(self.numbers)}"
+            message = f"no run has `{name}`: {hint}"
+            raise StudyError(message)
+
+
+class Opened:
+    """A study that has been read and checked: what it would take, and running it.
+
+    Attributes:
+        file: What the file says.
+        folder: Where its results go.
+        runs: Its runs.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        out: str | os.PathLike[str] | None = None,
+        seeds: int | None = None,
+    ) -> None:
+        """Reads a study file and the scenario of every point; nothing runs, and nothing is written.
+
+        Raises:
+            StudyError: The study is wrong.
+            ScenarioError: The scenario is wrong.
+            OSError: A file cannot be read.
+        """
+        from longfat.study._runs import Runs
+
+        self.file, base, name = read_study(source, seeds=seeds)
+        self.name = name
+        self.folder = Path("runs") / f"study-{name}" if out is None else Path(out)
+        _refuse_other(self.folder)
+        self.runs: Runs = Runs(self.file, base)
+
+    def forecast(self) -> Forecast:
+        """What it takes, given what is already in the folder; of seeds `until`, the most."""
+        batch = self.runs.batch(self.runs.most_seeds())
+        finished = np.zeros(len(batch), dtype=bool)
+        if (self.folder / PARTS).is_dir():
+            parts = Parts(self.folder, self.file.series)
+            parts.refresh()
+            finished = parts.finished(batch.ids)
+        return self.runs.forecast(batch, finished)
+
+    def run(
+        self,
+        *,
+        workers: int | None = None,
+        dask: object = None,
+        executor: object = None,
+        shard: tuple[int, int] | None = None,
+        merge: bool = False,
+        progress: StudyProgress | None = None,
+    ) -> Study:
+        """Runs what is missing, and puts the results together.
+
+        Raises:
+            StudyError: A number that is asked for does not exist, or a Dask scheduler does not answer.
+            OSError: The folder cannot be written.
+            KeyboardInterrupt: Ctrl-C. What is finished stays, and the same call goes on from there.
+        """
+        mark = self._write_file()
+        parts = Parts(self.folder, self.file.series)
+        claims = Claims(self.folder)
+        try:
+            parts.sweep()
+            parts.refresh()
+            counts = self.runs.first_counts()
+            first = self._share(self.runs.batch(counts), shard)
+            known = int(parts.finished(first.ids).sum())
+            if not merge:
+                from longfat.study._engines import engine_for
+                from longfat.study._work import Work
+
+                def engine() -> Engine:
+                    return engine_for(workers=workers, dask=dask, executor=executor)
+
+                with Work(self.runs, parts, claims, engine, mark, progress) as work:
+                    counts = self._work_off(work, counts, shard)
+            else:
+                counts = self._counts(parts, counts)
+            return self._finish(parts, claims, counts, shard, known)
+        finally:
+            claims.close()
+
+    def _work_off(
+        self,
+        work: Work,
+        counts: np.ndarray[Any, Any],
+        shard: tuple[int, int] | None,
+    ) -> np.ndarray[Any, Any]:
+        """Runs what is missing; with seeds `until`, round after round."""
+        while True:
+            batch = self._share(self.runs.batch(counts), shard)
+            if not work.parts.finished(batch.ids).all():
+                work.work_off(batch)
+                work.parts.refresh()
+            wanted = self._next_counts(work.parts, counts, batch)
+            if wanted is None:
+                return counts
+            counts = wanted
+
+    def _counts(self, parts: Parts, counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """How many seeds each point has got, from what is in the folder."""
+        while (wanted := self._next_counts(parts, counts, self.runs.batch(counts))) is not None:
+            counts = wanted
+        return counts
+
+    def _next_counts(
+        self, parts: Parts, counts: np.ndarray[Any, Any], batch: Batch
+    ) -> np.ndarray[Any, Any] | None:
+        """How many seeds each point needs next; `None` if none needs more."""
+        seeds = self.file.seeds
+        if not isinstance(seeds, Until):
+            return None
+        from longfat.study._assemble import precise_enough
+
+        of = [seeds.of] if isinstance(seeds.of, str) else list(seeds.of)
+        names = of or [plot.y for plot in self.file.plot] or None
+        most, looks = self.runs.most_seeds(), seeds.looks
+        # All points that are still open have the same number of seeds, and no other has more.
+        now = int(counts.max(initial=0))
+        open_ = (counts == now) & (counts < most)
+        there = np.isin(batch.points, np.flatnonzero(open_))
+        asked = batch.of(there)
+        if not len(asked):
+            return None
+        verdicts = precise_enough(self.runs, parts, asked, names, seeds.share)
+        wanted = counts.copy()
+        for point, precise in verdicts.items():
+            if not precise:
+                wanted[point] = next(look for look in looks if look > now)
+        return None if (wanted == counts).all() else wanted
+
+    def _share(self, batch: Batch, shard: tuple[int, int] | None) -> Batch:
+        """The runs of a shard: every so many-th; with seeds `until`, every so many-th point."""
+        if shard is None:
+            return batch
+        number, of = shard
+        by = batch.points if isinstance(self.file.seeds, Until) else np.arange(len(batch))
+        return batch.of(by % of == number % of)
+
+    def _finish(
+        self,
+        parts: Parts,
+        claims: Claims,
+        counts: np.ndarray[Any, Any],
+        shard: tuple[int, int] | None,
+        known: int,
+    ) -> Study:
+        """Puts the results together; a shard leaves that to whoever merges."""
+        from longfat.study._assemble import Assembly
+
+        batch = self.runs.batch(counts)
+        if shard is not None:
+            own = self._share(batch, shard)
+            good = parts.finished(own.ids)
+            rows = 0 if good.all() else int((~good).sum())
+            return Study(self.folder, len(own), known, rows, broken=parts.broken, file=self.file)
+        with claims.assembling():
+            parts.refresh()
+            assembly = Assembly(self.runs, parts, batch)
+            assembly.write(self.folder)
+            parts.compact()
+        found = Study(
+            self.folder,
+            len(batch),
+            known,
+            assembly.failed,
+            assembly.missing,
+            parts.broken,
+            file=self.file,
+        )
+        self._write_differences(found)
+        self._draw(found)
+        return found
+
+    def _write_differences(self, found: Study) -> None:
+        import polars as pl
+
+        frames = [
+            found.differences(each.of, each.between, to=each.to, correction=each.correction)
+            for each in self.file.compare
+        ]
+        if frames:
+            whole = pl.concat(frames, how="diagonal_relaxed")
+            write_whole(self.folder / DIFFERENCES, whole.write_csv)
+
+    def _draw(self, found: Study) -> None:
+        for index, chosen in enumerate(found.plots, start=1):
+            from longfat import plot
+
+            found._check(chosen.y)  # noqa: SLF001 - of this module
+            if chosen.x not in found.keys:
+                found._check(chosen.x)  # noqa: SLF001
+            figure = plot.study(chosen, found.table(chosen.y), found.keys, found.spread(chosen))
+            name = chosen.name or f"plot-{index}"
+            for ending in (".png", ".svg"):
+                write_whole(self.folder / f"{name}{ending}", partial(plot.save, figure))
+
+    def _write_file(self) -> str:
+        """Writes the study file with everything in it; returns its checksum."""
+        text = self.file.resolved(self.runs.content()).encode()
+        (self.folder / PARTS).mkdir(parents=True, exist_ok=True)
+        path = self.folder / FILE
+        if not path.is_file() or path.read_bytes() != text:
+            write_whole(path, lambda made: made.write_bytes(text))
+        return checksum(path)
+
+
+def study(
+    source: Source,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    dask: object = None,
+    executor: object = None,
+    shard: tuple[int, int] | None = None,
+    merge: bool = False,
+    progress: StudyProgress | None = None,
+) -> Study:
+    """Runs a study: a scenario, what varies, and the seeds.
+
+    What is finished stays in the folder, and is never run again: an interrupted study goes on where it
+    stopped, and one with more seeds or values runs only what is new. Any number of processes may work at one
+    folder.
+
+    Args:
+        source: The path of a study file, its text (recognised by its line breaks), or its content as a
+            dictionary.
+            The folder of a study stands for the file in it.
+        out: The folder; by default `runs/study-STEM`.
+        seeds: Replaces the seeds of the study: so many.
+        workers: How many runs at a time; by default one for each core.
+        dask: The address of a Dask scheduler, or a client.
+        executor: Any executor of `concurrent.futures`, or a Dask client, to run it with.
+        shard: `(i, n)`: runs only every n-th, beginning with the i-th, and puts nothing together.
+        merge: Runs nothing, and puts together what shards have finished.
+        progress: Told how far it has come, about ten times a second.
+
+    Returns:
+        The study: `.rows`, `.table()`, `.plot()`, `.differences()`. Runs that failed have an `error` in
+        `.rows`.
+
+    Raises:
+        StudyError: The study is wrong, or the folder holds something else.
+        ScenarioError: The scenario is wrong.
+        OSError: A file cannot be read, or the folder cannot be written.
+        KeyboardInterrupt: Ctrl-C. What is finished stays.
+    """
+    if shard is not None:
+        _check_shard(shard)
+    return Opened(source, out=out, seeds=seeds).run(
+        workers=workers, dask=dask, executor=executor, shard=shard, merge=merge, progress=progress
+    )
+
+
+def _check_shard(shard: Sequence[int]) -> None:
+    number, of = shard
+    if of < 1 or not 0 <= number <= of:
+        message = (
+            f"shard {number} of {of}: count from 1 to {max(of, 1)}, or from 0 to {max(of, 1) - 1}"
+        )
+        raise StudyError(message)
+
+
+def _refuse_other(folder: Path) -> None:
+    """Refuses a folder that holds something other than a study.
+
+    Raises:
+        StudyError: It does.
+    """
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        message = f"{folder} is a file: choose another place for the folder"
+        raise StudyError(message)
+    names = {path.name for path in _entries(folder)}
+    if names and not {PARTS, FILE} & names:
+        message = (
+            f"{folder} holds `{min(names)}` and no study: choose another folder, or an empty one"
+        )
+        raise StudyError(message)
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.iterdir() if not path.name.startswith(".longfat-"))

@@ -1,0 +1,100 @@
+"""Values that vary: what they are as numbers, what lies between two of them, and how people read them."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+
+from longfat.scenario import toml_value
+from longfat.units import KINDS, number_of, unit_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_UNITS = {
+    "rate": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
+    "time": ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")),
+    "size": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
+_DIGITS = 6
+
+
+def between(low: object, high: object, share: float, scale: str) -> Any:  # noqa: ANN401 - a number or a text
+    """What lies at `share`, 0 to 1, of the way from one value to another, on a `linear` or `log` scale.
+
+    Whole numbers stay whole; quantities keep their unit, and have six digits.
+
+    >>> between("10 Mbit/s", "1 Gbit/s", 0.5, "log"), between(1, 1000, 1 / 3, "log")
+    ('100 Mbit/s', 10)
+
+    Raises:
+        ValueError: One of them is no number, they count different things, or a logarithm does not exist.
+    """
+    first, last = number_of(low), number_of(high)
+    if first is None or last is None:
+        wrong = low if first is None else high
+        message = f"{toml_value(wrong)} is neither a number nor a quantity"
+        raise ValueError(message)
+    if first[1] != last[1]:
+        message = f"{toml_value(low)} and {toml_value(high)} do not count the same"
+        raise ValueError(message)
+    start, end, kind = first[0], last[0], first[1]
+    if scale == "log":
+        if start <= 0 or end <= 0:
+            message = f"a logarithmic scale needs ends above 0, not {toml_value(low if start <= 0 else high)}"
+            raise ValueError(message)
+        found = 10 ** (math.log10(start) + share * (math.log10(end) - math.log10(start)))
+    else:
+        found = start + share * (end - start)
+    if isinstance(low, int) and isinstance(high, int):
+        return round(found)
+    if not kind:
+        return float(f"{found:.{_DIGITS}g}")
+    size, unit = 1.0, kind
+    if kind in KINDS:
+        own = {unit_of(low), unit_of(high)}
+        size, unit = _suitable(found, kind)
+        if len(own) == 1:
+            unit = own.pop()
+            size = cast("tuple[float, str]", number_of(f"1 {unit}"))[0]
+    return f"{_plain(found / size)} {unit}"
+
+
+def label(value: object) -> Any:  # noqa: ANN401 - a plain value
+    """A value as a cell of a table: plain values as they are, tables and lists in one line.
+
+    >>> label({"kind": "exp", "gamma": 0.1}), label("1 bdp")
+    ('exp, gamma = 0.1', '1 bdp')
+    """
+    if isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, dict):
+        rest = [f"{key} = {_word(entry)}" for key, entry in value.items() if key != "kind"]
+        return ", ".join([str(value["kind"]), *rest] if "kind" in value else rest)
+    return toml_value(value)
+
+
+def describe(labels: Mapping[str, Any]) -> str:
+    """A point in words.
+
+    >>> describe({"flow.forward.control": "exp", "seed": 3})
+    'flow.forward.control = exp, seed = 3'
+    """
+    return ", ".join(f"{name} = {value}" for name, value in labels.items())
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else toml_value(value)
+
+
+def _suitable(value: float, kind: str) -> tuple[float, str]:
+    """The largest unit in which a value is one at least."""
+    units = _UNITS[kind]
+    return next((each for each in units if abs(value) >= each[0] * (1 - 1e-9)), units[-1])
+
+
+def _plain(number: float) -> str:
+    """A number to six digits, without an exponent."""
+    text = format(Decimal(f"{number:.{_DIGITS}g}"), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,163 @@
+"""Applications and lists of flows, from Python: tables, summaries, what is printed, and Parquet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import longfat
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support import Command
+
+
+@pytest.fixture(name="command")
+def _command(longfat: Command) -> Command:
+    """The command line, by a name that leaves the package its own."""
+    return longfat
+
+
+LINK = """\
+duration = "4 s"
+warmup = "1 s"
+[link.access]
+rate = "8 Mbit/s"
+delay = "5 ms"
+"""
+
+CLIENTS = (
+    LINK
+    + """
+[[flow]]
+name = "calls"
+control = "cubic"
+count = 2
+path = ["access"]
+rtt = "20 ms"
+application = { kind = "request-response", response = "20 kB", think = { exponential = "50 ms" } }
+[[flow]]
+name = "film"
+control = "cubic"
+path = ["access"]
+rtt = "20 ms"
+application = { kind = "video", ladder = ["500 kbit/s", "2 Mbit/s"], chunk = "500 ms", buffer = "3 s" }
+[[flow]]
+name = "voice"
+control = "reno"
+path = ["access"]
+rtt = "20 ms"
+packet = "200 B"
+application = { kind = "constant", rate = "80 kbit/s" }
+"""
+)
+
+LISTED = (
+    LINK
+    + """
+[[traffic]]
+name = "listed"
+control = "reno"
+path = ["access"]
+rtt = "20 ms"
+replay = "flows.{kind}"
+"""
+)
+
+
+def test_what_clients_were_given_is_a_table() -> None:
+    run = longfat.run(CLIENTS)
+    told = run.summary["applications"]
+    frame = run.exchanges.to_polars()
+    calls = frame.filter(
+        (pl.col("group") == "calls") & (pl.col("start_s") + pl.col("response_s") >= 1)
+    )
+    assert told["calls"]["completed"] == calls.height > 20
+    mean = calls["response_s"].mean()
+    assert told["calls"]["response_s"]["mean"] == pytest.approx(mean, rel=1e-9)
+    assert set(calls["index"]) == {0, 1}
+    assert calls["bit_rate_bit_s"].null_count() == calls.height
+    film = frame.filter(pl.col("group") == "film")
+    assert film.filter(pl.col("buffer_s") > 3).height == 0
+    assert set(film["bit_rate_bit_s"]) <= {5e5, 2e6}
+    assert told["voice"]["goodput_bit_s"] == pytest.approx(80e3, rel=0.01)
+    assert run.table("exchanges").equals(frame)
+
+
+def test_a_run_without_applications_says_nothing_of_them() -> None:
+    run = longfat.run(
+        CLIENTS, set={"flow.0.application": "none", "flow.1.application": "none"}, record=False
+    )
+    assert list(run.summary["applications"]) == ["voice"]
+    assert run.exchanges.to_polars().height == 0
+    plain = longfat.run(
+        CLIENTS, set={f"flow.{at}.application": "none" for at in range(3)}, record=False
+    )
+    assert "applications" not in plain.summary
+    with pytest.raises(KeyError, match="exchanges"):
+        _ = plain.exchanges
+
+
+def test_the_command_prints_and_writes_what_applications_saw(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "clients.toml").write_text(CLIENTS, "utf-8")
+    done = command("run", tmp_path / "clients.toml", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    for word in ("calls", "request-response", "response", "film", "chunk", "stalled", "delay"):
+        assert word in done.stdout
+    written = pl.read_parquet(tmp_path / "out/exchanges.parquet")
+    assert written.height > 20
+    again = longfat.run(tmp_path / "out/scenario.toml")
+    assert again.table("exchanges").equals(written)
+
+
+def test_a_list_is_the_same_as_text_and_as_parquet(tmp_path: Path) -> None:
+    flows = pl.DataFrame(
+        {
+            "time_s": [0.0, 0.25, 0.5, 1.1],
+            "remark": ["left", "out", "of", "it"],
+            "size_bytes": [1500, 300_000, 10, 70_000],
+            "control": ["cubic", None, None, "cubic"],
+            "rtt": [None, "40 ms", None, None],
+        }
+    )
+    flows.write_parquet(tmp_path / "flows.parquet")
+    flows.drop("remark").write_csv(tmp_path / "flows.csv")
+    runs = {}
+    for kind in ("csv", "parquet"):
+        path = tmp_path / f"{kind}.toml"
+        path.write_text(LISTED.format(kind=kind), "utf-8")
+        runs[kind] = longfat.run(path)
+    assert runs["csv"].scenario == runs["parquet"].scenario
+    transfers = runs["csv"].transfers.to_polars().sort("index")
+    assert transfers["start_s"].to_list() == [0.0, 0.25, 0.5, 1.1]
+    assert transfers["packets"].to_list() == [1, 200, 1, 47]
+    again = longfat.run(runs["csv"].scenario)
+    assert again.table("transfers").equals(runs["parquet"].table("transfers"))
+
+
+def test_what_is_wrong_in_a_parquet_file_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "parquet.toml"
+    path.write_text(LISTED.format(kind="parquet"), "utf-8")
+    (tmp_path / "flows.parquet").write_bytes(b"nothing of the kind")
+    with pytest.raises(longfat.ScenarioError, match="not a Parquet file"):
+        longfat.run(path)
+    flows = pl.DataFrame({"time_s": [0.0, 1.0], "size_bytes": [1500, -1]})
+    flows.write_parquet(tmp_path / "flows.parquet")
+    with pytest.raises(longfat.ScenarioError, match=r"flows\.parquet:3:5") as caught:
+        longfat.run(path)
+    assert "not a whole number of bytes" in str(caught.value)
+
+
+def test_the_fluid_model_says_why_it_does_not_take_them(tmp_path: Path) -> None:
+    with pytest.raises(longfat.FluidError, match="has an application"):
+        longfat.fluid(CLIENTS.replace("cubic", "reno"))
+    (tmp_path / "flows.csv").write_text("time_s,size_bytes\n0,1\n", "utf-8")
+    bulk = '[[flow]]\nname = "bulk"\ncontrol = "reno"\npath = ["access"]\nrtt = "20 ms"\n'
+    (tmp_path / "csv.toml").write_text(LISTED.format(kind="csv") + bulk, "utf-8")
+    with pytest.raises(longfat.FluidError, match="replays a list"):
+        longfat.fluid(tmp_path / "csv.toml")

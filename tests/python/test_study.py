@@ -1,0 +1,696 @@
+"""Studies: files, points, folders, statistics."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import longfat
+from longfat import _longfat
+from longfat.errors import StudyError
+from longfat.study import Study, study
+from longfat.study._parts import PARTS, Claims, Parts, write_part
+from longfat.study._study import Opened
+from support import SMALL, Command
+
+UTILISATION = "links.bottleneck.forward.utilisation"
+GOODPUT = "flows.forward.goodput_bit_s"
+RATE = "link.bottleneck.rate"
+CONTROL = "flow.forward.control"
+
+STUDY: dict[str, Any] = {
+    "scenario": "small.toml",
+    "seeds": 3,
+    "vary": {RATE: ["5 Mbit/s", "10 Mbit/s"], CONTROL: ["reno", "exp"]},
+}
+FILE = """\
+scenario = "small.toml"
+seeds = 3
+[vary]
+"link.bottleneck.rate" = ["5 Mbit/s", "10 Mbit/s"]
+"flow.forward.control" = ["reno", "exp"]
+[[plot]]
+x = "link.bottleneck.rate"
+y = "links.bottleneck.forward.utilisation"
+colour = "flow.forward.control"
+"""
+
+
+@pytest.fixture
+def file(small: Path) -> Path:
+    path = small.parent / "question.toml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+def vary(**more: Any) -> dict[str, Any]:
+    return {"scenario": "small.toml", "seeds": 1, **more}
+
+
+def points(small: Path, **more: Any) -> list[dict[str, Any]]:
+    """The points of a study, without running it."""
+    assert small.exists()
+    design = Opened(vary(**more)).file.design
+    return [design[index] for index in range(len(design))]
+
+
+def digest(folder: Path) -> dict[str, bytes]:
+    """The final files."""
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+# What a user gets
+
+
+def test_the_command_prints_the_contract_and_writes_the_folder(
+    file: Path, longfat: Command
+) -> None:
+    done = longfat("study", file, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert list(told) == ["runs", "known", "failed", "rows", "table"]
+    assert (told["runs"], told["known"], told["failed"]) == (12, 0, 0)
+    folder = Path("runs/study-question")
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"study.toml", "rows.parquet", "table.csv", "plot-1.png", "plot-1.svg"}
+    rows = pl.read_parquet(told["rows"])
+    assert rows.height == 12
+    assert rows.columns[:3] == [RATE, CONTROL, "seed"]
+    assert {UTILISATION, GOODPUT, "jain.forward"} <= set(rows.columns)
+    # In the order of the plan: the first key changes slowest, the seed fastest.
+    assert rows["seed"].to_list() == [1, 2, 3] * 4
+    assert rows[RATE].to_list() == ["5 Mbit/s"] * 6 + ["10 Mbit/s"] * 6
+    table = pl.read_csv(told["table"])
+    assert table.height == 4
+    assert {UTILISATION, f"{UTILISATION}_half_width", f"{UTILISATION}_n"} <= set(table.columns)
+    again = longfat("study", file)
+    assert again.returncode == 0, again.stderr
+    assert "12 runs, 12 of them known" in again.stdout
+
+
+def test_a_row_has_the_numbers_of_the_run(small: Path) -> None:
+    found = study({**STUDY, "vary": {RATE: ["5 Mbit/s"]}, "seeds": [7]})
+    summary = longfat.run(small, seed=7, set={RATE: "5 Mbit/s"}).summary
+    (row,) = found.rows.to_dicts()
+    assert row[UTILISATION] == summary["links"]["bottleneck"]["forward"]["utilisation"]
+    flows = summary["flows"]
+    assert row[GOODPUT] == sum(flow["goodput_bit_s"] for flow in flows)
+    assert row["flows.forward.rtt_s"] == pytest.approx(sum(flow["rtt_s"] for flow in flows) / 2)
+    assert row["jain.forward"] == summary["jain"]["forward"]
+    assert row["engine.data_packets"] == summary["engine"]["data_packets"]
+    assert row["seed"] == 7
+    assert row["error"] is None
+
+
+def test_the_module_can_be_called_and_still_has_its_names(small: Path) -> None:
+    assert small.exists()
+    found = longfat.study({**STUDY, "seeds": 1})  # type: ignore[operator]
+    assert isinstance(found, longfat.study.Study)
+    assert longfat.study.Point is not None
+    assert found.runs == 4
+
+
+def test_the_object_has_rows_a_table_and_a_picture(file: Path) -> None:
+    found = study(file, seeds=4)
+    assert found.rows.height == 16
+    table = found.table(UTILISATION)
+    assert table.columns == [
+        RATE,
+        CONTROL,
+        UTILISATION,
+        f"{UTILISATION}_half_width",
+        f"{UTILISATION}_n",
+    ]
+    assert table[f"{UTILISATION}_n"].to_list() == [4] * 4
+    first = found.rows.filter((pl.col(RATE) == "5 Mbit/s") & (pl.col(CONTROL) == "reno"))
+    expected = longfat.study.estimate(first[UTILISATION].to_list())
+    assert table.row(0)[2:] == (expected.mean, expected.half_width, 4)
+    figure = found.plot(path="drawn.svg")
+    assert Path("drawn.svg").stat().st_size > 0
+    assert len(figure.axes) == 1
+    found.plot(x=CONTROL, y=GOODPUT, panel=RATE)
+    with pytest.raises(StudyError, match=r"did you mean `flows\.forward\.goodput_bit_s`"):
+        found.table("flows.forward.goodput")
+
+
+def test_the_dry_run_tells_and_runs_nothing(file: Path, longfat: Command) -> None:
+    done = longfat("study", file, "--dry-run", "--seeds", "100")
+    assert done.returncode == 0
+    assert "4 points, 400 runs, 0 of them finished" in done.stdout
+    assert "on disk" in done.stdout
+    assert not Path("runs").exists()
+    told = json.loads(longfat("study", file, "--dry-run", "--json").stdout)
+    assert set(told) == {"points", "runs", "known", "seconds", "bytes"}
+
+
+def test_a_folder_stands_for_the_study_in_it(file: Path, longfat: Command) -> None:
+    first = study(file)
+    before = digest(first.folder)
+    file.unlink()
+    Path("small.toml").unlink()
+    done = longfat("study", first.folder, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["known"] == 12
+    assert digest(first.folder) == before
+
+
+def test_more_seeds_and_values_run_only_what_is_new(small: Path) -> None:
+    assert small.exists()
+    study(STUDY, out="here")
+    found = study(STUDY, out="here", seeds=5)
+    assert (found.runs, found.known) == (20, 12)
+    wider = {**STUDY, "vary": {CONTROL: ["exp", "cubic"], RATE: ["10 Mbit/s"]}}
+    found = study(wider, out="here")
+    assert (found.runs, found.known) == (6, 3)
+    assert found.rows.columns[:3] == [CONTROL, RATE, "seed"]
+    # Former rows of other points leave no trace.
+    assert digest(found.folder).keys() == digest(study(wider, out="there").folder).keys()
+    for name in ("rows.parquet", "table.csv"):
+        assert (found.folder / name).read_bytes() == Path("there", name).read_bytes()
+
+
+def test_traces_are_part_of_the_study_in_the_folder() -> None:
+    Path("steps.trace").write_text("1\n2\n5\n", "utf-8")
+    text = SMALL.replace('rate = "10 Mbit/s"', 'trace = "steps.trace"')
+    Path("traced.toml").write_text(text, "utf-8")
+    found = study({"scenario": "traced.toml", "seeds": 1, "vary": {CONTROL: ["reno"]}}, out="here")
+    Path("steps.trace").unlink()
+    again = study("here/study.toml", out="here")
+    assert again.known == found.runs == 1
+
+
+# What varies
+
+
+def test_a_grid_is_every_combination(small: Path) -> None:
+    found = points(small, vary={RATE: ["5 Mbit/s", "10 Mbit/s"], CONTROL: ["reno", "exp"]})
+    assert [tuple(point.values()) for point in found] == [
+        ("5 Mbit/s", "reno"),
+        ("5 Mbit/s", "exp"),
+        ("10 Mbit/s", "reno"),
+        ("10 Mbit/s", "exp"),
+    ]
+
+
+def test_keys_need_no_quotes(small: Path) -> None:
+    assert points(small, vary={"link": {"bottleneck": {"rate": ["5 Mbit/s"]}}}) == [
+        {RATE: "5 Mbit/s"}
+    ]
+
+
+def test_ranges_are_linear_or_logarithmic(small: Path) -> None:
+    def values(given: dict[str, Any], key: str = RATE) -> list[Any]:
+        return [point[key] for point in points(small, vary={key: given})]
+
+    log = {"from": "1 Mbit/s", "to": "1 Gbit/s", "steps": 4, "scale": "log"}
+    assert values(log) == ["1 Mbit/s", "10 Mbit/s", "100 Mbit/s", "1 Gbit/s"]
+    linear = {"from": "10 ms", "to": "20 ms", "steps": 3}
+    assert values(linear, "flow.forward.rtt") == ["10 ms", "15 ms", "20 ms"]
+    counts = {"from": 1, "to": 1000, "steps": 4, "scale": "log"}
+    assert values(counts, "flow.forward.count") == [1, 10, 100, 1000]
+    share = {"from": "0.5 bdp", "to": "2 bdp", "steps": 3, "scale": "log"}
+    assert values(share, "link.bottleneck.buffer") == ["0.5 bdp", "1 bdp", "2 bdp"]
+
+
+def test_lists_go_together(small: Path) -> None:
+    found = points(
+        small,
+        vary={CONTROL: ["reno"]},
+        zip=[{RATE: ["5 Mbit/s", "10 Mbit/s"], "flow.forward.count": [1, 2]}],
+    )
+    assert [(point[RATE], point["flow.forward.count"]) for point in found] == [
+        ("5 Mbit/s", 1),
+        ("10 Mbit/s", 2),
+    ]
+
+
+@pytest.mark.parametrize("method", ["latin-hypercube", "random"])
+def test_samples_are_drawn_the_same_every_time(small: Path, method: str) -> None:
+    drawn = {
+        "points": 20,
+        "method": method,
+        "vary": {
+            "link.bottleneck.loss": {"from": 0.0, "to": 0.1},
+            "flow.forward.rtt": {"from": "11 ms", "to": "1100 ms", "scale": "log"},
+            CONTROL: ["reno", "exp"],
+        },
+    }
+    found = points(small, sample=drawn)
+    assert found == points(small, sample=drawn)
+    assert found != points(small, sample={**drawn, "seed": 2})
+    losses = sorted(point["link.bottleneck.loss"] for point in found)
+    assert 0 <= losses[0] < losses[-1] <= 0.1
+    # One in each twentieth of the range, and as many of each controller: what a hypercube is for.
+    places = [int(loss * 200) for loss in losses]
+    assert (places == list(range(20))) == (method == "latin-hypercube")
+    if method == "latin-hypercube":
+        assert sum(point[CONTROL] == "reno" for point in found) == 10
+
+
+def test_constraints_leave_points_out(small: Path) -> None:
+    grid = {RATE: ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"], "flow.forward.count": [1, 2, 3]}
+    found = points(small, vary=grid, where=['"link.bottleneck.rate" / "flow.forward.count" >= 5e6'])
+    assert [(point[RATE], point["flow.forward.count"]) for point in found] == [
+        ("5 Mbit/s", 1),
+        ("10 Mbit/s", 1),
+        ("10 Mbit/s", 2),
+        ("20 Mbit/s", 1),
+        ("20 Mbit/s", 2),
+        ("20 Mbit/s", 3),
+    ]
+    two = ['"link.bottleneck.rate" > 5e6', '"flow.forward.count" = 3']
+    assert len(points(small, vary=grid, where=two)) == 2
+
+
+def test_tables_vary_and_are_told_apart(small: Path) -> None:
+    assert small.exists()
+    found = study(vary(vary={CONTROL: ["exp", {"kind": "exp", "gamma": 0.1}]}))
+    assert found.rows[CONTROL].to_list() == ["exp", "exp, gamma = 0.1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"vari": {}}, "no key `vari`: did you mean `vary`"),
+        ({"seeds": 0}, "at least one"),
+        ({"seeds": [1, 1]}, "different"),
+        ({"seeds": {"until": "2"}}, 'such as "2 %"'),
+        ({"seeds": {"until": "2 %", "mast": 3}}, "did you mean `most`"),
+        ({"vary": {RATE: "5 Mbit/s"}}, "needs a list"),
+        ({"vary": {RATE: []}}, "needs a list"),
+        ({"vary": {RATE: {"from": "1 Mbit/s", "steps": 3}}}, "needs `to`"),
+        ({"vary": {RATE: {"from": "1 Mbit/s", "to": "1 ms", "steps": 3}}}, "do not count the same"),
+        (
+            {"vary": {RATE: {"from": "0 Mbit/s", "to": "1 Mbit/s", "steps": 3, "scale": "log"}}},
+            "above 0",
+        ),
+        ({"vary": {RATE: ["5 Mbit/s", "5 Mbit/s"]}}, "given twice"),
+        ({"vary": {"seed": [1, 2]}}, "given by `seeds`"),
+        ({"vary": {"link.bottlneck.rate": ["5 Mbit/s"]}}, "bottlneck"),
+        ({"vary": {RATE: ["5 Mbit/s", "5 metres"]}}, "at link.bottleneck.rate = 5 metres"),
+        ({"zip": [{RATE: ["5 Mbit/s"], CONTROL: ["reno", "exp"]}]}, "of one length"),
+        (
+            {"where": '"link.botleneck.rate" > 1', "vary": {RATE: ["5 Mbit/s"]}},
+            'did you mean "link.b',
+        ),
+        (
+            {"where": '"link.bottleneck.rate" > 1e9', "vary": {RATE: ["5 Mbit/s"]}},
+            "no point is left",
+        ),
+        (
+            {"plot": [{"x": RATE, "y": UTILISATION, "colour": "flow.forward.contrl"}]},
+            "does not vary",
+        ),
+        ({"interval": "bootstrap"}, "at least 10 seeds"),
+        ({"compare": [{"of": GOODPUT, "between": CONTROL}]}, "does not vary"),
+        ({"engine": "fluids"}, "fluids"),
+        ({"vary": {"engine": ["fluids"]}}, "there is no engine"),
+    ],
+)
+def test_a_wrong_study_is_refused_with_a_reason(
+    small: Path, change: dict[str, Any], told: str
+) -> None:
+    assert small.exists()
+    with pytest.raises(StudyError, match=r"(?s).*") as caught:
+        study({**vary(), **change}, out="never")
+    assert told in str(caught.value)
+    assert not Path("never").exists()
+
+
+def test_the_command_refuses_with_two(file: Path, longfat: Command) -> None:
+    wrong = longfat("study", "nowhere.toml")
+    assert wrong.returncode == 2
+    file.write_text(FILE.replace("seeds", "sedes"), "utf-8")
+    wrong = longfat("study", file)
+    assert wrong.returncode == 2
+    assert "did you mean `seeds`" in wrong.stderr
+    for words in (
+        ["--merge", "--shard", "1/2"],
+        ["--shard", "3/2"],
+        ["--dask", "x", "--workers", "2"],
+    ):
+        assert longfat("study", file, *words).returncode == 2
+
+
+def test_a_folder_with_something_else_is_left_alone(small: Path) -> None:
+    assert small.exists()
+    Path("mine").mkdir()
+    Path("mine/thesis.tex").write_text("x", "utf-8")
+    with pytest.raises(StudyError, match=r"holds `thesis\.tex` and no study"):
+        study(STUDY, out="mine")
+
+
+# The fluid model
+
+
+def test_fluid_and_packets_go_into_one_table(small: Path) -> None:
+    assert small.exists()
+    found = study(
+        {
+            **STUDY,
+            "vary": {"engine": ["packets", "fluid"], RATE: ["5 Mbit/s", "10 Mbit/s"]},
+            "fluid": {"price": "overflow"},
+        }
+    )
+    rows = found.rows
+    # The equations know no chance, so one seed is all there is.
+    assert rows["engine"].to_list() == ["packets"] * 6 + ["fluid"] * 2
+    means = found.table(GOODPUT)
+    for fluid, packets in ((2, 0), (3, 1)):
+        assert means[GOODPUT][fluid] == pytest.approx(means[GOODPUT][packets], rel=0.1)
+    solved = longfat.fluid(small, set={RATE: "5 Mbit/s"}, price="overflow")
+    expected = sum(solved.flows.to_polars()["rate_mean_bit_s"])
+    assert rows[GOODPUT][6] == pytest.approx(expected)
+    assert rows[UTILISATION][6] == pytest.approx(1.0, abs=0.1)
+    found.plot(x=RATE, y=GOODPUT)
+
+
+def test_an_equilibrium_is_enough(small: Path) -> None:
+    assert small.exists()
+    rates = {"from": "10 Mbit/s", "to": "100 Mbit/s", "steps": 50, "scale": "log"}
+    found = study(vary(engine="fluid", fluid={"equilibrium": True}, vary={RATE: rates}))
+    assert found.runs == 50
+    # Two Reno flows on one link share it, whatever its rate.
+    assert found.rows["jain.forward"].to_list() == pytest.approx([1.0] * 50)
+    loads = found.rows[GOODPUT].to_list()
+    assert loads[-1] == pytest.approx(100e6, rel=1e-6)
+
+
+def test_what_the_fluid_model_cannot_solve_has_failed_and_stops_nothing(
+    file: Path, longfat: Command
+) -> None:
+    text = FILE.replace('"reno", "exp"', '"reno", "cubic"').replace(
+        "seeds", 'engine = "fluid"\nseeds'
+    )
+    file.write_text(text, "utf-8")
+    done = longfat("study", file, "--json")
+    assert done.returncode == 1
+    assert "cubic" in done.stderr
+    told = json.loads(done.stdout)
+    assert (told["runs"], told["failed"]) == (4, 2)
+    rows = pl.read_parquet(told["rows"])
+    assert rows.height == 4
+    failed = rows.filter(pl.col("error").is_not_null())
+    assert failed[CONTROL].to_list() == ["cubic", "cubic"]
+    assert failed[GOODPUT].null_count() == 2
+
+
+# Statistics
+
+
+def test_seeds_are_added_until_they_suffice(small: Path) -> None:
+    assert small.exists()
+    given = {**STUDY, "seeds": {"until": "5 %", "most": 12, "of": GOODPUT}}
+    found = study(given, workers=3)
+    counts = found.table(GOODPUT)
+    looks = {5, 8, 12}
+    for mean, half, n in counts.select(
+        GOODPUT, f"{GOODPUT}_half_width", f"{GOODPUT}_n"
+    ).iter_rows():
+        assert n in looks
+        assert half <= 0.05 * mean or n == 12
+        if n > 5:
+            earlier = max(look for look in looks if look < n)
+            rows = found.rows.filter(pl.col("seed") <= earlier)
+            assert rows.height  # the seeds are the first ones
+    assert study(given, out="other", workers=1).rows.equals(found.rows)
+    assert study(given).known >= 20
+    with pytest.raises(StudyError, match=r"no run has `flows\.forward\.goodput`"):
+        study({**given, "seeds": {"until": "5 %", "of": "flows.forward.goodput"}})
+
+
+def test_differences_are_paired_and_corrected(small: Path) -> None:
+    assert small.exists()
+    found = study({**STUDY, "seeds": 6})
+    told = found.differences(UTILISATION, CONTROL, to="reno")
+    assert told.columns == [
+        RATE, "number", "first", "second", "difference", "half_width", "n", "p", "p_corrected",
+        "comparisons", "correction", "verdict",
+    ]  # fmt: skip
+    assert told["comparisons"].to_list() == [2, 2]
+    rows = found.rows.filter(pl.col(RATE) == "5 Mbit/s")
+    pairs = [
+        other - one
+        for one, other in zip(
+            rows.filter(pl.col(CONTROL) == "reno")[UTILISATION],
+            rows.filter(pl.col(CONTROL) == "exp")[UTILISATION],
+            strict=True,
+        )
+    ]
+    from scipy import stats
+
+    expected = stats.ttest_1samp(pairs, 0.0)
+    assert told["p"][0] == pytest.approx(expected.pvalue)
+    assert told["difference"][0] == pytest.approx(sum(pairs) / 6)
+    # What goes together with the key is no other setting.
+    tied = {CONTROL: ["reno", "exp"], "flow.forward.count": [1, 2]}
+    zipped = study({**STUDY, "vary": {RATE: ["5 Mbit/s"]}, "zip": [tied]}, out="zipped")
+    assert zipped.differences(UTILISATION, CONTROL)["n"].to_list() == [3]
+    few = study({**STUDY, "seeds": 1}, out="few").differences(UTILISATION, CONTROL)
+    assert set(few["verdict"]) == {"not enough seeds to tell"}
+
+
+def test_the_command_says_what_it_cannot_tell(file: Path, longfat: Command) -> None:
+    compare = (
+        f'[[compare]]\nof = "{UTILISATION}"\nbetween = "{CONTROL}"\ncorrection = "bonferroni"\n'
+    )
+    file.write_text(FILE.replace("seeds = 3", "seeds = 1") + compare, "utf-8")
+    done = longfat("study", file)
+    assert done.returncode == 0, done.stderr
+    assert "corrected by Bonferroni" in done.stdout
+    assert "not enough seeds to tell in 2 of them" in done.stdout
+    assert "one value at 4 points, so no interval there" in done.stdout
+    assert Path("runs/study-question/differences.csv").is_file()
+
+
+def test_seeds_that_change_nothing_are_noticed(small: Path, longfat: Command) -> None:
+    small.write_text(SMALL.replace('start = { uniform = ["0 s", "100 ms"] }\n', ""), "utf-8")
+    Path("question.toml").write_text(FILE, "utf-8")
+    done = longfat("study", "question.toml")
+    assert "all seeds give the same at 4 points" in done.stdout
+
+
+def test_bootstrap_intervals_are_those_of_scipy(small: Path) -> None:
+    assert small.exists()
+    found = study({**STUDY, "seeds": 10, "interval": "bootstrap"})
+    values = found.rows[UTILISATION][:10].to_list()
+    import numpy as np
+    from scipy import stats
+
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(9999)
+    ).confidence_interval
+    half = found.table(UTILISATION)[f"{UTILISATION}_half_width"][0]
+    assert half == pytest.approx((expected.high - expected.low) / 2)
+
+
+def test_numbers_are_derived(small: Path) -> None:
+    assert small.exists()
+    given = {**STUDY, "derive": {"of capacity": f'"{GOODPUT}" / "{RATE}"'}}
+    found = study(given)
+    row = found.rows.row(0, named=True)
+    assert row["of capacity"] == pytest.approx(row[GOODPUT] / 5e6)
+    assert "of capacity_half_width" in found.table("of capacity").columns
+    # Nothing is run again for another derivation; a misspelt name is refused.
+    assert study({**STUDY, "derive": {"twice": f'2 * "{GOODPUT}"'}}).known == 12
+    with pytest.raises(StudyError, match=r"did you mean .flows\.forward\.goodput_bit_s"):
+        study({**STUDY, "derive": {"x": '"flows.forward.goodput_bits"'}})
+
+
+# Safety
+
+
+def test_the_bytes_do_not_depend_on_workers_or_on_who_runs_it(file: Path) -> None:
+    reference = digest(study(file, out="one", workers=1).folder)
+    assert digest(study(file, out="three", workers=3).folder) == reference
+    with ThreadPoolExecutor(2) as pool:
+        assert digest(study(file, out="threads", executor=pool).folder) == reference
+    for number in (1, 2, 3):
+        part = study(file, out="shards", shard=(number, 3))
+        assert part.runs == 4
+        assert not Path("shards/rows.parquet").exists()
+    assert digest(study(file, out="shards", merge=True).folder) == reference
+
+
+def test_processes_run_it_too(file: Path) -> None:
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert study(file, executor=pool).failed == 0
+
+
+def test_a_merge_says_what_is_missing(file: Path, longfat: Command) -> None:
+    done = longfat("study", file, "--shard", "1/2")
+    assert done.returncode == 0, done.stderr
+    assert "6 of 6 runs finished" in done.stdout
+    merged = longfat("study", file, "--merge", "--json")
+    assert merged.returncode == 1
+    assert "6 runs of 12 missing" in merged.stderr
+    assert longfat("study", file, "--shard", "0/2").returncode == 0
+    merged = longfat("study", "--merge", "--out", "runs/study-question", "--json")
+    assert merged.returncode == 0, merged.stderr
+    assert json.loads(merged.stdout)["known"] == 12
+
+
+def test_a_broken_file_is_found_and_made_again(file: Path, longfat: Command) -> None:
+    first = study(file)
+    reference = digest(first.folder)
+    victim = min((first.folder / PARTS).glob("*.parquet"))
+    content = bytearray(victim.read_bytes())
+    content[len(content) // 2] ^= 1
+    victim.write_bytes(content)
+    (first.folder / "rows.parquet").write_bytes(b"nonsense")
+    done = longfat("study", file, "--json")
+    assert done.returncode == 0, done.stderr
+    assert "1 broken file" in done.stderr
+    assert json.loads(done.stdout)["known"] < 12
+    assert digest(first.folder) == reference
+
+
+def test_a_file_cut_short_counts_as_absent(file: Path) -> None:
+    first = study(file)
+    for part in (first.folder / PARTS).glob("*.parquet"):
+        part.write_bytes(part.read_bytes()[:-100])
+    again = study(file)
+    assert (again.known, again.failed) == (0, 0)
+
+
+def test_two_at_once_lose_nothing_and_double_nothing(file: Path) -> None:
+    reference = digest(study(file, out="alone", seeds=20).folder)
+    command = [
+        sys.executable,
+        "-m",
+        "longfat",
+        "study",
+        str(file),
+        "--out",
+        "both",
+        "--seeds",
+        "20",
+    ]
+    both = [subprocess.Popen([*command, "--quiet"]) for _ in range(2)]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    assert digest(Path("both")) == reference
+    rows = [pl.read_parquet(path) for path in Path("both", PARTS).glob("*.parquet")]
+    assert sum(frame.height for frame in rows) == 80
+    assert pl.concat(rows, how="diagonal")["run"].n_unique() == 80
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_goes_on_where_it_stopped(file: Path, number: signal.Signals) -> None:
+    text = file.read_text("utf-8") + '[set]\nduration = "400 s"\n'
+    file.write_text(text, "utf-8")
+    command = [sys.executable, "-m", "longfat", "study", str(file), "--workers", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    parts = Path("runs/study-question", PARTS)
+    end = time.monotonic() + 60
+    while not list(parts.glob("*.parquet")) and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.kill(process.pid, number)
+    _, told = process.communicate(timeout=60)
+    finished = Parts(parts.parent)
+    finished.refresh()
+    again = study(file)
+    assert again.known > 0
+    if number == signal.SIGINT and process.returncode == 130:
+        assert "the same command goes on from there" in told
+    assert digest(again.folder) == digest(study(file, out="undisturbed").folder)
+
+
+def test_a_run_that_fails_is_tried_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert small.exists()
+    simulate = _longfat.simulate
+
+    def breaks(scenario: _longfat.Scenario, **options: Any) -> _longfat.Recording:
+        if scenario.seed == 2:
+            message = "the window became negative"
+            raise _longfat.EngineError(message)
+        return simulate(scenario, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("longfat._longfat.simulate", breaks)
+        broken = study(STUDY)
+    assert (broken.runs, broken.failed) == (12, 4)
+    assert set(broken.errors["error"]) == {"the window became negative"}
+    assert broken.table(GOODPUT)[f"{GOODPUT}_n"].to_list() == [2] * 4
+    mended = study(STUDY)
+    assert (mended.known, mended.failed) == (8, 0)
+    assert digest(mended.folder) == digest(study(STUDY, out="sound").folder)
+
+
+def test_series_are_kept_on_request_and_made_again_when_they_break(small: Path) -> None:
+    assert small.exists()
+    given = {**STUDY, "seeds": 1, "series": ["flow_series"]}
+    found = study(given)
+    whole = pl.read_parquet(found.folder / "flow_series/*.parquet")
+    assert {"run", "time_s", "flow", "window"} <= set(whole.columns)
+    joined = whole.join(found.rows.select("run", RATE, CONTROL, "seed"), on="run")
+    assert joined.height == whole.height
+    assert joined[RATE].n_unique() == 2
+    victim = min((found.folder / "flow_series").glob("*.parquet"))
+    victim.write_bytes(b"")
+    again = study(given)
+    assert again.known == 3
+    assert pl.read_parquet(found.folder / "flow_series/*.parquet").height == whole.height
+    assert study({**STUDY, "seeds": 1}).known == 4
+
+
+def test_many_parts_become_few(tmp_path: Path) -> None:
+    (tmp_path / PARTS).mkdir()
+    names = [f"{index:032x}" for index in range(1 << 40, (1 << 40) + 100)]
+    for index, name in enumerate(names):
+        write_part(tmp_path, [{"run": name[::-1], "x": float(index)}])
+    parts = Parts(tmp_path)
+    parts.refresh()
+    parts.compact()
+    assert len(list((tmp_path / PARTS).glob("*.parquet"))) == 1
+    import numpy as np
+
+    from longfat.study._parts import id_of
+
+    ids = np.array([id_of(name[::-1]) for name in names], dtype=np.uint64)
+    assert parts.finished(ids).all()
+    rows = parts.rows(ids, [name[::-1] for name in names])
+    assert sorted(rows["x"].to_list()) == list(range(100))
+
+
+def test_a_claim_is_seen_by_others_and_ends_with_its_process(tmp_path: Path) -> None:
+    claims = Claims(tmp_path)
+    code = (
+        "import sys, time; from pathlib import Path; from longfat.study._parts import Claims\n"
+        f"claims = Claims(Path({str(tmp_path)!r}))\n"
+        "print(claims.take(2**63 + 5), claims.take(7000), flush=True)\n"
+        "time.sleep(60)"
+    )
+    assert claims.take(7000)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "True False\n"
+    assert not claims.take(2**63 + 5)
+    process.kill()
+    process.communicate()
+    assert claims.take(2**63 + 5)
+    claims.close()
+
+
+def test_progress_counts_to_the_end(file: Path) -> None:
+    seen: list[Any] = []
+    found = study(file, progress=seen.append)
+    assert isinstance(found, Study)
+    assert (seen[-1].done, seen[-1].total, seen[-1].share) == (12, 12, 1.0)
+    assert [each.done for each in seen] == sorted(each.done for each in seen)
