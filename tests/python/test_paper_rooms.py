@@ -20,7 +20,6 @@ EVERY = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.slug)
 WITHOUT_FACTS = (
     "anti-ecn",
     "blitz",
-    "exp-tcp",
 )
 """Rooms whose causes still quote numbers by hand; a room that is done goes from this list."""
 LARGEST_PICTURE = 300_000
