@@ -32,7 +32,7 @@ def claims(rows: pl.DataFrame) -> dict[str, Answer]:
     """TCP's mean window, drop-tail; what share of its reactions the modified flow owes to the fibre."""
     means = at(rows, time_s=-1.0, control="reno", queue="drop-tail")
     modified = at(rows, time_s=-1.0, control="fiber")
-    false = {
+    false: dict[str, Answer] = {
         f"figure-3/fiber/false/{queue}": per_seed(modified, "false", queue=queue)
         for queue in QUEUES
     }

@@ -38,6 +38,7 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/first.toml": {},
     "scenarios/handover.toml": {"duration": "70 s"},
     "scenarios/known-path.toml": {},
+    "scenarios/low-latency.toml": {"duration": "10 s", "warmup": "5 s"},
     "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
     "scenarios/receive-window.toml": {},

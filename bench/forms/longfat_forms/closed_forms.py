@@ -79,9 +79,9 @@ def _rounds(root: Path, seeds: int) -> Iterable[Row]:
     click.echo("rounds: builds an example of crates/sim", err=True)
     given = [str(_SECONDS), str(seeds), *(str(p) for p in PROBABILITIES)]
     command = [*_LOST_ROUNDS, "--example", "lost_rounds", "--", *given]
-    printed = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout  # noqa: S603
+    done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603
     rates: dict[tuple[float, str], list[float]] = {}
-    for line in printed.splitlines():
+    for line in done.stdout.splitlines():
         chance, kind, _, rate = line.split("\t")
         rates.setdefault((float(chance), kind), []).append(float(rate))
     for p in PROBABILITIES:

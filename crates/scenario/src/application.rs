@@ -228,21 +228,16 @@ impl Kind {
     }
 }
 
-/// Reads an application; `"none"` is none.
+/// Reads an application.
 pub(crate) fn application(
     field: Field<'_>,
     packet: Option<Bytes>,
     problems: &mut Problems,
-) -> Option<Option<Application>> {
-    let table = match &field.node.value {
-        Value::Text(text) if text == NONE => return Some(None),
-        Value::Table(table) => table,
-        _ => {
-            let wanted =
-                "\"none\", or a table such as { kind = \"constant\", rate = \"1 Mbit/s\" }";
-            problems.add(field.wrong(wanted));
-            return None;
-        }
+) -> Option<Application> {
+    let Value::Table(table) = &field.node.value else {
+        let wanted = "\"none\", or a table such as { kind = \"constant\", rate = \"1 Mbit/s\" }";
+        problems.add(field.wrong(wanted));
+        return None;
     };
     let Some(node) = table.node("kind") else {
         let problem = field.problem("`application` does not say which one: it has no `kind`");
@@ -255,14 +250,13 @@ pub(crate) fn application(
     let owner = format!("this {}", kind.name());
     let fields = Fields { owner, class, home: field.node.place, keys, table };
     fields.refuse_strangers(problems);
-    let read = match kind {
+    match kind {
         Kind::Constant => constant(&fields, packet, problems),
         Kind::OnOff => on_off(&fields, packet, problems),
         Kind::RequestResponse => request_response(&fields, packet, problems),
         Kind::Web => web(&fields, packet, problems),
         Kind::Video => video(&fields, packet, problems).map(Application::Video),
-    };
-    read.map(Some)
+    }
 }
 
 fn constant(

@@ -55,11 +55,12 @@ pub(crate) fn flow(
     let stop = fields.or("stop", None, problems, |field| stop(field, start.as_ref()));
     let packet = common.transport.as_ref().map(|transport| transport.packet);
     let size = fields.or("size", None, problems, |field| size(field, packet));
-    let application = match fields.find("application") {
-        Some(field) => application(field, packet, problems),
+    let written = fields.find("application").filter(|field| field.node.text() != Some(NONE));
+    let application = match written {
+        Some(field) => application(field, packet, problems).map(Some),
         None => Some(None),
     };
-    if let (Some(Some(application)), Some(field)) = (&application, fields.find("application")) {
+    if let (Some(Some(application)), Some(field)) = (&application, written) {
         let bursts = common.control.as_ref().filter(|control| {
             let sending = (control.entry.build)(&control.settings, &Start::default());
             matches!(sending, Sending::Bursts(_))

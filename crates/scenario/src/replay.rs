@@ -199,7 +199,7 @@ pub(crate) fn read_list(
 
 /// What each column is, as an index into [`COLUMNS`].
 fn columns(place: Place, line: &str) -> Result<Vec<usize>, Problem> {
-    let names = line.split(',').map(|name| bare(name));
+    let names = line.split(',').map(bare);
     let known = names.map(|name| COLUMNS.iter().position(|column| *column == name));
     let columns: Option<Vec<usize>> = known.collect();
     let expected = || {

@@ -116,7 +116,7 @@ fn replayed(
     let place = Placing { fields, rtt: &rtt, transport: &transport, reverse, context };
     let field = fields.find("replay")?;
     let own = ListedKind { path: path.clone(), control: control.clone() };
-    let replay = problems.keep(place.replay(field, own))?;
+    let replay = problems.keep(place.replay(field, &own))?;
     let seconds = context.duration.map_or(1.0, |duration| {
         Span(duration.0.saturating_sub(start.0)).seconds().max(f64::MIN_POSITIVE)
     });
@@ -150,13 +150,13 @@ struct Placing<'a> {
 
 impl Placing<'_> {
     /// A list in a file, or in the scenario itself.
-    fn replay(&self, field: Field<'_>, own: ListedKind) -> Result<Replay, Problem> {
+    fn replay(&self, field: Field<'_>, own: &ListedKind) -> Result<Replay, Problem> {
         let replay = match &field.node.value {
             // A file that cannot be read has been reported.
             Value::Text(name) => match self.context.lists.get(name.as_str()) {
                 Some(&(source, text)) => {
                     let mut find = |path: Option<Field<'_>>, control: Option<Field<'_>>| {
-                        self.kind(&own, path, control)
+                        self.kind(own, path, control)
                     };
                     read_list(text, source, own.clone(), &mut find)?
                 }
@@ -224,7 +224,7 @@ impl Placing<'_> {
         &self,
         table: &TomlTable,
         field: Field<'_>,
-        own: ListedKind,
+        own: &ListedKind,
     ) -> Result<Replay, Problem> {
         let wanted = || field.wrong("the name of a file, or a table with `tick` and `list`");
         let inner = |name: &'static str| table.node(name).map(|node| Field { name, node });
@@ -239,7 +239,7 @@ impl Placing<'_> {
         for node in nodes.ok_or_else(wanted)? {
             let Some(table) = node.table() else { return Err(wanted()) };
             let field = |name: &'static str| table.node(name).map(|node| Field { name, node });
-            let mut kind = self.kind(&own, field("path"), None)?;
+            let mut kind = self.kind(own, field("path"), None)?;
             if let Some(field) = field("control") {
                 let mut found = Problems::default();
                 let control = group::controller(chosen(field)?, self.context.catalogue, &mut found);

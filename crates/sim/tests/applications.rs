@@ -75,6 +75,20 @@ fn a_response_follows_its_request() {
 }
 
 #[test]
+fn packets_that_have_numbers_carry_requests_and_responses_as_well() {
+    // As above: the request is acknowledged at once, and so is the last packet of the response.
+    let rpc = "{ kind = \"request-response\", request = \"100 B\", response = \"1 packets\", think = \"1 s\" }";
+    let text = path("duration = \"1.5 s\"", rpc) + "recovery = \"quic\"\nack_every = 1\n";
+    let recording = record(&text);
+    assert_times(&exchanges(&recording, "start_s"), &[0.0, 1.10114]);
+    assert_times(&exchanges(&recording, "response_s"), &[0.10114; 2]);
+    let voice = "{ kind = \"constant\", rate = \"800 kbit/s\" }";
+    let text = path("duration = \"1 s\"", voice) + "recovery = \"quic\"\n";
+    let told = &record(&text).summary.applications["f"];
+    assert!((number(told, &["delay_s", "mean"]) - 0.051).abs() < 1e-15);
+}
+
+#[test]
 fn a_client_thinks_before_it_asks_again() {
     let rpc = "{ kind = \"request-response\", request = \"100 B\", response = \"3 packets\", think = \"40 ms\" }";
     let recording = record(&path("duration = \"0.35 s\"", rpc));
@@ -194,13 +208,13 @@ fn crossed_by(sources: &[(&str, &str)]) -> Recording {
     let mut text = "duration = \"200 s\"\n[link.wire]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
                     buffer = \"unlimited\"\n"
         .to_string();
-    for (index, (packet, rate)) in sources.iter().enumerate() {
-        text += &format!(
+    text.extend(sources.iter().enumerate().map(|(index, (packet, rate))| {
+        format!(
             "[[flow]]\nname = \"f{index}\"\ncontrol = \"reno\"\npath = [\"wire\"]\nrtt = \"2 ms\"\n\
              packet = \"{packet}\"\ninitial_window = 1e6\n\
              application = {{ kind = \"constant\", rate = \"{rate}\", poisson = true }}\n"
-        );
-    }
+        )
+    }));
     record(&text)
 }
 

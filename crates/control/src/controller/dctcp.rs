@@ -42,8 +42,8 @@ use longfat_units::parameter::{Parameter, Settings};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Probe, Promises, Ramp,
-    Sending, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Probe,
+    Promises, Ramp, Sending, Start,
 };
 
 /// DCTCP's entry in the catalogue.
@@ -155,6 +155,13 @@ impl CongestionControl for Dctcp {
                 }
                 self.window = AFTER_TIMEOUT;
             }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
         }
     }
 

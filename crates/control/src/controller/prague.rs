@@ -16,8 +16,8 @@
 //!     a loss                       w ← w/2,                 at most once per window
 //! ```
 //!
-//! Rates w/R then grow by 1/R_v² per second and fall by α/2 per R_v, which no longer depends on R below 25 ms. In
-//! equilibrium two segments of each R_v carry a mark, at any rate (RFC 9331, section 4.3: the signals per round trip must
+//! Rates w/R then grow by `1/R_v²` per second and fall by α/2 per `R_v`, which no longer depends on R below 25 ms. In
+//! equilibrium two segments of each `R_v` carry a mark, at any rate (RFC 9331, section 4.3: the signals per round trip must
 //! not become rare as rates grow).
 //!
 //! | parameter      | default | source |
@@ -48,8 +48,8 @@ use longfat_units::{Segments, Span, Time};
 use super::dctcp::{MarkedShare, gain};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path, Probe,
-    Promises, Ramp, Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path,
+    Probe, Promises, Ramp, Sending, Start, Wants,
 };
 
 /// Prague's entry in the catalogue.
@@ -87,7 +87,7 @@ pub struct Prague {
     window: f64,
     ramp: Ramp,
     share: MarkedShare,
-    /// When the current R_v began.
+    /// When the current `R_v` began.
     since: Time,
     /// When marks were last answered.
     answered: Option<Time>,
@@ -115,7 +115,7 @@ impl Prague {
         }
     }
 
-    /// R_v
+    /// `R_v`
     #[inline]
     fn virtual_rtt(&self, rtt: Span) -> Span {
         if self.rounds < self.rounds_before { rtt } else { rtt.max(self.least_rtt) }
@@ -144,7 +144,7 @@ impl Prague {
     }
 }
 
-/// The beginning of the next R_v, of this `length`, that `now` lies in or shortly after. Round trips end where they end:
+/// The beginning of the next `R_v`, of this `length`, that `now` lies in or shortly after. Round trips end where they end:
 /// what one is late the next is shorter, so that the mean length is right.
 fn next(since: Time, length: Span, now: Time) -> Time {
     Time(since.0.saturating_add(length.0)).max(Time(now.0.saturating_sub(length.0)))
@@ -201,6 +201,13 @@ impl CongestionControl for Prague {
                 }
                 self.window = AFTER_TIMEOUT;
             }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+        if let Some(threshold) = event.threshold {
+            self.ramp.move_to(threshold);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Alizadeh et al. 2010, and RFC 8257.
 
 use longfat_control::{Cause, Feedback};
+use longfat_units::math;
 
 use crate::drive::{ClockedFlow, assert_near};
 
@@ -41,7 +42,7 @@ fn the_share_forgets_a_sixteenth_per_round_trip() {
     marked_rounds(&mut flow, u64::MAX, 16, &mut 0);
     let before = flow.window();
     flow.congestion(Cause::Mark);
-    assert_near(1.0 - flow.window() / before, 0.5 * (15.0_f64 / 16.0).powi(16), 1e-9, "the cut");
+    assert_near(1.0 - flow.window() / before, 0.5 * math::pow(15.0 / 16.0, 16.0), 1e-9, "the cut");
 }
 
 /// Section 1 of the paper: with every packet marked DCTCP is TCP.

@@ -28,8 +28,8 @@
 //! L may go first. C is kept from starving by a share of the bytes, `classic_share`.
 //!
 //! Marks come regularly, not at random: a sum of the probabilities is kept for each queue, and each time it exceeds one
-//! a packet is hit. Where p_C has reached 1/k² and so L would be marked always, L is in overload: its packets are dropped
-//! with p_C like those of C, whose packets are now dropped even where they could be marked.
+//! a packet is hit. Where `p_C` has reached 1/k² and so L would be marked always, L is in overload: its packets are dropped
+//! with `p_C` like those of C, whose packets are now dropped even where they could be marked.
 //!
 //! # Parameters
 //!
@@ -213,7 +213,7 @@ impl DualPi2 {
         self.last = wait;
     }
 
-    /// p_C
+    /// `p_C`
     fn classic_probability(&self) -> f64 {
         self.base * self.base
     }

@@ -443,7 +443,7 @@ fn sender() -> impl Strategy<Value = String> {
         }
         let foreign = ["receive_window", "ecn_feedback = \"echo\""];
         let known = |line: &&str| !foreign.iter().any(|key| line.starts_with(key));
-        text.lines().filter(known).map(|line| format!("{line}\n")).collect()
+        text.lines().filter(known).flat_map(|line| [line, "\n"]).collect()
     })
 }
 

@@ -1,5 +1,7 @@
 //! Lists of flows.
 
+use std::fmt::Write as _;
+
 use longfat_units::{Bytes, Span};
 
 use super::read;
@@ -130,12 +132,14 @@ fn a_list_needs_nothing_else_that_says_what_begins() {
 fn a_million_flows_are_written_and_read_again() {
     let mut content = String::from("time_s,size_bytes\n");
     for index in 0..1_000_000_u64 {
-        content += &format!(
-            "{}.{:09},{}\n",
+        writeln!(
+            content,
+            "{}.{:09},{}",
             index / 100_000,
             index % 100_000 * 10_000,
             1500 + index % 7000
-        );
+        )
+        .expect("texts can be written to");
     }
     let scenario = with_list(&content).expect("it is right");
     let text = scenario.to_toml();

@@ -136,7 +136,7 @@ impl Audience {
                 put("completed", self.times.count().into());
                 put("page_load_s", self.times.told());
             }
-            _ => {
+            Application::Video(_) => {
                 let chunks = self.times.count();
                 let mean = (chunks > 0).then(|| self.bit_rates as f64 / chunks as f64);
                 let whole = (until - from).seconds() * self.count as f64;

@@ -225,7 +225,9 @@ impl Application {
                     Program::Browser(browser) => {
                         browser.answered(connection, now, (dialogue, chance), (audience, index))
                     }
-                    Program::Player(player) => player.answered(now, dialogue, (audience, index)),
+                    Program::Player(player) => {
+                        Some(player.answered(now, dialogue, (audience, index)))
+                    }
                     Program::Source(_) => unreachable!("nobody answers a source"),
                 }
             }

@@ -130,7 +130,7 @@ impl Player {
         now: Time,
         dialogue: &mut Dialogue,
         (audience, index): (&mut Audience, u64),
-    ) -> Option<(Time, Event)> {
+    ) -> (Time, Event) {
         self.play_until(now, audience);
         let connection = dialogue.connection(0);
         let (asked_at, bytes) = (connection.asked_at, self.packet * connection.response);
@@ -150,6 +150,6 @@ impl Player {
         });
         let room = self.video.buffer - self.video.chunk;
         let wait = Span(self.level.0.saturating_sub(room.0));
-        Some((now.saturating_add(wait), Event::Begin))
+        (now.saturating_add(wait), Event::Begin)
     }
 }

@@ -81,20 +81,18 @@ impl Source {
         match &mut self.pattern {
             Pattern::Even(start) => (start.saturating_add(due), Event::Write),
             Pattern::Poisson(rate) => (now.saturating_add(draw::gap(*rate, chance)), Event::Write),
-            Pattern::Turns { on, off, since, before, until } => match event {
-                Event::End => {
+            Pattern::Turns { on, off, since, before, until } => {
+                if event == Event::End {
                     *before = Span(before.0.saturating_add(now.since(*since).0));
-                    (now.saturating_add(draw::interval(off, chance)), Event::Begin)
+                    return (now.saturating_add(draw::interval(off, chance)), Event::Begin);
                 }
-                _ => {
-                    if event == Event::Begin {
-                        *since = now;
-                        *until = now.saturating_add(draw::interval(on, chance));
-                    }
-                    let next = since.saturating_add(Span(due.0.saturating_sub(before.0)));
-                    if next < *until { (next, Event::Write) } else { (*until, Event::End) }
+                if event == Event::Begin {
+                    *since = now;
+                    *until = now.saturating_add(draw::interval(on, chance));
                 }
-            },
+                let next = since.saturating_add(Span(due.0.saturating_sub(before.0)));
+                if next < *until { (next, Event::Write) } else { (*until, Event::End) }
+            }
         }
     }
 

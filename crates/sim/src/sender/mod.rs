@@ -53,6 +53,7 @@ use crate::packet::{Flags, Packet};
 
 /// What a sender is built from.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
