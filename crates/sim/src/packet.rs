@@ -147,12 +147,13 @@ impl Packet {
     }
 
     /// Does this acknowledgment say all that `older` says? Not if that one has cargo or echoes a mark, or
-    /// acknowledges no less.
+    /// acknowledges no less. Bits that routers write for others are not looked at.
     pub(crate) fn supersedes(&self, older: &Self) -> bool {
+        let plain = |flags: Flags| flags.without(crate::explicit::RETURNED);
         older.is_ack()
             && older.flow == self.flow
             && older.number < self.number
-            && older.flags == self.flags
+            && plain(older.flags) == plain(self.flags)
             && !older.flags.has(Flags::ECHO.with(Flags::CARGO))
     }
 
