@@ -27,9 +27,11 @@ A `Plan` does the same for several `Sweep`s at once, so that what they share is 
 Nothing here knows of papers, claims or pictures of them; `longfat.paper` is built on top.
 """
 
+from __future__ import annotations
+
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from longfat.errors import CacheWarning, LabelError, MeasureError, MemoryWarning, StudyError
 from longfat.study._cache import Cache
@@ -46,7 +48,6 @@ from longfat.study._runner import (
     usable_cores,
 )
 from longfat.study._statistics import Estimate, estimate, t_quantile
-from longfat.study._study import Study, study
 
 __all__ = [
     "Cache",
@@ -79,6 +80,9 @@ __all__ = [
     "usable_cores",
 ]
 
+if TYPE_CHECKING:
+    from longfat.study._study import Study, study  # noqa: TC004 - `__getattr__` has them at run time
+
 
 class _StudyModule(ModuleType):
     """This module, which is also the function `study`: `longfat.study(...)` beside `longfat.run(...)`.
@@ -87,7 +91,16 @@ class _StudyModule(ModuleType):
     """
 
     def __call__(self, *arguments: Any, **options: Any) -> Study:  # noqa: ANN401 - those of `study`
-        return study(*arguments, **options)
+        return self.study(*arguments, **options)  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - `Study` or `study`
+        # Only whoever asks for them loads numpy.
+        if name in ("Study", "study"):
+            from longfat.study import _study
+
+            return getattr(_study, name)
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
 
 
 sys.modules[__name__].__class__ = _StudyModule
