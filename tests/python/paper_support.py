@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from support import SMALL
+from longfat import commands
+from support import SMALL, Command, Finished
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 CLAIMS = """\
 [paper]
@@ -178,3 +181,21 @@ def make_room(papers: Path, slug: str = "links") -> Path:
     for name, text in files.items():
         (room / name).write_text(text, encoding="utf-8")
     return room
+
+
+def in_process(capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line in this process, so that the libraries need not be loaded again for each test."""
+
+    def run(*arguments: str) -> Finished:
+        code = commands._run(arguments)  # noqa: SLF001 - `main` without leaving the process
+        out, err = capsys.readouterr()
+        return Finished(arguments, code, out, err)
+
+    return run
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Changes a file, which must contain `old`."""
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")

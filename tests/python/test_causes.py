@@ -4,39 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from longfat import commands
 from longfat.errors import RoomError
 from longfat.paper._causes import Fact, filled, unfounded
 from longfat.paper._claims import Claim
 from longfat.paper._commit import write_readme
 from longfat.paper._room import Room
-from paper_support import make_room
-from support import Command, Finished
+from paper_support import edit, in_process, make_room
+
+if TYPE_CHECKING:
+    from support import Command
 
 
 @pytest.fixture
 def longfat(capsys: pytest.CaptureFixture[str]) -> Command:
-    def run(*arguments: str) -> Finished:
-        code = commands._run(arguments)  # noqa: SLF001 - `main` without leaving the process
-        out, err = capsys.readouterr()
-        return Finished(arguments, code, out, err)
-
-    return run
+    return in_process(capsys)
 
 
 @pytest.fixture
 def room(own_folder: Path) -> Path:
     return make_room(own_folder / "papers")
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), "utf-8")
 
 
 def remake(longfat: Command, *arguments: str, code: int = 0) -> dict[str, dict[str, Any]]:

@@ -12,38 +12,24 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from longfat import commands
 from longfat.errors import RoomError
 from longfat.paper._claims import read_claims, read_deviations
 from longfat.paper._commit import readme, write_readme
 from longfat.paper._room import Experiment, Room, rooms
 from longfat.paper.plots import envelope, grid, head, shows, times
 from longfat.study import Plan, Sweep
-from paper_support import CLAIMS, FIGURE, make_room
-from support import ENDLESS, Command, Finished
+from paper_support import CLAIMS, FIGURE, edit, in_process, make_room
+from support import ENDLESS, Command
 
 
 @pytest.fixture
 def longfat(capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line in this process, so that the libraries need not be loaded again for each test."""
-
-    def run(*arguments: str) -> Finished:
-        code = commands._run(arguments)  # noqa: SLF001 - `main` without leaving the process
-        out, err = capsys.readouterr()
-        return Finished(arguments, code, out, err)
-
-    return run
+    return in_process(capsys)
 
 
 @pytest.fixture
 def room(own_folder: Path) -> Path:
     return make_room(own_folder / "papers")
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), "utf-8")
 
 
 def remake(longfat: Command, *arguments: str, code: int = 0) -> dict[str, Any]:

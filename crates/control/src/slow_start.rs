@@ -23,7 +23,7 @@ use longfat_units::Segments;
 
 use crate::bounds::{CEILING, first_window};
 use crate::hystart::HyStart;
-use crate::{Feedback, Start};
+use crate::{Adjustment, Feedback, Start};
 
 /// Limited slow start begins here (RFC 3742: `max_ssthresh`).
 const LIMITED_ABOVE: f64 = 100.0;
@@ -131,9 +131,12 @@ impl Ramp {
         ends
     }
 
-    /// The host has moved the threshold.
-    pub fn move_to(&mut self, threshold: Segments) {
-        self.threshold = first_window(threshold);
+    /// The host asks for another window, and may have moved the threshold. Returns that window, within its bounds.
+    pub fn adjust(&mut self, event: &Adjustment) -> f64 {
+        if let Some(threshold) = event.threshold {
+            self.threshold = first_window(threshold);
+        }
+        first_window(event.window)
     }
 
     /// Congestion, or patience run out: slow start stops at `threshold`, now and next time.

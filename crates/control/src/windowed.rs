@@ -153,10 +153,7 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
     }
 
     fn on_adjustment(&mut self, event: &Adjustment, path: &Path) {
-        self.window = first_window(event.window);
-        if let Some(threshold) = event.threshold {
-            self.ramp.move_to(threshold);
-        }
+        self.window = self.ramp.adjust(event);
         self.epoch_window = (!self.ramp.holds(self.window)).then_some(self.window);
         self.ask_pacing(event.now, path);
     }

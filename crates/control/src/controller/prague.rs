@@ -205,10 +205,7 @@ impl CongestionControl for Prague {
     }
 
     fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
-        self.window = first_window(event.window);
-        if let Some(threshold) = event.threshold {
-            self.ramp.move_to(threshold);
-        }
+        self.window = self.ramp.adjust(event);
     }
 
     #[inline]

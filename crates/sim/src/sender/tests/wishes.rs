@@ -42,6 +42,12 @@ impl Recorder {
         (recorder, told)
     }
 
+    /// A recorder that wants nothing, and what it is told.
+    fn of_nothing() -> (Self, Arc<Mutex<Told>>) {
+        let (recorder, told) = Self::of_everything();
+        (Self { wants: Wants::NOTHING, alarm: Time::NEVER, ..recorder }, told)
+    }
+
     fn note(&self, what: impl FnOnce(&mut Told)) {
         what(&mut self.told.lock().expect("one thread"));
     }
@@ -155,14 +161,7 @@ fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
 
 #[test]
 fn marks_are_told_with_every_echo_and_answered_once_per_window() {
-    let told = Arc::new(Mutex::new(Told::default()));
-    let control = Recorder {
-        window: 10.0,
-        wants: Wants::NOTHING,
-        pacing: Pacing::Unpaced,
-        alarm: Time::NEVER,
-        told: Arc::clone(&told),
-    };
+    let (control, told) = Recorder::of_nothing();
     let sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
     let mut dialogue = Dialogue::between(sender, Some(1000), true, &[]);
     dialogue.marking = true;
@@ -177,14 +176,7 @@ fn marks_are_told_with_every_echo_and_answered_once_per_window() {
 
 #[test]
 fn counted_marks_are_told_one_by_one_even_if_acknowledgments_are_lost() {
-    let told = Arc::new(Mutex::new(Told::default()));
-    let control = Recorder {
-        window: 10.0,
-        wants: Wants::NOTHING,
-        pacing: Pacing::Unpaced,
-        alarm: Time::NEVER,
-        told: Arc::clone(&told),
-    };
+    let (control, told) = Recorder::of_nothing();
     let config = SenderConfig { counts_marks: true, ..config(Recovery::Sack, None, 1000) };
     let sender = Sender::new(config, Box::new(control), Time::ZERO);
     let mut dialogue = Dialogue::between(sender, Some(1000), true, &[12]);
