@@ -182,7 +182,7 @@ impl FlowPlan<'_> {
         match at.phase {
             Phase::CongestionAvoidance => self.law().gain(at),
             Phase::SlowStart => {
-                self.flow.slow_start.step(at.window.0, self.law().slow_start(at.window))
+                self.flow.slow_start.step(at.window.0, self.law().slow_start(at))
             }
         }
     }
