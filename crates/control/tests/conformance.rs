@@ -77,6 +77,21 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 1.0, 99_999.9, 1.0),
             at(1e7, 1.0, 9_999_999.999, 1.0),
         ],
+        "aimd" => [
+            at(2.0, 0.408, 2.0, 0.408), // 3/7 per round: 0.4286/2 + 0.4286/2.214
+            at(1e3, 0.4286, 750.0, 0.4286),
+            at(1e5, 0.4286, 75_000.0, 0.4286),
+            at(1e7, 0.4286, 7.5e6, 0.4286),
+        ],
+        // Xu et al.: one segment at first where no maximum is known; an eighth at a loss, then 32 per round trip, as a
+        // round of 875 acknowledgments adds 32/w to a growing w. At 10⁷ the first step of one segment ends 0.6 % early,
+        // by the rounding of 10⁷ + 10⁻⁷, and the second, of two, begins.
+        "bic" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 1.0, 875.0, 31.43),
+            at(1e5, 1.0, 87_500.0, 32.0),
+            at(1e7, 1.01, 8.75e6, 32.0),
+        ],
         // RFC 9438. Without a maximum W_est grows as Reno. After a loss W - 0.7 W = 0.4 K³ gives K = 9.0856,
         // 42.172 and 195.74 s, and the window chases 0.4 (t + 0.1 - K)³ + W for 0.1 s.
         "cubic" => [

@@ -1,6 +1,8 @@
 //! One file per controller; each opens with an essay. A controller has two lines here: its module and its entry.
 
+pub mod aimd;
 pub mod anti_ecn;
+pub mod bic;
 pub mod blitz;
 pub mod constant_rate;
 pub mod cubic;
@@ -21,7 +23,9 @@ use crate::Controller;
 /// The controllers of this crate, in the order of their names: what a catalogue begins with.
 pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
     let entries = [
+        aimd::controller(),
         anti_ecn::controller(),
+        bic::controller(),
         blitz::controller(),
         constant_rate::controller(),
         cubic::controller(),

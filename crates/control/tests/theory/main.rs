@@ -1,6 +1,7 @@
 //! The laws checked against the numbers of their papers, driven only by acknowledgments and losses.
 
 mod anti_ecn;
+mod bic;
 mod constant_rate;
 mod cubic;
 mod cw_hstcp;
