@@ -1,7 +1,7 @@
 //! BIC: a binary search for the window at which the last loss came.
 //!
-//! L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks", IEEE INFOCOM
-//! 2004. The default of Linux from 2.6.8 to 2.6.18, and the forerunner of CUBIC.
+//! L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks", IEEE
+//! INFOCOM 2004. The default of Linux from 2.6.8 to 2.6.18, and the forerunner of CUBIC.
 //!
 //! HSTCP and STCP add more the larger the window, and so flows of short round trips drive out those of long ones. BIC
 //! adds a constant while the window is far from `max`, where the last loss came, so that the shares of large windows
@@ -15,9 +15,9 @@
 //!     w < low_window    Reno
 //! ```
 //!
-//! Halving the distance is the search: a round trip without a loss says that the middle is not too much. Beyond `max` it
-//! probes for another one as slow start would, up to S_max. The rule after the first semicolon is fast convergence: a
-//! flow that loses below its last maximum makes room.
+//! Halving the distance is the search: a round trip without a loss says that the middle is not too much. Beyond `max`
+//! it probes for another one as slow start would, up to `S_max`. The rule after the first semicolon is fast
+//! convergence: a flow that loses below its last maximum makes room.
 //!
 //! | parameter          | default | source                                                     |
 //! |--------------------|---------|------------------------------------------------------------|
@@ -30,8 +30,8 @@
 //! These are the paper's constants. `{ kind = "bic", s_max = 16, beta = 0.2 }` comes near what Linux shipped, which
 //! searches in smaller steps near `max`.
 //!
-//! With a loss every 1/p segments and the same maximum each time, a large window gives up βW, takes βW/S_max - 2 round
-//! trips of S_max and log₂(S_max/S_min) + 2 of the search to return, and so
+//! With a loss every 1/p segments and the same maximum each time, a large window gives up βW, takes `βW/S_max - 2`
+//! round trips of `S_max` and `log₂(S_max/S_min) + 2` of the search to return, and so
 //!
 //! ```text
 //!     W ≫ S_max/β:   mean window → √(S_max (2 - β)/(2 β))/√p = 15.5/√p      AIMD(S_max, β)
@@ -43,10 +43,10 @@
 //!   acknowledgment of n segments does what n of one do.
 //! - *No maximum* is known before the first loss and after a time-out: there it probes, from a step of one.
 //! - *A loss in slow start* takes half, as in RFC 5681, and sets `max`: slow start overshoots by a factor of two.
-//! - A segment never adds more than one: in a window smaller than S_max the step takes longer.
+//! - A segment never adds more than one: in a window smaller than `S_max` the step takes longer.
 //!
-//! Domain: any window; below `low_window` it is Reno. Needs nothing beyond acknowledgments. Not a window law: it remembers
-//! `max` and how far the search is, so the fluid model refuses it.
+//! Domain: any window; below `low_window` it is Reno. Needs nothing beyond acknowledgments. Not a window law: it
+//! remembers `max` and how far the search is, so the fluid model refuses it.
 //!
 //! Promised by the paper, held in `tests/theory/bic.rs`: the response function; the rounds of the search; what it adds
 //! far from, near and beyond the maximum; fast convergence.

@@ -3,8 +3,8 @@
 use crate::drive::{ClockedFlow, assert_near};
 
 /// Section V, the deterministic model: the mean window when every 1/p-th segment is lost at the same maximum W. Solved
-/// for N₁ = ⌈βW/S_max⌉ - 2 round trips of S_max from (1 - β)W on and N₂ = log₂((βW - N₁ S_max)/S_min) + 2 of the search,
-/// which together send 1/p segments: 12, 16, 28 and 71 round trips.
+/// for `N₁ = ⌈βW/S_max⌉ - 2` round trips of `S_max` from (1 - β)W on and `N₂ = log₂((βW - N₁ S_max)/S_min) + 2` of the
+/// search, which together send 1/p segments: 12, 16, 28 and 71 round trips.
 #[test]
 fn the_response_function_of_the_paper() {
     for (p, window) in [(1e-3, 80.2), (1e-4, 625.0), (1e-5, 3571.0), (1e-6, 14_085.0)] {
