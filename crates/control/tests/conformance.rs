@@ -103,9 +103,10 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 702.9, 5e4, 418.0),
             at(1e7, 22_228.0, 5e6, 13_217.0),
         ],
-        // Caini and Firrincieli: ρ = 4 at 100 ms, so 16 segments per round trip and half at a loss; 8 and 1.6 at two.
+        // Caini and Firrincieli: ρ = 4 at 100 ms, so 16 segments per round trip and half at a loss; from two segments
+        // by 4, and by 16/6.
         "hybla" => [
-            at(2.0, 9.6, 2.0, 9.6),
+            at(2.0, 6.6667, 2.0, 6.6667),
             at(1e3, 15.9, 500.0, 15.8),
             at(1e5, 16.0, 5e4, 16.0),
             at(1e7, 16.0, 5e6, 16.0),
@@ -138,11 +139,11 @@ fn promises(name: &str) -> [Promise; 4] {
     }
 }
 
-/// Segments that a round from `window` adds in slow start: W, but for EXP-TCP, which adds 100/w per segment above
-/// 100; Hybla, 2⁴ - 1 per segment at 100 ms; and MulTCP, two per segment up to 3^(ln 2/ln 1.5) = 6.5.
+/// Segments that a round from `window` adds in slow start: W, but for EXP-TCP, which adds 100/w per segment above 100;
+/// Hybla, 2⁴ - 1 per segment at 100 ms up to 4·44 segments; and MulTCP, two per segment up to 3^(ln 2/ln 1.5) = 6.5.
 fn promised_in_slow_start(name: &str, window: f64) -> f64 {
     match (name, window) {
-        ("hybla", _) => 15.0 * window,
+        ("hybla", 2.0) => 30.0,
         ("multcp", 2.0) => 4.0,
         ("exp", 1000.0) => 95.445, // √(1000² + 2·100·1000) - 1000
         _ => window,

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //!     ρ = RTT/RTT₀, at least 1
-//!     slow start, each acknowledged segment              w ← w + 2^ρ - 1
+//!     slow start, each acknowledged segment              w ← w + 2^ρ - 1, up to w = ρ γ
 //!     congestion avoidance, each acknowledged segment    w ← w + ρ²/w
 //!     each congestion event                              w ← w/2
 //! ```
@@ -20,17 +20,20 @@
 //! | parameter | default | source                                                  |
 //! |-----------|---------|---------------------------------------------------------|
 //! | `rtt0`    | 25 ms   | the paper: the round trip of the connection to equal    |
+//! | `gamma`   | 44      | the threshold of that connection: 65 535 bytes, what hosts began with then |
 //!
 //! Decided here:
 //!
 //! - *RTT* is the smallest seen, so that a queue of its own does not make a flow greedier.
-//! - *The first window and threshold* are the flow's keys. The paper multiplies both by ρ, and recommends to estimate
-//!   the threshold from the path and to pace: in a slow start without a threshold one acknowledgment adds 15 segments
-//!   at 100 ms, and 16 million at 600 ms. Give such flows `initial_threshold`, or a `slow_start` that limits them.
+//! - *Slow start beyond ρ γ* is standard, until the flow's own threshold or a loss. The paper ends it there, which
+//!   would leave a window on a long fat path to congestion avoidance; without the bound one acknowledgment would add 16
+//!   million segments at 600 ms. The first window is the flow's key; the paper multiplies it by ρ.
+//! - *A window below ρ* is less than one segment of the short connection, and grows as if it were ρ: by ρ for each
+//!   segment.
 //! - *Marks* count as losses.
 //!
-//! Domain: any round trip, but the slow start of very long ones is what the exponent makes of it. Needs nothing beyond
-//! acknowledgments with round trips.
+//! Domain: any round trip; the paper recommends pacing, for an acknowledgment may let a burst of ρ γ segments go. Needs
+//! nothing beyond acknowledgments with round trips.
 //!
 //! Promised by the paper, held in `tests/theory/hybla.rs`: the same rate from 25 ms to 400 ms; slow start that takes as
 //! long as at 25 ms.
@@ -46,11 +49,16 @@ pub fn controller() -> Controller {
     Controller::of_law("hybla", Hybla::new)
         .title("Hybla: at any round trip the rate that a short one would have")
         .source("Caini & Firrincieli 2004")
-        .parameters([Parameter::span(
-            "rtt0",
-            "25 ms",
-            "the round trip whose rate it aims at, 1 ms or more",
-        )])
+        .parameters([
+            Parameter::span("rtt0", "25 ms", "the round trip whose rate it aims at, 1 ms or more"),
+            Parameter::number(
+                "gamma",
+                44.0,
+                1.0,
+                1000.0,
+                "slow start follows the round trip up to RTT/rtt0 times as many segments",
+            ),
+        ])
 }
 
 /// The law of the paper.
@@ -58,12 +66,16 @@ pub fn controller() -> Controller {
 pub struct Hybla {
     /// One over RTT₀ in seconds.
     per_reference: f64,
+    gamma: f64,
 }
 
 impl Hybla {
     /// The law with the parameters of a scenario.
     pub fn new(settings: &Settings) -> Self {
-        Self { per_reference: 1.0 / settings.span("rtt0").max(Span::from_millis(1)).seconds() }
+        Self {
+            per_reference: 1.0 / settings.span("rtt0").max(Span::from_millis(1)).seconds(),
+            gamma: settings.number("gamma"),
+        }
     }
 
     /// ρ.
@@ -78,7 +90,7 @@ impl WindowLaw for Hybla {
     #[inline]
     fn gain(&self, at: &Operating) -> f64 {
         let ratio = self.ratio(at);
-        ratio * ratio / at.window.0
+        ratio * ratio / at.window.0.max(ratio)
     }
 
     fn give_up(&self, _: &Operating, _: Cause) -> f64 {
@@ -86,7 +98,8 @@ impl WindowLaw for Hybla {
     }
 
     fn slow_start(&self, at: &Operating) -> f64 {
-        pow(2.0, self.ratio(at)) - 1.0
+        let ratio = self.ratio(at);
+        (pow(2.0, ratio) - 1.0).min(ratio * self.gamma - at.window.0).max(1.0)
     }
 
     fn promises(&self) -> Promises {

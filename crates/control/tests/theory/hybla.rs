@@ -38,3 +38,17 @@ fn slow_start_doubles_every_25_ms() {
     flow.congestion(Cause::Mark);
     assert_near(flow.window(), 16.0, 1e-9, "and so does a mark");
 }
+
+/// ρ times the threshold of the short connection, 176 segments at 100 ms, and standard slow start from there; at 600 ms
+/// a single acknowledgment gets as far as 24 times.
+#[test]
+fn beyond_the_threshold_of_the_short_connection_slow_start_is_standard() {
+    for (millis, until) in [(100, 176.0), (600, 1056.0)] {
+        let flow = ClockedFlow::starting("hybla", &[], &Start::default());
+        let mut flow = flow.with_rtt(Span::from_millis(millis));
+        flow.rounds_until(until);
+        assert_eq!(flow.window(), until, "it does not leap over the threshold");
+        flow.round();
+        assert_eq!(flow.window(), 2.0 * until);
+    }
+}
