@@ -64,6 +64,7 @@ impl Sends for Numbered {
         self.sender.on_numbered_ack(now, ack, &mut self.news, cargo);
     }
 
+    #[inline(never)]
     fn poll(&mut self, now: Time) -> Option<Packet> {
         let packet = self.sender.next_packet(now)?;
         let number = self.sender.numbers().expect("its packets are numbered").last();
