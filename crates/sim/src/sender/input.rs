@@ -144,7 +144,10 @@ impl Sender {
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
     /// congestion.
-    #[expect(clippy::inline_always, reason = "so that the feedback need not be written before it is asked about")]
+    #[expect(
+        clippy::inline_always,
+        reason = "so that the feedback need not be written before it is asked about"
+    )]
     #[inline(always)]
     pub(super) fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;

@@ -338,6 +338,8 @@ enum State {
 }
 
 impl Sender {
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays")]
+    #[inline(always)]
     pub(crate) fn new(
         config: SenderConfig,
         control: Box<dyn CongestionControl>,

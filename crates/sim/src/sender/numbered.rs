@@ -31,6 +31,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
+    #[inline(never)]
     pub(crate) fn new(
         config: SenderConfig,
         control: Box<dyn CongestionControl>,
