@@ -32,8 +32,11 @@ impl Sender {
             ..Feedback::at(now, ack.number - from)
         };
         self.control.on_feedback(&feedback, self.timer.path());
-        if round_starts || self.asks_pacing_always {
+        if round_starts {
             self.heed_pacing();
+        }
+        if self.minds_pacing {
+            self.pace_on(now);
         }
         self.heed_control(now);
     }
@@ -169,8 +172,8 @@ impl Sender {
         } else if marked > 0 && self.once.mark_counts(number) {
             self.reduce(now, Cause::Mark, in_flight);
         }
-        if self.asks_pacing_always {
-            self.heed_pacing();
+        if self.minds_pacing {
+            self.pace_on(now);
         }
         // The time average is a sum: add a term only when the window has changed.
         if self.control.window().0 != self.measured.window {
