@@ -42,6 +42,7 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parallel.toml": {"duration": "10 s", "warmup": "5 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
+    "scenarios/pauses.toml": {"duration": "60 s"},
     "scenarios/receive-window.toml": {},
     "scenarios/replay.toml": {"duration": "10 s"},
     "scenarios/ring.toml": {"duration": "20 s", "warmup": "5 s"},
