@@ -49,6 +49,7 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/two-way-500M.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way.toml": {},
     "scenarios/video.toml": {"duration": "60 s", "warmup": "20 s"},
+    "scenarios/xcp-rtts.toml": {"duration": "8 s", "warmup": "2 s"},
     "bench/scenarios/one-way-100G.toml": {
         "duration": "200 ms",
         "warmup": "0 s",

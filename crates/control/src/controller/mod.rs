@@ -13,6 +13,7 @@ pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
+pub mod xcp;
 
 use std::sync::{Arc, LazyLock};
 
@@ -34,6 +35,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
+        xcp::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

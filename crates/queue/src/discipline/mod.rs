@@ -9,6 +9,7 @@ pub mod pushout;
 pub mod red;
 pub mod rem;
 pub mod step;
+pub mod xcp;
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,6 +27,7 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         red::discipline(),
         rem::discipline(),
         step::discipline(),
+        xcp::discipline(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });
