@@ -85,8 +85,8 @@ fn what_is_too_much_is_taken_from_every_byte() {
 }
 
 /// y = C and no queue: F = 0, h = 0.1 y = 10⁵ B/s is taken from every byte alike and given to every flow alike. Of the
-/// ten packets nine belong to a flow of 90 segments and one to a flow of 10, both of 100 ms: the first has 9·10⁵ B/s, loses
-/// 9·10⁴ and gets half of 10⁵. Its packets lose 10⁴ B/s and get 5.56·10³ each; that of the other gets 5·10⁴.
+/// ten packets nine belong to a flow of 90 segments and one to a flow of 10, both of 100 ms: the first has 9·10⁵ B/s,
+/// loses 9·10⁴ and gets half of 10⁵. Its packets lose 10⁴ B/s and get 5.56·10³ each; that of the other gets 5·10⁴.
 #[test]
 fn shuffling_moves_rates_together() {
     let mut xcp = xcp();

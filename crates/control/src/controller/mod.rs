@@ -6,6 +6,7 @@ pub mod constant_rate;
 pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
+pub mod decbit;
 pub mod exp;
 pub mod fiber;
 pub mod hstcp;
@@ -13,6 +14,7 @@ pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
+pub mod vcp;
 pub mod xcp;
 
 use std::sync::{Arc, LazyLock};
@@ -28,6 +30,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         cubic::controller(),
         cw_hstcp::controller(),
         dctcp::controller(),
+        decbit::controller(),
         exp::controller(),
         fiber::controller(),
         hstcp::controller(),
@@ -35,6 +38,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
+        vcp::controller(),
         xcp::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()

@@ -21,7 +21,7 @@
 //!     each acknowledgment    w ← max(w + H_feedback, 1)
 //! ```
 //!
-//! Everything else, efficiency and fairness, is in the queue `xcp`, which only ever lowers H_feedback. Losses are
+//! Everything else, efficiency and fairness, is in the queue `xcp`, which only ever lowers `H_feedback`. Losses are
 //! answered as TCP answers them (section 3.3): half of the window, and one segment after a time-out. There is no slow
 //! start.
 //!
@@ -32,14 +32,14 @@
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `xcp`. One such queue is required; behind a bottleneck of another kind
-//! what the XCP routers allow is too much, and losses have to say so. Windows of a segment and more: the share of a flow
-//! that should have less than one segment in flight cannot be had.
+//! what the XCP routers allow is too much, and losses have to say so. Windows of a segment and more: the share of a
+//! flow that should have less than one segment in flight cannot be had.
 //!
 //! # Deviations
 //!
 //! * Windows and feedback are in segments of the flow, not in bytes; the queue knows the size of packets.
-//! * The desired rate r of a long flow is that of the sender's own link where the scenario has one, and otherwise has no
-//!   bound. A flow does not ask for less as the end of its data comes near.
+//! * The desired rate r of a long flow is that of the sender's own link where the scenario has one, and otherwise has
+//!   no bound. A flow does not ask for less as the end of its data comes near.
 //! * Positive feedback does not count while the application, the receiver or a loss recovery limits the flow, as for
 //!   every controller here: a window that is not used would grow without bound.
 //!
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(told(&mut control, f64::NAN, Limited::Window), 1.0);
     }
 
-    /// Section 3.3: in the first packet H_rtt is unknown; the request is (r rtt - cwnd) over the packets in a window:
+    /// Section 3.3: in the first packet `H_rtt` is unknown; the request is (r rtt - cwnd) over the packets in a window:
     /// with 1000 segments a second and 100 ms, (100 - 10)/10 segments in each of ten packets.
     #[test]
     fn the_header_asks_for_the_desired_rate() {

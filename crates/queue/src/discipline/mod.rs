@@ -2,6 +2,7 @@
 
 pub mod avq;
 pub mod codel;
+pub mod decbit;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod pi;
@@ -9,6 +10,7 @@ pub mod pushout;
 pub mod red;
 pub mod rem;
 pub mod step;
+pub mod vcp;
 pub mod xcp;
 
 use std::sync::{Arc, LazyLock};
@@ -20,6 +22,7 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
     let entries = [
         avq::discipline(),
         codel::discipline(),
+        decbit::discipline(),
         drop_tail::discipline(),
         dualpi2::discipline(),
         pi::discipline(),
@@ -27,6 +30,7 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         red::discipline(),
         rem::discipline(),
         step::discipline(),
+        vcp::discipline(),
         xcp::discipline(),
     ];
     entries.into_iter().map(Arc::new).collect()

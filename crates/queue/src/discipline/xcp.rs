@@ -23,9 +23,9 @@
 //!     ξ_n = (h + max(-F, 0)) / Σ s_i                    equation 9: the same share of every flow's rate
 //! ```
 //!
-//! where packet i has size `s_i` and stands for `x_i` = H_rtt/H_cwnd seconds, the time from one packet of its flow to
+//! where packet i has size `s_i` and stands for `x_i` = `H_rtt/H_cwnd` seconds, the time from one packet of its flow to
 //! the next. Sums are over the packets of the interval before. The x of a flow add up to the length of the interval, so
-//! their sum counts flows, and d = Σ H_rtt x / Σ x is the mean over flows, not packets. As a packet arrives:
+//! their sum counts flows, and d = Σ `H_rtt` x / Σ x is the mean over flows, not packets. As a packet arrives:
 //!
 //! ```text
 //!     p = min(ξ_p x_i, what is left to give)
@@ -53,8 +53,8 @@
 //! 1), if they all have the same round trip. Other values are accepted, to see what happens.
 //!
 //! Flows that are limited elsewhere leave their part of the shuffled traffic unclaimed, so with several bottlenecks the
-//! utilisation and the shares can fall short of max-min fairness. Packets without a header, such as acknowledgments, are
-//! load and nothing else.
+//! utilisation and the shares can fall short of max-min fairness. Packets without a header, such as acknowledgments,
+//! are load and nothing else.
 //!
 //! # Deviations
 //!
