@@ -43,6 +43,12 @@ pub struct Stability {
     pub margin: Option<f64>,
 }
 
+impl Stability {
+    pub(crate) fn new(stable: bool, margin: Option<f64>) -> Self {
+        Self { stable, margin }
+    }
+}
+
 /// Is a network stable where it settles, with delays times `delay` (0: none)?
 pub fn stability(network: &FluidNetwork, rest: &Equilibrium, delay: f64) -> Stability {
     stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
