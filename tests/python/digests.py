@@ -40,6 +40,7 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/known-path.toml": {},
     "scenarios/low-latency.toml": {"duration": "10 s", "warmup": "5 s"},
     "scenarios/lost-tails.toml": {"duration": "20 s"},
+    "scenarios/parallel.toml": {"duration": "10 s", "warmup": "5 s"},
     "scenarios/parking-lot.toml": {"duration": "60 s", "warmup": "20 s"},
     "scenarios/pauses.toml": {"duration": "60 s"},
     "scenarios/receive-window.toml": {},

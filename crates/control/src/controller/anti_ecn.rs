@@ -50,12 +50,11 @@
 //! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: tested at packet level, as the
 //!   slope above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
 
-use longfat_units::Segments;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno;
-use crate::{Cause, Controller, Family, Needs, Operating, Pacing, Reaction, WindowLaw};
+use crate::{Cause, Controller, Family, Needs, Operating, Pacing, Promises, Reaction, WindowLaw};
 
 /// AntiECN's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -134,8 +133,8 @@ impl WindowLaw for AntiEcn {
         self.base.give_up(at, cause)
     }
 
-    fn slow_start(&self, window: Segments) -> f64 {
-        self.base.slow_start(window)
+    fn slow_start(&self, at: &Operating) -> f64 {
+        self.base.slow_start(at)
     }
 
     fn pacing(&self, at: &Operating) -> Pacing {
@@ -148,5 +147,9 @@ impl WindowLaw for AntiEcn {
 
     fn needs(&self) -> Needs {
         Needs { spare: true, ..self.base.needs() }
+    }
+
+    fn promises(&self) -> Promises {
+        self.base.promises()
     }
 }

@@ -237,7 +237,7 @@ impl CongestionControl for Prague {
     }
 
     fn promises(&self) -> Promises {
-        Promises { any_batching: false, additive: true }
+        Promises { any_batching: false, ..Promises::LAW }
     }
 
     fn observe(&self, probe: &mut dyn Probe) {
