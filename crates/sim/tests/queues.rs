@@ -137,6 +137,47 @@ fn codel_holds_the_delay_near_its_target() {
     }
 }
 
+/// RFC 8033: the waiting time is held at the target of 15 ms, whatever the rate and the number of flows, with marks and
+/// with drops, in a buffer of ten bandwidth-delay products, 800 ms, most of which drop tail fills; and at a target of
+/// 5 ms with gains three times as large (section 4.2).
+#[test]
+fn pie_holds_its_target() {
+    let fast = "{ kind = \"pie\", ecn = false, target = \"5 ms\", alpha = \"0.375 /s\", beta = \"3.75 /s\" }";
+    for (control, count, rate, queue, target, error) in [
+        ("reno", 10, 10, "{ kind = \"pie\", ecn = false }", 15.0, 0.2),
+        ("reno", 50, 100, "{ kind = \"pie\", ecn = false }", 15.0, 0.2),
+        ("reno", 20, 100, "{ kind = \"pie\" }", 15.0, 0.2),
+        ("cubic", 20, 100, "{ kind = \"pie\", ecn = false }", 15.0, 0.2),
+        ("reno", 100, 500, "{ kind = \"pie\", ecn = false }", 15.0, 0.2),
+        ("reno", 50, 100, fast, 5.0, 0.2),
+    ] {
+        let summary = run(&format!(
+            r#"
+            duration = "60 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "{rate} Mbit/s"
+            delay  = "10 ms"
+            buffer = "10 bdp"
+            queue  = {queue}
+            [[flow]]
+            name    = "{control}"
+            control = "{control}"
+            count   = {count}
+            path    = ["bottleneck"]
+            rtt     = "80 ms"
+            start   = {{ uniform = ["0 s", "1 s"] }}
+            "#
+        ));
+        let waits = summary.flows.iter().map(|flow| 1e3 * flow.queueing_delay_mean_s);
+        let delay = waits.sum::<f64>() / f64::from(count);
+        let case = format!("{count} {control} flows, {rate} Mbit/s, {queue}");
+        assert!((delay / target - 1.0).abs() < error, "{case}: {delay} ms");
+        let utilisation = of(&summary, "utilisation");
+        assert!(utilisation > 0.95, "{case}: utilisation {utilisation}");
+    }
+}
+
 /// Alizadeh et al.: the queue stays near the step, and above C·RTT/7 the link is busy. Two flows at 1 Gbit/s and 1 ms,
 /// where the bandwidth-delay product is 83 packets; Reno on the same step leaves the link idle.
 #[test]

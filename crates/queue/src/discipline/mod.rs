@@ -5,6 +5,7 @@ pub mod codel;
 pub mod drop_tail;
 pub mod dualpi2;
 pub mod pi;
+pub mod pie;
 pub mod pushout;
 pub mod red;
 pub mod rem;
@@ -22,6 +23,7 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         drop_tail::discipline(),
         dualpi2::discipline(),
         pi::discipline(),
+        pie::discipline(),
         pushout::discipline(),
         red::discipline(),
         rem::discipline(),

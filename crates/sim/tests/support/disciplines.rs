@@ -8,6 +8,9 @@ pub(crate) fn acting(name: &str) -> String {
         "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
         "codel" => "target = \"4 ms\", interval = \"30 ms\"",
         "dualpi2" => "target = \"4 ms\", interval = \"2 ms\"",
+        "pie" => {
+            "target = \"4 ms\", interval = \"2 ms\", burst = \"10 ms\", alpha = \"20 /s\", beta = \"200 /s\""
+        }
         "step" => "threshold = \"0.2 buffer\"",
         "pi" => "a = 0.01, b = 0.008, target = \"0.2 buffer\", interval = \"700 us\"",
         _ => return format!("\"{name}\""),
