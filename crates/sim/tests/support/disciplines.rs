@@ -6,6 +6,10 @@ pub(crate) fn acting(name: &str) -> String {
         "red" => "min = \"0.1 buffer\", max = \"0.5 buffer\"",
         "avq" => "alpha = \"5 /s\", limit = \"1 buffer\"",
         "rem" => "gamma = 0.1, target = \"0.3 buffer\", interval = \"3 ms\"",
+        "cake" => "queues = 8, quantum = 900, target = \"4 ms\", interval = \"30 ms\"",
+        "fq-codel" => "queues = 4, quantum = 300, target = \"4 ms\", interval = \"30 ms\"",
+        "drr" => "queues = 4, quantum = 600",
+        "sfq" => "queues = 4, perturb = \"90 ms\"",
         "codel" => "target = \"4 ms\", interval = \"30 ms\"",
         "dualpi2" => "target = \"4 ms\", interval = \"2 ms\"",
         "pie" => {
