@@ -47,7 +47,8 @@
 //! than the target, so that CoDel never acts. Two flows whose hashes meet share one queue: with 100 flows in 1024
 //! queues that happens to 9 in 100 (section 5.3).
 //!
-//! Work per packet does not depend on the number of queues, the rate or the window. Once the buffer has been full, a
+//! Work per packet does not depend on the number of queues, the rate or the window
+//! (`work_per_packet_does_not_depend_on_the_number_of_queues`, in `flow_queue.rs`). Once the buffer has been full, a
 //! packet costs up to the logarithm of the number of queues, to know which is the longest.
 //!
 //! # Deviations
