@@ -3,11 +3,12 @@
 mod support;
 
 use longfat_queue::discipline::pie::discipline;
-use longfat_queue::{Capacity, Site};
+use longfat_queue::{Capacity, Host, Item, Site};
 use longfat_units::parameter::Setting as Value;
-use longfat_units::{Ecn, Span, Time};
+use longfat_units::{Ecn, RouterHeader, Span, Time};
+use rand_core::Rng;
 
-use support::{Change, FreeLink, PACKET, changed, close, observed_in, site};
+use support::{Change, Fixed, FreeLink, PACKET, changed, close, observed_in, site};
 
 fn port(changes: &[Change]) -> FreeLink {
     let settings = changed(&discipline(), "packets", changes);
@@ -149,6 +150,63 @@ fn marks_come_neither_too_close_nor_too_far_apart() {
     assert!(tossed.iter().any(|gap| *gap < 18), "{tossed:?}");
 }
 
+/// A host whose tosses all come out alike.
+struct Tosses {
+    chance: Fixed,
+    marked: Vec<u32>,
+}
+
+impl Host for Tosses {
+    fn drop(&mut self, item: Item) {
+        panic!("{item:?} is dropped");
+    }
+
+    fn mark(&mut self, item: &mut Item) -> bool {
+        self.marked.push(item.id);
+        true
+    }
+
+    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
+        None
+    }
+
+    fn chance(&mut self) -> &mut dyn Rng {
+        &mut self.chance
+    }
+}
+
+/// The two bounds themselves: with tosses that always hit, every 18th packet is marked, with tosses that never do every
+/// 179th. Without smoothing all are, or none.
+#[test]
+fn the_least_and_the_largest_gap() {
+    for (toss, derandomize, gap) in [
+        (0.0, true, Some(18)),
+        (0.999, true, Some(179)),
+        (0.0, false, Some(1)),
+        (0.999, false, None),
+    ] {
+        let settings = changed(
+            &discipline(),
+            "packets",
+            &[NO_BURST, ("derandomize", Value::Flag(derandomize))],
+        );
+        let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+        let mut queue = (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded);
+        let mut host = Tosses { chance: Fixed::new(toss), marked: Vec::new() };
+        let item = |id, at| Item { id, bytes: PACKET, arrived: ms(at), ..Item::default() };
+        for id in 0..10 {
+            queue.enqueue(ms(0), item(id, 0), &mut host);
+        }
+        queue.advance(ms(150));
+        for id in 1..=1000 {
+            queue.enqueue(ms(150), item(id, 150), &mut host);
+        }
+        let expected: Vec<u32> =
+            gap.map_or(Vec::new(), |gap| (1..=1000 / gap).map(|n| n * gap).collect());
+        assert_eq!(host.marked, expected, "{toss} {derandomize}");
+    }
+}
+
 /// A standing queue: p = 0.0862 at 180 ms marks, p = 0.1068 at 195 ms drops what could be marked.
 #[test]
 fn above_a_tenth_marks_become_drops() {
@@ -182,6 +240,22 @@ fn a_short_wait_is_left_alone() {
     assert!((0.09..0.1).contains(&probability(&port)), "{}", probability(&port));
     arrive(&mut port, 316, Ecn::NotEct, 500);
     assert!(port.books().dropped.len() > before);
+}
+
+/// The same at 405 ms, with p = 0.256: from 0.2 on there are hits whatever the wait.
+#[test]
+fn a_short_wait_does_not_help_against_a_high_probability() {
+    let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::NotEct, 100);
+    arrive(&mut port, 405, Ecn::NotEct, 1);
+    while port.is_busy() {
+        port.depart(ms(405));
+    }
+    arrive(&mut port, 415, Ecn::NotEct, 50);
+    let before = port.books().dropped.len();
+    arrive(&mut port, 421, Ecn::NotEct, 500);
+    assert!((0.25..0.26).contains(&probability(&port)), "{}", probability(&port));
+    assert!(port.books().dropped.len() > before + 50);
 }
 
 /// A link that stands still for a day: p is at its most, and is found without looking six million times.
