@@ -156,9 +156,9 @@ impl SparseFirst {
         }
     }
 
-    /// Whose turn it is. Those without credit are passed over, and get what `quantum` gives them for their next turn:
-    /// something above 0.
-    pub(crate) fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<Turn> {
+    /// Whose turn it is. Those without credit are passed over, become old if they were new, and get what `quantum` gives
+    /// them for their next turn: something above 0.
+    pub(crate) fn turn(&mut self, mut quantum: impl FnMut(usize) -> i64) -> Option<Turn> {
         loop {
             let (list, is_new) = match Lists::first(self.new) {
                 Some(_) => (&mut self.new, true),

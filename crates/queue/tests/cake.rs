@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use longfat_queue::discipline::cake::discipline;
 use longfat_queue::{Capacity, Item, Site};
-use longfat_units::Time;
 use longfat_units::parameter::Setting as Value;
+use longfat_units::{Bytes, Time};
 
 use support::{FreeLink, PACKET, changed, observed_in, site};
 
@@ -78,6 +78,32 @@ fn the_busier_host_counts() {
     let ends = [(1, 11), (2, 11), (2, 12)];
     close(&shares("triple", &ends), &[400, 400, 400]);
     close(&shares("sources", &ends), &[600, 300, 300]);
+}
+
+/// Host 2 has a bulk flow, and seven others with a packet of 40 bytes now and then: its share is that of host 1.
+#[test]
+fn sparse_flows_cost_their_host_nothing() {
+    let mut port = port("triple", 1);
+    let item = |flow, source, bytes| {
+        let (destination, bytes) = (10 + flow, Bytes(bytes));
+        Item { flow, source, destination, bytes, ..Item::default() }
+    };
+    for _ in 0..2000 {
+        port.arrive_as(Time::ZERO, item(1, 1, 1000));
+        port.arrive_as(Time::ZERO, item(2, 2, 1000));
+    }
+    let begun = port.books().sent.len();
+    for round in 0..200 {
+        for flow in 3..10 {
+            port.arrive_as(Time::ZERO, item(flow, 2, 40));
+        }
+        // Those seven, and some of the two bulk flows.
+        (0..7 + 5 + round % 2).for_each(|_| port.depart(Time::ZERO));
+    }
+    let sent = &port.books().sent[begun..];
+    let of = |flow| sent.iter().filter(|item| item.flow == flow).count();
+    assert_eq!(of(3), 200);
+    assert!(of(1).abs_diff(of(2)) <= 20, "{} and {}", of(1), of(2));
 }
 
 /// A flow that ends no longer counts for its host.

@@ -260,11 +260,6 @@ fn prague_and_cubic_share_a_dual_queue() {
         let library = library.lock().expect("nobody panicked");
         let waits = open(&library[0]).waits(0, Time::ZERO + Span::from_seconds(15));
         let most = waits[waits.len() * 99 / 100];
-        println!(
-            "{case}: {ratio} {most} {} {}",
-            1e3 * cubic[0].queueing_delay_mean_s,
-            of(&summary, "utilisation")
-        );
         assert!(most < Span::from_millis(1), "{case}: {most} at the 99th percentile");
         let classic = 1e3 * cubic[0].queueing_delay_mean_s;
         assert!((12.0..18.0).contains(&classic), "{case}: {classic} ms");
