@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Summed up, y' = F/d: the load does not depend on who sends it. At rest F = 0 and q = 0, so y = C, and the shuffling
-//! h goes on until x_i = C/N. Near that point, in units of d, the load obeys z² + (α z + β) e^(-z) = 0, without the
+//! h goes on until every rate is C/N. Near that point, in units of d, the load obeys z² + (α z + β) e^(-z) = 0, without the
 //! capacity, the delay or the number of flows. The paper chooses β = α² √2, at which the phase at the crossover
 //! frequency α √2 is π/4 - α √2 above -π: stable for 0 < α < π/(4√2) = 0.555 (theorem 1).
 //!
@@ -127,7 +127,7 @@ impl ExplicitLink {
             // |α z + β| = |z|² at z = iω, and the phase of the left is what delay may take away.
             Scheme::Xcp { alpha, beta, .. } => {
                 let (a, b) = (alpha * alpha, beta * beta);
-                let crossover = math::sqrt((a + math::sqrt(a * a + 4.0 * b)) / 2.0);
+                let crossover = math::sqrt(f64::midpoint(a, math::sqrt(a * a + 4.0 * b)));
                 Some(math::atan2(alpha * crossover, beta) / crossover)
             }
             // Hayes 1950: s + a + b e^(-sτ) = 0.
@@ -142,7 +142,7 @@ impl ExplicitLink {
                 })
             }
         };
-        Stability::new(margin.is_none_or(|margin| delay < margin), margin)
+        Stability { stable: margin.is_none_or(|margin| delay < margin), margin }
     }
 
     /// Solves the equations for so many seconds; samples come every `sample` seconds.
@@ -167,7 +167,9 @@ impl ExplicitLink {
             step.quartics(&state, h, &mut quartics);
             equations.past.push(t, h, t + h, &quartics);
             state.copy_from_slice(&step.end);
-            state.iter_mut().for_each(|value| *value = value.max(0.0));
+            for value in &mut state {
+                *value = value.max(0.0);
+            }
             // What was cut off makes the slope at the end of the step another one.
             step.restart();
             t += h;

@@ -59,8 +59,8 @@ use longfat_units::{RouterHeader, Segments};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Sending,
-    Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Sending, Start, Wants,
 };
 
 /// `DECbit`'s entry in the catalogue.
@@ -70,6 +70,7 @@ pub fn controller() -> Controller {
     })
     .title("DECbit: a vote over the bits of a window, +1 or times 7/8; with the queue of the same name")
     .source("Ramakrishnan & Jain 1990; RFC 1254")
+    .family(Family::Routers)
     .parameters([
         Parameter::number("alpha", 1.0, 0.0, 1000.0, "segments added where less than the cutoff have the bit"),
         Parameter::number("beta", 0.875, 0.01, 1.0, "share of the window that is kept otherwise"),

@@ -68,8 +68,8 @@ use longfat_units::{RouterHeader, Segments, Span, Time, math};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Probe,
-    Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Probe, Sending, Start, Wants,
 };
 
 /// VCP's entry in the catalogue.
@@ -79,6 +79,7 @@ pub fn controller() -> Controller {
             "VCP: two bits from routers choose between three laws; with the queue of the same name",
         )
         .source("Xia, Subramanian, Stoica & Kalyanaraman, SIGCOMM 2005")
+        .family(Family::Routers)
         .parameters([
             Parameter::number("kappa", 0.25, 0.0, 1.0, "how fast the window grows at low load"),
             Parameter::number(

@@ -52,8 +52,8 @@ use longfat_units::{RouterHeader, Segments, Span};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Sending,
-    Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Sending, Start, Wants,
 };
 
 /// XCP's entry in the catalogue.
@@ -61,6 +61,7 @@ pub fn controller() -> Controller {
     Controller::new("xcp", |_, start| Sending::Windowed(Box::new(Xcp::new(start))))
         .title("XCP: routers say by how much each window changes; with the queue of the same name")
         .source("Katabi, Handley & Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03")
+        .family(Family::Routers)
 }
 
 /// One flow under XCP.
