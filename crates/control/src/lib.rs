@@ -31,7 +31,7 @@ pub use event::{
 };
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
-pub use registry::{BuildLaw, BuildSending, Controller, Start};
+pub use registry::{BuildLaw, BuildSending, Controller, Family, Start};
 pub use remembered::{Remembered, WindowRule};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;

@@ -54,7 +54,7 @@ use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno;
-use crate::{Cause, Controller, Needs, Operating, Pacing, Promises, Reaction, WindowLaw};
+use crate::{Cause, Controller, Family, Needs, Operating, Pacing, Promises, Reaction, WindowLaw};
 
 /// AntiECN's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -63,6 +63,7 @@ pub fn controller() -> Controller {
             "AntiECN: grows by delta/w where every link says that it has room, and like another law elsewhere",
         )
         .source("Kunniyur, ICC 2003")
+        .family(Family::Routers)
         .parameters([
             Parameter::number_or(
                 "delta",

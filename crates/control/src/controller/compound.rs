@@ -50,8 +50,8 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
 
 use crate::{
-    Congestion, Controller, Feedback, Path, Phase, Probe, Promises, Remembered, Sending, Start,
-    WindowRule,
+    Congestion, Controller, Family, Feedback, Path, Phase, Probe, Promises, Remembered, Sending,
+    Start, WindowRule,
 };
 
 /// Compound's entry in the catalogue.
@@ -59,6 +59,7 @@ pub fn controller() -> Controller {
     Controller::new("compound", build)
         .title("Compound TCP: Reno, and a window beside it while the queue is empty")
         .source("draft-sridharan-tcpm-ctcp-02")
+        .family(Family::LossAndDelay)
         .parameters([
             Parameter::number("alpha", 0.125, 1e-3, 1.0, "scale of the growth of the delay window"),
             Parameter::number("beta", 0.5, 0.1, 0.9, "share given up per congestion event"),

@@ -44,8 +44,8 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
 
 use crate::{
-    Congestion, Controller, Feedback, Path, Phase, Probe, Promises, Remembered, Sending, Start,
-    WindowRule,
+    Congestion, Controller, Family, Feedback, Path, Phase, Probe, Promises, Remembered, Sending,
+    Start, WindowRule,
 };
 
 /// Illinois' entry in the catalogue.
@@ -53,6 +53,7 @@ pub fn controller() -> Controller {
     Controller::new("illinois", build)
         .title("TCP-Illinois: loss says when to give way, delay says how much")
         .source("Liu, Basar & Srikant 2008")
+        .family(Family::LossAndDelay)
         .parameters([
             Parameter::number("alpha_min", 0.3, 0.01, 1.0, "segments per round trip at most delay"),
             Parameter::number("alpha_max", 10.0, 1.0, 1000.0, "the same without a queue"),

@@ -42,8 +42,8 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
 
 use crate::{
-    Congestion, Controller, Feedback, Path, Phase, Probe, Promises, Remembered, Sending, Start,
-    WindowRule,
+    Congestion, Controller, Family, Feedback, Path, Phase, Probe, Promises, Remembered, Sending,
+    Start, WindowRule,
 };
 
 /// Westwood's entry in the catalogue.
@@ -51,6 +51,7 @@ pub fn controller() -> Controller {
     Controller::new("westwood", build)
         .title("Westwood+: after a loss, the measured rate times the smallest round trip")
         .source("Grieco & Mascolo, CCR 34(2), 2004")
+        .family(Family::LossAndDelay)
         .parameters([
             Parameter::number("weight", 0.125, 1e-3, 1.0, "weight of a new sample in each filter"),
             Parameter::span("shortest", "50 ms", "shortest time over which the rate is measured"),

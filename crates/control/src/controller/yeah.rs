@@ -42,8 +42,8 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
 
 use crate::{
-    Congestion, Controller, Feedback, Path, Phase, Probe, Promises, Remembered, Sending, Start,
-    WindowRule,
+    Congestion, Controller, Family, Feedback, Path, Phase, Probe, Promises, Remembered, Sending,
+    Start, WindowRule,
 };
 
 /// YeAH's entry in the catalogue.
@@ -51,6 +51,7 @@ pub fn controller() -> Controller {
     Controller::new("yeah", build)
         .title("YeAH: Scalable TCP while the queue is short, Reno when it is not")
         .source("Baiocchi, Castellani & Vacirca, PFLDnet 2007")
+        .family(Family::LossAndDelay)
         .parameters([
             Parameter::number("q_max", 80.0, 1.0, 1e6, "segments in the queue that it bears"),
             Parameter::number("phi", 8.0, 1.0, 1000.0, "bears a queue of 1/phi of the round trip"),
