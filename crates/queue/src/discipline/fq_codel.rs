@@ -48,7 +48,9 @@
 //! queues that happens to 9 in 100 (section 5.3).
 //!
 //! Work per packet does not depend on the number of queues, the rate or the window
-//! (`work_per_packet_does_not_depend_on_the_number_of_queues`, in `flow_queue.rs`). Once the buffer has been full, a
+//! (`work_per_packet_does_not_depend_on_the_number_of_queues`, in `flow_queue.rs`): with eight Reno flows, callgrind counts
+//! 3311 instructions for a data packet and its acknowledgment at 100 Gbit/s over 16 queues and 3309 over 1024, 3398 and
+//! 3421 at 10 Mbit/s, where CoDel alone takes 2608. Once the buffer has been full, a
 //! packet costs up to the logarithm of the number of queues, to know which is the longest.
 //!
 //! # Deviations
