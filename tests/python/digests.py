@@ -53,7 +53,9 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/three-reno-1G.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way-500M.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/two-way.toml": {},
+    "scenarios/vcp.toml": {"duration": "20 s", "warmup": "10 s"},
     "scenarios/video.toml": {"duration": "60 s", "warmup": "20 s"},
+    "scenarios/xcp-rtts.toml": {"duration": "8 s", "warmup": "2 s"},
     "bench/scenarios/one-way-100G.toml": {
         "duration": "200 ms",
         "warmup": "0 s",

@@ -12,7 +12,7 @@
 use std::fmt;
 
 use longfat_units::parameter::{Kind, Parameter, Setting, Settings};
-use longfat_units::{Bytes, Segments, Span, Time};
+use longfat_units::{Bytes, RouterHeader, Segments, Span, Time};
 
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path,
@@ -90,6 +90,11 @@ impl Operation {
                     in_flight: u64::from(amount),
                     lost: u64::from(lost / 8),
                     ..RateSample::of(u64::from(rate) << (time % 16), Span(1_000_000 << (time % 24)))
+                }),
+                router: (rate % 4 == 3).then(|| RouterHeader {
+                    feedback: f64::from(amount) - f64::from(time),
+                    code: marked % 4,
+                    ..RouterHeader::default()
                 }),
                 spurious: (more % 16 == 1).then_some(Cause::Timeout),
                 ..Feedback::at(Time::ZERO, if more % 8 == 7 { 0 } else { 1 << (amount % 9) })

@@ -105,6 +105,9 @@ pub struct Needs {
     pub priorities: bool,
     /// An access link of known rate.
     pub access: bool,
+    /// A queue of this kind on its path: one that fills in the headers of its data
+    /// ([`router_header`](crate::Wants::router_header)).
+    pub queue: Option<&'static str>,
 }
 
 impl Needs {
@@ -117,5 +120,6 @@ impl Needs {
         pacing: false,
         priorities: false,
         access: false,
+        queue: None,
     };
 }

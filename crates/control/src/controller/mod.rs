@@ -9,6 +9,7 @@ pub mod constant_rate;
 pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
+pub mod decbit;
 pub mod exp;
 pub mod fiber;
 pub mod h_tcp;
@@ -21,7 +22,9 @@ pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
+pub mod vcp;
 pub mod westwood;
+pub mod xcp;
 pub mod yeah;
 
 use std::sync::{Arc, LazyLock};
@@ -40,6 +43,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         cubic::controller(),
         cw_hstcp::controller(),
         dctcp::controller(),
+        decbit::controller(),
         exp::controller(),
         fiber::controller(),
         h_tcp::controller(),
@@ -52,7 +56,9 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
+        vcp::controller(),
         westwood::controller(),
+        xcp::controller(),
         yeah::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()

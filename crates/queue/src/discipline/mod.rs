@@ -3,6 +3,7 @@
 pub mod avq;
 pub mod cake;
 pub mod codel;
+pub mod decbit;
 pub mod drop_tail;
 pub mod drr;
 pub mod dualpi2;
@@ -14,6 +15,8 @@ pub mod red;
 pub mod rem;
 pub mod sfq;
 pub mod step;
+pub mod vcp;
+pub mod xcp;
 
 use std::sync::{Arc, LazyLock};
 
@@ -25,6 +28,7 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         avq::discipline(),
         cake::discipline(),
         codel::discipline(),
+        decbit::discipline(),
         drop_tail::discipline(),
         drr::discipline(),
         dualpi2::discipline(),
@@ -36,6 +40,8 @@ pub static DISCIPLINES: LazyLock<Vec<Arc<Discipline>>> = LazyLock::new(|| {
         rem::discipline(),
         sfq::discipline(),
         step::discipline(),
+        vcp::discipline(),
+        xcp::discipline(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

@@ -224,6 +224,8 @@ pub(crate) struct Sender {
     minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
+    /// Does data leave with a header for routers?
+    assisted: bool,
     /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
@@ -283,7 +285,8 @@ impl Extras {
         let allowance = window.map(|window| Allowance::new(**window, packet));
         let validation = Validation::new(config.window_validation, initial);
         let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
-        let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
+        let wants_nothing =
+            (Wants { pacing: false, router_header: false, ..wants }) == Wants::NOTHING;
         let hears_more = allowance.is_some() || config.counts_marks;
         let finds_losses = rack.is_some() || numbers.is_some();
         let validates = validation.is_some() || resume.is_some();
@@ -374,6 +377,7 @@ impl Sender {
                 Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
             },
             leaves_plainly: extras.is_none(),
+            assisted: wants.router_header,
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
@@ -653,8 +657,7 @@ impl Sends for Sender {
 
     #[inline]
     fn router_header(&self) -> Option<RouterHeader> {
-        let assisted = self.extras.as_ref().is_some_and(|extras| extras.wants.router_header);
-        assisted.then(|| self.control.router_header(self.timer.path()))
+        self.assisted.then(|| self.control.router_header(self.timer.path()))
     }
 }
 
