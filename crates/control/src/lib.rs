@@ -15,6 +15,7 @@ pub mod conformance;
 mod contract;
 pub mod controller;
 mod event;
+mod gradual;
 mod hystart;
 mod interpolated;
 mod law;

@@ -7,12 +7,14 @@ pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
 pub mod exp;
+pub mod fast;
 pub mod fiber;
 pub mod hstcp;
 pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
+pub mod vegas;
 
 use std::sync::{Arc, LazyLock};
 
@@ -28,12 +30,14 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         cw_hstcp::controller(),
         dctcp::controller(),
         exp::controller(),
+        fast::controller(),
         fiber::controller(),
         hstcp::controller(),
         prague::controller(),
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
+        vegas::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

@@ -109,6 +109,21 @@ impl ClockedFlow {
         self.slice(1);
     }
 
+    /// The same, with so much longer a round trip because of queues. It begins a round of the host, with the window in
+    /// flight.
+    pub(crate) fn round_with_delay(&mut self, delay: Span) {
+        let segments = self.window().round() as u64;
+        for segment in 0..segments {
+            self.ack_with(|ack| Feedback {
+                rtt: ack.rtt.map(|rtt| rtt + delay),
+                round_starts: segment == 0,
+                in_flight: segments,
+                ..ack
+            });
+        }
+        self.now += self.rtt + delay;
+    }
+
     /// Round trips until the window reaches `goal`; the last one counts in part.
     pub(crate) fn rounds_until(&mut self, goal: f64) -> f64 {
         let mut rounds = 0.0;

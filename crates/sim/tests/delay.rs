@@ -1,0 +1,92 @@
+//! What controllers that listen to delays promise for a link with flows on it.
+
+mod support;
+
+use longfat_sim::summary::Summary;
+use support::{of, run};
+
+/// The buffer of the link, in packets: more than anybody wants.
+const BUFFER: f64 = 10_000.0;
+
+/// Flows under `control`, some of each round trip, on a link of so many Mbit/s. They start one by one on a link that is
+/// nearly idle, so that each sees its round trip without a queue.
+fn sharing(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32) -> Summary {
+    let count = rtts_ms.len();
+    let rtts: Vec<String> = rtts_ms.iter().map(|rtt| format!("\"{rtt} ms\"")).collect();
+    let starts: Vec<String> = (0..count).map(|flow| format!("\"{} ms\"", 3 * flow)).collect();
+    run(&format!(
+        r#"
+        duration = "{seconds} s"
+        warmup   = "{} s"
+        [link.bottleneck]
+        rate   = "{rate} Mbit/s"
+        delay  = "1 ms"
+        buffer = "{BUFFER} packets"
+        [[flow]]
+        name    = "flow"
+        control = {control}
+        count   = {count}
+        path    = ["bottleneck"]
+        rtt     = [{}]
+        start   = [{}]
+        initial_window = 2
+        "#,
+        seconds / 2,
+        rtts.join(", "),
+        starts.join(", "),
+    ))
+}
+
+/// Packets that wait in the mean.
+fn waiting(summary: &Summary) -> f64 {
+    of(summary, "bottleneck", "forward", "queue_mean") * BUFFER
+}
+
+/// The largest goodput over the smallest.
+fn spread(summary: &Summary) -> f64 {
+    let rates = summary.flows.iter().map(|flow| flow.goodput_bit_s);
+    let (least, most) = rates
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+    most / least
+}
+
+fn busy(summary: &Summary) {
+    let utilisation = of(summary, "bottleneck", "forward", "utilisation");
+    assert!(utilisation > 0.999, "utilisation {utilisation}");
+    assert_eq!(of(summary, "bottleneck", "forward", "dropped"), 0.0);
+}
+
+/// Round trips of 20 to 100 ms.
+const UNEQUAL: [u32; 5] = [20, 40, 60, 80, 100];
+
+/// Brakmo and Peterson: each flow keeps between α and β of its own packets waiting, whatever its round trip.
+#[test]
+fn vegas_keeps_between_alpha_and_beta_packets_waiting() {
+    for (alpha, beta, rtts) in [(1.0, 3.0, [40; 5]), (1.0, 3.0, UNEQUAL), (2.0, 4.0, UNEQUAL)] {
+        let control = format!("{{ kind = \"vegas\", alpha = {alpha}, beta = {beta} }}");
+        let summary = sharing(&control, 100, &rtts, 60);
+        busy(&summary);
+        let each = waiting(&summary) / 5.0;
+        assert!((alpha..=beta).contains(&each), "{control} with {rtts:?}: {each} each");
+        // Rates are proportional to what waits, which may be anything between the two.
+        assert!(spread(&summary) < beta / alpha, "{rtts:?}: shares {}", spread(&summary));
+    }
+}
+
+/// Jin, Wei and Low: n flows keep n α packets waiting, and have the same share whatever their round trips.
+#[test]
+fn fast_keeps_alpha_packets_of_each_flow_waiting() {
+    for (alpha, rate, rtts, seconds) in [
+        (20.0, 100, &[40; 5][..], 40),
+        (20.0, 100, &UNEQUAL[..], 40),
+        (200.0, 1000, &[100][..], 20),
+        (200.0, 1000, &UNEQUAL[..], 20),
+    ] {
+        let control = format!("{{ kind = \"fast\", alpha = {alpha} }}");
+        let summary = sharing(&control, rate, rtts, seconds);
+        busy(&summary);
+        let each = waiting(&summary) / rtts.len() as f64;
+        assert!((each - alpha).abs() < 1.0, "{control} with {rtts:?}: {each} each");
+        assert!(spread(&summary) < 1.02, "{control} with {rtts:?}: shares {}", spread(&summary));
+    }
+}
