@@ -19,6 +19,7 @@ mod gradual;
 mod hystart;
 mod interpolated;
 mod law;
+mod recent;
 mod registry;
 mod slow_start;
 mod windowed;

@@ -99,6 +99,14 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 100.0, 5e4, 100.0),
             at(1e7, 100.0, 5e6, 100.0),
         ],
+        // Arun and Balakrishnan: 1/delta = 2 segments per round trip where nothing waits, 1 + 2/3 from two; a loss takes
+        // nothing.
+        "copa" => [
+            at(2.0, 1.667, 2.0, 1.667),
+            at(1e3, 2.0, 1e3, 2.0),
+            at(1e5, 2.0, 1e5, 2.0),
+            at(1e7, 2.0, 1e7, 2.0),
+        ],
         _ => panic!("`{name}` has no promises here: work them out from its source and add them"),
     }
 }

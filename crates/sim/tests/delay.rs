@@ -11,6 +11,11 @@ const BUFFER: f64 = 10_000.0;
 /// Flows under `control`, some of each round trip, on a link of so many Mbit/s. They start one by one on a link that is
 /// nearly idle, so that each sees its round trip without a queue.
 fn sharing(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32) -> Summary {
+    sharing_in(control, rate, rtts_ms, seconds, BUFFER)
+}
+
+/// The same with a buffer of so many packets.
+fn sharing_in(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32, buffer: f64) -> Summary {
     let count = rtts_ms.len();
     let rtts: Vec<String> = rtts_ms.iter().map(|rtt| format!("\"{rtt} ms\"")).collect();
     let starts: Vec<String> = (0..count).map(|flow| format!("\"{} ms\"", 3 * flow)).collect();
@@ -21,7 +26,7 @@ fn sharing(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32) -> Summary {
         [link.bottleneck]
         rate   = "{rate} Mbit/s"
         delay  = "1 ms"
-        buffer = "{BUFFER} packets"
+        buffer = "{buffer} packets"
         [[flow]]
         name    = "flow"
         control = {control}
@@ -89,4 +94,56 @@ fn fast_keeps_alpha_packets_of_each_flow_waiting() {
         assert!((each - alpha).abs() < 1.0, "{control} with {rtts:?}: {each} each");
         assert!(spread(&summary) < 1.02, "{control} with {rtts:?}: shares {}", spread(&summary));
     }
+}
+
+/// Arun and Balakrishnan, section 3: flows with 1/δ̂ = Σ 1/δ swing between 0 and 2.5/δ̂ packets, 1.25/δ̂ in the mean.
+#[test]
+fn copa_empties_its_queue_again_and_again() {
+    for (control, count) in [
+        (r#"{ kind = "copa", delta = 0.1, competitive = false }"#, 1),
+        (r#"{ kind = "copa", competitive = false }"#, 5),
+    ] {
+        let summary = sharing_in(control, 100, &[40; 5][..count], 60, 1000.0);
+        let utilisation = of(&summary, "bottleneck", "forward", "utilisation");
+        assert!(utilisation > 0.999, "{control}: utilisation {utilisation}");
+        let packets = |key| of(&summary, "bottleneck", "forward", key) * 1000.0;
+        let mean = packets("queue_mean");
+        assert!((mean / 12.5 - 1.0).abs() < 0.1, "{control}: {mean} packets wait in the mean");
+        assert!(packets("queue_p99") <= 25.0, "{control}: {} packets", packets("queue_p99"));
+        assert!(spread(&summary) < 1.05, "{control}: shares {}", spread(&summary));
+    }
+}
+
+/// Section 2.2: among themselves Copa flows stay in their default mode, and beside Reno they leave it.
+#[test]
+fn copa_competes_only_where_others_fill_the_queue() {
+    let alone = sharing_in("\"copa\"", 100, &[40; 5], 60, 1000.0);
+    let mean = of(&alone, "bottleneck", "forward", "queue_mean") * 1000.0;
+    assert!(mean < 1.25 * 12.5, "{mean} packets wait in the mean");
+    let beside_reno = |competitive: bool| {
+        let summary = run(&format!(
+            r#"
+            duration = "120 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "1 ms"
+            buffer = "1 bdp"
+            [[flow]]
+            name    = "copa"
+            control = {{ kind = "copa", competitive = {competitive} }}
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            "#
+        ));
+        summary.flows[0].goodput_bit_s / 20e6
+    };
+    let (competing, patient) = (beside_reno(true), beside_reno(false));
+    assert!((0.4..0.65).contains(&competing), "it should have about a half: {competing}");
+    assert!(patient < 0.15, "without competing Reno leaves it little: {patient}");
 }

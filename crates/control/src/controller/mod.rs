@@ -3,6 +3,7 @@
 pub mod anti_ecn;
 pub mod blitz;
 pub mod constant_rate;
+pub mod copa;
 pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
@@ -26,6 +27,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         anti_ecn::controller(),
         blitz::controller(),
         constant_rate::controller(),
+        copa::controller(),
         cubic::controller(),
         cw_hstcp::controller(),
         dctcp::controller(),

@@ -1,7 +1,8 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Start,
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Probe,
+    Start,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -54,6 +55,21 @@ impl ClockedFlow {
             Pacing::Rate(rate) => Some(rate),
             _ => None,
         }
+    }
+
+    /// A variable that the controller shows.
+    pub(crate) fn variable(&self, name: &str) -> Option<f64> {
+        struct One<'a>(&'a str, Option<f64>);
+        impl Probe for One<'_> {
+            fn value(&mut self, name: &'static str, value: f64) {
+                if name == self.0 {
+                    self.1 = Some(value);
+                }
+            }
+        }
+        let mut one = One(name, None);
+        self.control.observe(&mut one);
+        one.1
     }
 
     /// A round trip passes.

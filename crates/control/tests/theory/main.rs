@@ -2,6 +2,7 @@
 
 mod anti_ecn;
 mod constant_rate;
+mod copa;
 mod cubic;
 mod cw_hstcp;
 mod dctcp;
