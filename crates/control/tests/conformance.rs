@@ -107,6 +107,15 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 2.0, 1e5, 2.0),
             at(1e7, 2.0, 1e7, 2.0),
         ],
+        // RFC 6817: as Reno where nothing waits, and at a loss.
+        "ledbat" => promises("reno"),
+        // The draft: 2 · 60 ms/100 ms is more than one, so half of Reno's growth. 0.5/2 + 0.5/2.25.
+        "ledbat++" => [
+            at(2.0, 0.472, 2.0, 0.472),
+            at(1e3, 0.5, 500.0, 0.5),
+            at(1e5, 0.5, 5e4, 0.5),
+            at(1e7, 0.5, 5e6, 0.5),
+        ],
         _ => panic!("`{name}` has no promises here: work them out from its source and add them"),
     }
 }
@@ -116,6 +125,10 @@ fn promises(name: &str) -> [Promise; 4] {
 fn promised_in_slow_start(name: &str, window: f64) -> f64 {
     match (name, window) {
         ("exp", 1000.0) => 95.445, // √(1000² + 2·100·1000) - 1000
+        // LEDBAT has none, LEDBAT++ half.
+        ("ledbat", 2.0) => TWO_OF_RENO,
+        ("ledbat", _) => 1.0,
+        ("ledbat++", _) => window / 2.0,
         _ => window,
     }
 }
@@ -151,7 +164,9 @@ fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
     for arrived in (0..segments).step_by(acked as usize) {
         let after = Span((RTT.0 as f64 * arrived as f64 / segments as f64) as u64);
         let round_starts = arrived == 0;
-        control.on_feedback(&Feedback { round_starts, ..ack(from + after, acked) }, &PATH);
+        let in_flight = control.window().0 as u64;
+        let ack = ack(from + after, acked);
+        control.on_feedback(&Feedback { round_starts, in_flight, ..ack }, &PATH);
     }
     control.window().0 - before
 }
@@ -421,7 +436,7 @@ fn every_file_is_in_the_list() {
     let files = std::fs::read_dir(folder).expect("the controllers have a folder");
     for path in files.map(|entry| entry.expect("the folder can be read").path()) {
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a plain name");
-        let name = module.replace('_', "-");
+        let name = module.replace("_plus", "+").replace('_', "-");
         assert!(
             module == "mod" || CONTROLLERS.iter().any(|entry| entry.name == name),
             "controller/{module}.rs has no entry called `{name}`: add `pub mod {module};` and \

@@ -147,3 +147,81 @@ fn copa_competes_only_where_others_fill_the_queue() {
     assert!((0.4..0.65).contains(&competing), "it should have about a half: {competing}");
     assert!(patient < 0.15, "without competing Reno leaves it little: {patient}");
 }
+
+/// So many flows of a kind that begin 10 s apart on 10 Mbit/s with a buffer of 300 ms, and what else there is.
+fn in_the_background(control: &str, count: u32, others: &str) -> Summary {
+    run(&format!(
+        r#"
+        duration = "300 s"
+        warmup   = "100 s"
+        [link.bottleneck]
+        rate   = "10 Mbit/s"
+        delay  = "1 ms"
+        buffer = "300 ms"
+        [[flow]]
+        name    = "background"
+        control = "{control}"
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        count   = {count}
+        start   = {{ spread = ["0 s", "30 s"] }}
+        initial_window = 2
+        {others}
+        "#
+    ))
+}
+
+const RENO: &str = r#"
+        [[flow]]
+        name    = "reno"
+        control = "reno"
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        "#;
+
+/// Shares of the link, in the order of the scenario.
+fn shares(summary: &Summary) -> Vec<f64> {
+    summary.flows.iter().map(|flow| flow.goodput_bit_s / 10e6).collect()
+}
+
+/// RFC 6817: the queue is TARGET long. With LEDBAT++ it is that in between slowdowns, which cost less than a tenth.
+#[test]
+fn ledbat_holds_its_target_delay() {
+    let (rfc, draft) = (in_the_background("ledbat", 1, ""), in_the_background("ledbat++", 1, ""));
+    let wait = |summary: &Summary| of(summary, "bottleneck", "forward", "queue_mean") * 300.0;
+    assert!((wait(&rfc) - 100.0).abs() < 1.0, "{} ms", wait(&rfc));
+    assert!((50.0..60.0).contains(&wait(&draft)), "{} ms", wait(&draft));
+    assert!(shares(&rfc)[0] > 0.999 && shares(&draft)[0] > 0.9, "{:?}", shares(&draft));
+}
+
+/// What waits on the way back is not its doing: delays are one-way (RFC 6817, section 3.2). By round trips it would be
+/// taken for a queue that others fill, as LEDBAT++ does.
+#[test]
+fn ledbat_does_not_mind_a_queue_on_the_way_back() {
+    let back = format!("{RENO}reverse = true");
+    let share = |control| shares(&in_the_background(control, 1, &back))[0];
+    let (one_way, round_trips) = (share("ledbat"), share("ledbat++"));
+    assert!(one_way > 0.7, "{one_way}");
+    assert!(round_trips < 0.1, "{round_trips}");
+}
+
+/// Both get out of the way of a Reno flow that fills the queue beyond the target.
+#[test]
+fn ledbat_yields_to_reno() {
+    for control in ["ledbat", "ledbat++"] {
+        let summary = in_the_background(control, 1, RENO);
+        assert!(shares(&summary)[0] < 0.02, "{control}: {:?}", shares(&summary));
+        assert!(of(&summary, "bottleneck", "forward", "utilisation") > 0.999);
+    }
+}
+
+/// RFC 6817, section 4.4: the flow that comes last takes most. Slowdowns show everybody the base delay: LEDBAT++ shares
+/// equally.
+#[test]
+fn slowdowns_end_the_advantage_of_latecomers() {
+    let rfc = in_the_background("ledbat", 4, "");
+    assert!(shares(&rfc)[3] > 0.5 && shares(&rfc)[0] < 0.05, "{:?}", shares(&rfc));
+    let draft = in_the_background("ledbat++", 4, "");
+    assert!(spread(&draft) < 1.1, "{:?}", shares(&draft));
+    assert!(of(&draft, "bottleneck", "forward", "queue_mean") * 300.0 < 60.0);
+}

@@ -11,6 +11,8 @@ pub mod exp;
 pub mod fast;
 pub mod fiber;
 pub mod hstcp;
+pub mod ledbat;
+pub mod ledbat_plus_plus;
 pub mod prague;
 pub mod reno;
 pub mod sized_start;
@@ -35,6 +37,8 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         fast::controller(),
         fiber::controller(),
         hstcp::controller(),
+        ledbat::controller(),
+        ledbat_plus_plus::controller(),
         prague::controller(),
         reno::controller(),
         sized_start::controller(),

@@ -12,6 +12,8 @@ mod exp_rtt;
 mod fast;
 mod fiber;
 mod hstcp;
+mod ledbat;
+mod ledbat_plus_plus;
 mod prague;
 mod sized_start;
 mod slow_start;

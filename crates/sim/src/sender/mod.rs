@@ -30,7 +30,7 @@ use longfat_control::{
 use longfat_scenario::{
     ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
 };
-use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 
 use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
@@ -175,8 +175,8 @@ pub(crate) trait Sends {
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
 
-    /// The header for routers on data leaving now, if the controller uses one.
-    fn router_header(&self) -> Option<RouterHeader>
+    /// What data leaving now carries, if the controller wants it to carry anything.
+    fn cargo(&self) -> Option<Cargo>
     where
         Self: Sized,
     {
@@ -638,9 +638,14 @@ impl Sends for Sender {
     }
 
     #[inline]
-    fn router_header(&self) -> Option<RouterHeader> {
-        let assisted = self.extras.as_ref().is_some_and(|extras| extras.wants.router_header);
-        assisted.then(|| self.control.router_header(self.timer.path()))
+    fn cargo(&self) -> Option<Cargo> {
+        let wants = self.extras.as_ref().map(|extras| &extras.wants)?;
+        let loaded = wants.router_header || wants.one_way_delay;
+        loaded.then(|| {
+            let path = self.timer.path();
+            let header = wants.router_header.then(|| self.control.router_header(path));
+            Cargo { header, transit: wants.one_way_delay.then_some(Span::ZERO), ..Cargo::default() }
+        })
     }
 }
 
