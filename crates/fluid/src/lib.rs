@@ -38,7 +38,7 @@ pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, R
 pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
-pub use stability::{Stability, stability, stability_while};
+pub use stability::{Stability, can_be_judged, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
 

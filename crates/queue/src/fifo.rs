@@ -30,6 +30,13 @@ impl Line {
         self.items.push_back(item);
     }
 
+    /// Takes the packet that came last.
+    pub fn pop_last(&mut self) -> Option<Item> {
+        let item = self.items.pop_back()?;
+        self.backlog.leave(item.bytes);
+        Some(item)
+    }
+
     /// Takes the packet that has waited longest.
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;

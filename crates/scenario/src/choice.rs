@@ -196,7 +196,7 @@ fn no_base(controller: &Controller) -> Option<&'static str> {
         Some("which itself builds on another law")
     } else if any(|parameter| parameter.default == Given::Nothing) {
         Some("which has a parameter without a default")
-    } else if controller.law.as_ref().is_some_and(|law| law(&controller.defaults()).heeds_delay()) {
+    } else if controller.heeds_delay() {
         Some("which answers delays, not only losses and marks")
     } else {
         None

@@ -304,8 +304,7 @@ proptest! {
         let off: Vec<&str> = text.lines().filter(|line| !line.starts_with("anti_ecn")).collect();
         let off = off.join("\n");
         let is_base = |controller: &Controller| {
-            let law = controller.law.as_ref().map(|law| law(&controller.defaults()));
-            law.is_some_and(|law| !law.heeds_delay())
+            controller.law.is_some() && !controller.heeds_delay()
         };
         let laws = CONTROLLERS.iter().filter(|controller| is_base(controller));
         // A sized start needs access rates, which these flows may lack.

@@ -194,6 +194,16 @@ fn ledbat_holds_its_target_delay() {
     assert!(shares(&rfc)[0] > 0.999 && shares(&draft)[0] > 0.9, "{:?}", shares(&draft));
 }
 
+/// One-way delays come back with every kind of acknowledgment.
+#[test]
+fn ledbat_holds_its_target_over_every_transport() {
+    for transport in ["recovery = \"quic\"", "recovery = \"rack\"", "delayed_ack = true"] {
+        let summary = in_the_background("ledbat", 1, transport);
+        let wait = of(&summary, "bottleneck", "forward", "queue_mean") * 300.0;
+        assert!((wait - 100.0).abs() < 1.5, "{transport}: {wait} ms");
+    }
+}
+
 /// What waits on the way back is not its doing: delays are one-way (RFC 6817, section 3.2). By round trips it would be
 /// taken for a queue that others fill, as LEDBAT++ does.
 #[test]

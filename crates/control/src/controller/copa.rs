@@ -53,8 +53,8 @@ use longfat_units::{Segments, Span, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::recent::Recent;
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Probe,
-    Promises, Ramp, Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Pacing, Path,
+    Probe, Promises, Ramp, Sending, Start, Wants,
 };
 
 /// Copa's entry in the catalogue.
@@ -62,6 +62,7 @@ pub fn controller() -> Controller {
     Controller::new("copa", build)
         .title("Copa: a rate in inverse proportion to queueing delay")
         .source("Arun and Balakrishnan, NSDI 2018")
+        .family(Family::Delay)
         .parameters([
             Parameter::number(
                 "delta",

@@ -49,8 +49,8 @@ use super::vegas::{EveryOther, queueing_share};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::gradual::Gradual;
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Operating, Path, Probe,
-    Promises, Ramp, Sending, Start, WindowLaw,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Operating,
+    Path, Probe, Promises, Ramp, Sending, Start, WindowLaw,
 };
 
 /// FAST's entry in the catalogue.
@@ -59,6 +59,7 @@ pub fn controller() -> Controller {
         .law(|settings| Box::new(FastLaw { alpha: settings.number("alpha") }))
         .title("FAST TCP: keeps a number of its segments in the queue, in steps as large as needed")
         .source("draft-jin-wei-low-tcp-fast-01; Wei et al. 2006")
+        .family(Family::Delay)
         .parameters([Parameter::number(
             "alpha",
             200.0,
@@ -213,7 +214,7 @@ impl CongestionControl for Fast {
     }
 
     fn promises(&self) -> Promises {
-        Promises { any_batching: true, additive: false }
+        Promises { any_batching: true, ..Promises::NONE }
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -43,8 +43,8 @@ use longfat_units::{Segments, Span, Time};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::recent::Recent;
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Path, Probe,
-    Promises, Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
+    Probe, Promises, Sending, Start, Wants,
 };
 
 /// LEDBAT's entry in the catalogue.
@@ -52,6 +52,7 @@ pub fn controller() -> Controller {
     Controller::new("ledbat", build)
         .title("LEDBAT: uses what is left over, and keeps queueing delay at a target")
         .source("RFC 6817")
+        .family(Family::Delay)
         .parameters([
             Parameter::span("target", "100 ms", "queueing delay that it wants to add"),
             Parameter::number(

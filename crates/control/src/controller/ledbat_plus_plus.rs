@@ -43,8 +43,8 @@ use longfat_units::{Segments, Span, Time};
 use super::ledbat::Waiting;
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Path, Probe,
-    Promises, Ramp, Sending, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
+    Probe, Promises, Ramp, Sending, Start,
 };
 
 /// LEDBAT++'s entry in the catalogue.
@@ -52,6 +52,7 @@ pub fn controller() -> Controller {
     Controller::new("ledbat++", build)
         .title("LEDBAT++: LEDBAT that gives way to others of its kind too")
         .source("draft-irtf-iccrg-ledbat-plus-plus-01")
+        .family(Family::Delay)
         .parameters([Parameter::span("target", "60 ms", "queueing delay that it wants to add (T)")])
 }
 

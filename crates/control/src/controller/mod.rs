@@ -1,7 +1,10 @@
 //! One file per controller; each opens with an essay. A controller has two lines here: its module and its entry.
 
+pub mod aimd;
 pub mod anti_ecn;
+pub mod bic;
 pub mod blitz;
+pub mod compound;
 pub mod constant_rate;
 pub mod copa;
 pub mod cubic;
@@ -10,14 +13,21 @@ pub mod dctcp;
 pub mod exp;
 pub mod fast;
 pub mod fiber;
+pub mod h_tcp;
 pub mod hstcp;
+pub mod hybla;
+pub mod illinois;
 pub mod ledbat;
 pub mod ledbat_plus_plus;
+pub mod ltcp;
+pub mod multcp;
 pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
 pub mod vegas;
+pub mod westwood;
+pub mod yeah;
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,8 +36,11 @@ use crate::Controller;
 /// The controllers of this crate, in the order of their names: what a catalogue begins with.
 pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
     let entries = [
+        aimd::controller(),
         anti_ecn::controller(),
+        bic::controller(),
         blitz::controller(),
+        compound::controller(),
         constant_rate::controller(),
         copa::controller(),
         cubic::controller(),
@@ -36,14 +49,21 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         exp::controller(),
         fast::controller(),
         fiber::controller(),
+        h_tcp::controller(),
         hstcp::controller(),
+        hybla::controller(),
+        illinois::controller(),
         ledbat::controller(),
         ledbat_plus_plus::controller(),
+        ltcp::controller(),
+        multcp::controller(),
         prague::controller(),
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
         vegas::controller(),
+        westwood::controller(),
+        yeah::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

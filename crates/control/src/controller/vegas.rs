@@ -50,8 +50,8 @@ use longfat_units::{Segments, Span};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::gradual::Gradual;
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Operating, Path, Probe,
-    Promises, Ramp, Sending, Start, WindowLaw,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Operating,
+    Path, Probe, Promises, Ramp, Sending, Start, WindowLaw,
 };
 
 /// Vegas's entry in the catalogue.
@@ -63,6 +63,7 @@ pub fn controller() -> Controller {
         })
         .title("TCP Vegas: keeps a few segments of its own in the queue")
         .source("Brakmo and Peterson 1995")
+        .family(Family::Delay)
         .parameters([
             Parameter::number("alpha", 1.0, 0.01, 1e6, "fewer segments of its own waiting: +1"),
             Parameter::number("beta", 3.0, 0.01, 1e6, "more of them: -1; alpha at the least"),
@@ -225,7 +226,7 @@ impl CongestionControl for Vegas {
     }
 
     fn promises(&self) -> Promises {
-        Promises { any_batching: true, additive: false }
+        Promises { any_batching: true, ..Promises::NONE }
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -1,6 +1,8 @@
 //! The laws checked against the numbers of their papers, driven only by acknowledgments and losses.
 
 mod anti_ecn;
+mod bic;
+mod compound;
 mod constant_rate;
 mod copa;
 mod cubic;
@@ -11,12 +13,19 @@ mod exp;
 mod exp_rtt;
 mod fast;
 mod fiber;
+mod h_tcp;
 mod hstcp;
+mod hybla;
+mod illinois;
 mod ledbat;
 mod ledbat_plus_plus;
+mod ltcp;
+mod multcp;
 mod prague;
 mod sized_start;
 mod slow_start;
 mod stcp;
 mod synchronised;
 mod vegas;
+mod westwood;
+mod yeah;

@@ -180,11 +180,12 @@ impl Port {
         self.delay
     }
 
-    /// May packets pass one another on its wire?
+    /// May packets of one flow pass one another, in its queue or on its wire?
     pub(crate) fn reorders(&self) -> bool {
         match &self.server {
-            Server::Varying(varying) => varying.line.reorders(),
-            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => false,
+            Server::Varying(varying) => varying.line.reorders() || varying.server.reorders(),
+            Server::Stepwise(server) => server.reorders(),
+            Server::Ahead(_) | Server::Attended(_) => false,
         }
     }
 

@@ -220,8 +220,8 @@ pub(crate) struct Sender {
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
     pacer: Pacer,
-    /// Is the controller asked for its pacing after every call?
-    asks_pacing_always: bool,
+    /// Does each acknowledgment matter to pacing?
+    minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
     /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
@@ -338,6 +338,8 @@ enum State {
 }
 
 impl Sender {
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays")]
+    #[inline(always)]
     pub(crate) fn new(
         config: SenderConfig,
         control: Box<dyn CongestionControl>,
@@ -367,7 +369,10 @@ impl Sender {
             fast_retransmit: false,
             announce_reduction: false,
             pacer: Pacer::new(config.send_quantum, config.bytes),
-            asks_pacing_always: wants.pacing && config.pacing.is_none(),
+            minds_pacing: match config.pacing {
+                None => wants.pacing,
+                Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
+            },
             leaves_plainly: extras.is_none(),
             extras,
             alarm: Time::NEVER,
@@ -449,6 +454,15 @@ impl Sender {
             other => other,
         });
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
+    }
+
+    /// An acknowledgment has arrived that matters to pacing.
+    #[inline(never)]
+    fn pace_on(&mut self, now: Time) {
+        if self.config.pacing.is_none() {
+            self.heed_pacing();
+        }
+        self.pacer.hear(now);
     }
 
     fn in_slow_start(&self) -> bool {
