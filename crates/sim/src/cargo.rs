@@ -3,7 +3,7 @@
 //! A packet holds only a handle. Its cargo stays in the hold until the packet arrives or is lost; arriving data passes
 //! its cargo on to its acknowledgment. Slots are reused: nothing is allocated in the steady state.
 
-use longfat_units::{RouterHeader, Span};
+use longfat_units::{RouterHeader, Span, Time};
 use slab::Slab;
 
 use crate::runs::SegmentRun;
@@ -21,7 +21,8 @@ pub(crate) struct Cargo {
     pub(crate) report: Report,
     /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
-    /// Data: some, if its sender wants to know how long it takes to arrive. Acknowledgment: how long that was.
+    /// If its sender wants to know how long it takes to arrive. Data: when it left, from the beginning of time.
+    /// Acknowledgment: how long that was.
     pub(crate) transit: Option<Span>,
 }
 
@@ -70,11 +71,11 @@ impl Hold {
         self.keep(*cargo)
     }
 
-    /// Data with this cargo has taken so long to arrive.
-    pub(crate) fn arrive(&mut self, handle: Option<u32>, after: Span) {
+    /// Data with this cargo has arrived.
+    pub(crate) fn arrive(&mut self, handle: Option<u32>, at: Time) {
         let transit = handle.and_then(|handle| self.0[handle as usize].transit.as_mut());
         if let Some(transit) = transit {
-            *transit = after;
+            *transit = Span(at.0.saturating_sub(transit.0));
         }
     }
 

@@ -243,7 +243,7 @@ impl Outlet {
     ) {
         let pipe = &mut pipes[self.out];
         while let Some(packet) = sender.poll(now) {
-            let cargo = sender.cargo().map(|cargo| hold.load(&cargo));
+            let cargo = sender.cargo(now).map(|cargo| hold.load(&cargo));
             let packet = packet.with_cargo(cargo);
             let left = if self.host.is_some() { self.pass_host(now, packet.size()) } else { now };
             self.in_transit += 1;

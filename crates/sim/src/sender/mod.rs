@@ -176,7 +176,7 @@ pub(crate) trait Sends {
     fn begin_measuring(&mut self, now: Time);
 
     /// What data leaving now carries, if the controller wants it to carry anything.
-    fn cargo(&self) -> Option<Cargo>
+    fn cargo(&self, _now: Time) -> Option<Cargo>
     where
         Self: Sized,
     {
@@ -652,13 +652,17 @@ impl Sends for Sender {
     }
 
     #[inline]
-    fn cargo(&self) -> Option<Cargo> {
+    fn cargo(&self, now: Time) -> Option<Cargo> {
         let wants = self.extras.as_ref().map(|extras| &extras.wants)?;
         let loaded = wants.router_header || wants.one_way_delay;
         loaded.then(|| {
             let path = self.timer.path();
             let header = wants.router_header.then(|| self.control.router_header(path));
-            Cargo { header, transit: wants.one_way_delay.then_some(Span::ZERO), ..Cargo::default() }
+            Cargo {
+                header,
+                transit: wants.one_way_delay.then_some(Span(now.0)),
+                ..Cargo::default()
+            }
         })
     }
 }

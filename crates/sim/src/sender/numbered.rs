@@ -121,8 +121,8 @@ impl Sends for Numbered {
         self.sender.begin_measuring(now);
     }
 
-    fn cargo(&self) -> Option<Cargo> {
-        self.sender.cargo()
+    fn cargo(&self, now: Time) -> Option<Cargo> {
+        self.sender.cargo(now)
     }
 }
 
