@@ -96,6 +96,7 @@ impl Operation {
                     code: marked % 4,
                     ..RouterHeader::default()
                 }),
+                one_way_delay: (flags & 1 == 0).then(|| Span(500_000 << (time % 24))),
                 spurious: (more % 16 == 1).then_some(Cause::Timeout),
                 ..Feedback::at(Time::ZERO, if more % 8 == 7 { 0 } else { 1 << (amount % 9) })
             }),
@@ -244,6 +245,7 @@ impl Driver {
         match event {
             Event::Feedback(mut feedback) => {
                 feedback.rate = feedback.rate.filter(|_| wants.delivery_rate);
+                feedback.one_way_delay = feedback.one_way_delay.filter(|_| wants.one_way_delay);
                 feedback.spurious = feedback.spurious.filter(|_| wants.spurious);
                 control.on_feedback(&feedback, &self.path);
             }

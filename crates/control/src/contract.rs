@@ -110,6 +110,8 @@ pub struct Wants {
     pub spurious: bool,
     /// Headers for routers on its data: `router_header` fills them in, and [`Feedback::router`] is what came back.
     pub router_header: bool,
+    /// How long its data takes to arrive ([`Feedback::one_way_delay`]).
+    pub one_way_delay: bool,
 }
 
 impl Wants {
@@ -121,6 +123,7 @@ impl Wants {
         timer: false,
         spurious: false,
         router_header: false,
+        one_way_delay: false,
     };
 }
 

@@ -36,6 +36,9 @@ pub struct Feedback {
     /// What routers wrote into the headers of the data that it acknowledges; with
     /// [`Wants::router_header`](crate::Wants::router_header).
     pub router: Option<RouterHeader>,
+    /// How long the data that triggered it took to arrive, by the receiver's clock less the sender's, so that only differences
+    /// mean anything; with [`Wants::one_way_delay`](crate::Wants::one_way_delay).
+    pub one_way_delay: Option<Span>,
     /// Congestion reported by an earlier call that this acknowledgment shows to have been spurious: the segment had
     /// arrived after all. With [`Wants::spurious`](crate::Wants::spurious).
     pub spurious: Option<Cause>,
@@ -58,6 +61,7 @@ impl Feedback {
             spare: None,
             rate: None,
             router: None,
+            one_way_delay: None,
             spurious: None,
         }
     }

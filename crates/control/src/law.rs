@@ -34,6 +34,12 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
         Reaction::PerWindow
     }
 
+    /// Does it answer queueing delay? Then its gain falls as the round trip grows, and below zero where it is too long;
+    /// what it is told of the round trip is what the acknowledged segments have met.
+    fn heeds_delay(&self) -> bool {
+        false
+    }
+
     /// What the law cannot do without.
     fn needs(&self) -> Needs {
         Needs::NONE

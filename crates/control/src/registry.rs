@@ -148,6 +148,11 @@ impl Controller {
         self.parameters.iter().filter_map(value).collect()
     }
 
+    /// Has it a law, with its defaults, that answers queueing delay? Then it is no base for others.
+    pub fn heeds_delay(&self) -> bool {
+        self.law.as_ref().is_some_and(|law| law(&self.defaults()).heeds_delay())
+    }
+
     /// What it cannot do without under these settings.
     pub fn needs(&self, settings: &Settings) -> Needs {
         (self.build)(settings, &Start::default()).needs()

@@ -19,11 +19,15 @@ pub(crate) struct Demand {
     pub(crate) window: f64,
     /// d ln(window) / d ln(price), at most 0.
     pub(crate) elasticity: f64,
+    /// d ln(window) / d(round trip), per second, of a law that answers delay; of others 0.
+    pub(crate) stretch: f64,
 }
 
 impl Demand {
     /// A first guess: one segment, and Reno's square root.
-    pub(crate) const UNKNOWN: Self = Self { window: 1.0, elasticity: -0.5 };
+    pub(crate) const UNKNOWN: Self = Self { window: 1.0, elasticity: -0.5, stretch: 0.0 };
+    /// A window that answers nothing: it is held by a bound.
+    pub(crate) const BOUND: Self = Self { window: 1.0, elasticity: 0.0, stretch: 0.0 };
 }
 
 impl FlowPlan<'_> {
@@ -66,7 +70,10 @@ impl FlowPlan<'_> {
     /// bound. `guess`, the answer to a similar price, speeds up the search.
     pub(crate) fn demand(&self, chances: Chances, rtt: f64, guess: Demand) -> Option<Demand> {
         let most = self.max_window.clamp(LEAST_WINDOW, CEILING);
-        let at = |window: f64| Some(Demand { window, elasticity: 0.0 });
+        if self.flow.heeds_delay() {
+            return self.demand_by_delay(chances, rtt, guess, most);
+        }
+        let at = |window: f64| Some(Demand { window, ..Demand::BOUND });
         let unlimited = || if self.max_window < CEILING { at(most) } else { None };
         if chances.marks + chances.losses <= 0.0 {
             return unlimited();
@@ -105,7 +112,7 @@ impl FlowPlan<'_> {
         let by = 1e-6;
         let slope = (growth(u + by) - growth(u)) / by;
         let elasticity = if slope < 0.0 { 1.0 / slope } else { -1.0 };
-        Some(Demand { window: math::exp(u), elasticity })
+        Some(Demand { window: math::exp(u), elasticity, stretch: 0.0 })
     }
 }
 
@@ -145,7 +152,7 @@ fn secant(
 
 /// The root of a falling function between two points of opposite sign: regula falsi with the Illinois rule, and
 /// bisection where that is slow, as at a jump.
-fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
+pub(crate) fn root(f: impl Fn(f64) -> f64, low: (f64, f64), high: (f64, f64)) -> f64 {
     let ((mut low, mut at_low), (mut high, mut at_high)) = (low, high);
     if at_low == 0.0 {
         return low;

@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
                 let link = &self.plan.links[link];
                 match link.price {
                     Price::Loss => false,
-                    Price::Overflow => link.buffer.is_finite(),
+                    Price::Overflow => link.buffer.is_finite() || plan.flow.heeds_delay(),
                     Price::Avq { .. } | Price::Red(_) => true,
                 }
             });
@@ -381,11 +381,11 @@ impl<'a> Search<'a> {
         let mut jacobian = DMatrix::<f64>::zeros(count, count);
         for &flow in &self.running {
             let plan = &self.plan.flows[flow];
-            let Demand { window, elasticity } = self.demands[flow];
+            let Demand { window, elasticity, stretch } = self.demands[flow];
             let (chances, rtt) = self.route(flow, &links);
             let rate = window / rtt * plan.bits;
             let per_price = rate * elasticity / (chances.marks + chances.losses).max(1e-300);
-            let per_queue = -rate / rtt;
+            let per_queue = -rate / rtt + rate * stretch;
             for &(row, _) in &plan.hops {
                 for &(column, _) in &plan.hops {
                     let link = &links[column];

@@ -16,6 +16,7 @@
 //! on every machine. `docs/concepts/fluid.md` lists what the fluid leaves out.
 
 mod chance;
+mod delay;
 mod demand;
 mod dormand_prince;
 mod equilibrium;

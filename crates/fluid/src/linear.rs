@@ -37,6 +37,8 @@ pub(crate) struct LinearFlow {
     pub(crate) window: f64,
     epoch: f64,
     stretch: f64,
+    /// Growth per second of round trip, as acknowledgments report it.
+    heard: f64,
     coupling: f64,
     pub(crate) memory: f64,
 }
@@ -125,7 +127,11 @@ impl LinearFlow {
         for &(column, column_lag, answer) in &self.hops {
             let (price, queue) = responses[column];
             // The sender learns of a price that much sooner if it was met a lag after the first link.
-            let grown = price * late * delayed(s, -delay * column_lag) * answer;
+            let back = delayed(s, -delay * column_lag);
+            let mut grown = price * late * back * answer;
+            if self.heard != 0.0 {
+                grown += queue * late * back * self.heard;
+            }
             // Fewer segments are acknowledged per second while the queues stretch the round trip.
             let stretched = queue * (self.rate / self.round_trip);
             let change = (window * (grown + queue * self.stretch) - stretched) * load;
@@ -235,6 +241,8 @@ pub(crate) fn linear_flow(
         let share = flow.law().give_up(&flow.operating(&point), cause);
         index[link].map(|at| (at, lag, -answers * rate * share * point.window))
     });
+    let stretch = answers * rate * slope(flow.small_wait(point.rtt), &at_rtt);
+    let (stretch, heard) = if flow.flow.heeds_delay() { (0.0, stretch) } else { (stretch, 0.0) };
     LinearFlow {
         count: 1.0,
         hops: hops.collect(),
@@ -243,7 +251,8 @@ pub(crate) fn linear_flow(
         round_trip: state.round_trip,
         window: if bound { -1.0 / state.round_trip } else { rate * slope(w, &at_window) },
         epoch: answers * rate * slope(w, &at_epoch),
-        stretch: answers * rate * slope(by * point.rtt, &at_rtt),
+        stretch,
+        heard,
         coupling: events * (left(&at_window(w)) - left(&at_window(-w))) / (2.0 * w),
         memory: events.max(1e-9),
     }
@@ -251,7 +260,7 @@ pub(crate) fn linear_flow(
 
 impl FlowPlan<'_> {
     /// What a packet gains less what it costs, in segments.
-    fn net_gain(&self, point: &OperatingPoint, chances: Chances) -> f64 {
+    pub(crate) fn net_gain(&self, point: &OperatingPoint, chances: Chances) -> f64 {
         let at = self.operating(point);
         let taken = |cause: Cause, probability: f64| {
             if probability > 0.0 { probability * self.law().give_up(&at, cause) } else { 0.0 }

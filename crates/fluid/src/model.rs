@@ -64,6 +64,8 @@ pub(crate) struct Signal {
     pub(crate) losses: f64,
     /// Does every link have capacity to spare?
     pub(crate) spare: bool,
+    /// How long the acknowledged packets have waited, for a law that answers delay.
+    pub(crate) waited: Option<f64>,
 }
 
 /// The equations of a network, with all that they remember.
@@ -234,6 +236,7 @@ impl<'a> NetworkEquations<'a> {
                 add(link, self.prices[link], self.loads[link]);
             }
             signal.acks = self.rate(flow, y);
+            signal.waited = self.heard_delay(flow, side, t, y);
             return signal;
         }
         let sent = t - self.delay * self.round_trip(flow, y);
@@ -248,7 +251,12 @@ impl<'a> NetworkEquations<'a> {
             }
         }
         signal.acks = self.past_rate(flow, past, sent);
+        signal.waited = self.heard_delay(flow, side, t, y);
         signal
+    }
+
+    fn heard_delay(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> Option<f64> {
+        if self.plan.flows[flow].heeds_delay { self.waited(flow, side, t, y) } else { None }
     }
 
     /// Where a flow stands.
@@ -264,7 +272,7 @@ impl<'a> NetworkEquations<'a> {
         let mut point = OperatingPoint {
             window: y[flow].min(plan.max_window),
             epoch_window: y[self.epoch(flow)],
-            rtt: self.round_trip(flow, y),
+            rtt: signal.waited.map_or_else(|| self.round_trip(flow, y), |waited| plan.rtt + waited),
             since_event,
             phase: stand.phase,
             spare: 0.0,

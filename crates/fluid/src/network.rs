@@ -214,6 +214,24 @@ pub enum FluidError {
         /// The link.
         link: String,
     },
+    /// A law that answers queueing delay, and no queue.
+    #[error(
+        "flow `{flow}` answers queueing delay, and no link of its path has a queue at this price. Choose another one: \
+         overflow or red"
+    )]
+    NoQueue {
+        /// The flow.
+        flow: String,
+    },
+    /// A law that does not wait for losses, in a model of nothing else.
+    #[error(
+        "flow `{flow}` answers queueing delay, and the synchronised model is about flows that only losses hold: \
+         choose another model, mean-field or hybrid"
+    )]
+    NotByLoss {
+        /// The flow.
+        flow: String,
+    },
     /// AntiECN whose virtual queue empties between two trains of packets.
     #[error(
         "the virtual queue of AntiECN on link `{link}` is so small that it empties between two trains of packets, \

@@ -44,6 +44,8 @@ pub(crate) struct FlowPlan<'a> {
     pub(crate) threshold: f64,
     pub(crate) max_window: f64,
     pub(crate) per_mark: bool,
+    /// Does its law answer queueing delay?
+    pub(crate) heeds_delay: bool,
     /// Does it hear of capacity to spare?
     pub(crate) hears_of_spare: bool,
     /// The links of the route, each with its lag behind the first.
@@ -82,16 +84,13 @@ impl<'a> NetworkPlan<'a> {
                 threshold: flow.initial_threshold.map_or(f64::INFINITY, |segments| segments.0),
                 max_window: flow.max_window.map_or(f64::INFINITY, |window| window as f64),
                 per_mark: flow.law.reaction() == Reaction::PerMark,
+                heeds_delay: flow.heeds_delay(),
                 hears_of_spare: network.hears_of_spare(flow),
                 loss: hops.iter().map(|&(link, _)| links[link].loss).sum(),
                 hops,
             });
         }
-        Self {
-            queues: links.iter().any(|link| matches!(link.price, Price::Overflow | Price::Red(_))),
-            links,
-            flows,
-        }
+        Self { queues: links.iter().any(|link| link.price.queues()), links, flows }
     }
 
     /// The load of unresponsive sources on each link at `t`, in bit/s.
@@ -271,7 +270,7 @@ pub(crate) fn initial_state(link: &LinkPlan) -> &'static [f64] {
 
 /// Does its state begin with a queue?
 pub(crate) fn has_queue(link: &LinkPlan) -> bool {
-    matches!(link.price, Price::Overflow | Price::Red(_))
+    link.price.queues()
 }
 
 /// Per second, from a weight per packet: each packet scales the weight of older samples by (1 - weight).
@@ -282,6 +281,7 @@ pub fn averaging(weight: f64, packets_per_second: f64) -> f64 {
 impl FluidNetwork {
     /// Checks what only the fluid requires.
     pub(crate) fn check(&self) -> Result<(), FluidError> {
+        self.refuse_without_queues()?;
         let mut loads = vec![0.0; self.links.len()];
         for load in &self.loads {
             for &link in &load.route {

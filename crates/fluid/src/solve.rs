@@ -117,6 +117,8 @@ enum FlowEventKind {
     Congestion,
     /// Slow start ends at the threshold.
     Threshold,
+    /// Slow start ends because packets wait, for a law that answers delay.
+    Delay,
 }
 
 /// A flow just after congestion.
@@ -230,7 +232,7 @@ impl<'a> Solver<'a> {
         if !accurate {
             self.straighten();
         }
-        let first = self.first_event();
+        let first = self.first_turn(self.first_event(), length);
         let end = first.map_or(end, |(_, theta)| self.t + theta * length);
         // If two events are closer than the clock can resolve, there is no step between them to remember.
         if self.model.delay > 0.0 && end > self.t && !self.remember(length, end) {
@@ -291,6 +293,28 @@ impl<'a> Solver<'a> {
         first
     }
 
+    /// The first event, if a flow whose law answers delay leaves slow start before this one.
+    fn first_turn(
+        &self,
+        mut first: Option<(FlowEvent, f64)>,
+        length: f64,
+    ) -> Option<(FlowEvent, f64)> {
+        for flow in self.model.rising_until_delay() {
+            let turned = |theta: f64| {
+                let y: Vec<f64> =
+                    self.quartics.iter().map(|coefficients| quartic(coefficients, theta)).collect();
+                self.model.turns(flow, Side::Before, self.t + theta * length, &y)
+            };
+            if turned(1.0) {
+                let theta = bisect(turned);
+                if first.is_none_or(|(_, earliest)| theta < earliest) {
+                    first = Some((FlowEvent { flow, what: FlowEventKind::Delay }, theta));
+                }
+            }
+        }
+        first
+    }
+
     /// Handles `first`, and whatever comes at the same instant: identical flows lose, and leave slow start, together.
     /// None of them sees the others' reaction.
     fn happen(&mut self, first: FlowEvent) {
@@ -301,6 +325,16 @@ impl<'a> Solver<'a> {
         let flows =
             |what| events.iter().filter(move |event| event.what == what).map(|event| event.flow);
         self.model.look(Side::Before, self.t, &self.y);
+        if first.what == FlowEventKind::Delay {
+            let turn = |&flow: &usize| self.model.turns(flow, Side::Before, self.t, &self.y);
+            let turned: Vec<usize> = self.model.rising_until_delay().filter(turn).collect();
+            for flow in turned {
+                let window = self.model.window_before(flow, self.t, &self.y);
+                self.model.stands[flow].threshold = window;
+                self.y[flow] = window;
+                self.leave_slow_start(flow);
+            }
+        }
         let cuts: Vec<Cut> = flows(FlowEventKind::Congestion).map(|flow| self.cut(flow)).collect();
         // Congestion ends slow start too.
         let risen = flows(FlowEventKind::Threshold);

@@ -47,6 +47,9 @@ impl<'a> Synchronised<'a> {
             return Err(FluidError::NotOneLink(format!("{} links", network.links.len())));
         }
         network.check()?;
+        if let Some(flow) = network.flows.iter().find(|flow| flow.heeds_delay()) {
+            return Err(FluidError::NotByLoss { flow: flow.name.clone() });
+        }
         Ok(Self(SynchronisedSolver::new(network, sample)))
     }
 

@@ -119,10 +119,25 @@ fn networks() -> impl Strategy<Value = FluidNetwork> {
                 });
                 let flows: Vec<FluidFlow> = flows.take(20).collect();
                 let (warmup, duration) = (Span::ZERO, Span::from_seconds_f64(duration));
-                FluidNetwork { links, flows, loads: Vec::new(), warmup, duration, seed }
+                let loads = Vec::new();
+                let mut network = FluidNetwork { links, flows, loads, warmup, duration, seed };
+                let queues =
+                    |link: &FluidLink| matches!(link.price, Price::Overflow | Price::Red(_));
+                let queues: Vec<bool> = network.links.iter().map(queues).collect();
+                network.flows.iter_mut().for_each(|flow| {
+                    by_loss_unless(flow, flow.route.iter().any(|&link| queues[link]));
+                });
+                network
             },
         )
     })
+}
+
+/// Laws that answer queueing delay are refused where they cannot.
+fn by_loss_unless(flow: &mut FluidFlow, delays: bool) {
+    if flow.law.heeds_delay() && !delays {
+        flow.law = law("reno", &[]);
+    }
 }
 
 fn flows(
@@ -255,6 +270,7 @@ proptest! {
         network.links.truncate(1);
         for flow in &mut network.flows {
             flow.route = vec![0];
+            by_loss_unless(flow, false);
         }
         let mut run = Synchronised::new(&network, Span(network.duration.0 / 50))
             .expect("one link, and no load but the flows");

@@ -196,6 +196,8 @@ fn no_base(controller: &Controller) -> Option<&'static str> {
         Some("which itself builds on another law")
     } else if any(|parameter| parameter.default == Given::Nothing) {
         Some("which has a parameter without a default")
+    } else if controller.heeds_delay() {
+        Some("which answers delays, not only losses and marks")
     } else {
         None
     }

@@ -1,9 +1,9 @@
-//! What only a few packets carry: selective acknowledgments (RFC 2018), and headers for routers.
+//! What only a few packets carry: selective acknowledgments (RFC 2018), headers for routers, and how long data took.
 //!
 //! A packet holds only a handle. Its cargo stays in the hold until the packet arrives or is lost; arriving data passes
 //! its cargo on to its acknowledgment. Slots are reused: nothing is allocated in the steady state.
 
-use longfat_units::RouterHeader;
+use longfat_units::{RouterHeader, Span, Time};
 use slab::Slab;
 
 use crate::runs::SegmentRun;
@@ -21,6 +21,9 @@ pub(crate) struct Cargo {
     pub(crate) report: Report,
     /// Data: what it tells routers, and what they tell it. Acknowledgment: what routers told the data it covers.
     pub(crate) header: Option<RouterHeader>,
+    /// If its sender wants to know how long it takes to arrive. Data: when it left, from the beginning of time.
+    /// Acknowledgment: how long that was.
+    pub(crate) transit: Option<Span>,
 }
 
 /// What a receiver reports beside what has arrived. One of the two numbers fits into the acknowledgment itself.
@@ -62,10 +65,18 @@ impl Hold {
         self.0.insert(cargo) as u32
     }
 
-    /// Stores a header that leaves with data.
+    /// Stores what leaves with data.
     #[cold]
-    pub(crate) fn keep_header(&mut self, header: &RouterHeader) -> u32 {
-        self.keep(Cargo { header: Some(*header), ..Cargo::default() })
+    pub(crate) fn load(&mut self, cargo: &Cargo) -> u32 {
+        self.keep(*cargo)
+    }
+
+    /// Data with this cargo has arrived.
+    pub(crate) fn arrive(&mut self, handle: Option<u32>, at: Time) {
+        let transit = handle.and_then(|handle| self.0[handle as usize].transit.as_mut());
+        if let Some(transit) = transit {
+            *transit = Span(at.0.saturating_sub(transit.0));
+        }
     }
 
     /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
@@ -95,7 +106,7 @@ impl Hold {
     ) -> Option<u32> {
         let Some(handle) = data else {
             let plain = blocks.is_none() && report.fits();
-            return (!plain).then(|| self.keep(Cargo { blocks, report, header: None }));
+            return (!plain).then(|| self.keep(Cargo { blocks, report, ..Cargo::default() }));
         };
         let cargo = &mut self.0[handle as usize];
         (cargo.blocks, cargo.report) = (blocks, report);
@@ -139,7 +150,8 @@ mod tests {
             };
             assert_eq!(heard, report);
             assert_eq!(hold.in_use(), 0);
-            let header = hold.keep_header(&RouterHeader::default());
+            let header =
+                hold.load(&Cargo { header: Some(RouterHeader::default()), ..Cargo::default() });
             assert_eq!(hold.hand_over(Some(header), None, report), Some(header));
             assert_eq!(hold.take(header).report, report);
         }

@@ -243,8 +243,8 @@ impl Outlet {
     ) {
         let pipe = &mut pipes[self.out];
         while let Some(packet) = sender.poll(now) {
-            let header = sender.router_header().map(|header| hold.keep_header(&header));
-            let packet = packet.with_cargo(header);
+            let cargo = sender.cargo(now).map(|cargo| hold.load(&cargo));
+            let packet = packet.with_cargo(cargo);
             let left = if self.host.is_some() { self.pass_host(now, packet.size()) } else { now };
             self.in_transit += 1;
             pipe.put(self.out, left + self.before, packet, heads);

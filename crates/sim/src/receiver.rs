@@ -230,6 +230,7 @@ impl Receiver {
             Some(delay) => self.hold_back(delay, data, at, !arrival.urgent, hold)?,
             None => (data.sent, data.flags),
         };
+        hold.arrive(data.cargo(), at);
         Some(self.acknowledge_numbered(data, at, flags)?.with_cargo(data.cargo()))
     }
 
@@ -251,6 +252,7 @@ impl Receiver {
                 (data.sent, data.flags)
             };
             let blocks = self.with_duplicate(data.number);
+            hold.arrive(data.cargo(), at);
             let cargo = hold.hand_over(data.cargo(), Some(blocks), self.told());
             return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
@@ -269,6 +271,7 @@ impl Receiver {
         if self.early.is_empty() && !data.flags.has(Flags::CARGO) && self.told().fits() {
             return Some(ack);
         }
+        hold.arrive(data.cargo(), at);
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
         let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported), self.told());
         Some(ack.with_cargo(cargo))
@@ -321,6 +324,7 @@ impl Receiver {
         if !may || self.held >= delay.every {
             return Some((sent, flags));
         }
+        hold.arrive(data.cargo(), at);
         let ack = self
             .acknowledge_numbered(data, until, flags)
             .unwrap_or_else(|| self.acknowledge(data, sent, flags))

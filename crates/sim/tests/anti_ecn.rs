@@ -3,7 +3,7 @@
 mod random;
 mod support;
 
-use longfat_control::CONTROLLERS;
+use longfat_control::{CONTROLLERS, Controller};
 use longfat_sim::Recording;
 use longfat_sim::summary::{FlowSummary, Summary};
 use proptest::prelude::*;
@@ -303,7 +303,10 @@ proptest! {
     fn without_a_marker_it_is_its_base_law(text in random::scenarios()) {
         let off: Vec<&str> = text.lines().filter(|line| !line.starts_with("anti_ecn")).collect();
         let off = off.join("\n");
-        let laws = CONTROLLERS.iter().filter(|controller| controller.law.is_some());
+        let is_base = |controller: &Controller| {
+            controller.law.is_some() && !controller.heeds_delay()
+        };
+        let laws = CONTROLLERS.iter().filter(|controller| is_base(controller));
         // A sized start needs access rates, which these flows may lack; H-TCP remembers more in packets than its law.
         let other = ["anti-ecn", "sized-start", "h-tcp"];
         for law in laws.map(|law| &*law.name).filter(|name| !other.contains(name)) {

@@ -6,16 +6,20 @@ pub mod bic;
 pub mod blitz;
 pub mod compound;
 pub mod constant_rate;
+pub mod copa;
 pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
 pub mod decbit;
 pub mod exp;
+pub mod fast;
 pub mod fiber;
 pub mod h_tcp;
 pub mod hstcp;
 pub mod hybla;
 pub mod illinois;
+pub mod ledbat;
+pub mod ledbat_plus_plus;
 pub mod ltcp;
 pub mod multcp;
 pub mod prague;
@@ -23,6 +27,7 @@ pub mod reno;
 pub mod sized_start;
 pub mod stcp;
 pub mod vcp;
+pub mod vegas;
 pub mod westwood;
 pub mod xcp;
 pub mod yeah;
@@ -40,16 +45,20 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         blitz::controller(),
         compound::controller(),
         constant_rate::controller(),
+        copa::controller(),
         cubic::controller(),
         cw_hstcp::controller(),
         dctcp::controller(),
         decbit::controller(),
         exp::controller(),
+        fast::controller(),
         fiber::controller(),
         h_tcp::controller(),
         hstcp::controller(),
         hybla::controller(),
         illinois::controller(),
+        ledbat::controller(),
+        ledbat_plus_plus::controller(),
         ltcp::controller(),
         multcp::controller(),
         prague::controller(),
@@ -57,6 +66,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         sized_start::controller(),
         stcp::controller(),
         vcp::controller(),
+        vegas::controller(),
         westwood::controller(),
         xcp::controller(),
         yeah::controller(),

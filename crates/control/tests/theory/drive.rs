@@ -1,7 +1,8 @@
 //! A flow without a network: an acknowledgment clock, and losses when the test says so.
 
 use longfat_control::{
-    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Start,
+    CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Probe,
+    Start,
 };
 use longfat_units::parameter::{Setting, Settings};
 use longfat_units::{Segments, Span, Time};
@@ -64,6 +65,21 @@ impl ClockedFlow {
         }
     }
 
+    /// A variable that the controller shows.
+    pub(crate) fn variable(&self, name: &str) -> Option<f64> {
+        struct One<'a>(&'a str, Option<f64>);
+        impl Probe for One<'_> {
+            fn value(&mut self, name: &'static str, value: f64) {
+                if name == self.0 {
+                    self.1 = Some(value);
+                }
+            }
+        }
+        let mut one = One(name, None);
+        self.control.observe(&mut one);
+        one.1
+    }
+
     /// A round trip passes.
     pub(crate) fn pass_round_trip(&mut self) {
         self.now += self.rtt;
@@ -115,6 +131,21 @@ impl ClockedFlow {
     /// The acknowledgments of one windowful.
     pub(crate) fn round(&mut self) {
         self.slice(1);
+    }
+
+    /// The same, with so much longer a round trip because of queues. It begins a round of the host, with the window in
+    /// flight.
+    pub(crate) fn round_with_delay(&mut self, delay: Span) {
+        let segments = self.window().round() as u64;
+        for segment in 0..segments {
+            self.ack_with(|ack| Feedback {
+                rtt: ack.rtt.map(|rtt| rtt + delay),
+                round_starts: segment == 0,
+                in_flight: segments,
+                ..ack
+            });
+        }
+        self.now += self.rtt + delay;
     }
 
     /// Round trips until the window reaches `goal`; the last one counts in part.

@@ -2,7 +2,7 @@
 //! accepts.
 
 use longfat_control::controller::reno::{self, Reno};
-use longfat_control::controller::{dctcp, prague};
+use longfat_control::controller::{dctcp, prague, vegas};
 use longfat_control::{Cause, Controller, Needs, Operating, WindowLaw, Windowed};
 use longfat_queue::discipline::drop_tail;
 use longfat_queue::{Built, Discipline};
@@ -13,7 +13,8 @@ use crate::{Catalogue, CatalogueError};
 /// Reno and drop tail, and one of each kind that has parameters.
 pub(super) fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::empty();
-    let listed = [reno::controller(), dctcp::controller(), prague::controller()];
+    let listed =
+        [reno::controller(), dctcp::controller(), prague::controller(), vegas::controller()];
     let ours = [needy(), tunable(), unlawful(), asking()];
     for controller in listed.into_iter().chain(ours) {
         catalogue.add_controller(controller).expect("it has a name of its own");

@@ -311,6 +311,10 @@ fn parameters_are_checked_against_their_kind() {
         ("on=unlawful", "`on` cannot build on `unlawful`, which is not a window law"),
         ("on=tunable", "`on` cannot build on `tunable`, which itself builds on another law"),
         ("on=asking", "`on` cannot build on `asking`, which has a parameter without a default"),
+        (
+            "on=vegas",
+            "`on` cannot build on `vegas`, which answers delays, not only losses and marks",
+        ),
         ("on=rino", "there is no controller called `rino`"),
     ] {
         let message = refusal(&[

@@ -97,6 +97,7 @@ impl Sender {
             // Congestion overrides spare capacity, which is counted all the same.
             spare: self.listener.hear(ack.flags),
             router: cargo.and_then(|cargo| cargo.header),
+            one_way_delay: cargo.and_then(|cargo| cargo.transit),
             ..Feedback::at(now, acked)
         };
         if self.extras.is_some() {

@@ -30,7 +30,7 @@ use longfat_control::{
 use longfat_scenario::{
     ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
 };
-use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, Span, Time};
 
 use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
@@ -175,8 +175,8 @@ pub(crate) trait Sends {
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
 
-    /// The header for routers on data leaving now, if the controller uses one.
-    fn router_header(&self) -> Option<RouterHeader>
+    /// What data leaving now carries, if the controller wants it to carry anything.
+    fn cargo(&self, _now: Time) -> Option<Cargo>
     where
         Self: Sized,
     {
@@ -224,8 +224,8 @@ pub(crate) struct Sender {
     minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// Does data leave with a header for routers?
-    assisted: bool,
+    /// Does data leave with a header for routers, or a time stamp for the receiver?
+    loaded: bool,
     /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
@@ -377,7 +377,7 @@ impl Sender {
                 Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
             },
             leaves_plainly: extras.is_none(),
-            assisted: wants.router_header,
+            loaded: wants.router_header || wants.one_way_delay,
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
@@ -489,6 +489,18 @@ impl Sender {
         let wanted = if extras.wants.timer { self.control.timer() } else { None };
         let look = extras.rack.as_ref().map_or(Time::NEVER, Rack::deadline);
         self.alarm = wanted.unwrap_or(Time::NEVER).min(look);
+    }
+
+    /// What a packet leaving now carries for routers, and for the receiver to time it by.
+    #[inline(never)]
+    fn load(&self, now: Time) -> Cargo {
+        let wants = self.extras.as_ref().map_or(Wants::NOTHING, |extras| extras.wants);
+        let path = self.timer.path();
+        Cargo {
+            header: wants.router_header.then(|| self.control.router_header(path)),
+            transit: wants.one_way_delay.then_some(Span(now.0)),
+            ..Cargo::default()
+        }
     }
 
     /// Adopts what the receiver allows.
@@ -656,8 +668,8 @@ impl Sends for Sender {
     }
 
     #[inline]
-    fn router_header(&self) -> Option<RouterHeader> {
-        self.assisted.then(|| self.control.router_header(self.timer.path()))
+    fn cargo(&self, now: Time) -> Option<Cargo> {
+        self.loaded.then(|| self.load(now))
     }
 }
 

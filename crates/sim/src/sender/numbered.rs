@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Limited};
-use longfat_units::{RouterHeader, Span, Time};
+use longfat_units::{Span, Time};
 
 use super::numbers::{Found, Numbers};
 use super::output::Next;
@@ -121,8 +121,8 @@ impl Sends for Numbered {
         self.sender.begin_measuring(now);
     }
 
-    fn router_header(&self) -> Option<RouterHeader> {
-        self.sender.router_header()
+    fn cargo(&self, now: Time) -> Option<Cargo> {
+        self.sender.cargo(now)
     }
 }
 
@@ -191,6 +191,7 @@ impl Sender {
             recovery_begins,
             spare: self.listener.hear(ack.flags),
             router: cargo.and_then(|cargo| cargo.header),
+            one_way_delay: cargo.and_then(|cargo| cargo.transit),
             ..Feedback::at(now, news.acked)
         };
         self.add_extras(&mut feedback);

@@ -68,6 +68,7 @@ impl CongestionControl for Prober {
             timer: true,
             spurious: true,
             router_header: true,
+            one_way_delay: true,
         }
     }
 

@@ -95,6 +95,7 @@ const EVERYTHING: Wants = Wants {
     timer: true,
     spurious: true,
     router_header: true,
+    one_way_delay: true,
 };
 
 /// A conversation with that recorder, until `until` milliseconds, and what the recorder was told.

@@ -1,0 +1,301 @@
+//! Copa: sends at a rate in inverse proportion to how long packets wait.
+//!
+//! V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018.
+//!
+//! Vegas keeps a constant number of segments waiting and so never sees an empty queue, nor knows how long the path is
+//! without one. Copa's target makes the queue empty every few round trips. A rate of λ packets/s that waits `d_q` serves
+//! the sender best, for a utility log λ - δ log d, at
+//!
+//! ```text
+//!     λ_t = 1/(δ d_q),    d_q = RTTstanding - RTTmin,    λ = w/RTTstanding
+//!     each acknowledged segment   λ ≤ λ_t:  w ← w + v/(δ w)      otherwise  w ← w - v/(δ w)
+//!     each round trip             v doubles where w has moved the same way for three of them; 1 where it turns
+//!     slow start                  w doubles until λ > λ_t
+//!     pacing                      2 w/RTTstanding
+//! ```
+//!
+//! `RTTstanding` is the smallest round trip of the last half of one, `RTTmin` that of the last 10 s. In equilibrium the
+//! window swings with a period of five round trips, and the queue of flows with 1/δ̂ = Σ 1/δ in all between 0 and 2.5/δ̂.
+//!
+//! *Competitive mode.* Others that fill the queue would starve it, so Copa watches whether the queue still empties. If `d_q`
+//! was never below a tenth of what it was at most (`RTTmax` of the last four round trips less `RTTmin`) in five round trips,
+//! somebody else fills it: 1/δ then grows by 1 with each round trip and halves at a loss, like Reno's window, but is never
+//! less than in the default mode.
+//!
+//! | parameter     | default | source |
+//! |---------------|---------|--------|
+//! | `delta`       | 0.5     | section 2.1: about two packets of each flow wait |
+//! | `competitive` | true    | section 2.2: may it change its mode? |
+//!
+//! Deviations:
+//!
+//! - Of the three round trips in one direction the one that turns is none: that gives the period and the queue of the
+//!   paper's section 3.
+//! - *Losses* take nothing from the window in either mode, as in the paper; a time-out, of which the paper says nothing,
+//!   leaves one segment and slow start. Marks count as losses.
+//! - While losses are repaired, or the flow does not use its window, it does not grow.
+//! - The smallest round trips are kept in parts, an eighth of their time long and a tenth: what is forgotten is forgotten
+//!   so much earlier.
+//!
+//! Domain: any window, and flows of about the same round trip. A queue swings with the period of the longest: those with
+//! shorter ones do not see it empty in five of theirs, take the others for Reno and compete. With 20 to 100 ms on a buffer
+//! of one bandwidth-delay product half of the buffer is full in the mean. Buffers of many products are worse: in competitive
+//! mode only losses stop 1/δ.
+//!
+//! Promised by the paper, held in `tests/theory/copa.rs`: the target rate; v; δ in competitive mode. In
+//! `crates/sim/tests/delay.rs`: the queue between 0 and 2.5/δ̂, equal shares, a share beside Reno in competitive mode.
+
+use std::cmp::Reverse;
+
+use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{Segments, Span, Time};
+
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::recent::Recent;
+use crate::{
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Pacing, Path,
+    Probe, Promises, Ramp, Sending, Start, Wants,
+};
+
+/// Copa's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("copa", build)
+        .title("Copa: a rate in inverse proportion to queueing delay")
+        .source("Arun and Balakrishnan, NSDI 2018")
+        .family(Family::Delay)
+        .parameters([
+            Parameter::number(
+                "delta",
+                0.5,
+                1e-4,
+                10.0,
+                "weight of delay: 1/delta of its packets wait in the mean",
+            ),
+            Parameter::flag(
+                "competitive",
+                true,
+                "is it less patient beside flows that fill queues?",
+            ),
+        ])
+}
+
+fn build(settings: &Settings, start: &Start) -> Sending {
+    Sending::Windowed(Box::new(Copa::new(settings, start)))
+}
+
+/// Parts of half a round trip, for `RTTstanding`.
+const PARTS_OF_HALF: u64 = 8;
+/// A part of the time that `RTTmin` counts; ten of them.
+const PART_OF_LONG: Span = Span::from_seconds(1);
+/// `RTTmax` counts so many round trips.
+const ROUNDS_OF_LARGEST: usize = 4;
+/// After so many round trips without an empty queue somebody else fills it.
+const PATIENCE: u64 = 5;
+/// A queue below this share of what it was at most counts as empty.
+const NEARLY_EMPTY: f64 = 0.1;
+/// v does not double before the window has moved the same way for so many round trips.
+const STEADY: u32 = 3;
+
+/// Which way the window moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// How fast the window moves.
+#[derive(Clone, Copy, Debug)]
+struct Velocity {
+    v: f64,
+    direction: Direction,
+    /// Round trips in the same direction.
+    same: u32,
+    /// The window one round trip ago.
+    before: Option<f64>,
+}
+
+impl Velocity {
+    fn starting() -> Self {
+        Self { v: 1.0, direction: Direction::Up, same: 0, before: None }
+    }
+
+    /// A round trip is over.
+    fn next_round(&mut self, window: f64) {
+        let Some(before) = self.before.replace(window) else { return };
+        let direction = if window < before { Direction::Down } else { Direction::Up };
+        if direction != self.direction {
+            *self = Self { v: 1.0, direction, same: 0, ..*self };
+            return;
+        }
+        self.same += 1;
+        if self.same >= STEADY {
+            self.v = (2.0 * self.v).min(CEILING);
+        }
+    }
+}
+
+/// One flow under Copa.
+#[derive(Clone, Debug)]
+pub struct Copa {
+    window: f64,
+    ramp: Ramp,
+    velocity: Velocity,
+    standing: Recent<Span, { PARTS_OF_HALF as usize }>,
+    least: Recent<Span, 10>,
+    most: Recent<Reverse<Span>, ROUNDS_OF_LARGEST>,
+    /// When the queue was last nearly empty.
+    empty: Option<Time>,
+    /// 1/δ in competitive mode, if that is the mode.
+    inverse: Option<f64>,
+    /// 1/δ of the default mode.
+    default_inverse: f64,
+    may_compete: bool,
+}
+
+impl Copa {
+    /// A flow with the parameters of a scenario that begins as `start` says.
+    pub fn new(settings: &Settings, start: &Start) -> Self {
+        let window = first_window(start.window);
+        Self {
+            window,
+            ramp: Ramp::new(start),
+            velocity: Velocity::starting(),
+            standing: Recent::NOTHING,
+            least: Recent::NOTHING,
+            most: Recent::NOTHING,
+            empty: None,
+            inverse: None,
+            default_inverse: 1.0 / settings.number("delta"),
+            may_compete: settings.flag("competitive"),
+        }
+    }
+
+    /// 1/δ
+    fn patience(&self) -> f64 {
+        self.inverse.unwrap_or(self.default_inverse)
+    }
+
+    /// Takes in a round trip. Returns `RTTstanding` and `d_q`.
+    #[inline]
+    fn measure(&mut self, now: Time, rtt: Span, path: &Path) -> Option<(Span, Span)> {
+        self.standing.see(now, path.rtt / (2 * PARTS_OF_HALF), rtt);
+        self.least.see(now, PART_OF_LONG, rtt);
+        self.most.see(now, path.rtt, Reverse(rtt));
+        let (standing, least) = (self.standing.least()?, self.least.least()?);
+        let Reverse(most) = self.most.least()?;
+        let waiting = standing - least.min(standing);
+        let range = most - least.min(most);
+        // Where nothing ever waits the queue is empty too.
+        if waiting.0 as f64 <= NEARLY_EMPTY * range.0 as f64 {
+            self.empty = Some(now);
+        }
+        Some((standing, waiting))
+    }
+
+    /// Does somebody else fill the queue?
+    fn choose_mode(&mut self, now: Time, path: &Path) {
+        let empty = *self.empty.get_or_insert(now);
+        let others = self.may_compete && now.since(empty).0 > PATIENCE.saturating_mul(path.rtt.0);
+        self.inverse = match self.inverse {
+            _ if !others => None,
+            None => Some(self.default_inverse),
+            Some(inverse) => Some((inverse + 1.0).min(CEILING)),
+        };
+    }
+
+    fn lose(&mut self) {
+        if let Some(inverse) = &mut self.inverse {
+            *inverse = (*inverse / 2.0).max(self.default_inverse);
+        }
+    }
+}
+
+impl CongestionControl for Copa {
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        let Some(rtt) = feedback.rtt else { return };
+        let now = feedback.now;
+        let Some((standing, waiting)) = self.measure(now, rtt, path) else { return };
+        let rises = self.ramp.holds(self.window);
+        if feedback.round_starts && !rises {
+            self.velocity.next_round(self.window);
+            self.choose_mode(now, path);
+        }
+        if self.ramp.watches() {
+            self.ramp.watch(feedback, self.window);
+        }
+        let grows = feedback.limited.may_grow() && !feedback.is_congested();
+        // λ ≤ λ_t, without divisions: w d_q ≤ RTTstanding/δ.
+        let goal = standing.0 as f64 * self.patience();
+        let step = self.velocity.v * self.patience();
+        for _ in 0..feedback.acked {
+            let below = self.window * waiting.0 as f64 <= goal;
+            if self.ramp.holds(self.window) {
+                if below {
+                    if grows {
+                        self.window = self.ramp.rise(self.window, 1.0);
+                    }
+                    continue;
+                }
+                self.ramp.leave(self.window);
+                self.velocity = Velocity::starting();
+                self.empty = Some(now);
+            }
+            if !below {
+                self.window = (self.window - step / self.window).max(FLOOR);
+                self.ramp.leave(self.window);
+            } else if grows {
+                self.window = (self.window + step / self.window).min(CEILING);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        match event.cause {
+            Cause::Loss | Cause::Mark => self.lose(),
+            Cause::Timeout => {
+                self.lose();
+                if !event.again {
+                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
+                }
+                self.window = AFTER_TIMEOUT;
+                self.velocity = Velocity::starting();
+            }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+        self.velocity = Velocity::starting();
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    fn pacing(&self) -> Pacing {
+        match self.standing.least() {
+            Some(standing) if standing > Span::ZERO => {
+                Pacing::Rate(2.0 * self.window / standing.seconds())
+            }
+            _ => Pacing::Unpaced,
+        }
+    }
+
+    fn threshold(&self) -> Option<Segments> {
+        self.ramp.threshold()
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { pacing: true, ..Wants::NOTHING }
+    }
+
+    fn promises(&self) -> Promises {
+        Promises::NONE
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        probe.value("velocity", self.velocity.v);
+        probe.value("delta", 1.0 / self.patience());
+    }
+}

@@ -1,0 +1,266 @@
+//! TCP Vegas: keeps a few segments of its own in the queue, and neither more nor less.
+//!
+//! L. Brakmo, L. Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE Journal on Selected
+//! Areas in Communications 13(8), 1995; what it does to a network is in S. Low, L. Peterson, L. Wang, "Understanding
+//! Vegas: A Duality Model", Journal of the ACM 49(2), 2002.
+//!
+//! Reno finds the capacity of a path by overflowing it. Vegas compares the rate that the window would have without queues
+//! with the rate that it has; the difference, times the round trip without queues, is how many of its segments wait:
+//!
+//! ```text
+//!     Expected = w/BaseRTT,   Actual = segments sent within RTT/RTT
+//!     Diff = (Expected - Actual) BaseRTT                   the flow's own segments in queues
+//!     once per round trip     Diff < α:  w ← w + 1,    Diff > β:  w ← w - 1,    otherwise it stays
+//!     slow start              w doubles every other round trip; it ends when Diff > γ
+//! ```
+//!
+//! `BaseRTT` is the smallest round trip seen, RTT that of one distinguished segment in each round. Since every flow keeps
+//! the same number of segments waiting, those who share a queue have the same rate whatever their round trips, and over
+//! several queues their rates are proportionally fair: x q = α for a flow of rate x that waits q in all.
+//!
+//! | parameter | default | source |
+//! |-----------|---------|--------|
+//! | `alpha`   | 1       | the paper's experiments: Vegas-1,3 and Vegas-2,4 |
+//! | `beta`    | 3       | the same; a scenario may not make it smaller than `alpha` |
+//! | `gamma`   | 1       | section III.C: the equivalent of one buffer |
+//!
+//! Deviations:
+//!
+//! - *Losses* are found and repaired by the host, not by Vegas's own finer timers, and answered as by Reno; the paper
+//!   does not say by how much.
+//! - *After slow start* the window becomes what the path holds, w `BaseRTT`/RTT, and α. The paper only ends the doubling;
+//!   by then up to a whole bandwidth-delay product may wait, which steps of one segment take thousands of round trips to
+//!   remove where the product is thousands of segments.
+//! - Instead of the window, what is in flight is compared, so that a flow with little to send does not mistake its
+//!   silence for a queue. The paper takes the two to be the same.
+//! - The step of a round trip is spread over its acknowledgments, downwards too.
+//! - In the fluid model the step changes from 1 to -1 gradually between α and β. Packets rest anywhere between the two;
+//!   the fluid in the middle, as the duality model does, which has α = β.
+//!
+//! Domain: paths on which it is alone; loss-based flows fill the queue and leave it nothing. A flow that begins when others
+//! already wait takes their queue for a part of the path, and keeps its own α beyond it.
+//!
+//! Promised, held in `tests/theory/vegas.rs`: the direction of each step; slow start at every other round trip. In
+//! `crates/sim/tests/delay.rs`: n flows keep between n α and n β waiting, whatever their round trips. In
+//! `crates/fluid/tests/delay.rs`: proportional fairness over a parking lot of links.
+
+use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{Segments, Span};
+
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::gradual::Gradual;
+use crate::{
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Operating,
+    Path, Probe, Promises, Ramp, Sending, Start, WindowLaw,
+};
+
+/// Vegas's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("vegas", build)
+        .law(|settings| {
+            let (alpha, beta) = thresholds(settings);
+            Box::new(VegasLaw { alpha, beta })
+        })
+        .title("TCP Vegas: keeps a few segments of its own in the queue")
+        .source("Brakmo and Peterson 1995")
+        .family(Family::Delay)
+        .parameters([
+            Parameter::number("alpha", 1.0, 0.01, 1e6, "fewer segments of its own waiting: +1"),
+            Parameter::number("beta", 3.0, 0.01, 1e6, "more of them: -1; alpha at the least"),
+            Parameter::number("gamma", 1.0, 0.01, 1e6, "more of them end slow start"),
+        ])
+}
+
+fn build(settings: &Settings, start: &Start) -> Sending {
+    Sending::Windowed(Box::new(Vegas::new(settings, start)))
+}
+
+/// α and β, in order.
+fn thresholds(settings: &Settings) -> (f64, f64) {
+    let alpha = settings.number("alpha");
+    (alpha, settings.number("beta").max(alpha))
+}
+
+/// The share of a round trip that is spent in queues.
+#[inline]
+pub(super) fn queueing_share(rtt: Span, base: Span) -> f64 {
+    if rtt.0 == 0 { 0.0 } else { 1.0 - base.0.min(rtt.0) as f64 / rtt.0 as f64 }
+}
+
+/// Slow start at every other round trip. What leaves in a round trip in which the window stands still waits only where
+/// the path is full, not behind the bursts of a window that doubles, and so tells how full it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EveryOther {
+    /// Does the window double in this round trip?
+    pub(super) doubles: bool,
+}
+
+impl EveryOther {
+    /// The next round trip begins. True if the segment whose acknowledgment begins it left while the window stood still.
+    pub(super) fn next(&mut self) -> bool {
+        self.doubles = !self.doubles;
+        self.doubles
+    }
+}
+
+/// One flow under Vegas.
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    window: f64,
+    ramp: Ramp,
+    rise: EveryOther,
+    step: Gradual,
+    /// The last comparison.
+    diff: Option<f64>,
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
+}
+
+impl Vegas {
+    /// A flow with the parameters of a scenario that begins as `start` says.
+    pub fn new(settings: &Settings, start: &Start) -> Self {
+        let (alpha, beta) = thresholds(settings);
+        Self {
+            window: first_window(start.window),
+            ramp: Ramp::new(start),
+            rise: EveryOther::default(),
+            step: Gradual::default(),
+            diff: None,
+            alpha,
+            beta,
+            gamma: settings.number("gamma"),
+        }
+    }
+
+    /// A round trip is over: the acknowledgment is that of its distinguished segment.
+    fn compare(&mut self, feedback: &Feedback, path: &Path) {
+        let Some(rtt) = feedback.rtt else { return };
+        let share = queueing_share(rtt, path.base_rtt);
+        let diff = feedback.in_flight as f64 * share;
+        self.diff = Some(diff);
+        if self.ramp.holds(self.window) {
+            if self.rise.next() && diff > self.gamma {
+                self.window = (self.window * (1.0 - share) + self.alpha).clamp(FLOOR, CEILING);
+                self.ramp.leave(self.window);
+                self.step = Gradual::default();
+            }
+            return;
+        }
+        let step = if diff < self.alpha {
+            1.0
+        } else if diff > self.beta {
+            -1.0
+        } else {
+            0.0
+        };
+        self.step = Gradual::over(step, self.window);
+    }
+
+    fn fall_to(&mut self, window: f64) {
+        let reduced = window.max(FLOOR);
+        self.ramp.leave(reduced);
+        self.window = reduced.min(self.window);
+        self.step = Gradual::default();
+    }
+}
+
+impl CongestionControl for Vegas {
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        if feedback.acked == 0 || feedback.is_congested() {
+            return;
+        }
+        if self.ramp.watches() {
+            self.ramp.watch(feedback, self.window);
+        }
+        if !feedback.limited.may_grow() {
+            return;
+        }
+        if feedback.round_starts {
+            self.compare(feedback, path);
+        }
+        let mut acked = feedback.acked;
+        while acked > 0 && self.ramp.holds(self.window) {
+            if self.rise.doubles {
+                self.window = self.ramp.rise(self.window, 1.0);
+            }
+            acked -= 1;
+        }
+        while acked > 0 && self.step.left() != 0.0 {
+            self.window = (self.window + self.step.next()).clamp(FLOOR, CEILING);
+            acked -= 1;
+            // A window that falls does not begin slow start again.
+            if self.ramp.holds(self.window) {
+                self.ramp.leave(self.window);
+            }
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        match event.cause {
+            Cause::Loss | Cause::Mark => self.fall_to(self.window / 2.0),
+            Cause::Timeout => {
+                if !event.again {
+                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
+                }
+                self.window = AFTER_TIMEOUT;
+                self.rise = EveryOther::default();
+                self.step = Gradual::default();
+            }
+        }
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = self.ramp.adjust(event);
+        self.step = Gradual::default();
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    fn threshold(&self) -> Option<Segments> {
+        self.ramp.threshold()
+    }
+
+    fn promises(&self) -> Promises {
+        Promises { any_batching: true, ..Promises::NONE }
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        if let Some(diff) = self.diff {
+            probe.value("diff", diff);
+        }
+    }
+}
+
+/// Vegas as the fluid model drives it.
+#[derive(Clone, Debug)]
+struct VegasLaw {
+    alpha: f64,
+    beta: f64,
+}
+
+impl WindowLaw for VegasLaw {
+    fn gain(&self, at: &Operating) -> f64 {
+        let window = at.window.0;
+        let diff = window * queueing_share(at.rtt, at.base_rtt);
+        // Where α = β the step would jump, and no step of an integration is short enough for that.
+        let half = ((self.beta - self.alpha) / 2.0).max(NARROW * self.alpha);
+        let middle = f64::midpoint(self.alpha, self.beta);
+        ((middle - diff) / half).clamp(-1.0, 1.0) / window
+    }
+
+    fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+        0.5
+    }
+
+    fn heeds_delay(&self) -> bool {
+        true
+    }
+}
+
+/// In the fluid the thresholds are at least this share of α on either side of their middle.
+const NARROW: f64 = 0.05;

@@ -1,0 +1,30 @@
+//! Changes of the window that are decided once per round trip, and made segment by segment over the next one.
+
+/// A change under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gradual {
+    /// What each acknowledged segment brings, below or above zero.
+    step: f64,
+    /// What is still to come, of the same sign.
+    left: f64,
+}
+
+impl Gradual {
+    /// A change by `total`, spread over the acknowledgments of `window` segments.
+    pub(crate) fn over(total: f64, window: f64) -> Self {
+        Self { step: total / window.max(1.0), left: total }
+    }
+
+    /// The share of the next acknowledged segment.
+    #[inline]
+    pub(crate) fn next(&mut self) -> f64 {
+        let step = if self.left.abs() < self.step.abs() { self.left } else { self.step };
+        self.left -= step;
+        step
+    }
+
+    /// What is still to come.
+    pub(crate) fn left(&self) -> f64 {
+        self.left
+    }
+}

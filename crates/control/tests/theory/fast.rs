@@ -1,0 +1,41 @@
+//! draft-jin-wei-low-tcp-fast-01.
+
+use longfat_units::Span;
+use longfat_units::parameter::Setting;
+
+use crate::drive::{ClockedFlow, assert_near};
+
+/// Half of the distance to the goal per round trip: w/2 · baseRTT/avgRTT + (α + w)/2. With a tenth of the round trip in
+/// queues and α = 20, 100 segments become (90 + 20 + 100)/2 = 105, and 1000 become (900 + 20 + 1000)/2 = 960.
+#[test]
+fn the_window_moves_half_of_the_way() {
+    for (window, expected) in [(100.0, 105.0), (200.0, 200.0), (1000.0, 960.0)] {
+        let mut flow = ClockedFlow::new("fast", &[("alpha", Setting::Number(20.0))], window);
+        flow.round_with_delay(Span::from_seconds_f64(0.1 / 9.0));
+        assert_near(flow.window(), expected, 1e-6, &format!("from {window}"));
+    }
+}
+
+/// α = 20, 200 and 2000 for 0.1, 1 and 10 Gbit/s: where nothing waits, half of it per round trip, but at most as much as
+/// there is.
+#[test]
+fn an_empty_path_fills_by_half_of_alpha_per_round_trip() {
+    for (alpha, window, expected) in
+        [(20.0, 100.0, 110.0), (200.0, 1e4, 1.01e4), (2000.0, 1e5, 1.01e5), (2000.0, 50.0, 100.0)]
+    {
+        let mut flow = ClockedFlow::new("fast", &[("alpha", Setting::Number(alpha))], window);
+        flow.round_with_delay(Span::ZERO);
+        assert_near(flow.window(), expected, 1e-9, &format!("alpha {alpha}"));
+    }
+}
+
+/// On a path that holds 1000 segments it comes to rest with α of its own waiting: at 1200 segments.
+#[test]
+fn at_rest_alpha_segments_wait() {
+    let mut flow = ClockedFlow::new("fast", &[], 400.0);
+    for _ in 0..60 {
+        let waiting = (flow.window() - 1000.0).max(0.0);
+        flow.round_with_delay(Span::from_seconds_f64(0.1 * waiting / 1000.0));
+    }
+    assert_near(flow.window(), 1200.0, 1e-3, "1000 on their way and 200 waiting");
+}

@@ -1,0 +1,80 @@
+//! RFC 6817.
+
+use longfat_control::{Cause, Feedback};
+use longfat_units::Span;
+
+use crate::drive::{ClockedFlow, assert_near};
+
+/// A round trip in which packets wait so long; the base delay, one way, is 50 ms.
+fn round(flow: &mut ClockedFlow, millis: u64) {
+    round_one_way(flow, 50 + millis);
+}
+
+fn round_one_way(flow: &mut ClockedFlow, millis: u64) {
+    for _ in 0..flow.window() as u64 {
+        let in_flight = flow.window() as u64;
+        flow.ack_with(|ack| {
+            let one_way_delay = Some(Span::from_millis(millis));
+            Feedback { one_way_delay, in_flight, ..ack }
+        });
+    }
+    flow.pass_round_trip();
+}
+
+/// Section 2.4.2: GAIN times the distance, a segment per round trip where nothing waits, none at 100 ms, -1 at 200.
+#[test]
+fn the_window_moves_in_proportion_to_the_distance_from_the_target() {
+    for (wait, change) in [(0, 1.0), (50, 0.5), (100, 0.0), (200, -1.0), (300, -2.0)] {
+        let mut flow = ClockedFlow::new("ledbat", &[], 1000.0);
+        round(&mut flow, 0);
+        // The smallest of the last four samples counts.
+        (0..3).for_each(|_| {
+            flow.ack_with(|ack| {
+                let one_way_delay = Some(Span::from_millis(50 + wait));
+                Feedback { acked: 0, one_way_delay, in_flight: 1001, ..ack }
+            });
+        });
+        let before = flow.window();
+        round(&mut flow, wait);
+        assert!((flow.window() - before - change).abs() < 0.01, "{wait} ms: {}", flow.window());
+    }
+}
+
+/// `ALLOWED_INCREASE`: no more than a segment above what is in flight.
+#[test]
+fn an_unused_window_is_taken_away() {
+    let mut flow = ClockedFlow::new("ledbat", &[], 100.0);
+    flow.ack_with(|ack| Feedback { in_flight: 30, ..ack });
+    assert_eq!(flow.window(), 31.0);
+}
+
+#[test]
+fn a_loss_takes_half() {
+    let mut flow = ClockedFlow::new("ledbat", &[], 100.0);
+    flow.lose();
+    assert_eq!(flow.window(), 50.0);
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.window(), 1.0);
+}
+
+/// `BASE_HISTORY`: where the path becomes 50 ms longer, that is a queue for ten minutes, and then no more. A shorter one is
+/// known at once.
+#[test]
+fn the_base_delay_is_that_of_the_last_ten_minutes() {
+    let mut flow = ClockedFlow::new("ledbat", &[], 2.0);
+    round(&mut flow, 0);
+    let wait = |flow: &ClockedFlow| flow.variable("queueing_delay").expect("it is known");
+    for second in 1..700 {
+        flow.now += Span::from_seconds(1) - Span::from_millis(100);
+        round_one_way(&mut flow, 100);
+        if second == 530 {
+            assert_near(wait(&flow), 0.05, 1e-9, "it is remembered");
+        }
+    }
+    assert_eq!(wait(&flow), 0.0, "it is forgotten");
+    round_one_way(&mut flow, 20);
+    round_one_way(&mut flow, 100);
+    round_one_way(&mut flow, 100);
+    round_one_way(&mut flow, 100);
+    assert_near(wait(&flow), 0.08, 1e-9, "20 ms is the base at once");
+}

@@ -1,0 +1,76 @@
+//! draft-irtf-iccrg-ledbat-plus-plus-01.
+
+use longfat_control::Start;
+use longfat_units::{Segments, Span};
+
+use crate::drive::{ClockedFlow, assert_near};
+
+const fn millis(millis: u64) -> Span {
+    Span::from_millis(millis)
+}
+
+/// Section 4.2: GAIN is 1 over 2 · 60 ms over the base, rounded up, and 1/16 at the least.
+#[test]
+fn gain_depends_on_the_base_delay() {
+    for (base, expected) in [(1, 16.0), (10, 12.0), (50, 3.0), (60, 2.0), (100, 2.0), (120, 1.0)] {
+        let mut flow = ClockedFlow::new("ledbat++", &[], 1000.0).with_rtt(millis(base));
+        flow.round_with_delay(Span::ZERO);
+        assert_near(flow.window() - 1000.0, 1.0 / expected, 1e-2, &format!("{base} ms"));
+    }
+}
+
+/// Section 4.3: below 60 ms it grows by GAIN, 1/2 on 100 ms. Above it changes by max(1/2 - w (delay/T - 1), -w/2): at 66 ms
+/// and 1000 segments by 0.5 - 100, at 200 ms by -500. The first three acknowledgments still see the shorter round trip.
+#[test]
+fn the_window_falls_in_proportion_to_itself() {
+    for (wait, change) in [(0, 0.5), (59, 0.5), (66, -99.5), (200, -500.0)] {
+        let mut flow = ClockedFlow::new("ledbat++", &[], 1000.0);
+        flow.round_with_delay(Span::ZERO);
+        let before = flow.window();
+        flow.round_with_delay(millis(wait));
+        assert_near(flow.window(), before + change, 5e-3, &format!("{wait} ms"));
+    }
+}
+
+/// Section 4.1: the first slow start ends at 3/4 of the target, 45 ms; later ones do not. Section 4.4: two round trips
+/// later the window is 2 for two, then rises by GAIN per segment, half, to where it was. With round trips of 0.1 s it is
+/// there after as many as the rise takes, and the next slowdown comes after nine times that.
+#[test]
+fn slowdowns_take_a_tenth_of_the_time() {
+    let start = Start { window: Segments(2.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting("ledbat++", &[], &start);
+    let mut windows = Vec::new();
+    for _ in 0..8 {
+        flow.round_with_delay(Span::ZERO);
+        windows.push(flow.window());
+    }
+    assert!(windows.is_sorted() && windows[7] > 25.0, "it rises: {windows:?}");
+    assert_eq!(flow.threshold(), None);
+    flow.round_with_delay(millis(46));
+    let top = flow.window();
+    assert_near(top, flow.threshold().expect("slow start is over"), 0.02, "the threshold");
+    // Rounds in which it begins small, until it is back; then those before the next slowdown.
+    let mut low = Vec::new();
+    let mut between = 0;
+    let mut slowdowns = 0;
+    for round in 0..400 {
+        let before = flow.window();
+        flow.round_with_delay(Span::ZERO);
+        if flow.window() == 2.0 && before > 2.0 {
+            slowdowns += 1;
+            if slowdowns == 1 {
+                assert!((1..=3).contains(&round), "two round trips after slow start: {round}");
+            } else {
+                break;
+            }
+        }
+        if slowdowns == 1 {
+            if flow.window() < top { low.push(flow.window()) } else { between += 1 }
+        }
+    }
+    assert_eq!(slowdowns, 2, "there is a second one");
+    let still = low.iter().filter(|&&window| window == 2.0).count();
+    assert!((2..=3).contains(&still), "two round trips: {low:?}");
+    let ratio = f64::from(between) / low.len() as f64;
+    assert!((7.5..10.5).contains(&ratio), "{between} after {}", low.len());
+}

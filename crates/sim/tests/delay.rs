@@ -1,0 +1,237 @@
+//! What controllers that listen to delays promise for a link with flows on it.
+
+mod support;
+
+use longfat_sim::summary::Summary;
+use support::{of, run};
+
+/// The buffer of the link, in packets: more than anybody wants.
+const BUFFER: f64 = 10_000.0;
+
+/// Flows under `control`, some of each round trip, on a link of so many Mbit/s. They start one by one on a link that is
+/// nearly idle, so that each sees its round trip without a queue.
+fn sharing(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32) -> Summary {
+    sharing_in(control, rate, rtts_ms, seconds, BUFFER)
+}
+
+/// The same with a buffer of so many packets.
+fn sharing_in(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32, buffer: f64) -> Summary {
+    let count = rtts_ms.len();
+    let rtts: Vec<String> = rtts_ms.iter().map(|rtt| format!("\"{rtt} ms\"")).collect();
+    let starts: Vec<String> = (0..count).map(|flow| format!("\"{} ms\"", 3 * flow)).collect();
+    run(&format!(
+        r#"
+        duration = "{seconds} s"
+        warmup   = "{} s"
+        [link.bottleneck]
+        rate   = "{rate} Mbit/s"
+        delay  = "1 ms"
+        buffer = "{buffer} packets"
+        [[flow]]
+        name    = "flow"
+        control = {control}
+        count   = {count}
+        path    = ["bottleneck"]
+        rtt     = [{}]
+        start   = [{}]
+        initial_window = 2
+        "#,
+        seconds / 2,
+        rtts.join(", "),
+        starts.join(", "),
+    ))
+}
+
+/// Packets that wait in the mean.
+fn waiting(summary: &Summary) -> f64 {
+    of(summary, "bottleneck", "forward", "queue_mean") * BUFFER
+}
+
+/// The largest goodput over the smallest.
+fn spread(summary: &Summary) -> f64 {
+    let rates = summary.flows.iter().map(|flow| flow.goodput_bit_s);
+    let (least, most) = rates
+        .fold((f64::INFINITY, 0.0_f64), |(least, most), rate| (least.min(rate), most.max(rate)));
+    most / least
+}
+
+fn busy(summary: &Summary) {
+    let utilisation = of(summary, "bottleneck", "forward", "utilisation");
+    assert!(utilisation > 0.999, "utilisation {utilisation}");
+    assert_eq!(of(summary, "bottleneck", "forward", "dropped"), 0.0);
+}
+
+/// Round trips of 20 to 100 ms.
+const UNEQUAL: [u32; 5] = [20, 40, 60, 80, 100];
+
+/// Brakmo and Peterson: each flow keeps between α and β of its own packets waiting, whatever its round trip.
+#[test]
+fn vegas_keeps_between_alpha_and_beta_packets_waiting() {
+    for (alpha, beta, rtts) in [(1.0, 3.0, [40; 5]), (1.0, 3.0, UNEQUAL), (2.0, 4.0, UNEQUAL)] {
+        let control = format!("{{ kind = \"vegas\", alpha = {alpha}, beta = {beta} }}");
+        let summary = sharing(&control, 100, &rtts, 60);
+        busy(&summary);
+        let each = waiting(&summary) / 5.0;
+        assert!((alpha..=beta).contains(&each), "{control} with {rtts:?}: {each} each");
+        // Rates are proportional to what waits, which may be anything between the two.
+        assert!(spread(&summary) < beta / alpha, "{rtts:?}: shares {}", spread(&summary));
+    }
+}
+
+/// Jin, Wei and Low: n flows keep n α packets waiting, and have the same share whatever their round trips.
+#[test]
+fn fast_keeps_alpha_packets_of_each_flow_waiting() {
+    for (alpha, rate, rtts, seconds) in [
+        (20.0, 100, &[40; 5][..], 40),
+        (20.0, 100, &UNEQUAL[..], 40),
+        (200.0, 1000, &[100][..], 20),
+        (200.0, 1000, &UNEQUAL[..], 20),
+    ] {
+        let control = format!("{{ kind = \"fast\", alpha = {alpha} }}");
+        let summary = sharing(&control, rate, rtts, seconds);
+        busy(&summary);
+        let each = waiting(&summary) / rtts.len() as f64;
+        assert!((each - alpha).abs() < 1.0, "{control} with {rtts:?}: {each} each");
+        assert!(spread(&summary) < 1.02, "{control} with {rtts:?}: shares {}", spread(&summary));
+    }
+}
+
+/// Arun and Balakrishnan, section 3: flows with 1/δ̂ = Σ 1/δ swing between 0 and 2.5/δ̂ packets, 1.25/δ̂ in the mean.
+#[test]
+fn copa_empties_its_queue_again_and_again() {
+    for (control, count) in [
+        (r#"{ kind = "copa", delta = 0.1, competitive = false }"#, 1),
+        (r#"{ kind = "copa", competitive = false }"#, 5),
+    ] {
+        let summary = sharing_in(control, 100, &[40; 5][..count], 60, 1000.0);
+        let utilisation = of(&summary, "bottleneck", "forward", "utilisation");
+        assert!(utilisation > 0.999, "{control}: utilisation {utilisation}");
+        let packets = |key| of(&summary, "bottleneck", "forward", key) * 1000.0;
+        let mean = packets("queue_mean");
+        assert!((mean / 12.5 - 1.0).abs() < 0.1, "{control}: {mean} packets wait in the mean");
+        assert!(packets("queue_p99") <= 25.0, "{control}: {} packets", packets("queue_p99"));
+        assert!(spread(&summary) < 1.05, "{control}: shares {}", spread(&summary));
+    }
+}
+
+/// Section 2.2: among themselves Copa flows stay in their default mode, and beside Reno they leave it.
+#[test]
+fn copa_competes_only_where_others_fill_the_queue() {
+    let alone = sharing_in("\"copa\"", 100, &[40; 5], 60, 1000.0);
+    let mean = of(&alone, "bottleneck", "forward", "queue_mean") * 1000.0;
+    assert!(mean < 1.25 * 12.5, "{mean} packets wait in the mean");
+    let beside_reno = |competitive: bool| {
+        let summary = run(&format!(
+            r#"
+            duration = "120 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "1 ms"
+            buffer = "1 bdp"
+            [[flow]]
+            name    = "copa"
+            control = {{ kind = "copa", competitive = {competitive} }}
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            "#
+        ));
+        summary.flows[0].goodput_bit_s / 20e6
+    };
+    let (competing, patient) = (beside_reno(true), beside_reno(false));
+    assert!((0.4..0.65).contains(&competing), "it should have about a half: {competing}");
+    assert!(patient < 0.15, "without competing Reno leaves it little: {patient}");
+}
+
+/// So many flows of a kind that begin 10 s apart on 10 Mbit/s with a buffer of 300 ms, and what else there is.
+fn in_the_background(control: &str, count: u32, others: &str) -> Summary {
+    run(&format!(
+        r#"
+        duration = "300 s"
+        warmup   = "100 s"
+        [link.bottleneck]
+        rate   = "10 Mbit/s"
+        delay  = "1 ms"
+        buffer = "300 ms"
+        [[flow]]
+        name    = "background"
+        control = "{control}"
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        count   = {count}
+        start   = {{ spread = ["0 s", "30 s"] }}
+        initial_window = 2
+        {others}
+        "#
+    ))
+}
+
+const RENO: &str = r#"
+        [[flow]]
+        name    = "reno"
+        control = "reno"
+        path    = ["bottleneck"]
+        rtt     = "40 ms"
+        "#;
+
+/// Shares of the link, in the order of the scenario.
+fn shares(summary: &Summary) -> Vec<f64> {
+    summary.flows.iter().map(|flow| flow.goodput_bit_s / 10e6).collect()
+}
+
+/// RFC 6817: the queue is TARGET long. With LEDBAT++ it is that in between slowdowns, which cost less than a tenth.
+#[test]
+fn ledbat_holds_its_target_delay() {
+    let (rfc, draft) = (in_the_background("ledbat", 1, ""), in_the_background("ledbat++", 1, ""));
+    let wait = |summary: &Summary| of(summary, "bottleneck", "forward", "queue_mean") * 300.0;
+    assert!((wait(&rfc) - 100.0).abs() < 1.0, "{} ms", wait(&rfc));
+    assert!((50.0..60.0).contains(&wait(&draft)), "{} ms", wait(&draft));
+    assert!(shares(&rfc)[0] > 0.999 && shares(&draft)[0] > 0.9, "{:?}", shares(&draft));
+}
+
+/// One-way delays come back with every kind of acknowledgment.
+#[test]
+fn ledbat_holds_its_target_over_every_transport() {
+    for transport in ["recovery = \"quic\"", "recovery = \"rack\"", "delayed_ack = true"] {
+        let summary = in_the_background("ledbat", 1, transport);
+        let wait = of(&summary, "bottleneck", "forward", "queue_mean") * 300.0;
+        assert!((wait - 100.0).abs() < 1.5, "{transport}: {wait} ms");
+    }
+}
+
+/// What waits on the way back is not its doing: delays are one-way (RFC 6817, section 3.2). By round trips it would be
+/// taken for a queue that others fill, as LEDBAT++ does.
+#[test]
+fn ledbat_does_not_mind_a_queue_on_the_way_back() {
+    let back = format!("{RENO}reverse = true");
+    let share = |control| shares(&in_the_background(control, 1, &back))[0];
+    let (one_way, round_trips) = (share("ledbat"), share("ledbat++"));
+    assert!(one_way > 0.7, "{one_way}");
+    assert!(round_trips < 0.1, "{round_trips}");
+}
+
+/// Both get out of the way of a Reno flow that fills the queue beyond the target.
+#[test]
+fn ledbat_yields_to_reno() {
+    for control in ["ledbat", "ledbat++"] {
+        let summary = in_the_background(control, 1, RENO);
+        assert!(shares(&summary)[0] < 0.02, "{control}: {:?}", shares(&summary));
+        assert!(of(&summary, "bottleneck", "forward", "utilisation") > 0.999);
+    }
+}
+
+/// RFC 6817, section 4.4: the flow that comes last takes most. Slowdowns show everybody the base delay: LEDBAT++ shares
+/// equally.
+#[test]
+fn slowdowns_end_the_advantage_of_latecomers() {
+    let rfc = in_the_background("ledbat", 4, "");
+    assert!(shares(&rfc)[3] > 0.5 && shares(&rfc)[0] < 0.05, "{:?}", shares(&rfc));
+    let draft = in_the_background("ledbat++", 4, "");
+    assert!(spread(&draft) < 1.1, "{:?}", shares(&draft));
+    assert!(of(&draft, "bottleneck", "forward", "queue_mean") * 300.0 < 60.0);
+}
