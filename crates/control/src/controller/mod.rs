@@ -1,6 +1,8 @@
 //! One file per controller; each opens with an essay. A controller has two lines here: its module and its entry.
 
 pub mod anti_ecn;
+pub mod bbr1;
+pub mod bbr3;
 pub mod blitz;
 pub mod constant_rate;
 pub mod cubic;
@@ -22,6 +24,8 @@ use crate::Controller;
 pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
     let entries = [
         anti_ecn::controller(),
+        bbr1::controller(),
+        bbr3::controller(),
         blitz::controller(),
         constant_rate::controller(),
         cubic::controller(),
