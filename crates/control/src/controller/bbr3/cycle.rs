@@ -367,7 +367,8 @@ impl Bbr3 {
 
     /// A loss or a mark: the first of a round trip begins one at whose end it is answered.
     pub(super) fn note_congestion(&mut self, delivered: u64) {
-        if self.model.note_loss(delivered) && !self.recovering {
+        self.model.note_loss(delivered);
+        if !self.saved {
             self.save_state();
         }
     }

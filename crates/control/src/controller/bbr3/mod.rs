@@ -50,9 +50,10 @@
 //!
 //! - *Marks.* A flow that sends ECT "MUST treat any CE marks as congestion", with no response given. Here a marked segment
 //!   counts as a lost one, in both time scales, with the marks of the round trip under way.
-//! - *Where losses are saved against being undone.* The draft saves the state in each round trip with a loss and when a
-//!   recovery begins, which in this order forgets a state left because of that very loss. Here it is saved once, by the
-//!   first loss of a recovery, as the draft's section on state says ("saved at the start of loss recovery").
+//! - *What is saved against a needless recovery.* The draft saves it at the first loss of each round trip, and again when
+//!   a recovery begins. But a loss that ends a probe begins a new round trip, so the next loss would save what the first
+//!   one has left. Here it is saved once, by the first loss of a recovery, as the draft's section on state says ("saved
+//!   at the start of loss recovery").
 //! - *Drain* has no bound by `inflight_longterm`: the pseudo-code has none, the table of section "Summary of Control
 //!   Behavior" has one.
 //! - *The send quantum* is the host's; `offload_budget` is three of them if it sends more than a packet at a time, and
@@ -142,6 +143,8 @@ pub struct Bbr3 {
     found_lost: u64,
     idle_restart: bool,
     undo: Undo,
+    /// Is `undo` of the recovery under way?
+    saved: bool,
     /// Was the window in use in the round trip under way, and in the one before?
     window_used: [bool; 2],
     /// Has a round trip been measured?
@@ -195,6 +198,7 @@ impl Bbr3 {
                 inflight_shortterm: 0.0,
                 inflight_longterm: 0.0,
             },
+            saved: false,
             window_used: [false; 2],
             sampled: start.round_trip.is_some(),
             quantum: start.send_quantum.map(|_| Quantum::of(start)),
@@ -256,6 +260,7 @@ impl Bbr3 {
     /// `SaveStateUponLoss`
     fn save_state(&mut self) {
         self.save_window();
+        self.saved = true;
         self.undo = Undo {
             state: None,
             bw_shortterm: self.model.bw_shortterm,
@@ -348,6 +353,8 @@ impl CongestionControl for Bbr3 {
         self.recovering = feedback.recovery_begins || feedback.limited == Limited::Recovery;
         if self.recovering || self.timed_out {
             self.recover(self.model.delivered);
+        } else {
+            self.saved = false;
         }
         let in_flight = in_flight_after(feedback) as f64;
         let notice = Notice { feedback, in_flight, evidence };

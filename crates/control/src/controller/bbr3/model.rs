@@ -211,14 +211,12 @@ impl Model {
         self.max_bw = self.max_bw_filter.before;
     }
 
-    /// `NoteLoss`. Returns whether it is the first in its round trip.
-    pub(super) fn note_loss(&mut self, delivered: u64) -> bool {
-        let first = !self.lossy_round;
-        if first {
+    /// `NoteLoss`
+    pub(super) fn note_loss(&mut self, delivered: u64) {
+        if !self.lossy_round {
             self.loss_round_end = delivered;
         }
         self.lossy_round = true;
-        first
     }
 
     /// `ResetCongestionSignals`
