@@ -8,8 +8,8 @@ use support::{numbers, of, record, run};
 fn lossy(control: &str, p: f64) -> longfat_sim::summary::Summary {
     run(&format!(
         r#"
-        duration = "12 s"
-        warmup   = "4 s"
+        duration = "15 s"
+        warmup   = "5 s"
         [link.wire]
         rate   = "1 Gbit/s"
         delay  = "10 ms"
@@ -61,7 +61,7 @@ fn probe_rtt_takes_two_percent_of_the_time() {
         "#;
     let recording = record(text, true);
     let window = numbers(&recording, "flow_series", "window");
-    let time = numbers(&recording, "flow_series", "t");
+    let time = numbers(&recording, "flow_series", "time_s");
     let small: Vec<_> =
         time.iter().zip(&window).filter(|it| *it.1 <= 4.0).map(|it| *it.0).collect();
     let begins: Vec<_> = small

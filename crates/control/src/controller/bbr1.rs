@@ -55,7 +55,7 @@
 //! spite of losses; ProbeRTT in 2 % of the time.
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
 use crate::{
@@ -357,7 +357,7 @@ impl Bbr1 {
         if self.rounds.starts {
             self.bandwidth.advance();
         }
-        let rate = sample.per_second();
+        let rate = rate_of(sample);
         let limited = self.quiet.limits(sample);
         if !limited || rate >= self.bandwidth.value() {
             self.bandwidth.see(rate);
@@ -485,20 +485,20 @@ impl Bbr1 {
 
     /// Sections 4.2.3.4 to 4.2.3.6, with so much in flight after the acknowledgment.
     fn set_window(&mut self, feedback: &Feedback, in_flight: u64) {
-        let delivered = feedback.delivered() as f64;
+        let delivered = real(feedback.delivered());
         let target = self.inflight(self.cwnd_gain);
         if matches!(self.repair, Repair::Conserving { .. } | Repair::Recovering) {
-            self.window = (self.window - feedback.lost as f64).max(1.0);
+            self.window = (self.window - real(feedback.lost)).max(1.0);
         }
         if let Repair::Conserving { until } = self.repair {
-            self.window = self.window.max(in_flight as f64 + delivered);
+            self.window = self.window.max(real(in_flight) + delivered);
             if self.delivered >= until {
                 self.repair = Repair::Recovering;
             }
         } else {
             if self.filled_pipe {
                 self.window = (self.window + delivered).min(target);
-            } else if self.window < target || (self.delivered as f64) < self.initial_window {
+            } else if self.window < target || real(self.delivered) < self.initial_window {
                 self.window += delivered;
             }
             self.window = self.window.max(MIN_PIPE);
@@ -508,6 +508,25 @@ impl Bbr1 {
         }
         self.window = self.window.min(CEILING);
     }
+}
+
+/// A count as a number. Signed: processors convert that in one instruction.
+#[inline]
+pub(super) fn real(count: u64) -> f64 {
+    count.cast_signed() as f64
+}
+
+/// A time in seconds.
+#[inline]
+pub(super) fn seconds(span: Span) -> f64 {
+    const PER_PICOSECOND: f64 = 1.0 / PICOSECONDS_PER_SECOND as f64;
+    real(span.0) * PER_PICOSECOND
+}
+
+/// The rate of a sample, in segments per second.
+#[inline]
+pub(super) fn rate_of(sample: &RateSample) -> f64 {
+    real(sample.delivered) / seconds(sample.interval)
 }
 
 /// Segments in flight once the acknowledgment has been taken in.
@@ -536,7 +555,7 @@ impl CongestionControl for Bbr1 {
             self.repair = Repair::Conserving { until: self.delivered + in_flight };
         }
         if self.state == State::ProbeBw
-            && self.is_phase_over(now, feedback.in_flight as f64, feedback.lost > 0)
+            && self.is_phase_over(now, real(feedback.in_flight), feedback.lost > 0)
         {
             self.advance_cycle(now);
         }
@@ -545,7 +564,7 @@ impl CongestionControl for Bbr1 {
             self.pacing_gain = 1.0 / self.high_gain;
             self.cwnd_gain = self.high_gain;
         }
-        if self.state == State::Drain && in_flight as f64 <= self.inflight(1.0) {
+        if self.state == State::Drain && real(in_flight) <= self.inflight(1.0) {
             self.enter_probe_bw(now);
         }
         let expired = self.update_rtprop(now, feedback.rtt);

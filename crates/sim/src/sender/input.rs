@@ -104,7 +104,7 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
-        if self.extras.is_some() {
+        if self.extras.as_ref().is_some_and(|extras| extras.resizes()) {
             self.resize_after_ack(&feedback);
         }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {

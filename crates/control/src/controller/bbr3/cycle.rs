@@ -4,7 +4,7 @@ use longfat_units::{Span, Time};
 
 use super::model::{BETA, Evidence};
 use super::{Bbr3, Notice};
-use crate::controller::bbr1::PROBE_RTT;
+use crate::controller::bbr1::{PROBE_RTT, real};
 use crate::{Feedback, Lost, RateSample};
 
 /// `BBR.bw_probe_wait`: from 2 s on, up to this much more.
@@ -258,7 +258,7 @@ impl Bbr3 {
         let bdp = self.model.fills(self.model.bw, 1.0).unwrap_or(0.0);
         let rounds = bdp.min(self.window).min(RENO_ROUNDS);
         now > self.cycle.stamp.saturating_add(self.cycle.wait)
-            || self.cycle.rounds_since as f64 >= rounds
+            || real(self.cycle.rounds_since) >= rounds
     }
 
     fn is_time_to_cruise(&self, in_flight: f64) -> bool {
@@ -336,7 +336,7 @@ impl Bbr3 {
         if !self.uses_long_term() {
             return;
         }
-        self.cycle.up_acked += feedback.delivered() as f64;
+        self.cycle.up_acked += real(feedback.delivered());
         if self.cycle.up_acked >= self.cycle.acked_per_increase {
             let increments = (self.cycle.up_acked / self.cycle.acked_per_increase).floor();
             self.cycle.up_acked -= increments * self.cycle.acked_per_increase;

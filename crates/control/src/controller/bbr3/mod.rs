@@ -80,7 +80,7 @@ use longfat_units::{Segments, Span, Time};
 
 use self::cycle::{Cycle, State};
 use self::model::{Evidence, Model};
-use super::bbr1::{MIN_PIPE, Quantum, bounded_rate, first_rate, in_flight_after};
+use super::bbr1::{MIN_PIPE, Quantum, bounded_rate, first_rate, in_flight_after, real};
 use crate::bounds::{CEILING, first_window};
 use crate::{
     Cause, Chance, Congestion, CongestionControl, Controller, Feedback, Limited, Lost, Pacing,
@@ -243,7 +243,7 @@ impl Bbr3 {
         if self.model.rounds.starts {
             self.window_used = [false, self.window_used[0]];
         }
-        self.window_used[0] |= in_flight as f64 + 1.0 > self.window;
+        self.window_used[0] |= real(in_flight) + 1.0 > self.window;
     }
 
     /// `SaveCwnd`: the last window that neither a recovery nor `ProbeRTT` has made small.
@@ -295,14 +295,14 @@ impl Bbr3 {
 
     /// `SetCwnd`
     fn set_window(&mut self, delivered: u64) {
-        let acked = delivered as f64;
+        let acked = real(delivered);
         let state = self.cycle.state;
         let fills = self.model.fills(self.model.bw, state.cwnd_gain());
         let inflight = fills.unwrap_or(self.initial_window) + self.model.extra_acked.value();
         let most = self.quantized(inflight);
         if self.model.full_bw_reached {
             self.window = (self.window + acked).min(most);
-        } else if self.window < most || (self.model.delivered as f64) < self.initial_window {
+        } else if self.window < most || real(self.model.delivered) < self.initial_window {
             self.window += acked;
         }
         self.window = self.window.max(MIN_PIPE);
@@ -356,7 +356,7 @@ impl CongestionControl for Bbr3 {
         } else {
             self.saved = false;
         }
-        let in_flight = in_flight_after(feedback) as f64;
+        let in_flight = real(in_flight_after(feedback));
         let notice = Notice { feedback, in_flight, evidence };
         self.answer_losses();
         self.model.see_aggregation(feedback, self.window);

@@ -3,7 +3,7 @@
 use longfat_units::{Span, Time};
 
 use crate::bounds::CEILING;
-use crate::controller::bbr1::{Largest, Quiet, Rounds};
+use crate::controller::bbr1::{Largest, Quiet, Rounds, rate_of, real, seconds};
 use crate::{Feedback, Lost, RateSample};
 
 /// `BBR.LossThresh`: the share of a round trip's segments that may be lost when probing.
@@ -152,11 +152,11 @@ impl Model {
 
     /// `UpdateLatestDeliverySignals`, `UpdateRound` and `UpdateMaxBw`.
     pub(super) fn hear(&mut self, sample: &RateSample) {
-        self.rate = sample.per_second();
+        self.rate = rate_of(sample);
         self.limited = self.quiet.limits(sample);
         self.delivered = sample.delivered_total;
         self.bw_latest = self.bw_latest.max(self.rate);
-        self.inflight_latest = self.inflight_latest.max(sample.delivered as f64);
+        self.inflight_latest = self.inflight_latest.max(real(sample.delivered));
         self.loss_round_starts = sample.delivered_before >= self.loss_round_end;
         if self.loss_round_starts {
             self.loss_round_end = sample.delivered_total;
@@ -181,8 +181,8 @@ impl Model {
     /// What the sample says of how much was in flight, with marked segments counted as lost.
     pub(super) fn evidence(&self, sample: &RateSample) -> Evidence {
         Evidence {
-            in_flight: sample.in_flight as f64,
-            lost: (sample.lost + self.marked) as f64,
+            in_flight: real(sample.in_flight),
+            lost: real(sample.lost + self.marked),
             limited: self.limited,
         }
     }
@@ -190,8 +190,8 @@ impl Model {
     /// The same for a lost segment.
     pub(super) fn evidence_of(&self, lost: &Lost) -> Evidence {
         Evidence {
-            in_flight: lost.in_flight as f64,
-            lost: (lost.lost + self.marked) as f64,
+            in_flight: real(lost.in_flight),
+            lost: real(lost.lost + self.marked),
             limited: lost.application_limited,
         }
     }
@@ -200,7 +200,7 @@ impl Model {
     pub(super) fn finish(&mut self, sample: Option<&RateSample>) {
         if self.loss_round_starts {
             self.bw_latest = self.rate;
-            self.inflight_latest = sample.map_or(0.0, |sample| sample.delivered as f64);
+            self.inflight_latest = sample.map_or(0.0, |sample| real(sample.delivered));
         }
         self.bw = self.max_bw.min(self.bw_shortterm);
     }
@@ -280,14 +280,14 @@ impl Model {
 
     /// `UpdateACKAggregation`
     pub(super) fn see_aggregation(&mut self, feedback: &Feedback, window: f64) {
-        let elapsed = feedback.now.since(self.aggregation_start).seconds();
+        let elapsed = seconds(feedback.now.since(self.aggregation_start));
         let mut expected = self.bw * elapsed;
         if self.aggregated <= expected {
             self.aggregated = 0.0;
             self.aggregation_start = feedback.now;
             expected = 0.0;
         }
-        self.aggregated += feedback.delivered() as f64;
+        self.aggregated += real(feedback.delivered());
         self.extra_acked.see((self.aggregated - expected).min(window));
     }
 
