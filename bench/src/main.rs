@@ -4,12 +4,16 @@
 //! cargo run --release -p longfat-bench -- bench/scenarios/*.toml [--repeat N] [--set KEY=VALUE].. [--results]
 //! ```
 //!
+//! `--controllers` and `--queues` list the names of those there are.
+//!
 //! `--set` changes fields of every scenario, as `longfat run` does. Under `valgrind --tool=callgrind` two runs of
 //! different length give the instructions per packet; `bench/instructions` does that. `--results` prints the results
 //! instead, one line of JSON per scenario: an optimisation must not change a byte of it.
 
 use std::process::ExitCode;
 
+use longfat_control::CONTROLLERS;
+use longfat_queue::DISCIPLINES;
 use longfat_sim::summary::Work;
 use longfat_sim::{Scenario, Simulation};
 
@@ -45,6 +49,14 @@ fn run() -> Result<(), String> {
             }
             "--set" => overrides.push(value()?),
             "--results" => results = true,
+            "--controllers" => {
+                CONTROLLERS.iter().for_each(|it| println!("{}", it.name));
+                return Ok(());
+            }
+            "--queues" => {
+                DISCIPLINES.iter().for_each(|it| println!("{}", it.name));
+                return Ok(());
+            }
             _ => files.push(argument),
         }
     }

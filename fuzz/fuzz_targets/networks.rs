@@ -85,6 +85,13 @@ impl Choices<'_> {
                 "queue = \"pushout\"\n",
                 "queue = \"codel\"\n",
                 "queue = { kind = \"codel\", target = \"1 ps\", interval = \"1 ns\" }\n",
+                "queue = \"pie\"\n",
+                "queue = { kind = \"pie\", target = \"1 us\", interval = \"1 us\", burst = \"0 s\" }\n",
+                "queue = \"fq-codel\"\n",
+                "queue = { kind = \"fq-codel\", queues = 2, quantum = 64, target = \"1 ps\" }\n",
+                "queue = { kind = \"drr\", queues = 3, quantum = 64 }\n",
+                "queue = { kind = \"sfq\", queues = 3, perturb = \"1 us\" }\n",
+                "queue = { kind = \"cake\", queues = 8, quantum = 64 }\n",
             ]);
         }
         for flow in 0..1 + self.number(4) {

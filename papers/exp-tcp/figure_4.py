@@ -49,6 +49,7 @@ def points(scale: Scale) -> Iterator[Point]:
                 125e6 if quick else 500e6,
                 control,
                 flows=4 if quick else 16,
+                seeds=3 if quick else 10,
                 set=changes | ({"duration": "60 s"} if quick else {}),
                 web=web,
                 web_sizes=sizes,

@@ -252,7 +252,7 @@ def quantity(kind: Literal["time", "rate", "size"], text: str, /) -> int:
     """
 
 def controllers() -> list[dict[str, Any]]:
-    """Every controller: name, title, source and parameters."""
+    """Every controller: name, title, source, family and parameters; family by family."""
 
 def queues() -> list[dict[str, Any]]:
     """Every queue discipline: name, title, source and parameters."""

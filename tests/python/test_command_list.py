@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,16 @@ def test_a_default_has_its_unit_once(longfat: Command) -> None:
     shown = longfat("list", "controllers").stdout
     assert "c = 10 /s" in shown
     assert "/s /s" not in shown
+
+
+def test_controllers_are_listed_by_what_they_go_by(longfat: Command) -> None:
+    shown = longfat("list", "controllers").stdout
+    heads = ["by losses", "by the share of marks", "by what routers write", "without a window"]
+    places = [shown.index(head) for head in heads]
+    assert places == sorted(places)
+    assert places[0] < shown.index("reno ") < places[1] < shown.index("dctcp ") < places[2]
+    families = [entry["family"] for entry in package.controllers()]
+    assert len(set(families)) == len(list(groupby(families)))
 
 
 @pytest.mark.parametrize("kind", ["controllers", "queues", "profiles", "scenarios"])

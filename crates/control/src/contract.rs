@@ -148,19 +148,25 @@ impl Wants {
 
 /// What can be relied on beyond what holds for every controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each promise stands for itself")]
 pub struct Promises {
     /// One acknowledgment of n segments has the same effect as n acknowledgments of one at the same time.
     pub any_batching: bool,
-    /// The window falls only at congestion, and grows only by acknowledged segments that test it, by at most one
-    /// segment for each.
+    /// The window falls only at congestion, and grows only by acknowledged segments that test it.
     pub additive: bool,
+    /// No acknowledged segment adds more than one: nothing outgrows slow start.
+    pub doubles_at_most: bool,
+    /// After congestion it goes on as a flow would that had just come to this window, whatever went before.
+    pub forgetful: bool,
 }
 
 impl Promises {
     /// Nothing.
-    pub const NONE: Self = Self { any_batching: false, additive: false };
+    pub const NONE: Self =
+        Self { any_batching: false, additive: false, doubles_at_most: false, forgetful: false };
     /// What holds for every window law.
-    pub const LAW: Self = Self { any_batching: true, additive: true };
+    pub const LAW: Self =
+        Self { any_batching: true, additive: true, doubles_at_most: true, forgetful: true };
 }
 
 /// How fast a sender may send what its window allows.

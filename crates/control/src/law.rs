@@ -5,7 +5,7 @@ use std::fmt;
 use dyn_clone::DynClone;
 use longfat_units::{Segments, Span};
 
-use crate::{Cause, Pacing};
+use crate::{Cause, Pacing, Promises};
 
 /// What one acknowledged segment adds, and what one congestion event takes away.
 ///
@@ -20,7 +20,7 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
     fn give_up(&self, at: &Operating, cause: Cause) -> f64;
 
     /// Segments added per acknowledged segment in slow start.
-    fn slow_start(&self, _window: Segments) -> f64 {
+    fn slow_start(&self, _at: &Operating) -> f64 {
         1.0
     }
 
@@ -37,6 +37,12 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
     /// What the law cannot do without.
     fn needs(&self) -> Needs {
         Needs::NONE
+    }
+
+    /// What can be relied on. The shell keeps all of [`Promises::LAW`] but one: whether a segment adds more than one
+    /// is the law's own affair.
+    fn promises(&self) -> Promises {
+        Promises::LAW
     }
 }
 
@@ -99,6 +105,9 @@ pub struct Needs {
     pub priorities: bool,
     /// An access link of known rate.
     pub access: bool,
+    /// A queue of this kind on its path: one that fills in the headers of its data
+    /// ([`router_header`](crate::Wants::router_header)).
+    pub queue: Option<&'static str>,
 }
 
 impl Needs {
@@ -111,5 +120,6 @@ impl Needs {
         pacing: false,
         priorities: false,
         access: false,
+        queue: None,
     };
 }

@@ -3,12 +3,13 @@
 //! A controller is told what happened and is asked how much may be sent, and how fast. It has no clock, no randomness
 //! but what it is given at the start, no I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
 //!
-//! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event takes. The
-//! shell [`Windowed`] turns a law into a [`CongestionControl`]; laws with a memory of their own implement
-//! `CongestionControl` themselves. **Adding a controller is one file in `controller/` and its two lines in
-//! `controller/mod.rs`**: the command line, Python, the reference pages, the conformance tests, the fuzz target and
-//! the benchmarks all loop over [`CONTROLLERS`]. The conformance tests (`tests/conformance.rs`) then ask for the
-//! numbers that its source promises. A [`Controller`] from elsewhere is added to a catalogue at run time.
+//! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event takes. The shell
+//! [`Windowed`] turns a law into a [`CongestionControl`]. Rules that remember more than a law does are a [`WindowRule`]
+//! in the shell [`Remembered`], or implement `CongestionControl` themselves. **Adding a controller is one file in
+//! `controller/` and its two lines in `controller/mod.rs`**: the command line, Python, the reference pages, the
+//! conformance tests, the fuzz target and the benchmarks all loop over [`CONTROLLERS`]. The conformance tests
+//! (`tests/conformance.rs`) then ask for the numbers that its source promises. A [`Controller`] from elsewhere is added
+//! to a catalogue at run time.
 
 pub mod bounds;
 mod chance;
@@ -20,6 +21,7 @@ mod hystart;
 mod interpolated;
 mod law;
 mod registry;
+mod remembered;
 mod slow_start;
 mod windowed;
 
@@ -31,7 +33,8 @@ pub use event::{
 };
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
-pub use registry::{BuildLaw, BuildSending, Controller, SendQuantum, Start};
+pub use registry::{BuildLaw, BuildSending, Controller, Family, SendQuantum, Start};
+pub use remembered::{Remembered, WindowRule};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;
 

@@ -19,12 +19,59 @@ pub struct Controller {
     pub title: Text,
     /// Where it was published.
     pub source: Text,
+    /// What it goes by.
+    pub family: Family,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
     /// Says how one flow sends.
     pub build: BuildSending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
+}
+
+/// What a controller goes by: what makes it send more or less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Losses, and marks in their place.
+    Loss,
+    /// Losses say when to give way, round trips how much or how quickly to grow.
+    LossAndDelay,
+    /// Round trips: it gives way before anything is lost.
+    Delay,
+    /// A model of the path, from the rate of what arrives and the shortest round trip.
+    Model,
+    /// The share of segments that are marked.
+    Marks,
+    /// What routers write into its packets.
+    Routers,
+    /// Nothing: it has no window.
+    Unwindowed,
+}
+
+impl Family {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 7] = [
+        Self::Loss,
+        Self::LossAndDelay,
+        Self::Delay,
+        Self::Model,
+        Self::Marks,
+        Self::Routers,
+        Self::Unwindowed,
+    ];
+
+    /// What lists call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "losses",
+            Self::LossAndDelay => "losses and delay",
+            Self::Delay => "delay",
+            Self::Model => "a model of the path",
+            Self::Marks => "the share of marks",
+            Self::Routers => "what routers write",
+            Self::Unwindowed => "no window",
+        }
+    }
 }
 
 /// Says how one flow sends, with the parameters of a scenario.
@@ -43,6 +90,7 @@ impl Controller {
             name: name.into(),
             title: Cow::Borrowed(""),
             source: Cow::Borrowed(""),
+            family: Family::Loss,
             parameters: Vec::new(),
             build: Arc::new(build),
             law: None,
@@ -69,6 +117,12 @@ impl Controller {
     #[must_use]
     pub fn source(self, source: impl Into<Text>) -> Self {
         Self { source: source.into(), ..self }
+    }
+
+    /// Says what it goes by; losses if nothing is said.
+    #[must_use]
+    pub fn family(self, family: Family) -> Self {
+        Self { family, ..self }
     }
 
     /// Adds parameters, after those it already has.

@@ -70,9 +70,9 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
 
     /// Slow start, for this many acknowledged segments. Returns how many of them are left at its end.
     #[inline]
-    fn rise(&mut self, mut acked: u64) -> u64 {
+    fn rise(&mut self, now: Time, path: &Path, mut acked: u64) -> u64 {
         while acked > 0 && self.ramp.holds(self.window) {
-            let step = self.law.slow_start(Segments(self.window));
+            let step = self.law.slow_start(&self.operating(now, path, 0.0));
             self.window = self.ramp.rise(self.window, step);
             acked -= 1;
         }
@@ -93,7 +93,7 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
         }
         let mut left = feedback.acked;
         if feedback.limited.may_grow() && self.ramp.holds(self.window) {
-            left = self.rise(left);
+            left = self.rise(feedback.now, path, left);
         }
         self.grow(feedback, path, left);
     }
@@ -181,7 +181,7 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
     }
 
     fn promises(&self) -> Promises {
-        Promises::LAW
+        self.law.promises()
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

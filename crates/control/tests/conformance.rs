@@ -5,7 +5,7 @@ use longfat_control::{
     CONTROLLERS, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Path,
     Promises, RateSample, Sending, SlowStart, Start,
 };
-use longfat_units::{Segments, Span, Time};
+use longfat_units::{RouterHeader, Segments, Span, Time};
 use proptest::prelude::*;
 
 const RTT: Span = Span::from_millis(100);
@@ -37,8 +37,10 @@ fn promises(name: &str) -> [Promise; 4] {
     match name {
         // RFC 5681: one segment per round trip, half at a loss, never below two. Floyd's constant rate is the same at
         // 100 ms: 100 /s · (100 ms)² = 1. AntiECN that never hears of room is its base law. DCTCP and Prague differ at
-        // marks, and Prague on round trips below 25 ms.
-        "reno" | "constant-rate" | "sized-start" | "anti-ecn" | "dctcp" | "prague" => [
+        // marks, and Prague on round trips below 25 ms. H-TCP is Reno for a second, and at its first loss; Illinois
+        // and Westwood before they have measured a round trip.
+        "reno" | "constant-rate" | "sized-start" | "anti-ecn" | "dctcp" | "prague" | "h-tcp"
+        | "illinois" | "westwood" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 1.0, 500.0, 1.0),
             at(1e5, 1.0, 5e4, 1.0),
@@ -54,8 +56,9 @@ fn promises(name: &str) -> [Promise; 4] {
         ],
         // Pan et al.: HSTCP's increase times 10 /s · 100 ms = 1.
         "cw-hstcp" => promises("hstcp"),
-        // Kelly: 1 % per round trip, an eighth at a loss; Reno up to 16 segments.
-        "stcp" => [
+        // Kelly: 1 % per round trip, an eighth at a loss; Reno up to 16 segments. Baiocchi et al.: the same while the
+        // queue is short, Reno where that adds more.
+        "stcp" | "yeah" => [
             at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
             at(1e3, 10.0, 875.0, 8.75),
             at(1e5, 1000.0, 87_500.0, 875.0),
@@ -77,6 +80,53 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 1.0, 99_999.9, 1.0),
             at(1e7, 1.0, 9_999_999.999, 1.0),
         ],
+        "aimd" => [
+            at(2.0, 0.408, 2.0, 0.408), // 3/7 per round: 0.4286/2 + 0.4286/2.214
+            at(1e3, 0.4286, 750.0, 0.4286),
+            at(1e5, 0.4286, 75_000.0, 0.4286),
+            at(1e7, 0.4286, 7.5e6, 0.4286),
+        ],
+        // Xu et al.: one segment at first where no maximum is known; an eighth at a loss, then 32 per round trip, as a
+        // round of 875 acknowledgments adds 32/w to a growing w. At 10⁷ the first step of one segment ends 0.6 % early,
+        // by the rounding of 10⁷ + 10⁻⁷, and the second, of two, begins.
+        "bic" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 1.0, 875.0, 31.43),
+            at(1e5, 1.0, 87_500.0, 32.0),
+            at(1e7, 1.01, 8.75e6, 32.0),
+        ],
+        // The draft: a response of 0.255/p^0.8 from 1 + (α w^0.75 - 1) per round trip, α = 1/8, from 41 segments on;
+        // half at a loss.
+        "compound" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 22.2, 500.0, 13.2),
+            at(1e5, 702.9, 5e4, 418.0),
+            at(1e7, 22_228.0, 5e6, 13_217.0),
+        ],
+        // Caini and Firrincieli: ρ = 4 at 100 ms, so 16 segments per round trip and half at a loss; from two segments
+        // by 4, and by 16/6.
+        "hybla" => [
+            at(2.0, 6.6667, 2.0, 6.6667),
+            at(1e3, 15.9, 500.0, 15.8),
+            at(1e5, 16.0, 5e4, 16.0),
+            at(1e7, 16.0, 5e6, 16.0),
+        ],
+        // The draft: layer 5 from 1000 segments on, 22 from 88 550, 106 from 9 924 250; what 15 % less leaves is in
+        // layer 4, 21 and 100.
+        "ltcp" => [
+            at(2.0, TWO_OF_RENO, 2.0, TWO_OF_RENO),
+            at(1e3, 5.0, 850.0, 4.0),
+            at(1e5, 22.0, 85_000.0, 21.0),
+            at(1e7, 106.0, 8.5e6, 100.0),
+        ],
+        // Crowcroft and Oechslin, n = 2: two segments per round trip, a quarter at a loss. At two segments each adds
+        // one, and then 2/3.
+        "multcp" => [
+            at(2.0, 1.6667, 2.0, 1.6667),
+            at(1e3, 2.0, 750.0, 2.0),
+            at(1e5, 2.0, 75_000.0, 2.0),
+            at(1e7, 2.0, 7.5e6, 2.0),
+        ],
         // RFC 9438. Without a maximum W_est grows as Reno. After a loss W - 0.7 W = 0.4 K³ gives K = 9.0856,
         // 42.172 and 195.74 s, and the window chases 0.4 (t + 0.1 - K)³ + W for 0.1 s.
         "cubic" => [
@@ -95,16 +145,41 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 1e5, 1e5, 1e5),
             at(1e7, 1e7, 1e7, 1e7),
         ],
+        // Xia et al.: 6.25 % in 200 ms, which is also the round trip until one is measured; half at a loss.
+        "vcp" => [
+            at(2.0, 0.125, 2.0, 0.125),
+            at(1e3, 62.5, 500.0, 31.25),
+            at(1e5, 6250.0, 5e4, 3125.0),
+            at(1e7, 6.25e5, 5e6, 312_500.0),
+        ],
+        // Ramakrishnan and Jain: one segment, unless the acknowledgments are those of a larger window before.
+        "decbit" => [
+            at(2.0, 1.0, 2.0, 0.0),
+            at(1e3, 1.0, 500.0, 0.0),
+            at(1e5, 1.0, 5e4, 0.0),
+            at(1e7, 1.0, 5e6, 0.0),
+        ],
+        // Katabi et al.: what the routers say, here 0.01 segments for each acknowledged one; half at a loss.
+        "xcp" => [
+            at(2.0, 0.02, 2.0, 0.02),
+            at(1e3, 10.0, 500.0, 5.0),
+            at(1e5, 1000.0, 5e4, 500.0),
+            at(1e7, 1e5, 5e6, 5e4),
+        ],
         _ => panic!("`{name}` has no promises here: work them out from its source and add them"),
     }
 }
 
-/// Segments that a round from `window` adds in slow start: W, but for the floor of BBR, and for EXP-TCP, which adds
-/// 100/w per segment above 100.
+/// Segments that a round from `window` adds in slow start: W, but for BBR, whose floor is four; EXP-TCP, which adds
+/// 100/w per segment above 100; Hybla, 2⁴ - 1 per segment at 100 ms up to 4·44 segments; and MulTCP, two per segment up to 3^(ln 2/ln 1.5) = 6.5. What
+/// has no slow start adds what it always does.
 fn promised_in_slow_start(name: &str, window: f64) -> f64 {
     match (name, window) {
-        ("bbr1" | "bbr3", 2.0) => 3.0, // the floor of four, and one more
-        ("exp", 1000.0) => 95.445,     // √(1000² + 2·100·1000) - 1000
+        ("bbr1" | "bbr3", 2.0) => 3.0, // the floor, and one more
+        ("hybla", 2.0) => 30.0,
+        ("multcp", 2.0) => 4.0,
+        ("exp", 1000.0) => 95.445, // √(1000² + 2·100·1000) - 1000
+        ("decbit" | "vcp" | "xcp", window) => promises(name)[usize::from(window > 2.0)].grown,
         _ => window,
     }
 }
@@ -146,7 +221,9 @@ fn round(control: &mut dyn CongestionControl, from: Time) -> f64 {
             in_flight: segments,
             ..RateSample::of(segments, RTT)
         });
-        control.on_feedback(&Feedback { rate, ..ack(from + after, acked) }, &PATH);
+        let header = RouterHeader { feedback: 0.01 * acked as f64, ..RouterHeader::default() };
+        let router = control.wants().router_header.then_some(header);
+        control.on_feedback(&Feedback { rate, router, ..ack(from + after, acked) }, &PATH);
     }
     control.window().0 - before
 }
@@ -169,13 +246,15 @@ fn additive() -> impl Iterator<Item = &'static Controller> {
 fn laws_promise_what_laws_promise() {
     for controller in windowed().filter(|entry| entry.law.is_some()) {
         let promises = build(controller, &Start::default()).promises();
-        assert_eq!(promises, Promises::LAW, "{}", controller.name);
+        let fastest = Promises { doubles_at_most: promises.doubles_at_most, ..Promises::LAW };
+        assert_eq!(promises, fastest, "{}", controller.name);
     }
 }
 
 #[track_caller]
 fn assert_within_1_percent(measured: f64, promised: f64, what: &str) {
-    assert!((measured / promised - 1.0).abs() < 0.01, "{what}: {measured}, promised {promised}");
+    let close = (measured - promised).abs() <= 0.01 * promised;
+    assert!(close, "{what}: {measured}, promised {promised}");
 }
 
 #[test]
@@ -242,7 +321,8 @@ fn one_acknowledgment_of_n_equals_n_of_one() {
 
 #[test]
 fn ten_lossless_days_change_nothing_but_the_window() {
-    for controller in additive() {
+    let forgetful = |entry: &&Controller| build(entry, &Start::default()).promises().forgetful;
+    for controller in additive().filter(forgetful) {
         let name = &*controller.name;
         for window in [10.0, 1e5] {
             let mut old = avoiding(controller, window);

@@ -7,6 +7,8 @@
 //!                  → synchronised  the phase plane: all flows of one link lose together
 //!                  → equilibrium   where it settles, without integrating
 //!                  → stability     whether it does, and how much later the feedback could come
+//!
+//!     ExplicitLink → solve, rest, stability     XCP and VCP, whose routers say how rates change
 //! ```
 //!
 //! Any [`WindowLaw`](longfat_control::WindowLaw) of the registry, the same object that the packet shell drives, on any
@@ -17,6 +19,7 @@ mod chance;
 mod demand;
 mod dormand_prince;
 mod equilibrium;
+mod explicit;
 mod history;
 mod linear;
 mod memory;
@@ -31,13 +34,14 @@ mod synchronised;
 mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
+pub use explicit::{ExplicitFlow, ExplicitLink, ExplicitPath, Scheme};
 pub use memory::{Memory, memory};
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
-pub use stability::{Stability, stability, stability_while};
+pub use stability::{Stability, can_be_judged, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
 

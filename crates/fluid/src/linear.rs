@@ -175,13 +175,8 @@ pub(crate) fn linear_link(
     }
 }
 
-pub(crate) fn linear_flow(
-    plan: &NetworkPlan<'_>,
-    flow: &FlowPlan<'_>,
-    state: &FlowRest,
-    rest: &Equilibrium,
-    index: &[Option<usize>],
-) -> LinearFlow {
+/// What a packet of a flow meets at rest.
+fn chances(plan: &NetworkPlan<'_>, flow: &FlowPlan<'_>, rest: &Equilibrium) -> Chances {
     let mut chances = Chances { marks: 0.0, losses: flow.loss };
     for &(link, _) in &flow.hops {
         let price = rest.links[link].price;
@@ -191,6 +186,32 @@ pub(crate) fn linear_flow(
             chances.losses += price;
         }
     }
+    chances
+}
+
+/// Does what a flow adds at rest depend on how long ago its last event was?
+pub(crate) fn heeds_age(
+    plan: &NetworkPlan<'_>,
+    flow: &FlowPlan<'_>,
+    state: &FlowRest,
+    rest: &Equilibrium,
+) -> bool {
+    let point = flow.balanced(state.window, state.round_trip, chances(plan, flow, rest));
+    let gain = |age: f64| {
+        let since_event = point.since_event.map(|since| since * age);
+        flow.gain(&flow.operating(&OperatingPoint { since_event, ..point }))
+    };
+    gain(0.99) != gain(1.01)
+}
+
+pub(crate) fn linear_flow(
+    plan: &NetworkPlan<'_>,
+    flow: &FlowPlan<'_>,
+    state: &FlowRest,
+    rest: &Equilibrium,
+    index: &[Option<usize>],
+) -> LinearFlow {
+    let chances = chances(plan, flow, rest);
     let rate = state.window / state.round_trip;
     let point = flow.balanced(state.window, state.round_trip, chances);
     // Windows at a bound do not respond.

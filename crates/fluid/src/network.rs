@@ -236,6 +236,15 @@ pub enum FluidError {
         /// The flow.
         flow: String,
     },
+    /// Stability of a law that the linear equations do not cover.
+    #[error(
+        "what flow `{flow}` adds depends on how long ago its last loss was, which the linear equations leave out: they \
+         cannot say whether it is stable. Solve the equations in time instead, or ask for the equilibrium alone"
+    )]
+    AgeOfLosses {
+        /// The flow.
+        flow: String,
+    },
     /// Windows that nothing holds.
     #[error(
         "nothing holds the window of flow `{flow}`: {why}. Give a link of its path a loss probability or another \

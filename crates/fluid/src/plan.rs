@@ -181,9 +181,7 @@ impl FlowPlan<'_> {
     pub(crate) fn gain(&self, at: &Operating) -> f64 {
         match at.phase {
             Phase::CongestionAvoidance => self.law().gain(at),
-            Phase::SlowStart => {
-                self.flow.slow_start.step(at.window.0, self.law().slow_start(at.window))
-            }
+            Phase::SlowStart => self.flow.slow_start.step(at.window.0, self.law().slow_start(at)),
         }
     }
 

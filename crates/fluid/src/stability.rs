@@ -28,8 +28,8 @@ use nalgebra::DMatrix;
 
 use crate::GoOn;
 use crate::equilibrium::Equilibrium;
-use crate::linear::{LinearFlow, LinearLink, Number, linear_flow, linear_link};
-use crate::network::FluidNetwork;
+use crate::linear::{LinearFlow, LinearLink, Number, heeds_age, linear_flow, linear_link};
+use crate::network::{FluidError, FluidNetwork};
 use crate::plan::NetworkPlan;
 
 /// What the linear equations say.
@@ -43,7 +43,23 @@ pub struct Stability {
     pub margin: Option<f64>,
 }
 
-/// Is a network stable where it settles, with delays times `delay` (0: none)?
+/// Can the linear equations judge a network where it settles? They leave out how the mean time since the last event
+/// moves with the rate and the prices.
+///
+/// # Errors
+/// [`FluidError::AgeOfLosses`] if what a flow adds depends on that time.
+pub fn can_be_judged(network: &FluidNetwork, rest: &Equilibrium) -> Result<(), FluidError> {
+    let plan = NetworkPlan::new(network);
+    for (flow, state) in plan.flows.iter().zip(&rest.flows) {
+        if state.window > 0.0 && heeds_age(&plan, flow, state, rest) {
+            return Err(FluidError::AgeOfLosses { flow: flow.flow.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Is a network stable where it settles, with delays times `delay` (0: none)? Only where it
+/// [can be judged](can_be_judged).
 pub fn stability(network: &FluidNetwork, rest: &Equilibrium, delay: f64) -> Stability {
     stability_while(network, rest, delay, &mut || true).expect("nobody stops it")
 }

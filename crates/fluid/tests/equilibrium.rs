@@ -194,3 +194,26 @@ fn what_has_no_equilibrium_is_refused_with_the_reason() {
     gone.flows[0].stop = Some(Span::from_seconds(5));
     assert_eq!(equilibrium(&gone), Err(FluidError::NoFlows));
 }
+
+/// Where every loss counts, one MulTCP flow of n = 4 is four Reno flows: w = √(n/(p/(2n))) = n √(2/p).
+#[test]
+fn multcp_is_as_many_flows_as_it_says() {
+    let mut flows = vec![flow(law("multcp", &[("n", 4.0)]), Span::from_millis(100))];
+    flows.extend((0..4).map(|_| flow(law("reno", &[]), Span::from_millis(100))));
+    let rest = equilibrium(&single(link(10_000.0, Price::Overflow), flows, 100.0));
+    let windows: Vec<f64> = rest.expect("it settles").flows.iter().map(|it| it.window).collect();
+    assert_near(windows[0] / windows[1], 4.0, 1e-6, "the ratio of windows");
+    assert_near(windows[0], windows[1..].iter().sum(), 1e-6, "half of the link");
+}
+
+/// Caini and Firrincieli: windows in proportion to the round trip, so equal rates; for Reno equal windows.
+#[test]
+fn hybla_gives_every_round_trip_the_same_rate() {
+    for (name, ratio) in [("hybla", 4.0), ("reno", 1.0)] {
+        let flows = [50, 200].map(|millis| flow(law(name, &[]), Span::from_millis(millis)));
+        let rest = equilibrium(&single(link(10_000.0, Price::Overflow), flows.into(), 100.0));
+        let rest = rest.expect("it settles");
+        let measured = rest.flows[1].window / rest.flows[0].window;
+        assert_near(measured, ratio, 1e-3, &format!("{name}: 200 ms to 50 ms"));
+    }
+}

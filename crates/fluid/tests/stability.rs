@@ -4,8 +4,8 @@ mod support;
 
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
-    Equilibrium, FlowRest, FluidNetwork, LinkRest, Price, RedPrice, Stability, equilibrium,
-    equilibrium_while, stability, stability_while,
+    Equilibrium, FlowRest, FluidError, FluidNetwork, LinkRest, Price, RedPrice, Stability,
+    can_be_judged, equilibrium, equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span};
 use support::{AVQ, assert_near, flow, law, link, mean_field, single};
@@ -236,4 +236,20 @@ fn a_search_stops_when_it_is_told_to() {
     }
     let all = stability_while(&network, &rest, 1.0, &mut || true);
     assert_eq!(all, Some(stability(&network, &rest, 1.0)));
+}
+
+/// H-TCP with losses rarer than one in a second grows by how long ago the last was, which the linear equations leave
+/// out; with more frequent ones it is Reno.
+#[test]
+fn a_law_that_heeds_the_age_of_losses_is_not_judged() {
+    let network = |capacity: f64| {
+        let flows = vec![flow(law("h-tcp", &[]), Span::from_millis(100))];
+        single(link(capacity, Price::Overflow), flows, 800.0)
+    };
+    let can = |network: &FluidNetwork| {
+        let rest = equilibrium(network).unwrap_or_else(|error| panic!("{error}"));
+        can_be_judged(network, &rest)
+    };
+    assert_eq!(can(&network(50.0)), Ok(()));
+    assert_eq!(can(&network(1e5)), Err(FluidError::AgeOfLosses { flow: "flow".into() }));
 }

@@ -57,6 +57,13 @@ fn exponential_windows_converge() {
     assert_near(large / small, 1.0, 0.02, "the ratio");
 }
 
+/// Leith: H-TCP gives up a share and adds by the clock, the same for all flows: they converge.
+#[test]
+fn windows_of_h_tcp_converge() {
+    let [large, small] = last(&unequal("h-tcp", 400.0));
+    assert_near(large / small, 1.0, 0.02, "the ratio");
+}
+
 /// The fiber controller gives up about 1/(α w) *segments*: the smaller window loses more. Together they drift apart.
 #[test]
 fn fiber_windows_drift_apart() {

@@ -8,9 +8,19 @@ use longfat_scenario::PROFILES;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
 
-/// A controller or a queue discipline.
+/// A controller.
 #[derive(Debug, IntoPyObject)]
-pub(crate) struct EntryInfo {
+pub(crate) struct ControllerInfo {
+    name: String,
+    title: String,
+    source: String,
+    family: &'static str,
+    parameters: Vec<ParameterInfo>,
+}
+
+/// A queue discipline.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct DisciplineInfo {
     name: String,
     title: String,
     source: String,
@@ -38,21 +48,34 @@ pub(crate) enum DefaultValue {
     Text(String),
 }
 
-/// Every controller: name, title, source and parameters.
+/// Every controller: name, title, source, family and parameters; family by family.
 #[pyfunction]
-pub(crate) fn controllers() -> Vec<EntryInfo> {
-    let entries = CONTROLLERS.iter();
+pub(crate) fn controllers() -> Vec<ControllerInfo> {
+    let mut entries: Vec<_> = CONTROLLERS.iter().collect();
+    entries.sort_by_key(|entry| entry.family);
     entries
-        .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
+        .into_iter()
+        .map(|entry| ControllerInfo {
+            name: entry.name.clone().into_owned(),
+            title: entry.title.clone().into_owned(),
+            source: entry.source.clone().into_owned(),
+            family: entry.family.name(),
+            parameters: entry.parameters.iter().map(setting).collect(),
+        })
         .collect()
 }
 
 /// Every queue discipline: name, title, source and parameters.
 #[pyfunction]
-pub(crate) fn queues() -> Vec<EntryInfo> {
+pub(crate) fn queues() -> Vec<DisciplineInfo> {
     let entries = DISCIPLINES.iter();
     entries
-        .map(|entry| self::entry(&entry.name, &entry.title, &entry.source, &entry.parameters))
+        .map(|entry| DisciplineInfo {
+            name: entry.name.clone().into_owned(),
+            title: entry.title.clone().into_owned(),
+            source: entry.source.clone().into_owned(),
+            parameters: entry.parameters.iter().map(setting).collect(),
+        })
         .collect()
 }
 
@@ -95,11 +118,6 @@ fn value(given: &Given) -> Option<DefaultValue> {
         Given::Entry(entry) => Some(DefaultValue::Text(entry.name().into())),
         Given::Nothing => None,
     }
-}
-
-fn entry(name: &str, title: &str, source: &str, parameters: &[Parameter]) -> EntryInfo {
-    let parameters = parameters.iter().map(setting).collect();
-    EntryInfo { name: name.into(), title: title.into(), source: source.into(), parameters }
 }
 
 fn setting(parameter: &Parameter) -> ParameterInfo {

@@ -30,6 +30,13 @@ impl Line {
         self.items.push_back(item);
     }
 
+    /// Takes the packet that came last.
+    pub fn pop_last(&mut self) -> Option<Item> {
+        let item = self.items.pop_back()?;
+        self.backlog.leave(item.bytes);
+        Some(item)
+    }
+
     /// Takes the packet that has waited longest.
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.items.pop_front()?;
@@ -73,14 +80,24 @@ impl PacketQueue for Fifo {
             }
             None => fits,
         };
-        if keeps {
-            self.line.push(item);
-        } else {
-            host.drop(item);
+        if !keeps {
+            return host.drop(item);
         }
+        if let Some(policy) = self.policy.as_mut().filter(|policy| policy.reads_headers())
+            && let Some(header) = host.header(&item)
+        {
+            policy.on_header(item.bytes, header);
+        }
+        self.line.push(item);
     }
 
     fn dequeue(&mut self, now: Time, _: &mut dyn Host) -> Option<Item> {
+        // Without a packet in service, none has left: one has just arrived.
+        if self.idle_since.is_none()
+            && let Some(policy) = self.policy.as_mut().filter(|policy| policy.watches_departures())
+        {
+            policy.on_departure(now, self.line.backlog().packets);
+        }
         let item = self.line.pop();
         self.idle_since = if item.is_some() { None } else { self.idle_since.or(Some(now)) };
         item

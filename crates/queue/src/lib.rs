@@ -12,6 +12,7 @@
 mod anti_ecn;
 pub mod discipline;
 mod fifo;
+mod flow_queue;
 mod packet_queue;
 mod policy;
 mod registry;

@@ -31,6 +31,11 @@ pub trait PacketQueue: fmt::Debug + Send {
         false
     }
 
+    /// May packets of one flow pass one another here, if their ECN fields are alike?
+    fn reorders(&self) -> bool {
+        false
+    }
+
     /// Names the variables worth plotting.
     fn observe(&self, _probe: &mut dyn Probe) {}
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Ecn, Probe, Span, Time};
+use longfat_units::{Bytes, Ecn, Probe, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 /// Decides the fate of each packet that arrives; never stores one.
@@ -12,6 +12,23 @@ pub trait Policy: fmt::Debug + Send {
 
     /// A packet found the queue full. It is dropped whatever the policy says; some policies keep count of that.
     fn on_overflow(&mut self, _arrival: &Arrival) {}
+
+    /// Does it read the headers of flows that routers assist?
+    fn reads_headers(&self) -> bool {
+        false
+    }
+
+    /// The packet of the last `on_arrival`, which is let in, has such a header. Only with [`Self::reads_headers`].
+    fn on_header(&mut self, _bytes: Bytes, _header: &mut RouterHeader) {}
+
+    /// Does it watch packets leave?
+    fn watches_departures(&self) -> bool {
+        false
+    }
+
+    /// A packet has left the link, and so many remain, with the one that now begins to be sent. Only with
+    /// [`Self::watches_departures`]. The call may come late, but always before the next arrival.
+    fn on_departure(&mut self, _now: Time, _remaining: u64) {}
 
     /// How often the policy looks at the queue by the clock, if at all: at every whole multiple of this.
     fn period(&self) -> Option<Span> {

@@ -220,6 +220,39 @@ proptest! {
         }
     }
 
+    /// Those that do not say that packets may pass one another keep each flow in order.
+    #[test]
+    fn flows_stay_in_order(
+        steps in prop::collection::vec(step(), 1..400),
+        seed: u64,
+    ) {
+        for discipline in DISCIPLINES.iter() {
+            let Some(settings) = defaults(discipline, "packets") else { continue };
+            let site = site("packets");
+            let built = (discipline.build)(&settings, &site);
+            let mut port = FreeLink::new(built.into_queue(site.capacity), site.capacity, seed);
+            if port.queue().reorders() {
+                continue;
+            }
+            let mut now = Time::ZERO;
+            for step in &steps {
+                now = Time(now.0 + step.gap);
+                for _ in 0..step.leave.min(100) {
+                    port.depart(now);
+                }
+                port.arrive(now, Bytes(step.bytes), Ecn::NotEct);
+            }
+            while port.is_busy() {
+                port.depart(now);
+            }
+            let mut last = [None; 7];
+            for item in &port.books().sent {
+                let before = last[item.flow as usize].replace(item.id);
+                prop_assert!(before < Some(item.id), "{}: {:?}", discipline.name, item);
+            }
+        }
+    }
+
     #[test]
     fn an_uncongested_queue_is_left_alone(
         gaps in prop::collection::vec(0_u64..10_000_000_000, 1..200),

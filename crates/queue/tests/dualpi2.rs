@@ -102,6 +102,40 @@ fn what_cannot_be_marked_is_dropped() {
     assert_eq!((port.books().dropped.len(), port.books().marked.len()), (11, 0));
 }
 
+/// The ramp can be a step: what has waited 1 ms is marked, what has not is not, whatever else is marked by the ramp.
+#[test]
+fn the_ramp_can_be_a_step() {
+    let at = Value::Span(Span::from_millis(1));
+    let mut port = port(&[("ramp_from", at.clone()), ("ramp_to", at)]);
+    arrive(&mut port, 0, Ecn::Ect1, 10);
+    (7..=15).for_each(|at| port.depart(us(100 * at)));
+    // The sum of ones exceeds one from the second on; the last one has nothing behind it.
+    assert_eq!(sent(&port).len(), 10);
+    assert_eq!(port.books().marked, [5, 6, 7, 8]);
+}
+
+/// `p_Cmax` = 1/k² = 1/4, which is p' = 1/2. A standing queue has p' = 0.48256 from 128 ms on, and marks: 0.2329 of the
+/// one queue, and all of the other, whose packets have waited for longer than the ramp. From 144 ms on p' is 0.5544: both queues drop 0.30736 of their packets, and the
+/// others of L are all marked.
+#[test]
+fn a_quarter_of_classic_marks_is_overload() {
+    for (at, ecn, marked, dropped) in [
+        (128, Ecn::Ect0, 232.9, 0.0),
+        (128, Ecn::Ect1, 999.0, 0.0),
+        (144, Ecn::Ect0, 0.0, 443.8),
+        (144, Ecn::Ect1, 999.0, 443.8),
+    ] {
+        let mut port = port(&[]);
+        arrive(&mut port, 0, ecn, 5000);
+        let before = sent(&port).len();
+        (1000 * at..1000 * (at + 1)).for_each(|at| port.depart(us(at)));
+        assert_eq!(sent(&port).len() - before, 1000);
+        let found = (port.books().marked.len() as f64, port.books().dropped.len() as f64);
+        let near = (found.0 - marked).abs() <= 2.0 && (found.1 - dropped).abs() <= 2.0;
+        assert!(near, "{ecn:?} at {at} ms: {found:?}, not {marked} and {dropped}");
+    }
+}
+
 /// After seconds of waiting p' is 1: both queues drop everything, whatever it can carry, until the last packet is gone.
 #[test]
 fn in_overload_marks_become_drops() {

@@ -352,7 +352,8 @@ pub enum WindowValidation {
     /// RFC 2861, as in Linux: halved for each time-out without sending, and where only a part of it was used reduced to
     /// the middle between the two.
     Rfc2861,
-    /// RFC 7661: kept for five minutes, but not grown, and reduced to what was used when there is congestion.
+    /// RFC 7661: kept for five minutes, then halved if less than half of it was used; a reaction to congestion starts from
+    /// what was used.
     Rfc7661,
 }
 

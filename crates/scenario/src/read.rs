@@ -237,7 +237,7 @@ fn scenario(
         return None;
     }
     let nodes = flow_nodes.into_iter().chain(traffic_nodes).flatten();
-    refuse_missing_priorities(&scenario, nodes, problems);
+    refuse_missing_queues(&scenario, nodes, problems);
     Some(scenario)
 }
 
@@ -329,9 +329,9 @@ fn links<'a>(fields: &Fields<'a>, problems: &mut Problems) -> Option<&'a TomlTab
     }
 }
 
-/// Where a controller needs priorities, every queue along its path must take them into account. `nodes` are the groups,
-/// long flows first.
-fn refuse_missing_priorities<'a>(
+/// Where a controller needs priorities, every queue along its path must take them into account; where it needs a queue
+/// of a certain kind, one of them must be that. `nodes` are the groups, long flows first.
+fn refuse_missing_queues<'a>(
     scenario: &Scenario,
     nodes: impl Iterator<Item = &'a Node>,
     problems: &mut Problems,
@@ -347,7 +347,24 @@ fn refuse_missing_priorities<'a>(
         every.extend(listed.map(|kind| ((&kind.control, &kind.path), node)));
     }
     for ((control, path), node) in every {
-        if !control.entry.needs(&control.settings).priorities {
+        let needs = control.entry.needs(&control.settings);
+        if !needs.priorities && needs.queue.is_none() {
+            continue;
+        }
+        let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
+        let is_there = |kind: &str| {
+            path.iter()
+                .any(|hop| scenario.links[hop.link].direction(hop.reverse).queue.kind() == kind)
+        };
+        if let Some(kind) = needs.queue.filter(|kind| !is_there(kind)) {
+            let reason = format!(
+                "`{}` needs routers that take part, but no link of its path has the queue \"{kind}\"",
+                control.kind()
+            );
+            let help = format!("give the slowest link `queue = \"{kind}\"`");
+            problems.add(Problem::new(place, reason).help(help));
+        }
+        if !needs.priorities {
             continue;
         }
         let heeds = |hop: &Hop| {
@@ -355,7 +372,6 @@ fn refuse_missing_priorities<'a>(
             heeds_priorities(direction, packets[hop.link])
         };
         let Some(hop) = path.iter().find(|hop| !heeds(hop)) else { continue };
-        let place = node.table().and_then(|table| table.node("control")).unwrap_or(node).place;
         let reason = format!(
             "`{}` needs queues that respect priorities, but the queue of link `{}` does not",
             control.kind(),

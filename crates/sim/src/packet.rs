@@ -157,6 +157,13 @@ impl Packet {
             && !older.flags.has(Flags::ECHO.with(Flags::CARGO))
     }
 
+    /// A copy for a call that is seldom made: the call takes the copy's address, and the original stays in registers.
+    #[expect(clippy::inline_always, reason = "a call would take the address of the original")]
+    #[inline(always)]
+    pub(crate) const fn apart(&self) -> Self {
+        *self
+    }
+
     pub(crate) fn size(&self) -> Bytes {
         Bytes(u64::from(self.bytes))
     }

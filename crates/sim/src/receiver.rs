@@ -243,10 +243,10 @@ impl Receiver {
             self.expected += 1;
             self.received.count(at);
         } else if self.numbered.is_some() {
-            return self.on_numbered(data, at, hold);
+            return self.on_numbered(&data.apart(), at, hold);
         } else if self.reassemble(data.number, at) && self.reports == Reports::Twice {
             let (sent, flags) = if let Some(delay) = self.delay {
-                self.hold_back(delay, data, at, false, hold)?
+                self.hold_back(delay, &data.apart(), at, false, hold)?
             } else {
                 (data.sent, data.flags)
             };
@@ -261,7 +261,7 @@ impl Receiver {
             self.size_window(at);
         }
         let (sent, flags) = if let Some(delay) = self.delay {
-            self.hold_back(delay, data, at, unbroken && !urgent, hold)?
+            self.hold_back(delay, &data.apart(), at, unbroken && !urgent, hold)?
         } else {
             (data.sent, data.flags)
         };

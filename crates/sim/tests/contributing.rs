@@ -1,102 +1,10 @@
 //! The examples of CONTRIBUTING.md, word for word: they compile, and they do what they claim.
 //!
-//! Here they are modules of a crate that offers what `crate::` offers where they belong.
+//! AIMD and CoDel are files of the project. Step marking is a module here, in a crate that offers what `crate::` offers
+//! where it belongs.
 
-// What a controller finds in `longfat-control`, and a discipline in `longfat-queue`.
-use longfat_control::{Cause, Controller, Operating, Phase, WindowLaw};
+// What a discipline finds in `longfat-queue`.
 use longfat_queue::{Arrival, Built, Capacity, Discipline, Policy, Verdict};
-
-pub mod aimd {
-    //! AIMD(a, b): additive increase, multiplicative decrease, with any two constants.
-    //!
-    //! S. Floyd, M. Handley, J. Padhye, "A Comparison of Equation-Based and AIMD Congestion Control", 2000.
-    //!
-    //! Reno's law with its two numbers set free:
-    //!
-    //! ```text
-    //!     each acknowledged segment    w ← w + a/w      so a segments per round trip
-    //!     each congestion event        w ← w - b·w
-    //! ```
-    //!
-    //! A small b makes a smooth window. To take no more than Reno, a must then be small too: with losses evenly
-    //! spaced the mean window is √(a(2 - b)/(2b))/√p, which is Reno's √(3/2)/√p when a = 3b/(2 - b) (held by
-    //! `it_takes_as_much_as_reno`). The defaults obey that rule, to two digits.
-    //!
-    //! Domain: windows of two segments and more. Needs nothing beyond acknowledgments. Deviations: none.
-
-    use longfat_units::parameter::{Parameter, Settings};
-
-    use crate::{Cause, Controller, Operating, WindowLaw};
-
-    /// AIMD's entry in the catalogue.
-    pub fn controller() -> Controller {
-        Controller::of_law("aimd", Aimd::new)
-            .title("a segments per round trip, the share b of the window per loss")
-            .source("Floyd, Handley & Padhye 2000")
-            .parameters([
-                Parameter::number("a", 0.43, 0.0, 1.0, "segments added per round trip"),
-                Parameter::number("b", 0.25, 0.0, 1.0, "share of the window given up per loss"),
-            ])
-    }
-
-    /// The law of AIMD.
-    #[derive(Clone, Copy, Debug)]
-    pub struct Aimd {
-        a: f64,
-        b: f64,
-    }
-
-    impl Aimd {
-        fn new(settings: &Settings) -> Self {
-            Self { a: settings.number("a"), b: settings.number("b") }
-        }
-    }
-
-    impl WindowLaw for Aimd {
-        fn gain(&self, at: &Operating) -> f64 {
-            self.a / at.window.0
-        }
-
-        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
-            self.b
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use longfat_units::{Segments, Span};
-
-        use super::*;
-        use crate::Phase;
-
-        #[test]
-        fn it_takes_as_much_as_reno() {
-            let law = Aimd { a: 0.43, b: 0.25 };
-            let rtt = Span::from_millis(100);
-            let mut at = Operating {
-                window: Segments(100.0),
-                epoch_window: None,
-                rtt,
-                base_rtt: rtt,
-                since_event: None,
-                phase: Phase::CongestionAvoidance,
-                spare: 0.0,
-            };
-            // Every ten-thousandth segment is lost: RFC 9438, section 4.3, has 122.5 segments for Reno.
-            let (segments, spacing) = (2_000_000, 10_000);
-            let mut round_trips = 0.0;
-            for segment in 1..=segments {
-                round_trips += 1.0 / at.window.0;
-                at.window.0 += law.gain(&at);
-                if segment % spacing == 0 {
-                    at.window.0 *= 1.0 - law.give_up(&at, Cause::Loss);
-                }
-            }
-            let mean = f64::from(segments) / round_trips;
-            assert!((mean / 122.5 - 1.0).abs() < 0.01, "mean window {mean}");
-        }
-    }
-}
 
 pub mod step {
     //! Step marking: mark every packet that finds more than a threshold ahead of it.
@@ -160,13 +68,25 @@ fn block(opening: &str) -> String {
 
 #[test]
 fn the_guide_shows_what_is_tested_here() {
-    for (name, opening) in [("aimd", "//! AIMD(a, b)"), ("step", "//! Step marking")] {
-        assert_eq!(
-            block(opening),
-            module(name),
-            "CONTRIBUTING.md and crates/sim/tests/contributing.rs differ: make them the same again"
-        );
-    }
+    assert_eq!(
+        block("//! Step marking"),
+        module("step"),
+        "CONTRIBUTING.md and crates/sim/tests/contributing.rs differ: make them the same again"
+    );
+}
+
+#[test]
+fn the_guide_shows_aimd_as_it_is() {
+    assert_eq!(
+        block("//! AIMD(a, b)"),
+        include_str!("../../control/src/controller/aimd.rs"),
+        "CONTRIBUTING.md and crates/control/src/controller/aimd.rs differ: make them the same again"
+    );
+    let row = block("// crates/control/tests/conformance.rs");
+    let (_, row) = row.split_once('\n').expect("the row is below its place");
+    let row: String = row.lines().flat_map(|line| ["        ", line, "\n"]).collect();
+    let rows = include_str!("../../control/tests/conformance.rs");
+    assert!(rows.contains(&row), "CONTRIBUTING.md shows another row than conformance.rs:\n{row}");
 }
 
 #[test]
@@ -182,13 +102,13 @@ fn the_guide_shows_codel_as_it_is() {
 
 #[test]
 fn the_controller_of_the_guide_is_driven_like_any_other() {
-    use longfat_control::{Congestion, Feedback, Path, Start};
-    use longfat_units::parameter::{Setting, Settings};
+    use longfat_control::controller::aimd;
+    use longfat_control::{Cause, Congestion, Feedback, Path, Start};
+    use longfat_units::parameter::Setting;
     use longfat_units::{Segments, Span, Time};
 
-    let mut settings = Settings::default();
+    let mut settings = aimd::controller().defaults();
     settings.set("a", Setting::Number(0.5));
-    settings.set("b", Setting::Number(0.25));
     let start =
         Start { window: Segments(100.0), threshold: Some(Segments(2.0)), ..Start::default() };
     let sending = (aimd::controller().build)(&settings, &start);

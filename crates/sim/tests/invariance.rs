@@ -77,7 +77,8 @@ fn alone() -> impl Strategy<Value = Alone> {
 impl Case {
     /// Top and link: data goes forward, acknowledgments come back over a direction that is never scaled.
     fn top(&self, scale: u64) -> String {
-        let Self { seed, queue, buffer, loss, rate, .. } = self;
+        let Self { seed, buffer, loss, rate, .. } = self;
+        let queue = self.queue(scale);
         let rate = u64::from(*rate) * scale;
         format!(
             "duration = \"2 s\"\nwarmup = \"300 ms\"\nsample = \"50 ms\"\nseed = {seed}\n[link.wire]\n\
@@ -85,6 +86,24 @@ impl Case {
              bdp = \"40 ms\"\nqueue = {queue}\nanti_ecn = true\n\
              [link.wire.reverse]\nrate = \"20 Mbit/s\"\nqueue = \"drop-tail\"\nanti_ecn = false\n"
         )
+    }
+
+    /// A quantum is in bytes.
+    fn queue(&self, scale: u64) -> String {
+        let Some((before, rest)) = self.queue.split_once("quantum = ") else {
+            return self.queue.clone();
+        };
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let quantum = rest[..digits].parse::<u64>().expect("a number") * scale;
+        format!("{before}quantum = {quantum}{}", &rest[digits..])
+    }
+
+    /// Does the queue tell flows and hosts apart by hash? A hash goes by their numbers, which are their places in the
+    /// file, and some hosts are the same only within a group.
+    fn hashes(&self) -> bool {
+        ["cake", "drr", "fq-codel", "sfq"]
+            .iter()
+            .any(|kind| self.queue.contains(&format!("\"{kind}\"")))
     }
 
     /// Each flow a group, called by its place.
@@ -190,7 +209,7 @@ proptest! {
     /// Their luck is drawn from streams named after them, and no name has a place in the file.
     #[test]
     fn the_order_of_groups_is_arbitrary(case in cases(), shuffle in any::<[Index; 8]>()) {
-        prop_assume!(!meet(&case.text(1)));
+        prop_assume!(!case.hashes() && !meet(&case.text(1)));
         let mut groups = case.groups(1);
         for (place, index) in (1..groups.len()).zip(&shuffle) {
             groups.swap(place, index.index(place + 1));
@@ -206,6 +225,7 @@ proptest! {
     /// the group and the place in it, so those of the four groups would be other ones.
     #[test]
     fn a_group_of_four_is_four_groups(case in cases(), first in alone()) {
+        prop_assume!(!case.hashes());
         let mut case = case;
         case.flows.extend([first.clone(), first.clone(), first.clone()]);
         case.flows.truncate(4);

@@ -84,7 +84,14 @@ def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
     from longfat.commands._console import table
 
     made = table(kind.removesuffix("s"), "what it is", "parameters", "source", left=4, wrap=True)
+    family = None
     for entry in entries:
+        if entry.get("family") != family:
+            family = entry["family"]
+            made.add_section()
+            made.add_row(
+                "", f"by {family}" if family != "no window" else "without a window", "", ""
+            )
         parameters = "\n".join(_parameter(parameter) for parameter in entry["parameters"])
         made.add_row(entry["name"], entry["title"], parameters, entry["source"])
     return made

@@ -50,12 +50,11 @@
 //! * "When the utilisation is above the threshold, the behaviour is identical" to TCP: tested at packet level, as the
 //!   slope above W* (`the_slope_is_two_below_the_threshold_and_one_above`, in the tests of the simulator).
 
-use longfat_units::Segments;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno;
-use crate::{Cause, Controller, Needs, Operating, Pacing, Reaction, WindowLaw};
+use crate::{Cause, Controller, Family, Needs, Operating, Pacing, Promises, Reaction, WindowLaw};
 
 /// AntiECN's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -64,6 +63,7 @@ pub fn controller() -> Controller {
             "AntiECN: grows by delta/w where every link says that it has room, and like another law elsewhere",
         )
         .source("Kunniyur, ICC 2003")
+        .family(Family::Routers)
         .parameters([
             Parameter::number_or(
                 "delta",
@@ -133,8 +133,8 @@ impl WindowLaw for AntiEcn {
         self.base.give_up(at, cause)
     }
 
-    fn slow_start(&self, window: Segments) -> f64 {
-        self.base.slow_start(window)
+    fn slow_start(&self, at: &Operating) -> f64 {
+        self.base.slow_start(at)
     }
 
     fn pacing(&self, at: &Operating) -> Pacing {
@@ -147,5 +147,9 @@ impl WindowLaw for AntiEcn {
 
     fn needs(&self) -> Needs {
         Needs { spare: true, ..self.base.needs() }
+    }
+
+    fn promises(&self) -> Promises {
+        self.base.promises()
     }
 }

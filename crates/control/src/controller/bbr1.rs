@@ -59,8 +59,8 @@ use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
 use crate::{
-    Cause, Chance, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path,
-    Probe, RateSample, SendQuantum, Sending, Start, Wants,
+    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Pacing,
+    Path, Probe, RateSample, SendQuantum, Sending, Start, Wants,
 };
 
 /// BBRv1's entry in the catalogue.
@@ -68,6 +68,7 @@ pub fn controller() -> Controller {
     Controller::new("bbr1", build)
         .title("BBR: sends at the delivery rate, with one product of bandwidth and delay in flight")
         .source("draft-cardwell-iccrg-bbr-congestion-control-00")
+        .family(Family::Model)
         .parameters([
             Parameter::number("startup_gain", HIGH_GAIN, 1.1, 10.0, "gains until the pipe is full"),
             Parameter::number("cwnd_gain", 2.0, 1.0, 10.0, "gain of the window once it is full"),

@@ -55,13 +55,14 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Bursts, Controller, Sending, Start};
+use crate::{Bursts, Controller, Family, Sending, Start};
 
 /// Blitz's entry in the catalogue.
 pub fn controller() -> Controller {
     Controller::new("blitz", build)
         .title("Blitz: no window, whole files in prioritised bursts at the access rate")
         .source("Kim & Farber 1995")
+        .family(Family::Unwindowed)
         .parameters([
             Parameter::count(
                 "duplicates",

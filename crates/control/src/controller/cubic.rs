@@ -27,21 +27,29 @@
 //!
 //! How the rest of the RFC is met:
 //!
-//! - *Without a maximum*, after a slow start that no loss ended and after a time-out (sections 4.8 and 4.10), K =
-//!   0 and `W_max` = `cwnd_epoch`. The same applies where fast convergence or the floor leaves `W_max` below the
-//!   window.
+//! - *Without a maximum*, after a slow start that no loss ended and after a time-out (sections 4.8 and 4.10), K = 0 and
+//!   `W_max` = `cwnd_epoch`. The same applies where fast convergence or the floor leaves `W_max` below the window.
+//!   After such a slow start `cwnd_prior` is the window too, so α is 1 from the start; after a time-out it is the
+//!   window before it.
 //! - *Application-limited and idle times* do not count (sections 4.2 and 5.8): the clock of the epoch stands still from
 //!   the first acknowledgment that finds the window not fully used until the first that finds it fully used again.
 //! - *Time-outs* (section 4.8): the threshold becomes β times the data in flight, the window one segment.
-//! - *Marks* (section 4.6) may take the window to one segment, losses to two.
+//! - *Marks* (section 4.6) may take the window to one segment, losses to two; the threshold stays two or more.
+//! - *Events that prove spurious* (section 4.9): the host goes back to a copy from before the event, which holds all
+//!   that the RFC saves; the simulator does with `recovery = "rack"`, and only before the recovery ends, so never from
+//!   a window that has outgrown `cwnd_prior`.
 //!
 //! Deviations:
 //!
+//! - Each acknowledged segment adds (target - w)/w, where the RFC says each new acknowledgment (sections 4.4 and 4.5):
+//!   with delayed acknowledgments its window would lag behind the cubic, and depend on how they are batched.
 //! - A reduction is based on the window, not on the data in flight, as section 4.6 allows where the window does not
 //!   grow while it is not fully used; the shell of this crate never lets it.
 //! - "cwnd SHOULD be set to `W_est`": it is raised to it, never lowered by an acknowledgment.
+//! - A window at the threshold is past slow start; section 4.10 has it still within, RFC 5681 allows either.
+//! - A window of one segment that goes on being marked is sent once per round trip: the wait for the retransmission
+//!   timer that section 4.6 takes over from RFC 3168 would be the host's, and the simulator has none.
 //! - Where the host reduces an unused window, a new stage begins, with the `W_max` of the last one.
-//! - Events that prove spurious (section 4.9) are for the host to undo; the simulator does with `recovery = "rack"`.
 //! - Slow start is a key of the flow, standard unless it says `hystart++`, which the RFC recommends, so that
 //!   controllers are compared with the same start.
 //!

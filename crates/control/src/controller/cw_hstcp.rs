@@ -49,8 +49,8 @@
 //! Promised by the paper, held in `tests/theory/cw_hstcp.rs`: a(w) and b(w) of its table 1; its example of 100 and 200
 //! ms; windows that lose together meet within a tenth, where HSTCP's drift apart.
 
+use longfat_units::Span;
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Segments, Span};
 
 use super::hstcp::{self, HighSpeed};
 use crate::{Cause, Controller, Operating, Pacing, WindowLaw};
@@ -125,8 +125,8 @@ impl WindowLaw for ConstantWindow {
         self.hstcp.give_up(at, cause)
     }
 
-    fn slow_start(&self, window: Segments) -> f64 {
-        self.hstcp.slow_start(window)
+    fn slow_start(&self, at: &Operating) -> f64 {
+        self.hstcp.slow_start(at)
     }
 
     /// ⌊c RTT⌋ + 1 blocks, figure 4.

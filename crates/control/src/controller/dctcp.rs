@@ -42,8 +42,8 @@ use longfat_units::parameter::{Parameter, Settings};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Path, Probe,
-    Promises, Ramp, Sending, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Probe, Promises, Ramp, Sending, Start,
 };
 
 /// DCTCP's entry in the catalogue.
@@ -51,6 +51,7 @@ pub fn controller() -> Controller {
     Controller::new("dctcp", build)
         .title("DCTCP: gives up half of the share of its segments that were marked")
         .source("Alizadeh et al., SIGCOMM 2010; RFC 8257")
+        .family(Family::Marks)
         .parameters([gain()])
 }
 

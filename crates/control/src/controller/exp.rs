@@ -75,9 +75,9 @@
 //! losses; growth γβW per round trip at the end of an epoch; the increments of the appendix. Derived above, held in
 //! `tests/theory/exp_rtt.rs`: the ratio of rates of two flows that lose together, as it is and with `rtt_fair`.
 
+use longfat_units::Span;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Segments, Span};
 
 use crate::{Cause, Controller, Operating, Pacing, Phase, WindowLaw};
 
@@ -168,7 +168,7 @@ impl WindowLaw for Exponential {
     /// β; on leaving slow start as `start_decrease` says.
     fn give_up(&self, at: &Operating, _: Cause) -> f64 {
         if self.overshoot && at.phase == Phase::SlowStart {
-            let rate = self.slow_start(at.window);
+            let rate = self.slow_start(at);
             self.beta.max(rate / (1.0 + rate))
         } else {
             self.beta
@@ -176,8 +176,8 @@ impl WindowLaw for Exponential {
     }
 
     /// γ(w), section II.C.
-    fn slow_start(&self, window: Segments) -> f64 {
-        (self.w_ref / window.0).clamp(self.gamma, 1.0)
+    fn slow_start(&self, at: &Operating) -> f64 {
+        (self.w_ref / at.window.0).clamp(self.gamma, 1.0)
     }
 
     fn pacing(&self, _: &Operating) -> Pacing {

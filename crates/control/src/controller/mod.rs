@@ -1,20 +1,33 @@
 //! One file per controller; each opens with an essay. A controller has two lines here: its module and its entry.
 
+pub mod aimd;
 pub mod anti_ecn;
 pub mod bbr1;
 pub mod bbr3;
+pub mod bic;
 pub mod blitz;
+pub mod compound;
 pub mod constant_rate;
 pub mod cubic;
 pub mod cw_hstcp;
 pub mod dctcp;
+pub mod decbit;
 pub mod exp;
 pub mod fiber;
+pub mod h_tcp;
 pub mod hstcp;
+pub mod hybla;
+pub mod illinois;
+pub mod ltcp;
+pub mod multcp;
 pub mod prague;
 pub mod reno;
 pub mod sized_start;
 pub mod stcp;
+pub mod vcp;
+pub mod westwood;
+pub mod xcp;
+pub mod yeah;
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,21 +36,34 @@ use crate::Controller;
 /// The controllers of this crate, in the order of their names: what a catalogue begins with.
 pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
     let entries = [
+        aimd::controller(),
         anti_ecn::controller(),
         bbr1::controller(),
         bbr3::controller(),
+        bic::controller(),
         blitz::controller(),
+        compound::controller(),
         constant_rate::controller(),
         cubic::controller(),
         cw_hstcp::controller(),
         dctcp::controller(),
+        decbit::controller(),
         exp::controller(),
         fiber::controller(),
+        h_tcp::controller(),
         hstcp::controller(),
+        hybla::controller(),
+        illinois::controller(),
+        ltcp::controller(),
+        multcp::controller(),
         prague::controller(),
         reno::controller(),
         sized_start::controller(),
         stcp::controller(),
+        vcp::controller(),
+        westwood::controller(),
+        xcp::controller(),
+        yeah::controller(),
     ];
     entries.into_iter().map(Arc::new).collect()
 });

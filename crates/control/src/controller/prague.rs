@@ -48,8 +48,8 @@ use longfat_units::{Segments, Span, Time};
 use super::dctcp::{MarkedShare, gain};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Needs, Pacing, Path,
-    Probe, Promises, Ramp, Sending, Start, Wants,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Pacing,
+    Path, Probe, Promises, Ramp, Sending, Start, Wants,
 };
 
 /// Prague's entry in the catalogue.
@@ -57,6 +57,7 @@ pub fn controller() -> Controller {
     Controller::new("prague", build)
         .title("Prague: DCTCP for the Internet, paced and less dependent on round trips")
         .source("draft-briscoe-iccrg-prague-congestion-control; RFC 9331")
+        .family(Family::Marks)
         .parameters([
             gain(),
             Parameter::span(
@@ -236,7 +237,7 @@ impl CongestionControl for Prague {
     }
 
     fn promises(&self) -> Promises {
-        Promises { any_batching: false, additive: true }
+        Promises { any_batching: false, ..Promises::LAW }
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -167,3 +167,45 @@ fn a_slow_start_without_a_loss_begins_at_its_plateau() {
     run(&mut flow, Span::from_seconds(10));
     assert_near(flow.window(), 10_400.0, 0.005, "ten seconds later");
 }
+
+/// Section 4.10: after such a slow start `cwnd_prior` is the window, so the Reno-friendly region grows by one segment per
+/// round trip at once.
+#[test]
+fn a_slow_start_without_a_loss_leaves_renos_increase() {
+    let start =
+        Start { window: Segments(50.0), threshold: Some(Segments(100.0)), ..Start::default() };
+    let flow = ClockedFlow::starting("cubic", &[], &start);
+    let mut flow = flow.with_rtt(Span::from_millis(1));
+    while flow.window() < 100.0 {
+        flow.round();
+    }
+    let before = flow.window();
+    (0..10).for_each(|_| flow.round());
+    assert_near(flow.window() - before, 10.0, 0.02, "ten round trips");
+}
+
+/// Sections 4.3 and 4.8: after a time-out at 100 segments `W_est` goes on from 70 with α = 9/17, and with 1 from 100 on.
+#[test]
+fn after_a_time_out_renos_region_knows_the_window_before_it() {
+    let mut flow = ClockedFlow::new("cubic", &[], 100.0).with_rtt(Span::from_millis(1));
+    flow.congestion(Cause::Timeout);
+    while flow.window() < 70.0 {
+        flow.round();
+    }
+    let before = flow.window();
+    (0..10).for_each(|_| flow.round());
+    assert_near(flow.window() - before, 5.29, 0.02, "ten round trips");
+    flow.rounds_until(100.0);
+    let before = flow.window();
+    (0..10).for_each(|_| flow.round());
+    assert_near(flow.window() - before, 10.0, 0.02, "ten more above the window of the time-out");
+}
+
+/// Section 4.6: a mark may take the window to one segment, but the threshold not below two.
+#[test]
+fn the_threshold_stays_two_segments() {
+    let mut flow = ClockedFlow::new("cubic", &[], 2.0);
+    flow.congestion(Cause::Mark);
+    flow.congestion(Cause::Mark);
+    assert_eq!((flow.window(), flow.threshold()), (1.0, Some(2.0)));
+}

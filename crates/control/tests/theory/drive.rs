@@ -17,6 +17,8 @@ pub(crate) struct ClockedFlow {
     control: Box<dyn CongestionControl>,
     pub(crate) now: Time,
     rtt: Span,
+    /// What a queue adds to it.
+    pub(crate) queueing: Span,
     /// The fraction of a segment left over from a round or a slice.
     owed: f64,
 }
@@ -36,7 +38,13 @@ impl ClockedFlow {
             settings.set(*name, value.clone());
         }
         let control = (controller.build)(&settings, start).windowed().expect("it has a window");
-        Self { control, now: Time::ZERO, rtt: Span::from_millis(100), owed: 0.0 }
+        Self {
+            control,
+            now: Time::ZERO,
+            rtt: Span::from_millis(100),
+            queueing: Span::ZERO,
+            owed: 0.0,
+        }
     }
 
     /// The same on another path.
@@ -66,7 +74,7 @@ impl ClockedFlow {
     }
 
     fn path(&self) -> Path {
-        Path { rtt: self.rtt, base_rtt: self.rtt }
+        Path { rtt: self.rtt + self.queueing, base_rtt: self.rtt }
     }
 
     /// One acknowledged segment, now.
@@ -76,7 +84,7 @@ impl ClockedFlow {
 
     /// One acknowledged segment, now, with something changed.
     pub(crate) fn ack_with(&mut self, change: impl FnOnce(Feedback) -> Feedback) {
-        let feedback = change(Feedback { rtt: Some(self.rtt), ..Feedback::at(self.now, 1) });
+        let feedback = change(Feedback { rtt: Some(self.path().rtt), ..Feedback::at(self.now, 1) });
         self.control.on_feedback(&feedback, &self.path());
     }
 

@@ -5,8 +5,8 @@ mod tables;
 use std::sync::Arc;
 
 use longfat_fluid::{
-    FluidSetup, Integration, Pricing, Reading, Solve, Synchronised, Trajectory, equilibrium_while,
-    stability_while,
+    FluidSetup, Integration, Pricing, Reading, Solve, Synchronised, Trajectory, can_be_judged,
+    equilibrium_while, stability_while,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
@@ -123,6 +123,7 @@ pub(crate) fn fluid_rest(
         let Some(rest) = rest else { return Ok(String::new()) };
         let mut value = tables::rest(&setup, &rest);
         if judge {
+            can_be_judged(&setup.network, &rest).map_err(refused)?;
             let delay = if delay { 1.0 } else { 0.0 };
             let judged = stability_while(&setup.network, &rest, delay, &mut go_on);
             let Some(judged) = judged else { return Ok(String::new()) };

@@ -59,14 +59,16 @@
 //! # What the paper promises
 //!
 //! * The instants of drops are those of the control law (`a_standing_queue_is_dropped_from_by_the_control_law` and the
-//!   others of `tests/codel.rs`).
+//!   others of `tests/codel.rs`), and packet for packet those of the pseudo-code of section 5 (`it_is_the_pseudo_code`).
 //! * In the domain above, the delay is held near the target whatever the size of the buffer and the rate of the link,
 //!   and the link stays busy (`codel_holds_the_delay_near_its_target`, in the tests of the simulator).
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, Span, Time, math};
 
-use crate::{Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Site};
+use crate::{
+    Backlog, Built, Capacity, Discipline, Host, Item, Line, PacketQueue, Probe, Refusal, Site,
+};
 
 /// CoDel's entry in the catalogue.
 pub fn discipline() -> Discipline {
@@ -93,7 +95,7 @@ pub fn discipline() -> Discipline {
         .check(check)
 }
 
-fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
+pub(super) fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
     let (target, interval) = (settings.span("target"), settings.span("interval"));
     if target >= interval {
         let reason = format!(
@@ -107,7 +109,7 @@ fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
 
 /// The queue.
 #[derive(Debug)]
-struct Codel {
+pub(super) struct Codel {
     line: Line,
     /// From when on packets are late, if none is in time until then.
     late_from: Option<Time>,
@@ -144,7 +146,7 @@ impl Head {
 }
 
 impl Codel {
-    fn new(settings: &Settings, site: &Site) -> Self {
+    pub(super) fn new(settings: &Settings, site: &Site) -> Self {
         Self {
             line: Line::default(),
             late_from: None,
@@ -158,6 +160,16 @@ impl Codel {
             largest: site.packet,
             capacity: site.capacity,
         }
+    }
+
+    /// What is waiting.
+    pub(super) fn backlog(&self) -> Backlog {
+        self.line.backlog()
+    }
+
+    /// Takes the first packet, for which there is no room any more. That is none of CoDel's drops.
+    pub(super) fn shed(&mut self) -> Option<Item> {
+        self.line.pop()
     }
 
     /// Takes the first packet, and tells whether it is late.

@@ -126,9 +126,14 @@ impl FreeLink {
     /// The next packet arrives; the first one has the number 0.
     pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, ecn: Ecn) {
         let id = self.books.arrivals;
+        self.arrive_as(now, Item { bytes, ecn, flow: id % 7, rank: id % 5, ..Item::default() });
+    }
+
+    /// The next packet arrives, and is this apart from its number and time.
+    pub(crate) fn arrive_as(&mut self, now: Time, item: Item) {
+        let id = self.books.arrivals;
         self.books.arrivals += 1;
-        let item =
-            Item { id, bytes, ecn, arrived: now, flow: id % 7, rank: id % 5, ..Item::default() };
+        let item = Item { id, arrived: now, ..item };
         self.queue.advance(now);
         self.books.waiting.insert(id, item);
         self.queue.enqueue(now, item, &mut self.books);

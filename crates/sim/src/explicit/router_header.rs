@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!     CongestionControl::router_header ─▶ data ─▶ queue ─▶ … ─▶ receiver ─▶ acknowledgment ─▶ Feedback::router
-//!                                               Host::header     Hold::hand_over               Cargo::header
+//!                                               Policy::on_header    Hold::hand_over           Cargo::header
+//!                                               Host::header
 //! ```
 //!
-//! The header is kept in the hold ([`crate::cargo`]), and the packet knows where. A queue that owns its packets may
-//! read and change it while it has the packet; policies, which decide on arrival, do not see it. The receiver hands it
-//! over to the acknowledgment, and where that covers two segments one header stands for both
+//! The header is kept in the hold ([`crate::cargo`]), and the packet knows where. A policy that asks for it is shown it
+//! when it lets the packet in; a queue that owns its packets may read and change it while it has the packet. The receiver
+//! hands it over to the acknowledgment, and where that covers two segments one header stands for both
 //! ([`longfat_units::RouterHeader::after`]). A packet that is lost takes its header with it.
 
 #[cfg(test)]

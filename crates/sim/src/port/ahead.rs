@@ -66,8 +66,23 @@ impl Ahead {
     /// instant the tick comes before the departure.
     pub(super) fn tick(&mut self, now: Time, gate: &mut Gate) {
         while gate.clock.next() <= now {
-            self.settle(Time(gate.clock.next().0 - 1), gate);
+            self.play(Time(gate.clock.next().0 - 1), gate);
             gate.tick(self.served.at.min(now));
+        }
+    }
+
+    /// The same as [`Self::settle`], with a policy that may watch.
+    pub(super) fn play(&mut self, now: Time, gate: &mut Gate) {
+        if !gate.watches_departures {
+            return self.settle(now, gate);
+        }
+        while self.served.at <= now {
+            let at = self.served.at;
+            let remaining = gate.backlog.packets;
+            self.settle(at, gate);
+            if let Some(policy) = &mut gate.policy {
+                policy.on_departure(at, remaining);
+            }
         }
     }
 

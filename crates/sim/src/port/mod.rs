@@ -137,9 +137,13 @@ impl Port {
                 (None, Server::Varying(Box::new(Varying { server, line, thinner })))
             }
             (Built::Fifo(policy), None) if !stepwise => {
-                let looks = policy.as_ref().is_some_and(|policy| policy.period().is_some());
+                let minds = policy.as_ref().is_some_and(|policy| {
+                    policy.period().is_some()
+                        || policy.reads_headers()
+                        || policy.watches_departures()
+                });
                 let ahead = ahead::Ahead::default();
-                let attended = looks || marker.is_some() || may_outlast_clock(rate, capacity);
+                let attended = minds || marker.is_some() || may_outlast_clock(rate, capacity);
                 (policy, if attended { Server::Attended(ahead) } else { Server::Ahead(ahead) })
             }
             (queue, None) => (None, Server::Stepwise(Stepwise::new(queue.into_queue(capacity)))),
@@ -150,6 +154,10 @@ impl Port {
             gate: Gate {
                 capacity,
                 clock: Clock::new(policy.as_ref().and_then(|policy| policy.period())),
+                reads_headers: policy.as_ref().is_some_and(|policy| policy.reads_headers()),
+                watches_departures: policy
+                    .as_ref()
+                    .is_some_and(|policy| policy.watches_departures()),
                 policy,
                 chance,
                 backlog: Backlog::default(),
@@ -180,11 +188,12 @@ impl Port {
         self.delay
     }
 
-    /// May packets pass one another on its wire?
+    /// May packets of one flow pass one another, in its queue or on its wire?
     pub(crate) fn reorders(&self) -> bool {
         match &self.server {
-            Server::Varying(varying) => varying.line.reorders(),
-            Server::Ahead(_) | Server::Attended(_) | Server::Stepwise(_) => false,
+            Server::Varying(varying) => varying.line.reorders() || varying.server.reorders(),
+            Server::Stepwise(server) => server.reorders(),
+            Server::Ahead(_) | Server::Attended(_) => false,
         }
     }
 
@@ -239,7 +248,15 @@ impl Port {
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
                 server.tick(now, &mut self.gate);
-                server.arrive(now, packet, &mut self.gate, &mut self.transmitter, self.delay)
+                let gate = &mut self.gate;
+                if gate.watches_departures {
+                    server.play(now, gate);
+                }
+                let arrived = server.arrive(now, packet, gate, &mut self.transmitter, self.delay);
+                if gate.reads_headers && !matches!(arrived, Arrived::Dropped) {
+                    gate.show_header(packet, hold);
+                }
+                arrived
             }
             Server::Stepwise(server) => {
                 let group = groups[packet.flow as usize];
@@ -336,7 +353,7 @@ impl Port {
         match &mut self.server {
             Server::Ahead(server) | Server::Attended(server) => {
                 server.tick(now, &mut self.gate);
-                server.settle(now, &mut self.gate);
+                server.play(now, &mut self.gate);
             }
             Server::Stepwise(server) => server.advance(now),
             Server::Varying(varying) => varying.server.advance(now),
@@ -393,6 +410,9 @@ struct Gate {
     capacity: Capacity,
     policy: Option<Box<dyn Policy>>,
     clock: Clock,
+    /// What the policy wants to know.
+    reads_headers: bool,
+    watches_departures: bool,
     chance: Stream,
     backlog: Backlog,
     gauge: Gauge,
@@ -439,6 +459,18 @@ impl Gate {
                 self.gauge.dropped();
                 Verdict::Drop
             }
+        }
+    }
+
+    /// Shows the policy the header of a packet that it has let in. That of an acknowledgment is the echo of the opposite
+    /// direction.
+    fn show_header(&mut self, packet: &Packet, hold: &mut Hold) {
+        if packet.is_ack() {
+            return;
+        }
+        let header = packet.cargo().and_then(|handle| hold.header(handle));
+        if let (Some(policy), Some(header)) = (&mut self.policy, header) {
+            policy.on_header(packet.size(), header);
         }
     }
 

@@ -159,6 +159,11 @@ impl Stepwise {
         self.queue.advance(now);
     }
 
+    /// May packets pass one another in the queue?
+    pub(super) fn reorders(&self) -> bool {
+        self.queue.reorders()
+    }
+
     /// One of the packets dropped by the queue and not yet collected.
     pub(super) fn take_dropped(&mut self) -> Option<Packet> {
         self.dropped.pop()

@@ -56,7 +56,7 @@ impl Allowance {
     }
 
     /// One past the last segment that may leave when everything below `unacknowledged` has arrived, with this
-    /// congestion window. J. Semke, J. Mahdavi and M. Mathis, "Automatic TCP buffer tuning", SIGCOMM 1998, section 3.1:
+    /// congestion window. J. Semke, J. Mahdavi and M. Mathis, "Automatic TCP buffer tuning", SIGCOMM 1998:
     /// the buffer is kept between two and four congestion windows, so that it neither holds the window back nor follows
     /// each of its moves; two are what recovery needs, one for what is sent again and one for what is new.
     pub(super) fn end(&mut self, unacknowledged: u64, window: f64) -> u64 {

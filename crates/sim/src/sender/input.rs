@@ -33,8 +33,11 @@ impl Sender {
             ..Feedback::at(now, ack.number - from)
         };
         self.control.on_feedback(&feedback, self.timer.path());
-        if round_starts || self.asks_pacing_always {
+        if round_starts {
             self.heed_pacing();
+        }
+        if self.minds_pacing {
+            self.pace_on(now);
         }
         self.heed_control(now);
     }
@@ -148,6 +151,11 @@ impl Sender {
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
     /// congestion.
+    #[expect(
+        clippy::inline_always,
+        reason = "so that the feedback need not be written before it is asked about"
+    )]
+    #[inline(always)]
     pub(super) fn tell(&mut self, feedback: &Feedback, number: u64) {
         let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
@@ -168,8 +176,8 @@ impl Sender {
         } else if marked > 0 && self.once.mark_counts(number) {
             self.reduce(now, Cause::Mark, in_flight);
         }
-        if self.asks_pacing_always {
-            self.heed_pacing();
+        if self.minds_pacing {
+            self.pace_on(now);
         }
         // The time average is a sum: add a term only when the window has changed.
         if self.control.window().0 != self.measured.window {

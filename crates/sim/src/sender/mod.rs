@@ -221,10 +221,12 @@ pub(crate) struct Sender {
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
     pacer: Pacer,
-    /// Is the controller asked for its pacing after every call?
-    asks_pacing_always: bool,
+    /// Does each acknowledgment matter to pacing?
+    minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
+    /// Does data leave with a header for routers?
+    assisted: bool,
     /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
     /// When the controller wants to be called, or time alone may show a loss; never if neither.
@@ -284,7 +286,8 @@ impl Extras {
         let allowance = window.map(|window| Allowance::new(**window, packet));
         let validation = Validation::new(config.window_validation, initial);
         let resume = config.careful_resume.map(|saved| Resume::new(saved, initial));
-        let wants_nothing = (Wants { pacing: false, ..wants }) == Wants::NOTHING;
+        let wants_nothing =
+            (Wants { pacing: false, router_header: false, ..wants }) == Wants::NOTHING;
         let hears_more = allowance.is_some() || config.counts_marks;
         let finds_losses = rack.is_some() || numbers.is_some();
         let validates = validation.is_some() || resume.is_some();
@@ -339,6 +342,8 @@ enum State {
 }
 
 impl Sender {
+    #[expect(clippy::inline_always, reason = "so that it is made where it stays")]
+    #[inline(always)]
     pub(crate) fn new(
         config: SenderConfig,
         control: Box<dyn CongestionControl>,
@@ -368,8 +373,12 @@ impl Sender {
             fast_retransmit: false,
             announce_reduction: false,
             pacer: Pacer::new(config.send_quantum, config.bytes),
-            asks_pacing_always: wants.pacing && config.pacing.is_none(),
+            minds_pacing: match config.pacing {
+                None => wants.pacing,
+                Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
+            },
             leaves_plainly: extras.is_none(),
+            assisted: wants.router_header,
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
@@ -452,6 +461,15 @@ impl Sender {
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
     }
 
+    /// An acknowledgment has arrived that matters to pacing.
+    #[inline(never)]
+    fn pace_on(&mut self, now: Time) {
+        if self.config.pacing.is_none() {
+            self.heed_pacing();
+        }
+        self.pacer.hear(now);
+    }
+
     fn in_slow_start(&self) -> bool {
         self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
     }
@@ -517,7 +535,7 @@ impl Sender {
     /// There will be something to send again.
     fn restart(&mut self, now: Time) {
         self.control.on_restart(now, self.timer.path());
-        if self.asks_pacing_always {
+        if self.minds_pacing {
             self.heed_pacing();
         }
         if self.control.window().0 != self.measured.window {
@@ -650,8 +668,7 @@ impl Sends for Sender {
 
     #[inline]
     fn router_header(&self) -> Option<RouterHeader> {
-        let assisted = self.extras.as_ref().is_some_and(|extras| extras.wants.router_header);
-        assisted.then(|| self.control.router_header(self.timer.path()))
+        self.assisted.then(|| self.control.router_header(self.timer.path()))
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
+    #[inline(never)]
     pub(crate) fn new(
         config: SenderConfig,
         control: Box<dyn CongestionControl>,
@@ -65,6 +66,7 @@ impl Sends for Numbered {
         self.sender.on_numbered_ack(now, ack, &mut self.news, cargo);
     }
 
+    #[inline(never)]
     fn poll(&mut self, now: Time) -> Option<Packet> {
         let packet = self.sender.next_packet(now)?;
         let number = self.sender.numbers().expect("its packets are numbered").last();

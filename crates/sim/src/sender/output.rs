@@ -16,7 +16,8 @@ pub(super) enum Next {
 
 impl Sender {
     /// The next packet that may leave now, if any.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "so that the packet is made in registers")]
+    #[inline(always)]
     pub(super) fn next_packet(&mut self, now: Time) -> Option<Packet> {
         let (number, flags) = match self.choose(now)? {
             Next::New => self.new_segment(),
@@ -26,26 +27,13 @@ impl Sender {
     }
 
     /// Which segment may leave now, if any.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for its caller")]
+    #[inline(always)]
     fn choose(&mut self, now: Time) -> Option<Next> {
         if self.fast_retransmit {
-            // The window does not hold it back, but pacing does: two packets in the time of one meet a full queue.
-            if self.pacer.holds(now) && !self.pacer.spares_repairs() {
-                self.limited = Limited::Pacing;
-                return None;
-            }
-            self.fast_retransmit = false;
-            if let Some(probe) = self.next_probe() {
-                return Some(probe);
-            }
-            let segment = match self.config.recovery {
-                Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
-                Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
-                Recovery::Rack => self.first_by_time(),
-                Recovery::Quic => self.take_waiting(),
-            };
-            if let Some(segment) = segment {
-                return Some(Next::Again(segment));
+            let first = self.choose_first(now);
+            if first.is_some() || self.fast_retransmit {
+                return first;
             }
         }
         if self.in_flight() >= self.allowed + self.duplicates.inflation() {
@@ -67,6 +55,27 @@ impl Sender {
         }
         self.run_dry(now);
         None
+    }
+
+    /// The first retransmission of a recovery, unless pacing holds it back: then it stays due.
+    #[inline(never)]
+    fn choose_first(&mut self, now: Time) -> Option<Next> {
+        // The window does not hold it back, but pacing does: two packets in the time of one meet a full queue.
+        if self.pacer.holds(now) && !self.pacer.spares_repairs() {
+            self.limited = Limited::Pacing;
+            return None;
+        }
+        self.fast_retransmit = false;
+        if let Some(probe) = self.next_probe() {
+            return Some(probe);
+        }
+        let segment = match self.config.recovery {
+            Recovery::Sack => self.scoreboard.take_lost(self.unacknowledged),
+            Recovery::NewReno | Recovery::Reno => Some(self.unacknowledged),
+            Recovery::Rack => self.first_by_time(),
+            Recovery::Quic => self.take_waiting(),
+        };
+        segment.map(Next::Again)
     }
 
     /// There is nothing to send, or the receiver allows no more.

@@ -23,8 +23,8 @@
 //! left out. There are no blocks in slow start, where the figure's k is not yet known.
 //!
 //! `LooseBlocks(k)` is the figure read another way. It delays one call, `output(delay)`, and counts from zero after it:
-//! when the next acknowledgment arrives, the count allows it to send at once. So whatever wakes the sender ends the
-//! wait; only what the acknowledgment that completed a block would still have allowed is held back. (Acknowledgments of
+//! when the next acknowledgment arrives, the count allows it to send at once. So the next acknowledgment ends the wait;
+//! only what the acknowledgment that completed a block would still have allowed is held back. (Acknowledgments of
 //! the same instant count as one.) A block that began early ends when it would have ended: `time_0` of the figure. That
 //! the delayed packet is then overtaken by later ones, as the figure has it to the letter, is left out: a receiver would
 //! report it missing.
@@ -58,6 +58,11 @@ enum Quantum {
 }
 
 impl Quantum {
+    /// Does each packet leave on its own?
+    const fn is_one(self) -> bool {
+        matches!(self, Self::Count(1))
+    }
+
     /// The packets in a group if each takes `spacing`.
     fn packets(self, spacing: Span) -> u64 {
         match self {
@@ -98,13 +103,15 @@ impl Pacer {
     /// Does it hold back new data now?
     #[inline]
     pub(crate) fn holds(&self, now: Time) -> bool {
-        now < self.until && !self.is_let_go(now)
+        now < self.until
     }
 
-    /// Has something woken the sender while loose blocks held it back?
-    #[cold]
-    fn is_let_go(&self, now: Time) -> bool {
-        matches!(self.mode, Pacing::LooseBlocks(_)) && now > self.since
+    /// An acknowledgment has arrived: it ends the wait for a loose block, unless the one that completed the last block
+    /// arrived at the same instant.
+    pub(crate) fn hear(&mut self, now: Time) {
+        if matches!(self.mode, Pacing::LooseBlocks(_)) && now > self.since {
+            self.until = Time::ZERO;
+        }
     }
 
     /// Until when new data is held back.
@@ -144,6 +151,8 @@ impl Pacer {
     }
 
     /// A packet leaves now, from a window of `window` segments, of which `allowed` whole ones may be in flight.
+    #[expect(clippy::inline_always, reason = "on the way of every packet that is paced")]
+    #[inline(always)]
     pub(crate) fn leave(&mut self, now: Time, new: bool, window: f64, allowed: u64, rtt: Span) {
         match self.mode {
             Pacing::Unpaced => {}
@@ -159,8 +168,19 @@ impl Pacer {
         }
     }
 
-    /// A packet leaves as part of a group, and takes its share of the time until the next one.
+    /// A packet leaves, and takes its share of the time until the next one.
+    #[inline]
     fn space(&mut self, now: Time, spacing: Span) {
+        if !self.quantum.is_one() {
+            return self.space_group(now, spacing);
+        }
+        self.next = self.next.max(now).saturating_add(spacing);
+        self.until = self.next;
+    }
+
+    /// The same if it leaves as part of a group.
+    #[inline(never)]
+    fn space_group(&mut self, now: Time, spacing: Span) {
         if self.left == 0 || self.next <= now {
             self.left = self.quantum.packets(spacing);
         }
@@ -172,6 +192,7 @@ impl Pacer {
     }
 
     /// A new segment leaves as part of a block.
+    #[inline(never)]
     fn take(&mut self, now: Time, blocks: u64, allowed: u64, rtt: Span) {
         if self.left == 0 {
             self.left = allowed.div_ceil(blocks);

@@ -197,7 +197,7 @@ impl Simulation {
             return self.put(slot, time, packet);
         }
         if packet.flags.has(Flags::DESTROYED.with(Flags::AWAITED)) {
-            return self.arrive_watched(time, packet);
+            return self.arrive_watched(time, packet.apart());
         }
         self.reach_receiver(time, packet);
     }
@@ -354,6 +354,7 @@ impl Simulation {
                 flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
             }
             Source::Numbered(sender) => {
+                let sender = &mut **sender;
                 flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
                 flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
                 if sender.alarm() < flow.alarm_at {

@@ -206,14 +206,13 @@ fn place() -> impl Strategy<Value = Place> {
 }
 
 /// Every way of pacing; the first is the default.
-// Not loose blocks: whatever wakes a sender ends their wait, and with losses found by time that is not yet the same
-// however a run is carried out.
-const PACINGS: [&str; 6] = [
+const PACINGS: [&str; 7] = [
     "\"controller\"",
     "\"none\"",
     "\"spread\"",
     "{ blocks = 2 }",
     "{ blocks = 5 }",
+    "{ loose_blocks = 3 }",
     "{ rate = \"300 /s\" }",
 ];
 
@@ -264,6 +263,12 @@ fn flow() -> impl Strategy<Value = GroupText> {
                 "anti-ecn",
                 "dctcp",
                 "prague",
+                "bic",
+                "compound",
+                "h-tcp",
+                "hybla",
+                "westwood",
+                "yeah",
                 "{ kind = \"anti-ecn\", delta = \"sqrt\", on = \"exp\" }",
             ][..],
         ),

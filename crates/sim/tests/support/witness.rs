@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use longfat_queue::{Built, Capacity, Discipline, Host, Item, PacketQueue, Probe};
 use longfat_scenario::Catalogue;
 use longfat_sim::Scenario;
-use longfat_units::{Bytes, RouterHeader, Time};
+use longfat_units::{Bytes, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 /// What happened at one queue.
@@ -26,6 +26,7 @@ pub(crate) struct Book {
 
 #[derive(Clone, Copy, Debug)]
 struct Stay {
+    flow: u32,
     came: Time,
     went: Time,
     held: u64,
@@ -52,7 +53,8 @@ impl Book {
 
     fn went(&mut self, now: Time, id: u32) {
         let item = self.waiting.remove(&id).expect("what goes has come");
-        let stay = Stay { came: item.arrived, went: now, held: self.held(item.bytes) };
+        let (flow, held) = (item.flow, self.held(item.bytes));
+        let stay = Stay { flow, came: item.arrived, went: now, held };
         self.gone.push(stay);
     }
 
@@ -60,15 +62,25 @@ impl Book {
     /// came in that time, cut at its end for those that still wait then; and at the other edge what those who were
     /// waiting when it began had still to wait.
     pub(crate) fn area(&self, from: Time, end: Time) -> (u128, u128) {
-        let still =
-            |item: &Item| Stay { came: item.arrived, went: end, held: self.held(item.bytes) };
+        let still = |item: &Item| {
+            let (flow, held) = (item.flow, self.held(item.bytes));
+            Stay { flow, came: item.arrived, went: end, held }
+        };
         let stays = self.gone.iter().copied().chain(self.waiting.values().map(still));
         let (mut waits, mut edge) = (0, 0);
-        for Stay { came, went, held } in stays.filter(|stay| stay.went > from) {
+        for Stay { came, went, held, .. } in stays.filter(|stay| stay.went > from) {
             let part = if came >= from { &mut waits } else { &mut edge };
             *part += u128::from(held) * u128::from(went.since(came.max(from)).0);
         }
         (waits, edge)
+    }
+
+    /// How long the packets of this flow waited that came since `from`, from the shortest time to the longest.
+    pub(crate) fn waits(&self, flow: u32, from: Time) -> Vec<Span> {
+        let stays = self.gone.iter().filter(|stay| stay.flow == flow && stay.came >= from);
+        let mut waits: Vec<_> = stays.map(|stay| stay.went - stay.came).collect();
+        waits.sort_unstable();
+        waits
     }
 
     /// The mean queue as a share of the buffer.
@@ -117,6 +129,10 @@ impl PacketQueue for Witness {
 
     fn heeds_priorities(&self) -> bool {
         self.queue.heeds_priorities()
+    }
+
+    fn reorders(&self) -> bool {
+        self.queue.reorders()
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

@@ -83,8 +83,8 @@ use self::model::{Evidence, Model};
 use super::bbr1::{MIN_PIPE, Quantum, bounded_rate, first_rate, in_flight_after, real};
 use crate::bounds::{CEILING, first_window};
 use crate::{
-    Cause, Chance, Congestion, CongestionControl, Controller, Feedback, Limited, Lost, Pacing,
-    Path, Probe, Sending, Start, Wants,
+    Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Lost,
+    Pacing, Path, Probe, Sending, Start, Wants,
 };
 
 /// BBRv3's entry in the catalogue.
@@ -92,6 +92,7 @@ pub fn controller() -> Controller {
     Controller::new("bbr3", build)
         .title("BBRv3: BBR that bounds the losses of its probing and leaves headroom")
         .source("draft-ietf-ccwg-bbr-06")
+        .family(Family::Model)
         .parameters([
             Parameter::number(
                 "startup_gain",

@@ -152,7 +152,10 @@ fn an_acknowledgment_lets_a_loose_block_begin() {
     pacer.set(Pacing::LooseBlocks(2));
     pacer.leave(millis(0), true, 4.0, 4, RTT);
     pacer.leave(millis(1), true, 4.0, 4, RTT);
+    pacer.hear(millis(1));
     assert!(pacer.holds(millis(1)) && pacer.until() == millis(50));
+    assert!(pacer.holds(millis(2)), "whatever else wakes the sender");
+    pacer.hear(millis(2));
     assert!(!pacer.holds(millis(2)));
     pacer.leave(millis(2), true, 4.0, 4, RTT);
     pacer.leave(millis(3), true, 4.0, 4, RTT);

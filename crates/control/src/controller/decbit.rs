@@ -1,0 +1,241 @@
+//! DECbit: one bit from routers that have a queue, and a vote over a window of them.
+//!
+//! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
+//! Transactions on Computer Systems 8(2), 1990; SIGCOMM 1988; RFC 1254, sections 3.3 and 4.4.
+//!
+//! # The problem
+//!
+//! The first scheme of additive increase and multiplicative decrease, and the ancestor of ECN. As the load of a network
+//! grows, there is a knee above which hardly any throughput is gained and delay rises. Losses come later, at a cliff.
+//! Routers that see a queue on average say so, and flows stay at the knee.
+//!
+//! # The law
+//!
+//! A router with a mean queue of one or more sets the congestion avoidance bit in each packet (the queue `decbit`), and
+//! the bit comes back with the acknowledgment. The sender decides once in two windows:
+//!
+//! ```text
+//!     after W_p + W_c acknowledged segments, of which the last W_c are looked at:
+//!         W ← β W    if at least half of them have the bit
+//!         W ← W + 1  otherwise
+//! ```
+//!
+//! with `W_c` the window in use and `W_p` the one before. A change of the window shows in the bits one round trip
+//! later, so the first `W_p` are still those of the window before. W is a real number, and the nearest whole number of
+//! segments is sent (section 5.4), at least one. The window does not grow where the last increase has not been used
+//! (section 6.3.2).
+//!
+//! Half of the bits is what a router at the knee sets both if packets come and are served at random (M/M/1, at a load
+//! of one half) and if they do so regularly (section 5.3).
+//!
+//! # Parameters
+//!
+//! | key | symbol | default | source |
+//! |---|---|---|---|
+//! | `alpha` | α | 1 | 1990, section 5.4 |
+//! | `beta` | β | 0.875 | 1990, section 5.4 |
+//! | `cutoff` | | 0.5 | 1990, section 5.3 |
+//!
+//! # Domain
+//!
+//! Paths whose bottlenecks all have the queue `decbit`; one such queue is required. One segment in two round trips is
+//! slow on long fat paths. Flows over the same path get equal windows; over different paths, those with more congested
+//! routers get less.
+//!
+//! # Deviations
+//!
+//! * RFC 1254 speaks of the bits of the last two windows; the paper stores these and looks at the second half, as done
+//!   here.
+//! * An acknowledgment of two segments has the bit if one of them has it, and then counts as two with it.
+//! * Losses are outside the paper: half of the window, and one segment after a time-out, as in TCP.
+//!
+//! # What the paper promises
+//!
+//! * The decisions above (the tests below).
+//! * The knee of its own network, with equal windows for two flows (`crates/sim/tests/explicit.rs`).
+
+use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::{RouterHeader, Segments};
+
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::{
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Sending, Start, Wants,
+};
+
+/// `DECbit`'s entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("decbit", |settings, start| {
+        Sending::Windowed(Box::new(DecBit::new(settings, start)))
+    })
+    .title("DECbit: a vote over the bits of a window, +1 or times 7/8; with the queue of the same name")
+    .source("Ramakrishnan & Jain 1990; RFC 1254")
+    .family(Family::Routers)
+    .parameters([
+        Parameter::number("alpha", 1.0, 0.0, 1000.0, "segments added where less than the cutoff have the bit"),
+        Parameter::number("beta", 0.875, 0.01, 1.0, "share of the window that is kept otherwise"),
+        Parameter::number("cutoff", 0.5, 0.0, 1.0, "share of the bits from which the window falls"),
+    ])
+}
+
+/// One flow under `DECbit`.
+#[derive(Clone, Copy, Debug)]
+pub struct DecBit {
+    /// W
+    window: f64,
+    /// How many more acknowledged segments are not looked at.
+    passed_over: u64,
+    /// How many then are until the decision: W in whole segments.
+    looked_at: u64,
+    /// How many have been looked at since the last decision, and how many of them had the bit.
+    seen: u64,
+    set: u64,
+
+    alpha: f64,
+    beta: f64,
+    cutoff: f64,
+}
+
+impl DecBit {
+    /// A flow with the parameters of a scenario that begins as `start` says.
+    pub fn new(settings: &Settings, start: &Start) -> Self {
+        let window = first_window(start.window);
+        Self {
+            window,
+            passed_over: 0,
+            looked_at: whole(window),
+            seen: 0,
+            set: 0,
+            alpha: settings.number("alpha"),
+            beta: settings.number("beta"),
+            cutoff: settings.number("cutoff"),
+        }
+    }
+
+    /// Looks at `count` acknowledged segments with the same bit, which may end in a decision.
+    fn look(&mut self, mut count: u64, bit: bool, may_grow: bool) {
+        while count > 0 {
+            let passed = count.min(self.passed_over);
+            self.passed_over -= passed;
+            count -= passed;
+            let seen = count.min(self.looked_at - self.seen);
+            self.seen += seen;
+            self.set += if bit { seen } else { 0 };
+            count -= seen;
+            if self.seen == self.looked_at {
+                self.decide(may_grow);
+            }
+        }
+    }
+
+    fn decide(&mut self, may_grow: bool) {
+        if self.set as f64 >= self.cutoff * self.seen as f64 {
+            self.move_to(self.window * self.beta);
+        } else if may_grow {
+            self.move_to(self.window + self.alpha);
+        } else {
+            self.move_to(self.window);
+        }
+    }
+
+    /// A window from now on: bits of the one before are passed over.
+    fn move_to(&mut self, window: f64) {
+        self.passed_over = self.looked_at;
+        self.window = window.clamp(AFTER_TIMEOUT, CEILING);
+        self.looked_at = whole(self.window);
+        (self.seen, self.set) = (0, 0);
+    }
+}
+
+/// The window in whole segments.
+fn whole(window: f64) -> u64 {
+    window.round() as u64
+}
+
+impl CongestionControl for DecBit {
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
+        let bit = feedback.router.is_some_and(|RouterHeader { code, .. }| code > 0);
+        let may_grow = feedback.limited.may_grow() && !feedback.is_congested();
+        self.look(feedback.delivered(), bit, may_grow);
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        self.move_to(match event.cause {
+            Cause::Loss | Cause::Mark => (self.window / 2.0).max(FLOOR).min(self.window),
+            Cause::Timeout => AFTER_TIMEOUT,
+        });
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.move_to(first_window(event.window));
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.looked_at as f64)
+    }
+
+    #[inline]
+    fn router_header(&self, _: &Path) -> RouterHeader {
+        RouterHeader { window: self.window(), ..RouterHeader::default() }
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { router_header: true, ..Wants::NOTHING }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { queue: Some("decbit"), ..Needs::NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::{Span, Time};
+
+    use super::*;
+    use crate::Limited;
+
+    const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+
+    fn told(control: &mut DecBit, acked: u64, code: u8, limited: Limited) -> f64 {
+        let router = Some(RouterHeader { code, ..RouterHeader::default() });
+        let feedback = Feedback { limited, router, ..Feedback::at(Time::ZERO, acked) };
+        control.on_feedback(&feedback, &PATH);
+        control.window
+    }
+
+    fn decbit(window: f64) -> DecBit {
+        let start = Start { window: Segments(window), ..Start::default() };
+        DecBit::new(&controller().defaults(), &start)
+    }
+
+    /// `W_c` = 8: four bits of eight are half. Then `W_p` = 8 are passed over and `W_c` = 7 looked at, three bits of
+    /// which are less than half.
+    #[test]
+    #[expect(clippy::float_cmp, reason = "eighths")]
+    fn the_window_is_decided_by_the_last_half_of_two_windows() {
+        const W: Limited = Limited::Window;
+        let mut control = decbit(8.0);
+        told(&mut control, 4, 0, W);
+        assert_eq!(told(&mut control, 3, 1, W), 8.0, "one more to come");
+        assert_eq!(told(&mut control, 1, 1, W), 7.0, "7/8");
+        assert_eq!(told(&mut control, 8, 1, W), 7.0, "these are of the window before");
+        assert_eq!(told(&mut control, 3, 1, W), 7.0);
+        assert_eq!(told(&mut control, 4, 0, W), 8.0, "+1");
+        assert_eq!(told(&mut control, 7 + 8, 0, Limited::Application), 8.0, "it is not used");
+        assert_eq!(told(&mut control, 8 + 8 - 1, 0, W), 8.0);
+        assert_eq!(told(&mut control, 1, 0, W), 9.0);
+        // 7.875 is sent as 8, but kept.
+        assert_eq!(told(&mut control, 8 + 9, 1, W), 7.875);
+        assert_eq!(control.window(), Segments(8.0));
+    }
+
+    #[test]
+    fn the_window_falls_to_one_segment_and_no_further() {
+        let mut control = decbit(3.0);
+        assert!((told(&mut control, 1000, 1, Limited::Window) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,185 @@
+//! XCP: the routers say by how much each window changes.
+//!
+//! D. Katabi, M. Handley, C. Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002;
+//! A. Falk, Y. Pryadkin, D. Katabi, "Specification for the Explicit Control Protocol (XCP)", draft-falk-xcp-spec-03,
+//! 2007.
+//!
+//! # The problem
+//!
+//! A loss or a mark says only that there is too much, so a sender has to probe slowly and retreat far, the slower and
+//! the farther the longer and fatter the path. A router knows how much of its capacity is left. In XCP it divides that
+//! among the packets that pass, and the sender does as it is told.
+//!
+//! # The law
+//!
+//! Each data packet leaves with a header of three fields, and comes back with the third as the routers have left it:
+//!
+//! ```text
+//!     H_cwnd      the window w
+//!     H_rtt       the smoothed round trip, once there is one
+//!     H_feedback  what the sender asks for: (r·rtt - w)/w, which adds up to the rate r over a window
+//!     each acknowledgment    w ← max(w + H_feedback, 1)
+//! ```
+//!
+//! Everything else, efficiency and fairness, is in the queue `xcp`, which only ever lowers `H_feedback`. Losses are
+//! answered as TCP answers them (section 3.3): half of the window, and one segment after a time-out. There is no slow
+//! start.
+//!
+//! # Parameters
+//!
+//! None: they are the routers'.
+//!
+//! # Domain
+//!
+//! Paths whose bottlenecks all have the queue `xcp`. One such queue is required; behind a bottleneck of another kind
+//! what the XCP routers allow is too much, and losses have to say so. Windows of a segment and more: the share of a
+//! flow that should have less than one segment in flight cannot be had.
+//!
+//! # Deviations
+//!
+//! * Windows and feedback are in segments of the flow, not in bytes; the queue knows the size of packets.
+//! * The desired rate r of a long flow is that of the sender's own link where the scenario has one, and otherwise has
+//!   no bound. A flow does not ask for less as the end of its data comes near.
+//! * Positive feedback does not count while the application, the receiver or a loss recovery limits the flow, as for
+//!   every controller here: a window that is not used would grow without bound.
+//!
+//! # What the paper promises
+//!
+//! The window moves by the sum of what comes back, never below a segment (the tests below). What the network does as a
+//! whole is held in the tests of the simulator (`crates/sim/tests/explicit.rs`).
+
+use longfat_units::{RouterHeader, Segments, Span};
+
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::{
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
+    Sending, Start, Wants,
+};
+
+/// XCP's entry in the catalogue.
+pub fn controller() -> Controller {
+    Controller::new("xcp", |_, start| Sending::Windowed(Box::new(Xcp::new(start))))
+        .title("XCP: routers say by how much each window changes; with the queue of the same name")
+        .source("Katabi, Handley & Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03")
+        .family(Family::Routers)
+}
+
+/// One flow under XCP.
+#[derive(Clone, Copy, Debug)]
+pub struct Xcp {
+    window: f64,
+    /// The round trip before the first data; what the host measures takes its place.
+    first_round_trip: Option<Span>,
+    measured: bool,
+    /// r, in segments per second.
+    desired: Option<f64>,
+}
+
+impl Xcp {
+    /// A flow that begins as `start` says.
+    pub fn new(start: &Start) -> Self {
+        Self {
+            window: first_window(start.window),
+            first_round_trip: start.round_trip,
+            measured: false,
+            desired: start.access,
+        }
+    }
+
+    fn round_trip(&self, path: &Path) -> Option<Span> {
+        if self.measured { Some(path.rtt) } else { self.first_round_trip }
+    }
+}
+
+impl CongestionControl for Xcp {
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback, _: &Path) {
+        self.measured |= feedback.rtt.is_some();
+        let Some(RouterHeader { feedback: change, .. }) = feedback.router else { return };
+        let may_grow = feedback.limited.may_grow() && !feedback.is_congested();
+        if change < 0.0 || (change > 0.0 && may_grow) {
+            self.window = (self.window + change).clamp(1.0, CEILING);
+        }
+    }
+
+    fn on_congestion(&mut self, event: &Congestion, _: &Path) {
+        self.window = match event.cause {
+            Cause::Loss | Cause::Mark => (self.window / 2.0).max(FLOOR).min(self.window),
+            Cause::Timeout => AFTER_TIMEOUT,
+        };
+    }
+
+    fn on_adjustment(&mut self, event: &Adjustment, _: &Path) {
+        self.window = first_window(event.window);
+    }
+
+    #[inline]
+    fn window(&self) -> Segments {
+        Segments(self.window)
+    }
+
+    #[inline]
+    fn router_header(&self, path: &Path) -> RouterHeader {
+        let rtt = self.round_trip(path);
+        let wanted = match (self.desired, rtt) {
+            (Some(rate), Some(rtt)) => (rate * rtt.seconds()).min(CEILING),
+            _ => CEILING,
+        };
+        let feedback = wanted / self.window - 1.0;
+        RouterHeader { window: Segments(self.window), rtt, feedback, code: 0 }
+    }
+
+    fn wants(&self) -> Wants {
+        Wants { router_header: true, ..Wants::NOTHING }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { queue: Some("xcp"), ..Needs::NONE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longfat_units::Time;
+
+    use super::*;
+    use crate::Limited;
+
+    const RTT: Span = Span::from_millis(100);
+    const PATH: Path = Path { rtt: RTT, base_rtt: RTT };
+
+    fn told(control: &mut Xcp, feedback: f64, limited: Limited) -> f64 {
+        let router = Some(RouterHeader { feedback, ..RouterHeader::default() });
+        let feedback = Feedback { router, limited, rtt: Some(RTT), ..Feedback::at(Time::ZERO, 1) };
+        control.on_feedback(&feedback, &PATH);
+        control.window
+    }
+
+    #[test]
+    #[expect(clippy::float_cmp, reason = "sums of powers of two")]
+    fn the_window_does_what_it_is_told() {
+        let mut control = Xcp::new(&Start::default());
+        assert_eq!(told(&mut control, 0.5, Limited::Window), 10.5);
+        assert_eq!(told(&mut control, -2.25, Limited::Window), 8.25);
+        assert_eq!(told(&mut control, 4.0, Limited::Application), 8.25, "what is not used");
+        assert_eq!(told(&mut control, -1.0, Limited::Recovery), 7.25);
+        assert_eq!(told(&mut control, -100.0, Limited::Window), 1.0, "s is the least");
+        assert_eq!(told(&mut control, f64::NAN, Limited::Window), 1.0);
+    }
+
+    /// Section 3.3: in the first packet `H_rtt` is unknown; the request is (r rtt - cwnd) over the packets in a window:
+    /// with 1000 segments a second and 100 ms, (100 - 10)/10 segments in each of ten packets.
+    #[test]
+    fn the_header_asks_for_the_desired_rate() {
+        let start = Start { access: Some(1000.0), ..Start::default() };
+        let mut control = Xcp::new(&start);
+        assert_eq!(control.router_header(&PATH).rtt, None);
+        told(&mut control, 0.0, Limited::Window);
+        let header = control.router_header(&PATH);
+        assert_eq!((header.window, header.rtt), (Segments(10.0), Some(RTT)));
+        assert!((header.feedback - 9.0).abs() < 1e-12, "{}", header.feedback);
+        let mut greedy = Xcp::new(&Start::default());
+        told(&mut greedy, 0.0, Limited::Window);
+        assert!(greedy.router_header(&PATH).feedback > 1e9, "as much as there is");
+    }
+}

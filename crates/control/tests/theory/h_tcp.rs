@@ -1,0 +1,107 @@
+//! The draft of H-TCP.
+
+use longfat_control::{Operating, Phase, Start};
+use longfat_units::parameter::Setting;
+use longfat_units::{Segments, Span};
+
+use crate::drive::{ClockedFlow, assert_near, listed};
+use crate::synchronised::Bottleneck;
+
+const HALVING: [(&str, Setting); 1] = [("adaptive_backoff", Setting::Flag(false))];
+
+/// Seconds until the window reaches `goal`.
+fn seconds_until(flow: &mut ClockedFlow, goal: f64) -> f64 {
+    let from = flow.now;
+    while flow.window() < goal {
+        flow.slice(100);
+    }
+    flow.now.since(from).seconds()
+}
+
+/// Section 2: 1 up to a second, then 1 + 10 (Δ - 1) + ((Δ - 1)/2)².
+#[test]
+fn the_increase_grows_with_the_square_of_the_time() {
+    let controller = listed("h-tcp");
+    let law = controller.law.as_ref().expect("a law")(&controller.defaults());
+    for (seconds, increase) in [(0, 1.0), (1, 1.0), (2, 11.25), (5, 45.0), (11, 126.0)] {
+        let rtt = Span::from_millis(100);
+        let at = Operating {
+            window: Segments(10_000.0),
+            epoch_window: None,
+            rtt: rtt * 2,
+            base_rtt: rtt,
+            since_event: Some(Span::from_seconds(seconds)),
+            phase: Phase::CongestionAvoidance,
+            spare: 0.0,
+        };
+        // Half of the round trip is queue: β = 1/2, and 2 (1 - β) = 1.
+        assert_near(law.gain(&at) * 10_000.0, increase, 1e-12, &format!("f({seconds} s)"));
+    }
+}
+
+/// With β = 1/2, 500 segments at 100 ms: 10 in the first second, then 10 τ + 50 τ² + (5/6) τ³ = 490 at τ = 2.96.
+#[test]
+fn a_window_of_1000_is_back_after_4_seconds() {
+    let mut flow = ClockedFlow::new("h-tcp", &HALVING, 1000.0);
+    flow.lose();
+    assert_eq!(flow.window(), 500.0);
+    assert_near(seconds_until(&mut flow, 1000.0), 3.963, 0.01, "the time to recover");
+}
+
+/// The mean window that f gives at 100 ms and β = 1/2: an epoch of D seconds adds 10 (D + 5 (D-1)² + (D-1)³/12)
+/// segments, half of its last window, and sends 1/p.
+#[test]
+fn the_mean_window_follows_from_the_increase() {
+    for (p, window) in [(1e-3, 57.5), (1e-4, 323.4), (1e-5, 1707.7), (1e-6, 8651.0)] {
+        let epochs = if p < 1e-5 { 12 } else { 40 };
+        let mean = ClockedFlow::new("h-tcp", &HALVING, window).mean_window(p, epochs);
+        assert_near(mean, window, 0.05, &format!("H-TCP at p = {p}"));
+    }
+}
+
+/// Adaptive back-off keeps `RTT_min`/`RTT_max` between 0.5 and 0.8, once there is a throughput to compare with.
+#[test]
+fn it_keeps_the_ratio_of_the_round_trips() {
+    for (millis, kept) in [(100, 0.8), (110, 0.8), (160, 0.625), (250, 0.5)] {
+        let mut flow = ClockedFlow::new("h-tcp", &[], 1000.0);
+        flow.lose();
+        assert_eq!(flow.window(), 500.0, "the first loss has nothing to compare with");
+        flow.queueing = Span::from_millis(millis - 100);
+        flow.ack();
+        flow.queueing = Span::ZERO;
+        seconds_until(&mut flow, 1000.0);
+        let before = flow.window();
+        flow.lose();
+        assert_near(flow.window() / before, kept, 1e-9, &format!("round trips to {millis} ms"));
+    }
+}
+
+/// Throughput that has fallen by half asks for a half, whatever the round trips.
+#[test]
+fn a_change_of_throughput_halves() {
+    let mut flow = ClockedFlow::new("h-tcp", &[], 1000.0);
+    flow.lose();
+    flow.lose();
+    assert_eq!(flow.window(), 250.0);
+}
+
+/// Two flows that lose together, of 9000 and 1000 segments: additive increase that is the same for both, and a share
+/// given up, leave a tenth of the difference after a few losses.
+#[test]
+fn synchronised_flows_converge_within_a_few_losses() {
+    let mut link =
+        Bottleneck::new(100_000.0).with("h-tcp", &[], 100, 9000.0).with("h-tcp", &[], 100, 1000.0);
+    link.epochs(10);
+    let windows = link.windows();
+    let apart = windows[0] - windows[1];
+    assert!(apart.abs() < 800.0, "still {apart} segments apart: {windows:?}");
+}
+
+/// A slow start that ends without a loss is followed by H-TCP's increase, not by Reno's.
+#[test]
+fn time_counts_from_the_end_of_slow_start() {
+    let start = Start { threshold: Some(Segments(1000.0)), ..Start::default() };
+    let mut flow = ClockedFlow::starting("h-tcp", &[], &start);
+    seconds_until(&mut flow, 1000.0);
+    assert_near(seconds_until(&mut flow, 1500.0), 3.963, 0.02, "500 segments more");
+}

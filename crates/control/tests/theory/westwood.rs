@@ -1,0 +1,67 @@
+//! The Westwood+ paper.
+
+use longfat_control::{Cause, Feedback};
+use longfat_units::Span;
+
+use crate::drive::{ClockedFlow, assert_near};
+
+/// A flow of 1000 segments whose path delivers 100 per 10 ms: 1000 in a round trip of 100 ms.
+fn delivering(round_trips: u32) -> ClockedFlow {
+    let mut flow = ClockedFlow::new("westwood", &[], 1000.0);
+    for _ in 0..10 * round_trips {
+        flow.ack_with(|ack| Feedback { acked: 0, sacked: 100, ..ack });
+        flow.now += Span::from_millis(10);
+    }
+    flow
+}
+
+/// The window after a loss is the rate times the smallest round trip, whatever the window was: 10 000 /s · 100 ms.
+#[test]
+fn a_loss_leaves_what_the_path_delivers_in_the_smallest_round_trip() {
+    let mut flow = delivering(3);
+    (0..2000).for_each(|_| flow.ack());
+    assert!(flow.window() > 1001.0);
+    flow.lose();
+    assert_near(flow.window(), 1000.0, 1e-9, "no queue, no loss of rate");
+    // With a queue as long as the path, the window of twice as much comes back to the path.
+    let mut flow = delivering(3);
+    while flow.window() < 2000.0 {
+        flow.ack_with(|ack| Feedback { acked: 1000, ..ack });
+    }
+    flow.queueing = Span::from_millis(100);
+    flow.lose();
+    assert_near(flow.window(), 1000.0, 1e-9, "what the path holds without its queue");
+}
+
+/// Two filters of 7/8 each: a rate that halves shows as 1 - 1/128 of it after one sample, and is down to about a half
+/// after 32.
+#[test]
+fn the_rate_passes_two_filters() {
+    for (samples, left) in
+        [(1, 1.0 - 0.5 / 64.0), (2, 1.0 - 0.5 * (0.015_625 + 0.027_343_75)), (64, 0.5)]
+    {
+        let mut flow = delivering(3);
+        for _ in 0..=10 * samples {
+            flow.ack_with(|ack| Feedback { acked: 0, sacked: 50, ..ack });
+            flow.now += Span::from_millis(10);
+        }
+        flow.lose();
+        assert_near(flow.window(), 1000.0 * left, 0.005, &format!("after {samples} samples"));
+    }
+}
+
+/// A time-out ends in slow start up to the same window.
+#[test]
+fn a_time_out_leaves_the_measured_window_as_threshold() {
+    let mut flow = delivering(3);
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.window(), 1.0);
+    assert_near(flow.threshold().expect("a threshold"), 1000.0, 1e-9, "the threshold");
+}
+
+#[test]
+fn before_the_first_sample_a_loss_halves() {
+    let mut flow = ClockedFlow::new("westwood", &[], 1000.0);
+    flow.lose();
+    assert_eq!(flow.window(), 500.0);
+}

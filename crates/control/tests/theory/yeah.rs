@@ -1,0 +1,75 @@
+//! The YeAH paper.
+
+use longfat_control::Feedback;
+use longfat_units::Span;
+
+use crate::drive::{ClockedFlow, assert_near};
+
+/// Ends a round trip in which so many segments of the window were queued. Returns what it took from the window.
+fn end_round(flow: &mut ClockedFlow, queued: f64) -> f64 {
+    let before = flow.window();
+    flow.queueing = Span::from_seconds_f64(0.1 * queued / (before - queued));
+    flow.ack_with(|ack| Feedback { acked: 0, ..ack });
+    flow.queueing = Span::ZERO;
+    flow.ack_with(|ack| Feedback { acked: 0, rtt: None, round_starts: true, ..ack });
+    before - flow.window()
+}
+
+fn step(flow: &mut ClockedFlow) -> f64 {
+    let before = flow.window();
+    flow.round();
+    flow.window() - before
+}
+
+/// Fast up to 80 segments in the queue and an eighth of the base round trip; slow beyond either.
+#[test]
+fn the_queue_decides_between_scalable_tcp_and_reno() {
+    for (window, queued, added) in [
+        (10_000.0, 79.0, 100.0),
+        // 80 segments of 10 000, but more than an eighth of the round trip for 500 of them.
+        (500.0, 50.0, 5.0),
+        (500.0, 60.0, 1.0),
+    ] {
+        let mut flow = ClockedFlow::new("yeah", &[], window);
+        assert_eq!(end_round(&mut flow, queued), 0.0, "nothing is taken up to 80 segments");
+        assert_near(step(&mut flow), added, 0.01, &format!("{queued} of {window} queued"));
+    }
+}
+
+/// More than 80 segments in the queue are taken back, at most half of the window; then it is slow.
+#[test]
+fn a_long_queue_is_taken_back() {
+    let mut flow = ClockedFlow::new("yeah", &[], 10_000.0);
+    assert_near(end_round(&mut flow, 200.0), 200.0, 1e-6, "200 of 10 000");
+    assert_near(step(&mut flow), 1.0, 0.01, "as Reno");
+    let mut flow = ClockedFlow::new("yeah", &[], 1000.0);
+    assert_eq!(end_round(&mut flow, 700.0), 500.0, "half at most");
+}
+
+/// A loss takes an eighth, or the queue if that is longer, up to half.
+#[test]
+fn a_loss_takes_the_queue_and_at_least_an_eighth() {
+    for (queued, left) in [(0.0, 875.0), (79.0, 875.0)] {
+        let mut flow = ClockedFlow::new("yeah", &[], 1000.0);
+        end_round(&mut flow, queued);
+        flow.lose();
+        assert_near(flow.window(), left, 1e-9, &format!("{queued} queued"));
+    }
+    let mut flow = ClockedFlow::new("yeah", &[], 300.0);
+    end_round(&mut flow, 75.0);
+    flow.lose();
+    assert_near(flow.window(), 225.0, 1e-6, "the queue of 75 is more than an eighth of 300");
+}
+
+/// Sixteen slow rounds in a row mean that others hold the queue: a loss halves, as Reno's do.
+#[test]
+fn competition_is_answered_as_reno_does() {
+    for (rounds, left) in [(15, 0.8), (16, 0.5)] {
+        let mut flow = ClockedFlow::new("yeah", &[], 300.0);
+        for _ in 0..rounds {
+            end_round(&mut flow, 60.0);
+        }
+        flow.lose();
+        assert_near(flow.window(), 300.0 * left, 1e-6, &format!("after {rounds} slow rounds"));
+    }
+}

@@ -1,0 +1,173 @@
+//! CAKE, by hand.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use longfat_queue::discipline::cake::discipline;
+use longfat_queue::{Capacity, Item, Site};
+use longfat_units::parameter::Setting as Value;
+use longfat_units::{Bytes, Time};
+
+use support::{FreeLink, PACKET, changed, observed_in, site};
+
+fn port(isolation: &'static str, seed: u64) -> FreeLink {
+    let changes =
+        [("isolation", Value::Word(isolation.into())), ("quantum", Value::Number(1000.0))];
+    let settings = changed(&discipline(), "packets", &changes);
+    let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+    FreeLink::new(
+        (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded),
+        Capacity::Unbounded,
+        seed,
+    )
+}
+
+/// The packets that flows between these hosts send of 1200, while all of them have some waiting.
+fn shares(isolation: &'static str, ends: &[(u32, u32)]) -> Vec<usize> {
+    let mut port = port(isolation, 1);
+    for _ in 0..1201 {
+        for (flow, &(source, destination)) in ends.iter().enumerate() {
+            let flow = flow as u32;
+            let item = Item { flow, source, destination, bytes: PACKET, ..Item::default() };
+            port.arrive_as(Time::ZERO, item);
+        }
+    }
+    (0..1200).for_each(|_| port.depart(Time::ZERO));
+    let mut sent = BTreeMap::new();
+    for item in &port.books().sent {
+        *sent.entry(item.flow).or_insert(0) += 1;
+    }
+    sent.into_values().collect()
+}
+
+#[track_caller]
+fn close(found: &[usize], expected: &[usize]) {
+    let near = found.iter().zip(expected).all(|(one, other)| one.abs_diff(*other) <= 3);
+    assert!(near && found.len() == expected.len(), "{found:?}, not {expected:?}");
+}
+
+/// Host 1 has one flow and host 2 three, all to one server each: half for each host.
+#[test]
+fn hosts_share_and_so_do_their_flows() {
+    let up = [(1, 11), (2, 12), (2, 13), (2, 14)];
+    for isolation in ["triple", "sources"] {
+        close(&shares(isolation, &up), &[600, 200, 200, 200]);
+    }
+    for isolation in ["flows", "destinations"] {
+        close(&shares(isolation, &up), &[300, 300, 300, 300]);
+    }
+}
+
+/// The same the other way: it is the destinations that are few.
+#[test]
+fn either_side_may_be_the_one_with_few_hosts() {
+    let down = [(11, 1), (12, 2), (13, 2), (14, 2)];
+    for isolation in ["triple", "destinations"] {
+        close(&shares(isolation, &down), &[600, 200, 200, 200]);
+    }
+    for isolation in ["flows", "sources"] {
+        close(&shares(isolation, &down), &[300, 300, 300, 300]);
+    }
+}
+
+/// Hosts 1 and 2 send to one server, host 2 to another as well: quanta of Q/max(1, 2), Q/max(2, 2), Q/max(2, 1). So all
+/// three are equal, where sources alone would make it 600, 300, 300.
+#[test]
+fn the_busier_host_counts() {
+    let ends = [(1, 11), (2, 11), (2, 12)];
+    close(&shares("triple", &ends), &[400, 400, 400]);
+    close(&shares("sources", &ends), &[600, 300, 300]);
+}
+
+/// Host 2 has a bulk flow, and seven others with a packet of 40 bytes now and then: its share is that of host 1.
+#[test]
+fn sparse_flows_cost_their_host_nothing() {
+    let mut port = port("triple", 1);
+    let item = |flow, source, bytes| {
+        let (destination, bytes) = (10 + flow, Bytes(bytes));
+        Item { flow, source, destination, bytes, ..Item::default() }
+    };
+    for _ in 0..2000 {
+        port.arrive_as(Time::ZERO, item(1, 1, 1000));
+        port.arrive_as(Time::ZERO, item(2, 2, 1000));
+    }
+    let begun = port.books().sent.len();
+    for round in 0..200 {
+        for flow in 3..10 {
+            port.arrive_as(Time::ZERO, item(flow, 2, 40));
+        }
+        // Those seven, and some of the two bulk flows.
+        (0..7 + 5 + round % 2).for_each(|_| port.depart(Time::ZERO));
+    }
+    let sent = &port.books().sent[begun..];
+    let of = |flow| sent.iter().filter(|item| item.flow == flow).count();
+    assert_eq!(of(3), 200);
+    assert!(of(1).abs_diff(of(2)) <= 20, "{} and {}", of(1), of(2));
+}
+
+/// A flow that ends no longer counts for its host.
+#[test]
+fn a_flow_that_has_ended_frees_its_share() {
+    let mut port = port("triple", 1);
+    let item = |flow, source| Item {
+        flow,
+        source,
+        destination: 10 + flow,
+        bytes: PACKET,
+        ..Item::default()
+    };
+    for _ in 0..2000 {
+        port.arrive_as(Time::ZERO, item(1, 1));
+        port.arrive_as(Time::ZERO, item(2, 2));
+    }
+    for _ in 0..100 {
+        port.arrive_as(Time::ZERO, item(3, 2));
+    }
+    // 400 packets take flow 3 to its end, at a quarter of them; then flows 1 and 2 are equal.
+    (0..500).for_each(|_| port.depart(Time::ZERO));
+    let begun = port.books().sent.len();
+    (0..1000).for_each(|_| port.depart(Time::ZERO));
+    let sent = &port.books().sent[begun..];
+    assert!(sent.iter().all(|item| item.flow != 3));
+    let of_two = sent.iter().filter(|item| item.flow == 2).count();
+    assert!(of_two.abs_diff(500) <= 2, "{of_two} of 1000");
+}
+
+/// RFC 8290, section 5.3: with 8-way sets the probability that 100 flows in 1024 queues are all alone is near 100 %,
+/// where 1024 separate queues would put ten of them together.
+#[test]
+fn a_hundred_flows_do_not_meet() {
+    for seed in 0..100 {
+        let mut port = port("flows", seed);
+        for flow in 0..100 {
+            let item = Item { flow, bytes: PACKET, ..Item::default() };
+            (0..2).for_each(|_| port.arrive_as(Time::ZERO, item));
+        }
+        assert_eq!(observed_in(port.queue())["active_queues"], 100.0, "seed {seed}");
+    }
+}
+
+/// More flows than queues: they share, and nothing is lost or forgotten.
+#[test]
+fn there_may_be_more_flows_than_queues() {
+    let mut port = port("triple", 1);
+    for _ in 0..3 {
+        for flow in 0..3000 {
+            let item = Item {
+                flow,
+                source: flow,
+                destination: flow + 1,
+                bytes: PACKET,
+                ..Item::default()
+            };
+            port.arrive_as(Time::ZERO, item);
+        }
+    }
+    assert_eq!(observed_in(port.queue())["active_queues"], 1024.0);
+    while port.is_busy() {
+        port.depart(Time::ZERO);
+    }
+    assert_eq!(port.books().sent.len(), 9000);
+    assert_eq!(observed_in(port.queue())["active_queues"], 0.0);
+}

@@ -1,0 +1,278 @@
+//! PIE, by traces worked out from RFC 8033, sections 4 and 5 and appendix A.
+
+mod support;
+
+use longfat_queue::discipline::pie::discipline;
+use longfat_queue::{Capacity, Host, Item, Site};
+use longfat_units::parameter::Setting as Value;
+use longfat_units::{Ecn, RouterHeader, Span, Time};
+use rand_core::Rng;
+
+use support::{Change, Fixed, FreeLink, PACKET, changed, close, observed_in, site};
+
+fn port(changes: &[Change]) -> FreeLink {
+    let settings = changed(&discipline(), "packets", changes);
+    let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+    assert_eq!((discipline().check)(&settings, &site), Ok(()));
+    FreeLink::new(
+        (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded),
+        Capacity::Unbounded,
+        1,
+    )
+}
+
+fn ms(time: u64) -> Time {
+    Time::ZERO + Span::from_millis(time)
+}
+
+fn arrive(port: &mut FreeLink, at: u64, ecn: Ecn, packets: usize) {
+    for _ in 0..packets {
+        port.arrive(ms(at), PACKET, ecn);
+    }
+}
+
+fn probability(port: &FreeLink) -> f64 {
+    observed_in(port.queue())["probability"]
+}
+
+/// No burst is let pass.
+const NO_BURST: Change = ("burst", Value::Span(Span::ZERO));
+
+/// The first in line waits from 0 on and never leaves, so it has waited 15 ms longer at each update:
+///
+/// ```text
+///     Δ = (d - 15 ms)/8 + 15 ms · 5/4 = 0.01875, 0.020625, 0.0225, 0.024375, …  at 15, 30, 45, 60 ms, …
+/// ```
+///
+/// of which p takes 1/2048, 1/512, 1/128 and so on as it grows, and from 0.1 on no more than 0.02.
+#[test]
+fn the_controller_by_hand() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    let steps = [
+        0.01875 / 2048.0,  // p = 9.16e-6 at 15 ms
+        0.020_625 / 512.0, // 4.94e-5
+        0.0225 / 128.0,    // 2.25e-4
+        0.024_375 / 32.0,  // 9.87e-4
+        0.02625 / 32.0,    // 1.81e-3
+        0.028_125 / 8.0,   // 5.32e-3
+        0.03 / 8.0,        // 9.07e-3
+        0.031_875 / 8.0,   // 0.0131
+        0.03375 / 2.0,     // 0.0299
+        0.035_625 / 2.0,   // 0.0477 at 150 ms
+        0.0375 / 2.0,      // 0.0665
+        0.039_375 / 2.0,   // 0.0862
+        0.04125 / 2.0,     // 0.1068
+        0.02,              // 0.1268 at 210 ms
+        0.02,
+    ];
+    let mut expected = 0.0;
+    for (update, step) in steps.iter().enumerate() {
+        expected += step;
+        // An arrival makes the queue look at the clock.
+        arrive(&mut port, 15 * (update as u64 + 1), Ecn::Ect0, 1);
+        close(probability(&port), expected);
+    }
+}
+
+/// At 30 ms p = 4.94e-5 as above. Then the queue is empty, and Δ = -(15 ms/8 + 30 ms · 5/4)/128 takes p to 0.
+#[test]
+fn an_empty_queue_lets_the_probability_fall() {
+    let mut port = port(&[]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    arrive(&mut port, 30, Ecn::Ect0, 1);
+    (0..3).for_each(|_| port.depart(ms(30)));
+    arrive(&mut port, 45, Ecn::Ect0, 1);
+    close(probability(&port), 0.0);
+}
+
+/// Without beta p falls slowly: by 15 ms/8 at each update that finds nothing. From the second one on it also decays.
+#[test]
+fn the_probability_decays_once_two_looks_find_nothing() {
+    let mut port = port(&[("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    arrive(&mut port, 300, Ecn::Ect0, 1);
+    let risen = probability(&port);
+    assert!((0.11..0.12).contains(&risen), "{risen}");
+    (0..3).for_each(|_| port.depart(ms(300)));
+    arrive(&mut port, 315, Ecn::Ect0, 1);
+    port.depart(ms(315));
+    close(probability(&port), risen - 0.001_875);
+    arrive(&mut port, 330, Ecn::Ect0, 1);
+    close(probability(&port), 0.98 * (risen - 2.0 * 0.001_875));
+}
+
+/// p is 1 from 45 ms on, but the burst that began in a calm queue may last 150 ms: ten updates.
+#[test]
+fn a_burst_may_pass() {
+    let mut port = port(&[("alpha", Value::Number(1e6))]);
+    arrive(&mut port, 0, Ecn::NotEct, 10);
+    arrive(&mut port, 149, Ecn::NotEct, 10);
+    close(probability(&port), 1.0);
+    assert!(port.books().dropped.is_empty());
+    arrive(&mut port, 150, Ecn::NotEct, 10);
+    assert_eq!(port.books().dropped.len(), 10);
+}
+
+/// With p = 1 everything is dropped, but not what finds two packets or fewer in line.
+#[test]
+fn two_packets_are_left_alone() {
+    let mut port = port(&[("alpha", Value::Number(1e6)), NO_BURST]);
+    arrive(&mut port, 0, Ecn::NotEct, 2);
+    // One is in service, one waits.
+    arrive(&mut port, 60, Ecn::NotEct, 1);
+    close(probability(&port), 1.0);
+    assert!(port.books().dropped.is_empty(), "one in line");
+    arrive(&mut port, 60, Ecn::NotEct, 1);
+    assert!(port.books().dropped.is_empty(), "two in line");
+    arrive(&mut port, 60, Ecn::NotEct, 1);
+    assert_eq!(port.books().dropped.len(), 1, "three in line");
+}
+
+/// The gaps between hits of a thousand arrivals at one instant, with the probability of a standing queue at `at`.
+fn gaps(at: u64, changes: &[Change]) -> Vec<u32> {
+    let mut port = port(changes);
+    arrive(&mut port, 0, Ecn::Ect0, 100);
+    arrive(&mut port, at, Ecn::Ect0, 1000);
+    let marked = &port.books().marked;
+    marked.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// At 150 ms p = 0.04774. With smoothing no two marks are less than ⌈0.85/p⌉ = 18 packets apart or more than
+/// ⌈8.5/p⌉ = 179; a mean of 17.8 + 1/p = 38.7 makes 25 in a thousand. Independent tosses make 48.
+#[test]
+fn marks_come_neither_too_close_nor_too_far_apart() {
+    let smooth = gaps(150, &[NO_BURST]);
+    assert!((17..=35).contains(&smooth.len()), "{} gaps", smooth.len());
+    assert!(smooth.iter().all(|gap| (18..=179).contains(gap)), "{smooth:?}");
+    let tossed = gaps(150, &[NO_BURST, ("derandomize", Value::Flag(false))]);
+    assert!((30..=65).contains(&tossed.len()), "{} gaps", tossed.len());
+    assert!(tossed.iter().any(|gap| *gap < 18), "{tossed:?}");
+}
+
+/// A host whose tosses all come out alike.
+struct Tosses {
+    chance: Fixed,
+    marked: Vec<u32>,
+}
+
+impl Host for Tosses {
+    fn drop(&mut self, item: Item) {
+        panic!("{item:?} is dropped");
+    }
+
+    fn mark(&mut self, item: &mut Item) -> bool {
+        self.marked.push(item.id);
+        true
+    }
+
+    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
+        None
+    }
+
+    fn chance(&mut self) -> &mut dyn Rng {
+        &mut self.chance
+    }
+}
+
+/// The two bounds themselves: with tosses that always hit, every 18th packet is marked, with tosses that never do every
+/// 179th. Without smoothing all are, or none.
+#[test]
+fn the_least_and_the_largest_gap() {
+    for (toss, derandomize, gap) in [
+        (0.0, true, Some(18)),
+        (0.999, true, Some(179)),
+        (0.0, false, Some(1)),
+        (0.999, false, None),
+    ] {
+        let settings = changed(
+            &discipline(),
+            "packets",
+            &[NO_BURST, ("derandomize", Value::Flag(derandomize))],
+        );
+        let site = Site { capacity: Capacity::Unbounded, ..site("packets") };
+        let mut queue = (discipline().build)(&settings, &site).into_queue(Capacity::Unbounded);
+        let mut host = Tosses { chance: Fixed::new(toss), marked: Vec::new() };
+        let item = |id, at| Item { id, bytes: PACKET, arrived: ms(at), ..Item::default() };
+        for id in 0..10 {
+            queue.enqueue(ms(0), item(id, 0), &mut host);
+        }
+        queue.advance(ms(150));
+        for id in 1..=1000 {
+            queue.enqueue(ms(150), item(id, 150), &mut host);
+        }
+        let expected: Vec<u32> =
+            gap.map_or(Vec::new(), |gap| (1..=1000 / gap).map(|n| n * gap).collect());
+        assert_eq!(host.marked, expected, "{toss} {derandomize}");
+    }
+}
+
+/// A standing queue: p = 0.0862 at 180 ms marks, p = 0.1068 at 195 ms drops what could be marked.
+#[test]
+fn above_a_tenth_marks_become_drops() {
+    for (at, marks) in [(180, true), (195, false)] {
+        let mut port = port(&[NO_BURST]);
+        arrive(&mut port, 0, Ecn::Ect0, 100);
+        arrive(&mut port, at, Ecn::Ect0, 1000);
+        let (marked, dropped) = (port.books().marked.len(), port.books().dropped.len());
+        assert_eq!((marked > 0, dropped > 0), (marks, !marks), "at {at} ms");
+    }
+    let mut port = port(&[NO_BURST]);
+    arrive(&mut port, 0, Ecn::NotEct, 100);
+    arrive(&mut port, 180, Ecn::NotEct, 1000);
+    assert!(!port.books().dropped.is_empty(), "what cannot be marked is dropped");
+}
+
+/// Without beta p is 0.098 at 285 ms, and the queue drains. What comes at 295 ms has waited 5 ms at the next look, which
+/// is less than half a target, and 20 ms at the one after that.
+#[test]
+fn a_short_wait_is_left_alone() {
+    let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::NotEct, 100);
+    arrive(&mut port, 285, Ecn::NotEct, 1);
+    while port.is_busy() {
+        port.depart(ms(285));
+    }
+    arrive(&mut port, 295, Ecn::NotEct, 50);
+    let before = port.books().dropped.len();
+    arrive(&mut port, 301, Ecn::NotEct, 500);
+    assert_eq!(port.books().dropped.len(), before);
+    assert!((0.09..0.1).contains(&probability(&port)), "{}", probability(&port));
+    arrive(&mut port, 316, Ecn::NotEct, 500);
+    assert!(port.books().dropped.len() > before);
+}
+
+/// The same at 405 ms, with p = 0.256: from 0.2 on there are hits whatever the wait.
+#[test]
+fn a_short_wait_does_not_help_against_a_high_probability() {
+    let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0))]);
+    arrive(&mut port, 0, Ecn::NotEct, 100);
+    arrive(&mut port, 405, Ecn::NotEct, 1);
+    while port.is_busy() {
+        port.depart(ms(405));
+    }
+    arrive(&mut port, 415, Ecn::NotEct, 50);
+    let before = port.books().dropped.len();
+    arrive(&mut port, 421, Ecn::NotEct, 500);
+    assert!((0.25..0.26).contains(&probability(&port)), "{}", probability(&port));
+    assert!(port.books().dropped.len() > before + 50);
+}
+
+/// A link that stands still for a day: p is at its most, and is found without looking six million times.
+#[test]
+fn a_day_without_a_departure() {
+    let mut port = port(&[("interval", Value::Span(Span(15_000_000)))]);
+    arrive(&mut port, 0, Ecn::Ect0, 2);
+    port.depart(ms(86_400_000));
+    close(probability(&port), 1.0);
+}
+
+#[test]
+fn an_interval_must_not_be_far_below_the_target() {
+    let mut settings = changed(&discipline(), "packets", &[]);
+    for (interval, right) in [(15, true), (14, false)] {
+        settings.set("interval", Value::Span(Span(1_000_000 * interval)));
+        let checked = (discipline().check)(&settings, &site("packets"));
+        assert_eq!(checked.is_ok(), right, "{checked:?}");
+    }
+}

@@ -1,0 +1,87 @@
+//! What VCP's router promises, with numbers worked out by hand.
+
+mod support;
+
+use longfat_queue::discipline::vcp::discipline;
+use longfat_queue::{Arrival, Backlog, Policy};
+use longfat_units::parameter::Setting as Value;
+use longfat_units::{Bytes, RouterHeader, Span};
+
+use support::{Change, behind, chance, changed, close, observed, policy, site};
+
+fn vcp(changes: &[Change]) -> Box<dyn Policy> {
+    policy(&discipline(), &changed(&discipline(), "packets", changes), &site("packets"))
+}
+
+/// The code of a packet that arrives with `code`.
+fn told(policy: &mut dyn Policy, code: u8) -> u8 {
+    let mut header = RouterHeader { code, ..RouterHeader::default() };
+    policy.on_header(Bytes(1000), &mut header);
+    header.code
+}
+
+/// The code after an interval in which so many bytes have arrived at the rest of one, with a queue that is `waiting` at
+/// ten of twenty samples.
+fn code_after(policy: &mut dyn Policy, bytes: u64, waiting: u64) -> u8 {
+    let arrival = Arrival { bytes: Bytes(bytes), ..behind(0) };
+    policy.on_arrival(&arrival, &mut chance(1));
+    policy.on_ticks(10, Backlog { packets: 1, bytes: Bytes(waiting) });
+    policy.on_ticks(10, Backlog::default());
+    told(policy, 0)
+}
+
+/// At 8 Gbit/s a millisecond holds 10⁶ bytes, of which γ = 0.98 may be used: 980 000 B are a load of 1, 784 000 of
+/// 0.8. A queue of 40 000 B over half of the interval is one of 20 000 on average, and counts half: 10 000 B.
+#[test]
+fn the_code_is_that_of_the_load_over_an_interval() {
+    let mut policy = vcp(&[("interval", Value::Span(Span::from_millis(1)))]);
+    assert_eq!(policy.period(), Some(Span(50_000_000)), "twenty samples");
+    assert_eq!(told(&mut *policy, 0), 1, "before the first interval is over");
+    for (bytes, waiting, code) in [
+        (0, 0, 1),
+        (783_999, 0, 1),
+        (784_000, 0, 2),
+        (773_999, 40_000, 1),
+        (774_000, 40_000, 2),
+        (979_999, 0, 2),
+        (980_000, 0, 3),
+        (970_000, 40_000, 3),
+        (100_000, 40_000, 1),
+    ] {
+        assert_eq!(code_after(&mut *policy, bytes, waiting), code, "{bytes} B, {waiting} B wait");
+    }
+    close(observed(&*policy)["load"], 110_000.0 / 980_000.0);
+}
+
+#[test]
+fn the_most_loaded_link_is_heard() {
+    let mut policy = vcp(&[("interval", Value::Span(Span::from_millis(1)))]);
+    code_after(&mut *policy, 800_000, 0);
+    assert_eq!([0, 1, 2, 3].map(|code| told(&mut *policy, code)), [2, 2, 2, 3]);
+}
+
+/// Samples in one call or in many give the same, however long nothing arrives.
+#[test]
+fn a_long_silence_is_passed_over() {
+    for count in [0, 1, 59, 60, 61, 119, 1234] {
+        let mut states = Vec::new();
+        for calls in [1, count.max(1)] {
+            let mut policy = vcp(&[]);
+            policy.on_arrival(&behind(0), &mut chance(1));
+            policy.on_ticks(7, Backlog::default());
+            let backlog = Backlog { packets: 1, bytes: Bytes(1000) };
+            (0..calls).for_each(|_| policy.on_ticks(count / calls, backlog));
+            states.push(format!("{policy:?}"));
+        }
+        assert_eq!(states[0], states[1], "{count} samples");
+    }
+}
+
+#[test]
+fn an_interval_has_room_for_its_samples() {
+    let settings =
+        changed(&discipline(), "packets", &[("interval", Value::Span(Span(19_999_999)))]);
+    let (key, reason) = (discipline().check)(&settings, &site("packets")).expect_err("too short");
+    assert_eq!(key, "interval");
+    assert!(reason.contains("at least 20 us"), "{reason}");
+}

@@ -1,0 +1,124 @@
+//! What XCP's router promises, with numbers worked out by hand.
+
+mod support;
+
+use longfat_queue::discipline::xcp::discipline;
+use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site};
+use longfat_units::{Bytes, Rate, RouterHeader, Segments, Span, Time};
+
+use support::{chance, changed, close, observed, policy};
+
+/// C = 10⁶ B/s, packets of 1000 bytes.
+const SITE: Site = Site {
+    rate: Rate(8_000_000),
+    packet: Bytes(1000),
+    capacity: Capacity::Packets(1000),
+    round_trip: None,
+};
+
+fn xcp() -> Box<dyn Policy> {
+    policy(&discipline(), &changed(&discipline(), "packets", &[]), &SITE)
+}
+
+/// What a packet of 1000 bytes of a flow with this window and round trip is told, if it asks for `asked`.
+fn tell(
+    policy: &mut dyn Policy,
+    micros: u64,
+    waiting: u64,
+    (window, millis): (f64, Option<u64>),
+    asked: f64,
+) -> f64 {
+    let arrival = Arrival {
+        now: Time::ZERO + Span(micros * 1_000_000),
+        backlog: Backlog { packets: waiting, bytes: Bytes(1000 * waiting) },
+        ..support::behind(0)
+    };
+    policy.on_arrival(&arrival, &mut chance(1));
+    let rtt = millis.map(Span::from_millis);
+    let mut header =
+        RouterHeader { window: Segments(window), rtt, feedback: asked, ..RouterHeader::default() };
+    policy.on_header(arrival.bytes, &mut header);
+    header.feedback
+}
+
+const GREEDY: f64 = 1e9;
+
+/// In the first 10 ms five packets arrive, which stand for 10 ms of their flows each: y = 5·10⁵ B/s, Σ x = 0.05 s. No
+/// queue: F = 0.4 (10⁶ - 5·10⁵) = 2·10⁵ B/s, and h = max(0, 0.1 y - F) = 0. A flow of 100 ms turns 2·10⁵ B/s into 20
+/// segments: four for each of five packets like these.
+#[test]
+fn spare_capacity_is_divided_among_the_packets() {
+    let mut xcp = xcp();
+    let flow = (10.0, Some(100));
+    for packet in 0..5 {
+        assert!(tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY).abs() < 1e-9, "nothing is decided");
+    }
+    close(tell(&mut *xcp, 10_001, 0, flow, GREEDY), 4.0);
+    // One that asks for less leaves the rest, and one of another flow with x = 0.02 s gets twice as much rate: at 50 ms
+    // and 2.5 segments, 8·10⁴ B/s are four segments.
+    close(tell(&mut *xcp, 10_002, 0, flow, 1.0), 1.0);
+    close(tell(&mut *xcp, 10_003, 0, (2.5, Some(50)), GREEDY), 4.0);
+    // 2·10⁵ - 4·10⁴ - 10⁴ - 8·10⁴ are left: 7 segments for 100 ms, then nothing. A packet that knows no
+    // round trip yet gets nothing.
+    close(tell(&mut *xcp, 10_004, 0, (10.0, None), GREEDY), 0.0);
+    close(tell(&mut *xcp, 10_005, 0, flow, GREEDY), 4.0);
+    close(tell(&mut *xcp, 10_006, 0, flow, GREEDY), 3.0);
+    assert!(tell(&mut *xcp, 10_007, 0, flow, GREEDY).abs() < 1e-9);
+    close(observed(&*xcp)["round_trip"], 0.1);
+}
+
+/// Twenty packets in 10 ms, each behind 50 or more: y = 2·10⁶ B/s, Q = 50 000 B, d = 100 ms.
+/// F = 0.4 (10⁶ - 2·10⁶) - 0.226 · 50 000/0.1 = -513 000 B/s; h = 0. A packet of 1000 of the 20 000 bytes loses 25 650
+/// B/s: 2.565 segments at 100 ms, 5.13 at 200 ms, whatever the window.
+#[test]
+fn what_is_too_much_is_taken_from_every_byte() {
+    let mut xcp = xcp();
+    for packet in 0..20 {
+        tell(&mut *xcp, 500 * packet, 50 + packet, (10.0, Some(100)), GREEDY);
+    }
+    close(tell(&mut *xcp, 10_001, 60, (10.0, Some(100)), GREEDY), -2.565);
+    close(tell(&mut *xcp, 10_002, 60, (900.0, Some(200)), GREEDY), -5.13);
+    close(tell(&mut *xcp, 10_003, 60, (10.0, Some(100)), -3.0), -3.0);
+    let state = observed(&*xcp);
+    close(state["change"], -513_000.0 * 8.0);
+    close(state["persistent_queue"], 50_000.0);
+}
+
+/// y = C and no queue: F = 0, h = 0.1 y = 10⁵ B/s is taken from every byte alike and given to every flow alike. Of the
+/// ten packets nine belong to a flow of 90 segments and one to a flow of 10, both of 100 ms: the first has 9·10⁵ B/s,
+/// loses 9·10⁴ and gets half of 10⁵. Its packets lose 10⁴ B/s and get 5.56·10³ each; that of the other gets 5·10⁴.
+#[test]
+fn shuffling_moves_rates_together() {
+    let mut xcp = xcp();
+    // A window of 90 and one of 10 send nine packets and one in a tenth of a round trip.
+    for packet in 0..9 {
+        tell(&mut *xcp, 1000 * packet, 0, (90.0, Some(100)), GREEDY);
+    }
+    tell(&mut *xcp, 9500, 0, (10.0, Some(100)), GREEDY);
+    let large = tell(&mut *xcp, 10_001, 0, (90.0, Some(100)), GREEDY);
+    let small = tell(&mut *xcp, 10_002, 0, (10.0, Some(100)), GREEDY);
+    close(large, (5e4 / 9.0 - 1e4) / 1e4);
+    close(small, (5e4 - 1e4) / 1e4);
+}
+
+/// Looking more often changes nothing, however long nothing arrives.
+#[test]
+fn a_long_silence_is_passed_over() {
+    let mut states = Vec::new();
+    for steps in [1, 7, 100_000] {
+        let mut xcp = xcp();
+        for packet in 0..20 {
+            tell(&mut *xcp, 500 * packet, 50, (10.0, Some(3)), GREEDY);
+        }
+        // Packets without a header and without bytes: nothing but the clock.
+        for step in 1..=steps {
+            let now = Time::ZERO + Span(3_600_000_000_000_000 / steps * step);
+            let backlog = Backlog { packets: 0, bytes: Bytes(0) };
+            let tick = Arrival { now, bytes: Bytes(0), backlog, ..support::behind(0) };
+            xcp.on_overflow(&tick);
+        }
+        states.push(observed(&*xcp));
+    }
+    assert!(states.iter().all(|state| *state == states[0]), "{states:?}");
+    close(states[0]["change"], 0.4 * 8e6);
+}

@@ -1,0 +1,206 @@
+//! What the systems whose routers say more than "too much" promise for a network: XCP, VCP and DECbit.
+
+mod support;
+
+use longfat_sim::summary::Summary;
+use longfat_sim::{Options, Simulation};
+use support::{of, read, run};
+
+/// A link of 100 Mbit/s with a buffer of a bandwidth-delay product, and ten flows of this kind.
+fn bottleneck(kind: &str, rtt: &str, duration: u32, warmup: u32) -> String {
+    format!(
+        r#"
+        duration = "{duration} s"
+        warmup   = "{warmup} s"
+        [link.bottleneck]
+        rate   = "100 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        queue  = "{kind}"
+        [[flow]]
+        name    = "flows"
+        control = "{kind}"
+        count   = 10
+        path    = ["bottleneck"]
+        rtt     = {rtt}
+        start   = {{ uniform = ["0 s", "1 s"] }}
+        "#
+    )
+}
+
+fn goodputs(summary: &Summary) -> Vec<f64> {
+    summary.flows.iter().map(|flow| flow.goodput_bit_s).collect()
+}
+
+/// The largest of these numbers over the smallest.
+fn spread(numbers: &[f64]) -> f64 {
+    let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest / numbers.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Katabi, Handley and Rohrs, sections 5.2 and 5.6 and appendix C: full utilisation, hardly a queue, no drop, and the
+/// same rate whatever the round trip; here for 40 to 300 ms.
+#[test]
+fn xcp_shares_a_link_equally_over_all_round_trips() {
+    let summary = run(&bottleneck("xcp", "{ spread = [\"40 ms\", \"300 ms\"] }", 40, 20));
+    let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+    assert!(bottleneck("utilisation") > 0.98, "{}", bottleneck("utilisation"));
+    assert!(bottleneck("drop_rate") == 0.0);
+    assert!(bottleneck("queue_mean") < 0.01, "{}", bottleneck("queue_mean"));
+    let goodputs = goodputs(&summary);
+    assert!(spread(&goodputs) < 1.01, "{goodputs:?}");
+}
+
+/// The same section: whatever the capacity, and from the first seconds on, while the flows arrive.
+#[test]
+fn xcp_fills_links_of_any_rate_without_a_drop() {
+    for (rate, duration) in [("1.5 Mbit/s", 60), ("20 Mbit/s", 20), ("1 Gbit/s", 4)] {
+        let text = bottleneck("xcp", "\"80 ms\"", duration, duration / 4);
+        let summary = run(&text.replace("100 Mbit/s", rate));
+        let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+        assert!(bottleneck("utilisation") > 0.98, "{rate}: {}", bottleneck("utilisation"));
+        assert!(bottleneck("drop_rate") == 0.0, "{rate}");
+    }
+}
+
+/// S. Low, L. Andrew, B. Wydrowski, "Understanding XCP: Equilibrium and Fairness", INFOCOM 2005: what a flow that is
+/// limited by a later link does not take of the shuffled traffic stays unused. One flow crosses 100 Mbit/s and then 50,
+/// each shared with one other. On the second link each gets 25. On the first, where only the other flow follows what it
+/// is told, its rate y - 25 rests where (h + F)/2 = h (y - 25)/y with F = 0.4 (100 - y) and h = 0.1 y - F, that is
+/// 0.9 y² - 105 y + 2000 = 0: y = 92.7 Mbit/s, where max-min fairness would have 100.
+#[test]
+fn xcp_leaves_unused_what_flows_limited_elsewhere_do_not_take() {
+    let summary = run(r#"
+        duration = "40 s"
+        warmup   = "20 s"
+        [link.first]
+        rate   = "100 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        queue  = "xcp"
+        [link.second]
+        rate   = "50 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        queue  = "xcp"
+        [[flow]]
+        name    = "both"
+        control = "xcp"
+        path    = ["first", "second"]
+        rtt     = "80 ms"
+        [[flow]]
+        name    = "first"
+        control = "xcp"
+        path    = ["first"]
+        rtt     = "80 ms"
+        [[flow]]
+        name    = "second"
+        control = "xcp"
+        path    = ["second"]
+        rtt     = "80 ms"
+        "#);
+    for (goodput, expected) in goodputs(&summary).into_iter().zip([25e6, 67.7e6, 25e6]) {
+        assert!((goodput / expected - 1.0).abs() < 0.02, "{goodput} bit/s, not {expected}");
+    }
+}
+
+/// Xia et al., section 5: nearly full, hardly a queue, no drop, equal rates; here with 200 flows. The load grows past
+/// 98 % before the routers notice, so that the sawtooth is above the one of the next test.
+#[test]
+fn vcp_fills_a_link_that_many_flows_share_and_keeps_its_queue_short() {
+    let text = bottleneck("vcp", "\"80 ms\"", 60, 30).replace("100 Mbit/s", "150 Mbit/s");
+    let summary = run(&text.replace("count   = 10", "count   = 200\n        packet = \"1000 B\""));
+    let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+    assert!(bottleneck("utilisation") > 0.95, "{}", bottleneck("utilisation"));
+    assert!(bottleneck("queue_mean") < 0.05, "{}", bottleneck("queue_mean"));
+    assert!(bottleneck("drop_rate") == 0.0);
+    let goodputs = goodputs(&summary);
+    assert!(spread(&goodputs) < 1.02, "{}", spread(&goodputs));
+}
+
+/// With few flows a step of additive increase is small, and the load goes back and forth between β γ = 0.8575 and
+/// γ = 0.98 of the capacity: 0.919 on average.
+#[test]
+fn vcp_with_few_flows_uses_what_its_sawtooth_says() {
+    let summary = run(&bottleneck("vcp", "\"80 ms\"", 90, 30));
+    let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+    let used = bottleneck("utilisation");
+    assert!((used / 0.919 - 1.0).abs() < 0.01, "{used}");
+    assert!(bottleneck("queue_mean") < 0.01 && bottleneck("drop_rate") == 0.0);
+}
+
+/// Section 4.3 of the same paper: with steps scaled by the round trip, flows of 40 to 300 ms get nearly the same rate,
+/// as Jain's index has it. It takes them minutes to get there.
+#[test]
+fn vcp_shares_a_link_equally_over_all_round_trips() {
+    let summary = run(&bottleneck("vcp", "{ spread = [\"40 ms\", \"300 ms\"] }", 300, 150));
+    assert!(of(&summary, "bottleneck", "forward", "drop_rate") == 0.0);
+    let jain = summary.jain["flows"].as_f64().expect("a number");
+    assert!(jain > 0.99, "{jain}: {:?}", goodputs(&summary));
+}
+
+/// The network of Ramakrishnan and Jain, a unit of time being a millisecond: four hops with service times of 2, 5, 3
+/// and 4 units, and in between a satellite of so many units.
+fn four_hops(satellite: &str, flows: &str) -> String {
+    let links: String = [("a", 12_000), ("b", 4800), ("c", 8000), ("d", 6000)]
+        .map(|(name, rate)| {
+            format!(
+                "[link.{name}]\nrate = \"{rate} kbit/s\"\ndelay = \"0 ms\"\nbuffer = \"100 packets\"\n\
+                 queue = \"decbit\"\n"
+            )
+        })
+        .concat();
+    format!(
+        "duration = \"100 s\"\nwarmup = \"20 s\"\n{links}[[flow]]\nname = \"users\"\ncontrol = \"decbit\"\n\
+         path = [\"a\", \"b\", \"c\", \"d\"]\nrtt = \"{satellite}\"\npacket = \"3000 B\"\ninitial_window = 1\n{flows}"
+    )
+}
+
+/// Ramakrishnan and Jain, figure 8: with the satellite, 62.5 units, power is greatest at 15.5 segments in all. Two
+/// users, of whom one comes later, share them equally, and send 5000 packets each in about 50 000 units, five for each
+/// packet.
+#[test]
+fn decbit_finds_the_knee_and_shares_it() {
+    let flows = "count = 2\nstart = [\"0 s\", \"5 s\"]\n";
+    let summary = run(&four_hops("62.5 ms", flows));
+    let windows: Vec<f64> = summary.flows.iter().map(|flow| flow.window_mean).collect();
+    let sum: f64 = windows.iter().sum();
+    assert!((sum / 15.5 - 1.0).abs() < 0.05, "{windows:?}");
+    assert!(spread(&windows) < 1.01 && spread(&goodputs(&summary)) < 1.01, "{windows:?}");
+    let units = 5.0 * 10_000.0 / of(&summary, "b", "forward", "utilisation");
+    assert!((units / 50_000.0 - 1.0).abs() < 0.06, "{units} units of time");
+}
+
+/// Figure 13 of the same paper: without the satellite 3 segments in all would be best, and nine users are all brought
+/// down to one.
+#[test]
+fn decbit_brings_all_flows_of_an_overloaded_network_to_one_segment() {
+    let flows = "count = 9\nstart = { spread = [\"0 s\", \"8 s\"] }\n";
+    let summary = run(&four_hops("1 us", flows));
+    let windows: Vec<f64> = summary.flows.iter().map(|flow| flow.window_mean).collect();
+    assert!(windows.iter().all(|window| (1.0..1.05).contains(window)), "{windows:?}");
+    assert!(of(&summary, "b", "forward", "utilisation") > 0.999);
+}
+
+/// Both kinds of server show the routers the same headers at the same instants, with delayed acknowledgments, losses
+/// and data both ways.
+#[test]
+fn both_kinds_of_server_write_the_same_headers() {
+    for kind in ["decbit", "vcp", "xcp"] {
+        let text = bottleneck(kind, "{ spread = [\"40 ms\", \"90 ms\"] }", 3, 1)
+            .replace("delay  = \"10 ms\"", "delay  = \"10 ms\"\nloss = 1e-3")
+            .replace("count   = 10", "count   = 3\n        delayed_ack = true");
+        let back = text[text.find("[[flow]]").expect("there are flows")..]
+            .replace("\"flows\"", "\"back\"\n        reverse = true");
+        let scenario = read(&format!("{text}{back}"));
+        let results = [false, true].map(|stepwise| {
+            let options = Options::default().record(true).stepwise(stepwise);
+            let mut simulation = Simulation::with_options(&scenario, options);
+            while simulation.advance(100_000) {}
+            let mut recording = simulation.finish();
+            recording.summary.engine.events = 0;
+            format!("{recording:?}")
+        });
+        assert!(results[0] == results[1], "{kind}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What the sources of disciplines with a queue for each flow promise for a link with flows on it.
+
+mod support;
+
+use longfat_sim::summary::Summary;
+use support::run;
+
+/// A number of the bottleneck, forward.
+fn of(summary: &Summary, key: &str) -> f64 {
+    support::of(summary, "bottleneck", "forward", key)
+}
+
+/// Goodput in Mbit/s, of each flow.
+fn rates(summary: &Summary) -> Vec<f64> {
+    summary.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).collect()
+}
+
+/// Three flows whose round trips are 20, 60 and 180 ms, one that sends as fast as the link whatever happens, and one that
+/// has 1 Mbit/s to send.
+fn rivals(queue: &str) -> Summary {
+    run(&format!(
+        r#"
+        duration = "60 s"
+        warmup   = "20 s"
+        [link.bottleneck]
+        rate   = "20 Mbit/s"
+        delay  = "5 ms"
+        buffer = "1000 packets"
+        queue  = {queue}
+        [[flow]]
+        name    = "cubic"
+        control = "cubic"
+        count   = 3
+        path    = ["bottleneck"]
+        rtt     = ["20 ms", "60 ms", "180 ms"]
+        [[flow]]
+        name    = "deaf"
+        control = {{ kind = "blitz", priorities = false }}
+        access  = "20 Mbit/s"
+        path    = ["bottleneck"]
+        rtt     = "20 ms"
+        [[flow]]
+        name    = "sparse"
+        control = "cubic"
+        application = {{ kind = "constant", rate = "1 Mbit/s", write = "1 packets" }}
+        path    = ["bottleneck"]
+        rtt     = "20 ms"
+        "#
+    ))
+}
+
+/// Max-min: the flow with little to send gets that, and a quarter of the rest is for each of the others: 4.75 Mbit/s.
+/// Those that fill a buffer take all of it, whatever their round trips; SFQ's changes of its hash let packets overtake
+/// and cost something. CoDel leaves those of long round trips too little to fill a pause with: they take less of their
+/// share than they could. The flow that does not answer gets what is left.
+#[test]
+fn flows_share_equally() {
+    for (queue, error) in [
+        ("\"drr\"", 0.002),
+        ("\"sfq\"", 0.06),
+        ("\"fq-codel\"", 0.2),
+        ("{ kind = \"cake\", isolation = \"flows\" }", 0.2),
+    ] {
+        let summary = rivals(queue);
+        let rates = rates(&summary);
+        for (flow, rate) in summary.flows.iter().zip(&rates).take(3) {
+            let case = format!("{queue}, {} s: {rate} Mbit/s", flow.rtt_s);
+            assert!((rate / 4.75 - 1.0).abs() < error, "{case}");
+        }
+        assert!((rates[4] - 1.0).abs() < 0.001, "{queue}: {} of 1 Mbit/s", rates[4]);
+        assert!(of(&summary, "utilisation") > 0.999, "{queue}");
+    }
+    let answering: f64 = rates(&rivals("\"drop-tail\"")).iter().take(3).sum();
+    assert!(answering < 0.1, "in one queue nobody else gets through: {answering} Mbit/s");
+}
+
+/// RFC 8290, section 4: a flow that sends less than its share waits for hardly more than the packets in service and the
+/// turns of others that are new; flows that fill their queues wait for CoDel's target or so, and the one that does not
+/// answer for itself alone. With DRR the buffer is full of all of them.
+#[test]
+fn a_sparse_flow_does_not_wait() {
+    let waits = |queue: &str| -> Vec<f64> {
+        let flows = rivals(queue).flows;
+        flows.iter().map(|flow| 1e3 * flow.queueing_delay_mean_s).collect()
+    };
+    for queue in ["\"fq-codel\"", "\"cake\""] {
+        let waits = waits(queue);
+        assert!(waits[4] < 1.5, "{queue}: {} ms", waits[4]);
+        assert!(waits[..3].iter().all(|wait| *wait < 15.0), "{queue}: {waits:?} ms");
+        assert!(waits[3] > 300.0, "{queue}: {} ms", waits[3]);
+    }
+    assert!(waits("\"drr\"")[..3].iter().all(|wait| *wait > 300.0));
+}
+
+/// Two hosts, one with a single flow and one with nine. CAKE halves the link between the hosts, and a ninth of its half
+/// is for each of the nine flows; FQ-CoDel gives each flow a tenth.
+#[test]
+fn hosts_share_equally() {
+    for (queue, alone) in [
+        ("\"cake\"", 10.0),
+        ("{ kind = \"cake\", isolation = \"sources\" }", 10.0),
+        ("{ kind = \"cake\", isolation = \"flows\" }", 2.0),
+        ("\"fq-codel\"", 2.0),
+    ] {
+        let summary = run(&format!(
+            r#"
+            duration = "60 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "5 ms"
+            buffer = "1000 packets"
+            queue  = {queue}
+            [[flow]]
+            name    = "one"
+            control = "cubic"
+            path    = ["bottleneck"]
+            rtt     = "30 ms"
+            [[flow]]
+            name    = "nine"
+            control = "cubic"
+            count   = 9
+            path    = ["bottleneck"]
+            rtt     = "30 ms"
+            "#
+        ));
+        let rates = rates(&summary);
+        assert!((rates[0] / alone - 1.0).abs() < 0.05, "{queue}: {} of {alone} Mbit/s", rates[0]);
+        let each = (20.0 - alone) / 9.0;
+        for rate in &rates[1..] {
+            assert!((rate / each - 1.0).abs() < 0.05, "{queue}: {rate} of {each} Mbit/s");
+        }
+    }
+}
+
+/// Ten flows over sixteen queues, where some share one: over a minute each gets its share within a quarter if the hash
+/// changes every second, while without changes those that share get half of one.
+#[test]
+fn no_flow_suffers_for_long() {
+    let least = |perturb: &str| {
+        let summary = run(&format!(
+            r#"
+            duration = "80 s"
+            warmup   = "20 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "5 ms"
+            buffer = "200 packets"
+            queue  = {{ kind = "sfq", queues = 16, perturb = "{perturb}" }}
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            count   = 10
+            path    = ["bottleneck"]
+            rtt     = "30 ms"
+            "#
+        ));
+        rates(&summary).into_iter().fold(f64::MAX, f64::min) / 2.0
+    };
+    let (fixed, changing) = (least("0 s"), least("1 s"));
+    assert!(fixed < 0.8 && changing > 0.75, "{fixed} and {changing} of a share");
+}
+
+/// Packets of 1500 and of 500 bytes: SFQ gives both the same number of packets, DRR the same number of bytes.
+#[test]
+fn turns_are_packets_or_bytes() {
+    for (queue, large) in [("\"sfq\"", 15.0), ("\"drr\"", 10.0), ("\"fq-codel\"", 10.0)] {
+        let summary = run(&format!(
+            r#"
+            duration = "30 s"
+            warmup   = "10 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "5 ms"
+            buffer = "400 packets"
+            queue  = {queue}
+            [[flow]]
+            name    = "large"
+            control = "cubic"
+            path    = ["bottleneck"]
+            rtt     = "20 ms"
+            packet  = "1500 B"
+            [[flow]]
+            name    = "small"
+            control = "cubic"
+            path    = ["bottleneck"]
+            rtt     = "20 ms"
+            packet  = "500 B"
+            "#
+        ));
+        let rate = rates(&summary)[0];
+        assert!((rate / large - 1.0).abs() < 0.05, "{queue}: {rate} of {large} Mbit/s");
+    }
+}
