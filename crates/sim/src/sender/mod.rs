@@ -535,7 +535,8 @@ impl Sender {
     /// There will be something to send again.
     fn restart(&mut self, now: Time) {
         self.control.on_restart(now, self.timer.path());
-        if self.minds_pacing {
+        let paces = self.extras.as_ref().is_some_and(|extras| extras.wants.pacing);
+        if paces && self.config.pacing.is_none() {
             self.heed_pacing();
         }
         if self.control.window().0 != self.measured.window {
