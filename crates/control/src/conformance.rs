@@ -15,8 +15,8 @@ use longfat_units::parameter::{Kind, Parameter, Setting, Settings};
 use longfat_units::{Bytes, RouterHeader, Segments, Span, Time};
 
 use crate::{
-    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Pacing, Path,
-    Promises, RateSample, Sending, Sent, SlowStart, Start,
+    Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Lost, Pacing,
+    Path, Promises, RateSample, SendQuantum, Sending, Sent, SlowStart, Start,
 };
 
 /// Something that happens to a flow, some time after the previous event.
@@ -39,6 +39,12 @@ pub enum Event {
     Congestion(Congestion),
     /// A segment leaves: whether it was sent before, and how many are then in flight.
     Sent(bool, u64),
+    /// A segment is found lost; `now` is filled in when it happens.
+    Lost(Lost),
+    /// Losses are repaired.
+    Recovered,
+    /// Data leaves again after idle times.
+    Restart,
     /// The host asks for another window, and perhaps threshold; `now` is filled in when it happens.
     Adjustment(Adjustment),
 }
@@ -111,7 +117,19 @@ impl Operation {
                 window: Segments(f64::from(1_u32 << (amount % 25)) * 1.5),
                 threshold: (flags & 1 == 0).then(|| Segments(f64::from(2_u32 << (lost % 25)))),
             }),
-            _ => Event::Sent(flags & 1 == 0, 1 << (amount % 30)),
+            _ => match more % 8 {
+                0 => Event::Sent(flags & 1 == 0, 1 << (amount % 30)),
+                2 => Event::Recovered,
+                4 => Event::Restart,
+                _ => Event::Lost(Lost {
+                    now: Time::ZERO,
+                    segment: u64::from(lost),
+                    in_flight: 1 << (amount % 30),
+                    lost: 1 << (rate % 20),
+                    delivered_total: u64::from(rate) << (time % 16),
+                    application_limited: flags & 1 == 0,
+                }),
+            },
         };
         Self { after: Span(1000 << (flags / 16 * 3)), event }
     }
@@ -128,6 +146,13 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
         transfer: (other % 4 != 0).then(|| 1 << (other / 4 % 32)),
         round_trip: (other % 5 != 0).then(|| Span::from_millis(u64::from(other))),
         access: (kind / 3 % 2 == 0).then(|| f64::from(1_u32 << (kind / 6 % 31))),
+        send_quantum: match other % 7 {
+            0 => Some(SendQuantum::Time(Span::from_millis(1))),
+            1 => Some(SendQuantum::Packets(1 << (other / 7))),
+            _ => None,
+        },
+        selective: kind % 5 != 0,
+        chance: u64::from(other),
     }
 }
 
@@ -232,7 +257,8 @@ impl Driver {
             }
             Event::Congestion(event) => Event::Congestion(Congestion { now, ..event }),
             Event::Adjustment(event) => Event::Adjustment(Adjustment { now, ..event }),
-            sent @ Event::Sent(..) => sent,
+            Event::Lost(event) => Event::Lost(Lost { now, ..event }),
+            other @ (Event::Sent(..) | Event::Recovered | Event::Restart) => other,
         }
     }
 
@@ -256,6 +282,13 @@ impl Driver {
                     control.on_sent(&Sent { now: self.now, again, in_flight }, &self.path);
                 }
             }
+            Event::Lost(lost) => {
+                if wants.losses {
+                    control.on_lost(&lost, &self.path);
+                }
+            }
+            Event::Recovered => control.on_recovered(self.now, &self.path),
+            Event::Restart => control.on_restart(self.now, &self.path),
         }
     }
 }
@@ -327,9 +360,9 @@ fn check_event(
                 })?;
             }
         }
-        Event::Sent(..) => {
+        Event::Sent(..) | Event::Lost(_) | Event::Recovered | Event::Restart => {
             if promises.additive {
-                ensure(new == old, || format!("a departure took the window from {old} to {new}"))?;
+                ensure(new == old, || format!("{event:?} took the window from {old} to {new}"))?;
             }
         }
     }

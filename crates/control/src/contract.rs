@@ -7,9 +7,12 @@
 //! ```text
 //!     acknowledgment   on_feedback, then on_congestion if a loss or a mark calls for an answer
 //!     time-out         on_congestion
+//!     losses repaired  on_recovered
+//!     idle no more     on_restart, before data leaves again
 //!     idle times       on_adjustment, if the host does not keep unused windows
-//!     departure        on_sent                          } only for controllers that ask
-//!     alarm            on_timer, at the time that timer() named } for it with `wants`
+//!     departure        on_sent                              }
+//!     segment lost     on_lost, before on_feedback          } only for controllers that ask for it with `wants`
+//!     alarm            on_timer, when timer() said          }
 //!     after each       window() and pacing()
 //! ```
 
@@ -18,7 +21,7 @@ use std::fmt;
 use dyn_clone::DynClone;
 use longfat_units::{Probe, RouterHeader, Segments, Time};
 
-use crate::{Adjustment, Congestion, Feedback, Needs, Path, Reaction, Sent};
+use crate::{Adjustment, Congestion, Feedback, Lost, Needs, Path, Reaction, Sent};
 
 /// The congestion control of one flow: told what happened, asked how much and how fast.
 ///
@@ -36,6 +39,18 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     /// The host asks for another window, only where the scenario tells it to. By default nothing happens: that is for
     /// controllers whose window follows from measurements of the path, which they go on with.
     fn on_adjustment(&mut self, _event: &Adjustment, _path: &Path) {}
+
+    /// Loss recovery is over, after losses or a time-out: everything that was in flight when it began is acknowledged.
+    /// Called before the `on_feedback` of the acknowledgment that ends it.
+    fn on_recovered(&mut self, _now: Time, _path: &Path) {}
+
+    /// Data leaves again, after the application had nothing to send until nothing was in flight. Called before the
+    /// first segment leaves, which goes by the window and the pacing that this call leaves behind.
+    fn on_restart(&mut self, _now: Time, _path: &Path) {}
+
+    /// A segment has been found lost. Only with [`Wants::losses`]. Called for each one: before `on_feedback`, where an
+    /// acknowledgment shows the loss, before `on_congestion` of a time-out, or between calls, where time shows it.
+    fn on_lost(&mut self, _lost: &Lost, _path: &Path) {}
 
     /// A segment has left. Only with [`Wants::departures`].
     fn on_sent(&mut self, _sent: &Sent, _path: &Path) {}
@@ -101,10 +116,15 @@ pub struct Wants {
     pub pacing: bool,
     /// Samples of the delivery rate ([`Feedback::rate`]).
     pub delivery_rate: bool,
+    /// Calls of `on_lost`.
+    pub losses: bool,
     /// Calls of `on_sent`.
     pub departures: bool,
     /// Calls of `on_timer`.
     pub timer: bool,
+    /// Its window holds as it is while losses are repaired. Otherwise a host may take the data in flight down to it, or
+    /// up, in proportion to what is delivered (RFC 9937).
+    pub own_recovery: bool,
     /// Notice of congestion that turned out to be spurious ([`Feedback::spurious`]), to undo the response to it. For
     /// controllers that want nothing of all this a host may go back to a copy from before the response.
     pub spurious: bool,
@@ -119,8 +139,10 @@ impl Wants {
     pub const NOTHING: Self = Self {
         pacing: false,
         delivery_rate: false,
+        losses: false,
         departures: false,
         timer: false,
+        own_recovery: false,
         spurious: false,
         router_header: false,
         one_way_delay: false,

@@ -122,6 +122,23 @@ impl RateSample {
     }
 }
 
+/// A segment that has been found lost, and what was known when it left.
+#[derive(Clone, Copy, Debug)]
+pub struct Lost {
+    /// When it was found lost.
+    pub now: Time,
+    /// Its place among the segments of the flow, from 0: neighbours lost together are one gap.
+    pub segment: u64,
+    /// Segments in flight just after it left, itself included.
+    pub in_flight: u64,
+    /// Segments lost since it left, itself included.
+    pub lost: u64,
+    /// Segments delivered in total so far, those that show the loss included.
+    pub delivered_total: u64,
+    /// Had the application run out of data shortly before it left ([`RateSample::application_limited`])?
+    pub application_limited: bool,
+}
+
 /// A segment that has left.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {

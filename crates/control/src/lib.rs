@@ -1,7 +1,7 @@
 //! Congestion controllers: one paper, one file.
 //!
-//! A controller is told what happened and is asked how much may be sent, and how fast. It has no clock, no randomness,
-//! no I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
+//! A controller is told what happened and is asked how much may be sent, and how fast. It has no clock, no randomness
+//! but what it is given at the start, no I/O and no host: the packet simulator, the fluid models and the tests drive the same objects.
 //!
 //! Most papers describe a [`WindowLaw`]: what one acknowledged segment adds, what one congestion event takes. The shell
 //! [`Windowed`] turns a law into a [`CongestionControl`]. Rules that remember more than a law does are a [`WindowRule`]
@@ -12,6 +12,7 @@
 //! to a catalogue at run time.
 
 pub mod bounds;
+mod chance;
 pub mod conformance;
 mod contract;
 pub mod controller;
@@ -26,14 +27,15 @@ mod remembered;
 mod slow_start;
 mod windowed;
 
+pub use chance::Chance;
 pub use contract::{Bursts, CongestionControl, Pacing, Promises, Sending, Wants};
 pub use controller::CONTROLLERS;
 pub use event::{
-    Adjustment, Cause, Congestion, Feedback, Limited, OncePerWindow, Path, RateSample, Sent,
+    Adjustment, Cause, Congestion, Feedback, Limited, Lost, OncePerWindow, Path, RateSample, Sent,
 };
 pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
-pub use registry::{BuildLaw, BuildSending, Controller, Family, Start};
+pub use registry::{BuildLaw, BuildSending, Controller, Family, SendQuantum, Start};
 pub use remembered::{Remembered, WindowRule};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;

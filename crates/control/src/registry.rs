@@ -195,6 +195,29 @@ pub struct Start {
     pub transfer: Option<u64>,
     /// Round trip measured before the first data leaves, such as during connection setup.
     pub round_trip: Option<Span>,
+    /// How much the host sends at a time when paced; `None`: packet by packet.
+    pub send_quantum: Option<SendQuantum>,
+    /// Is the host told of each segment that has arrived, so that it can find several losses in a round trip?
+    pub selective: bool,
+    /// What the flow decides by chance follows from this number ([`Chance`](crate::Chance)): another one for each flow
+    /// and each seed of a run.
+    pub chance: u64,
+}
+
+/// How much a paced sender sends at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendQuantum {
+    /// So many packets.
+    Packets(u64),
+    /// What leaves in this time: two packets or more, but no more than 64 kB.
+    Time(Span),
+}
+
+impl SendQuantum {
+    /// What packets sent at a time must not exceed if they are given as a time.
+    pub const LARGEST: Bytes = Bytes(65_536);
+    /// How many there are at least.
+    pub const SMALLEST: u64 = 2;
 }
 
 impl Default for Start {
@@ -207,6 +230,9 @@ impl Default for Start {
             access: None,
             transfer: None,
             round_trip: None,
+            send_quantum: None,
+            selective: true,
+            chance: 0,
         }
     }
 }

@@ -40,6 +40,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub use longfat_control::SendQuantum;
 use longfat_control::{Controller, Pacing, SlowStart};
 use longfat_queue::{Capacity, Discipline};
 use longfat_units::parameter::{Entry, Settings};
@@ -339,15 +340,6 @@ pub enum EcnFeedback {
     Echo,
     /// How many there were in total, on every acknowledgment (Accurate ECN).
     Accurate,
-}
-
-/// How much a paced sender sends at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendQuantum {
-    /// So many packets.
-    Packets(u64),
-    /// What leaves in this time: two packets or more, but no more than 64 kB.
-    Time(Span),
 }
 
 /// What becomes of a window that the application has not used.

@@ -211,6 +211,8 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) intervals: Intervals,
     /// Where the jitter of its host comes from, if it has one.
     pub(crate) chance: Option<Stream>,
+    /// What its controller decides by chance follows from this.
+    pub(crate) luck: u64,
 }
 
 /// Where a sender's packets leave, and the timers set for it.
@@ -333,6 +335,9 @@ impl Flow {
             transfer: config.segments,
             round_trip: Some(rtt),
             access: transport.access.map(|rate| rate.0 as f64 / (8 * transport.packet.0) as f64),
+            send_quantum: transport.send_quantum,
+            selective: transport.recovery.is_selective(),
+            chance: config.luck,
         };
         let sending = (config.control.entry.build)(&config.control.settings, &begin);
         // A sender without a window does not respond to marks, and detects losses by duplicates alone.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use longfat_queue::Site;
 use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
+use rand_core::Rng as _;
 
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::explicit::{Marker, Negotiation};
@@ -315,6 +316,8 @@ fn add_flow(
             .transport
             .host_jitter
             .map(|_| chance::stream(scenario.seed, &format!("flow/{}/{index}/host", group.name))),
+        luck: chance::stream(scenario.seed, &format!("flow/{}/{index}/control", group.name))
+            .next_u64(),
     }));
 }
 
@@ -386,5 +389,6 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
             series: None,
         },
         chance: None,
+        luck: 0,
     }));
 }

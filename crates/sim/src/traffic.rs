@@ -7,6 +7,7 @@ use longfat_control::Controller;
 use longfat_scenario::chance::{self, Stream};
 use longfat_scenario::{Choice, Hop, ListedFlow, Scenario, Spans, TrafficGroup};
 use longfat_units::{Bytes, Rate, Span, Time};
+use rand_core::Rng as _;
 use serde::Serialize;
 use serde_json::json;
 
@@ -28,6 +29,8 @@ pub(crate) struct Traffic {
     sizes: Stream,
     round_trips: Stream,
     /// What the streams of its flows are derived from.
+    /// What controllers decide by chance: the number of the first flow.
+    luck: u64,
     seed: u64,
     left: u64,
     arrived: u64,
@@ -148,6 +151,7 @@ impl Traffic {
             arrivals: stream("arrivals"),
             sizes: stream("sizes"),
             round_trips: stream("rtt"),
+            luck: stream("control").next_u64(),
             seed: scenario.seed,
             left: group.count.unwrap_or(u64::MAX),
             arrived: 0,
@@ -254,6 +258,7 @@ impl Traffic {
                 let name = &self.group.name;
                 chance::stream(self.seed, &format!("traffic/{name}/{index}/host"))
             }),
+            luck: self.luck.wrapping_add(index),
         })
     }
 

@@ -2,6 +2,8 @@
 
 pub mod aimd;
 pub mod anti_ecn;
+pub mod bbr1;
+pub mod bbr3;
 pub mod bic;
 pub mod blitz;
 pub mod compound;
@@ -41,6 +43,8 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
     let entries = [
         aimd::controller(),
         anti_ecn::controller(),
+        bbr1::controller(),
+        bbr3::controller(),
         bic::controller(),
         blitz::controller(),
         compound::controller(),

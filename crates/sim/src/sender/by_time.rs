@@ -4,6 +4,7 @@ use longfat_control::{Cause, Wants};
 use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
+use super::losses::Losses;
 use super::output::Next;
 use super::rack::{Moment, Rack};
 use super::reduction::{Delivery, Reduction};
@@ -159,6 +160,9 @@ impl Sender {
         rack.adapt(unacknowledged, next, duplicate.is_some(), recovered);
         let repaired = rack.heed_probe(unacknowledged, duplicate, !advances && blocks.is_none());
         let owed = rack.take_owed() + u64::from(repaired.is_some());
+        if let Some(segment) = repaired {
+            self.tell_loss(now, segment);
+        }
         let found = self.detect(now);
         if !self.may_probe() {
             self.cancel_probe();
@@ -237,8 +241,14 @@ impl Sender {
             sacked: self.scoreboard.sacked(),
             rtt: self.timer.path().rtt,
         };
-        let Some(rack) = self.rack() else { return 0 };
-        let found = rack.detect(&moment);
+        let Some(Extras { rack: Some(rack), delivery_rate, wants, .. }) =
+            self.extras.as_deref_mut()
+        else {
+            return 0;
+        };
+        let whom = (delivery_rate.as_mut(), wants.losses);
+        let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
+        let found = rack.detect(&moment, |segment| losses.tell(segment));
         let (lost, deadline) = (rack.lost(), rack.deadline());
         self.scoreboard.set_lost(lost);
         self.set_alarm();
@@ -303,7 +313,7 @@ impl Sender {
         let outstanding = self.next - self.unacknowledged;
         let flight = outstanding - self.scoreboard.sacked() + delivered;
         let Some(extras) = &mut self.extras else { return };
-        if recovering {
+        if recovering && !extras.wants.own_recovery {
             let reduction = extras.reduction.get_or_insert(Reduction::new(flight));
             let delivery = Delivery { delivered, safe, in_flight, target };
             self.allowed = reduction.on_ack(&delivery).min(self.config.max_window);
@@ -319,17 +329,21 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer expired: returns how many segments are newly lost. The first unacknowledged one leaves
-    /// whatever is still in flight.
-    pub(super) fn lose_by_timeout(&mut self, now: Time) -> u64 {
+    /// The retransmission timer expired. The first unacknowledged segment leaves whatever is still in flight.
+    pub(super) fn lose_by_timeout(&mut self, now: Time) {
         let unacknowledged = self.unacknowledged;
-        let Some(rack) = self.rack() else { return 0 };
+        let Some(Extras { rack: Some(rack), delivery_rate, wants, .. }) =
+            self.extras.as_deref_mut()
+        else {
+            return;
+        };
         rack.end_episode();
-        let found = rack.on_timeout(now, unacknowledged);
+        let whom = (delivery_rate.as_mut(), wants.losses);
+        let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
+        rack.on_timeout(now, unacknowledged, |segment| losses.tell(segment));
         let lost = rack.lost();
         self.scoreboard.set_lost(lost);
         self.fast_retransmit = true;
         self.prepare_recovery();
-        found
     }
 }

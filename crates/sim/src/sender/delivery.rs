@@ -12,7 +12,7 @@
 //! P is the last-sent of the segments that an acknowledgment reports. Kept only for controllers that ask for it: the
 //! records take 56 bytes per segment of the largest window so far.
 
-use longfat_control::RateSample;
+use longfat_control::{Lost, RateSample};
 use longfat_units::{Span, Time};
 
 /// What is recorded about a segment when it last left.
@@ -109,9 +109,18 @@ impl DeliveryRate {
         }
     }
 
-    /// `count` more segments have been found lost.
-    pub(super) fn on_lost(&mut self, count: u64) {
-        self.lost += count;
+    /// This segment has been found lost.
+    pub(super) fn on_lost(&mut self, now: Time, segment: u64) -> Lost {
+        self.lost += 1;
+        let departure = self.departures[self.place(segment)];
+        Lost {
+            now,
+            segment,
+            in_flight: departure.in_flight,
+            lost: self.lost - departure.lost,
+            delivered_total: self.delivered,
+            application_limited: departure.application_limited,
+        }
     }
 
     /// The application has nothing to send, with `in_flight` segments in flight.
@@ -257,9 +266,12 @@ mod tests {
     fn lost_segments_are_counted_since_the_newest_one_left() {
         let mut rate = DeliveryRate::default();
         (0..10).for_each(|segment| rate.on_sent(at(0), segment, segment + 1, 0));
-        rate.on_lost(2);
+        assert_eq!(rate.on_lost(at(40), 3).lost, 1);
+        assert_eq!(rate.on_lost(at(40), 4).lost, 2);
         rate.on_sent(at(50), 10, 9, 0);
-        rate.on_lost(1);
+        // It left as the third of the ten, and two were lost before it.
+        let lost = rate.on_lost(at(60), 2);
+        assert_eq!((lost.segment, lost.in_flight, lost.lost), (2, 3, 3));
         rate.on_delivered(at(150), 10);
         assert_eq!(rate.sample(RTT).map(|sample| sample.lost), Some(1));
     }

@@ -4,6 +4,7 @@ use longfat_control::{Cause, Feedback, Limited};
 use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
+use super::losses::Losses;
 use super::{Sender, Sends, State};
 use crate::cargo::{Blocks, Cargo, Report};
 use crate::packet::{Flags, Packet};
@@ -75,6 +76,9 @@ impl Sender {
             third_duplicate = self.duplicates.see();
             lost = u64::from(third_duplicate && self.is_open());
         }
+        if self.counts_duplicates && lost > 0 {
+            self.tell_loss(now, self.unacknowledged);
+        }
         let mut sacked = 0;
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
             (sacked, lost) = self.hear(now, ack.sent, blocks);
@@ -104,7 +108,7 @@ impl Sender {
             self.add_extras(&mut feedback);
         }
         self.tell(&feedback, ack.number);
-        if self.extras.is_some() {
+        if self.extras.as_ref().is_some_and(|extras| extras.resizes()) {
             self.resize_after_ack(&feedback);
         }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
@@ -199,7 +203,14 @@ impl Sender {
         if self.config.recovery == Recovery::Rack {
             return (sacked, 0);
         }
-        (sacked, self.scoreboard.detect_losses(self.unacknowledged))
+        let Some(extras) = self.extras.as_deref_mut() else {
+            return (sacked, self.scoreboard.detect_losses(self.unacknowledged, |_| {}));
+        };
+        let whom = (extras.delivery_rate.as_mut(), extras.wants.losses);
+        let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
+        let found =
+            self.scoreboard.detect_losses(self.unacknowledged, |segment| losses.tell(segment));
+        (sacked, found)
     }
 
     /// Segments are acknowledged in order: those not reported before are now delivered.
@@ -227,7 +238,6 @@ impl Sender {
             feedback.spurious = extras.spurious.take();
         }
         if let Some(rate) = &mut extras.delivery_rate {
-            rate.on_lost(feedback.lost);
             feedback.rate = rate.sample(least);
         }
     }
@@ -243,25 +253,25 @@ impl Sender {
                 self.duplicates.clear();
             }
             State::Recovery { point } | State::GoBack { point } => {
-                self.repair_goes_on(Time(now.0 - rtt.0), point, advance, restarted);
+                self.repair_goes_on(now, rtt, advance, restarted, point);
             }
         }
         round_starts
     }
 
-    /// `advance` segments of new data were acknowledged, thanks to a segment sent at `sent`, while losses below `point`
-    /// are being repaired. `restarted` is when the retransmission timer expires if it is restarted.
+    /// `advance` segments of new data were acknowledged, thanks to a segment sent a round trip ago, while losses below
+    /// `point` are being repaired. `restarted` is when the retransmission timer expires if it is restarted.
     #[inline(never)]
-    fn repair_goes_on(&mut self, sent: Time, point: u64, advance: u64, restarted: Time) {
+    fn repair_goes_on(&mut self, now: Time, rtt: Span, advance: u64, restarted: Time, point: u64) {
         let goes_back = matches!(self.state, State::GoBack { .. });
         if let Some(extras) = &mut self.extras {
-            extras.progress(sent);
+            extras.progress(Time(now.0 - rtt.0));
         }
         if self.unacknowledged >= point || goes_back {
             self.timer.set(restarted);
             self.duplicates.clear();
             if self.unacknowledged >= point {
-                self.is_repaired();
+                self.is_repaired(now);
             }
             return;
         }
@@ -277,16 +287,17 @@ impl Sender {
             Recovery::Reno => {
                 self.timer.set(restarted);
                 self.once.reopen(self.unacknowledged);
-                self.is_repaired();
+                self.is_repaired(now);
                 self.duplicates.clear();
             }
         }
     }
 
     /// The recovery is over, even if pacing has not let its first retransmission go yet.
-    fn is_repaired(&mut self) {
+    fn is_repaired(&mut self, now: Time) {
         self.state = State::Open;
         self.fast_retransmit = false;
+        self.control.on_recovered(now, self.timer.path());
     }
 
     /// Can this duplicate indicate a loss? One that later acknowledgments have passed cannot.

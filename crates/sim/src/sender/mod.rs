@@ -11,6 +11,7 @@ mod by_time;
 mod delivery;
 mod duplicates;
 mod input;
+mod losses;
 mod measure;
 mod numbered;
 mod numbers;
@@ -293,7 +294,7 @@ impl Extras {
         if wants_nothing && !hears_more && !finds_losses && !validates {
             return None;
         }
-        let delivery_rate = wants.delivery_rate.then(DeliveryRate::default);
+        let delivery_rate = (wants.delivery_rate || wants.losses).then(DeliveryRate::default);
         Some(Box::new(Self {
             wants,
             delivery_rate,
@@ -534,10 +535,25 @@ impl Sender {
     }
 
     /// The application writes so many segments.
-    pub(crate) fn write(&mut self, segments: u64) {
+    pub(crate) fn write(&mut self, now: Time, segments: u64) {
+        if self.next == self.limit && self.in_flight() == 0 {
+            self.restart(now);
+        }
         self.limit = self.limit.saturating_add(segments);
         self.sendable = self.limit;
         self.heed_receiver();
+    }
+
+    /// There will be something to send again.
+    fn restart(&mut self, now: Time) {
+        self.control.on_restart(now, self.timer.path());
+        let paces = self.extras.as_ref().is_some_and(|extras| extras.wants.pacing);
+        if paces && self.config.pacing.is_none() {
+            self.heed_pacing();
+        }
+        if self.control.window().0 != self.measured.window {
+            self.heed_control(now);
+        }
     }
 
     /// How the sender treats explicit signals.
@@ -575,17 +591,13 @@ impl Sends for Sender {
         self.state = State::GoBack { point: self.next };
         self.fast_retransmit = false;
         self.duplicates.clear();
-        let lost = if self.config.recovery == Recovery::Rack {
-            self.lose_by_timeout(now)
+        if self.config.recovery == Recovery::Rack {
+            self.lose_by_timeout(now);
         } else {
-            self.scoreboard.all_lost(self.unacknowledged, self.next);
-            in_flight
-        };
+            self.lose_all(now);
+        }
         if let Some(extras) = &mut self.extras {
             extras.timed_out = Some(now);
-            if let Some(rate) = &mut extras.delivery_rate {
-                rate.on_lost(lost);
-            }
         }
         if !again {
             self.remember(now, Cause::Timeout);

@@ -10,11 +10,12 @@ use std::collections::VecDeque;
 use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Limited};
 use longfat_units::{Span, Time};
 
+use super::losses::Losses;
 use super::numbers::{Found, Numbers};
 use super::output::Next;
 use super::timer::RetransmissionTimer;
 use super::validation::Resized;
-use super::{Sender, SenderConfig, SenderCounts, Sends, State};
+use super::{Extras, Sender, SenderConfig, SenderCounts, Sends, State};
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
 use crate::packet::Packet;
@@ -50,8 +51,8 @@ impl Numbered {
     }
 
     /// The application writes so many segments.
-    pub(crate) fn write(&mut self, segments: u64) {
-        self.sender.write(segments);
+    pub(crate) fn write(&mut self, now: Time, segments: u64) {
+        self.sender.write(now, segments);
     }
 
     /// How the sender treats explicit signals.
@@ -236,8 +237,15 @@ impl Sender {
     fn find_numbered(&mut self, now: Time) -> Found {
         let smoothed = self.timer.path().rtt;
         let (timeout, unacknowledged) = (self.timer.timeout(), self.unacknowledged);
-        let Some(numbers) = self.numbers() else { return Found::default() };
-        let found = numbers.detect(now, smoothed, timeout, unacknowledged);
+        let Some(Extras { numbers: Some(numbers), delivery_rate, wants, .. }) =
+            self.extras.as_deref_mut()
+        else {
+            return Found::default();
+        };
+        let whom = (delivery_rate.as_mut(), wants.losses);
+        let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
+        let tell = |segment| losses.tell(segment);
+        let found = numbers.detect(now, smoothed, timeout, unacknowledged, tell);
         self.settle_numbers(now);
         found
     }
@@ -313,7 +321,11 @@ impl Sender {
         }
         let repairs = numbers.has_waiting(unacknowledged) || numbers.is_recovering();
         let (in_flight, deadline) = (numbers.in_flight(), numbers.deadline(timeout));
+        let repaired = !self.is_open() && !repairs;
         self.state = if repairs { State::Recovery { point: u64::MAX } } else { State::Open };
+        if repaired {
+            self.control.on_recovered(now, self.timer.path());
+        }
         self.scoreboard.set_in_flight(next - unacknowledged, in_flight, repairs);
         // An acknowledgment that ends the doubling may find that its time is over.
         self.timer.set(deadline.max(now));

@@ -208,6 +208,7 @@ impl Numbers {
         smoothed: Span,
         timeout: Span,
         unacknowledged: u64,
+        mut lost: impl FnMut(u64),
     ) -> Found {
         let round_trip = self.latest.max(smoothed);
         let wait = (round_trip + round_trip / 8).max(GRANULARITY);
@@ -231,6 +232,7 @@ impl Numbers {
                     (found.lost, found.last) = (found.lost + 1, number);
                     found.persistent |= self.persists(at, timeout);
                     if segment >= unacknowledged && self.data(segment) == Data::Sent(number) {
+                        lost(segment);
                         self.set(segment, Data::Waiting);
                         self.waiting.push_back(segment);
                     }

@@ -196,9 +196,11 @@ impl Sender {
     /// Handles the departure of a packet that the controller wants to know about.
     #[inline(never)]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
-        self.note_departure(now, number, again);
-        self.number_departure(now, number, again);
-        self.resize_after_departure(now, again);
+        if self.extras.as_ref().is_some_and(|extras| extras.follows_departures()) {
+            self.note_departure(now, number, again);
+            self.number_departure(now, number, again);
+            self.resize_after_departure(now, again);
+        }
         let in_flight = self.in_flight();
         let Some(extras) = &mut self.extras else { return };
         if let Some(rate) = &mut extras.delivery_rate {

@@ -33,11 +33,6 @@ use longfat_control::Pacing;
 use longfat_scenario::SendQuantum;
 use longfat_units::{Span, Time};
 
-/// What a group of packets must not exceed if it is given as a time.
-const LARGEST_GROUP: u64 = 65_536;
-/// How many packets such a group has at least.
-const SMALLEST_GROUP: u64 = 2;
-
 /// The pacing of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
@@ -72,7 +67,9 @@ impl Quantum {
     fn packets(self, spacing: Span) -> u64 {
         match self {
             Self::Count(packets) => packets,
-            Self::Time(time, most) => (time.0 / spacing.0.max(1)).min(most).max(SMALLEST_GROUP),
+            Self::Time(time, most) => {
+                (time.0 / spacing.0.max(1)).min(most).max(SendQuantum::SMALLEST)
+            }
         }
     }
 }
@@ -84,7 +81,7 @@ impl Pacer {
             None => Quantum::Count(1),
             Some(SendQuantum::Packets(packets)) => Quantum::Count(packets),
             Some(SendQuantum::Time(time)) => {
-                Quantum::Time(time, LARGEST_GROUP / u64::from(bytes.max(1)))
+                Quantum::Time(time, SendQuantum::LARGEST.0 / u64::from(bytes.max(1)))
             }
         };
         Self {

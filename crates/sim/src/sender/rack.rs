@@ -331,8 +331,8 @@ impl Rack {
         }
     }
 
-    /// Finds losses (step 5), and when to look again. Returns how many there are.
-    pub(super) fn detect(&mut self, moment: &Moment) -> u64 {
+    /// Finds losses (step 5), and when to look again. Calls `lost` for each one, and returns how many there are.
+    pub(super) fn detect(&mut self, moment: &Moment, mut lost: impl FnMut(u64)) -> u64 {
         self.window = self.reordering_window(moment);
         self.overtake();
         let wait = self.rtt + self.window;
@@ -340,6 +340,7 @@ impl Rack {
         while self.overtaken != NONE
             && self.of(self.in_flight.first).at.saturating_add(wait) <= moment.now
         {
+            lost(self.in_flight.first);
             self.lose(self.in_flight.first);
         }
         let last = self.overtaken;
@@ -350,21 +351,21 @@ impl Rack {
         self.lost_count - before
     }
 
-    /// The retransmission timer expired (section 6.3). Returns how many segments are newly lost: the first
+    /// The retransmission timer expired (section 6.3). Calls `lost` for each segment that is newly lost: the first
     /// unacknowledged one, and all whose time is over.
-    pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64) -> u64 {
+    pub(super) fn on_timeout(&mut self, now: Time, unacknowledged: u64, mut lost: impl FnMut(u64)) {
         self.look_at = Time::NEVER;
-        let before = self.lost_count;
         let wait = self.rtt + self.window;
         while self.in_flight.first != NONE
             && self.of(self.in_flight.first).at.saturating_add(wait) <= now
         {
+            lost(self.in_flight.first);
             self.lose(self.in_flight.first);
         }
         if self.of(unacknowledged).place == Place::InFlight {
+            lost(unacknowledged);
             self.lose(unacknowledged);
         }
-        self.lost_count - before
     }
 
     fn reordering_window(&self, moment: &Moment) -> Span {
@@ -525,13 +526,19 @@ mod tests {
         // 1 and 3 are missing. With 2 delivered, 1 has until 1 + 100 + 25 ms; with 4, the last one overtaken is 3.
         let mut rack = ten();
         deliver(&mut rack, 0, 100);
-        assert_eq!((rack.detect(&moment(100, false, 0)), rack.deadline()), (0, Time::NEVER));
+        assert_eq!(
+            (rack.detect(&moment(100, false, 0), |_| {}), rack.deadline()),
+            (0, Time::NEVER)
+        );
         deliver(&mut rack, 2, 102);
-        assert_eq!((rack.detect(&moment(102, false, 1)), rack.deadline()), (0, at(126)));
+        assert_eq!((rack.detect(&moment(102, false, 1), |_| {}), rack.deadline()), (0, at(126)));
         deliver(&mut rack, 4, 104);
-        assert_eq!((rack.detect(&moment(104, false, 2)), rack.deadline()), (0, at(128)));
-        assert_eq!((rack.detect(&moment(127, false, 2)), rack.first_lost()), (1, Some(1)));
-        assert_eq!((rack.detect(&moment(128, false, 2)), rack.deadline()), (1, Time::NEVER));
+        assert_eq!((rack.detect(&moment(104, false, 2), |_| {}), rack.deadline()), (0, at(128)));
+        assert_eq!((rack.detect(&moment(127, false, 2), |_| {}), rack.first_lost()), (1, Some(1)));
+        assert_eq!(
+            (rack.detect(&moment(128, false, 2), |_| {}), rack.deadline()),
+            (1, Time::NEVER)
+        );
         assert_eq!((rack.lost(), rack.first_lost()), (2, Some(1)));
         // The first one leaves again, the second one arrives after all.
         rack.on_sent(at(128), 1, true, 1);
@@ -603,8 +610,11 @@ mod tests {
         for (now, lost) in [(105, 5), (100, 1)] {
             let mut rack = ten();
             deliver(&mut rack, 0, 100);
-            assert_eq!(rack.detect(&moment(100, true, 0)), 0);
-            assert_eq!(rack.on_timeout(at(now), 1), lost);
+            assert_eq!(rack.detect(&moment(100, true, 0), |_| {}), 0);
+            let before = rack.lost();
+            let mut found = 0;
+            rack.on_timeout(at(now), 1, |_| found += 1);
+            assert_eq!((found, rack.lost() - before), (lost, lost));
             assert_eq!((rack.lost(), rack.first_lost()), (lost, Some(1)));
         }
     }
@@ -633,7 +643,7 @@ mod tests {
         (0..100).for_each(|segment| rack.on_sent(at(segment), segment, false, 0));
         deliver(&mut rack, 0, 100);
         deliver(&mut rack, 99, 199);
-        assert_eq!(rack.detect(&moment(199, true, 1)), 98);
+        assert_eq!(rack.detect(&moment(199, true, 1), |_| {}), 98);
         let lost: Vec<u64> = std::iter::from_fn(|| {
             let first = rack.first_lost()?;
             rack.on_sent(at(199), first, true, 1);

@@ -12,8 +12,15 @@ use super::validation::{Resized, Usage};
 use super::{Extras, Sender, Sends};
 
 impl Extras {
+    /// Does anything here but the delivery rate want to know what leaves?
+    #[inline]
+    pub(super) fn follows_departures(&self) -> bool {
+        self.rack.is_some() || self.numbers.is_some() || self.resizes()
+    }
+
     /// Does anything here change windows?
-    fn resizes(&self) -> bool {
+    #[inline]
+    pub(super) fn resizes(&self) -> bool {
         self.validation.is_some() || self.resume.is_some()
     }
 }

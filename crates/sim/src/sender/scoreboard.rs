@@ -158,14 +158,17 @@ impl Scoreboard {
         }
     }
 
-    /// Raises the loss frontier to the third-highest selectively acknowledged segment. Returns how many segments are
-    /// newly lost.
-    pub(crate) fn detect_losses(&mut self, unacknowledged: u64) -> u64 {
+    /// Raises the loss frontier to the third-highest selectively acknowledged segment. Calls `lost` for each segment
+    /// that is newly lost, and returns how many there are.
+    pub(crate) fn detect_losses(&mut self, unacknowledged: u64, mut lost: impl FnMut(u64)) -> u64 {
         let third = self.highest[DUPLICATE_THRESHOLD - 1].saturating_sub(1);
         let from = self.lost_below.max(unacknowledged);
         let mut found = 0;
         for segment in from..third {
-            found += u64::from(!self.sacked.contains(segment));
+            if !self.sacked.contains(segment) {
+                found += 1;
+                lost(segment);
+            }
         }
         self.lost += found;
         self.lost_below = self.lost_below.max(third);
@@ -176,6 +179,12 @@ impl Scoreboard {
     /// Has this segment, not yet cumulatively acknowledged, been reported selectively?
     pub(crate) fn has_arrived(&self, segment: u64) -> bool {
         self.sacked.contains(segment)
+    }
+
+    /// Is this segment, sent and not yet cumulatively acknowledged, in the network as far as is known?
+    pub(crate) fn is_in_flight(&self, segment: u64) -> bool {
+        let repaired = segment < self.retransmitted_below;
+        (repaired || segment >= self.lost_below) && !self.sacked.contains(segment)
     }
 
     /// The retransmission timer expired: everything unacknowledged counts as lost and not yet retransmitted.

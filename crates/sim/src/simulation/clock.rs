@@ -60,8 +60,8 @@ impl Simulation {
                 Order::Write { flow, segments } => {
                     let flow = flow as usize;
                     match &mut self.network.flows[flow].source {
-                        Source::Windowed(sender) => sender.write(segments),
-                        Source::Numbered(sender) => sender.write(segments),
+                        Source::Windowed(sender) => sender.write(self.now, segments),
+                        Source::Numbered(sender) => sender.write(self.now, segments),
                         Source::Idle(_) | Source::Bursts(_) => {}
                     }
                     self.send(flow, self.now);

@@ -64,8 +64,10 @@ impl CongestionControl for Prober {
         Wants {
             pacing: true,
             delivery_rate: true,
+            losses: true,
             departures: true,
             timer: true,
+            own_recovery: false,
             spurious: true,
             router_header: true,
             one_way_delay: true,

@@ -230,7 +230,7 @@ fn an_acknowledgment_ends_the_doubling() {
     assert_eq!(wire.copies().iter().map(|copy| copy.0).collect::<Vec<_>>(), [151, 151, 455, 455]);
     assert!(wire.sender.is_done());
     let now = wire.now;
-    wire.sender.write(1);
+    wire.sender.write(now, 1);
     wire.lost = vec![14];
     wire.send();
     wire.run(60_000);

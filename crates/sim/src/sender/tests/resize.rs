@@ -19,7 +19,7 @@ impl Dialogue {
     fn offer(&mut self, millis: u64, segments: u64) -> usize {
         self.run(Span::from_millis(millis));
         self.now = Time::ZERO + Span::from_millis(millis);
-        self.sender.write(segments);
+        self.sender.write(self.now, segments);
         let before = self.log.len();
         self.send();
         self.log.len() - before

@@ -91,8 +91,10 @@ impl CongestionControl for Recorder {
 const EVERYTHING: Wants = Wants {
     pacing: true,
     delivery_rate: true,
+    losses: true,
     departures: true,
     timer: true,
+    own_recovery: false,
     spurious: true,
     router_header: true,
     one_way_delay: true,
