@@ -156,8 +156,8 @@ impl SparseFirst {
         }
     }
 
-    /// Whose turn it is. Those without credit are passed over, become old if they were new, and get what `quantum` gives
-    /// them for their next turn: something above 0.
+    /// Whose turn it is. Those without credit are passed over, become old if they were new, and get what `quantum`
+    /// gives them for their next turn: something above 0.
     pub(crate) fn turn(&mut self, mut quantum: impl FnMut(usize) -> i64) -> Option<Turn> {
         loop {
             let (list, is_new) = match Lists::first(self.new) {
@@ -360,9 +360,9 @@ mod tests {
         assert!(lists.take(&mut list).is_none());
     }
 
-    /// Packets of 40 to 1500 bytes in all queues, and a quantum of 1514. Of the queues that are looked at for a packet all
-    /// but the last get a quantum, and no queue gets more than it sends and a quantum: in the long run those looked at in
-    /// vain are the bytes of a packet over a quantum, on average 770/1514 = 0.51, for 16 queues as for 65 536.
+    /// Packets of 40 to 1500 bytes in all queues, and a quantum of 1514. Of the queues that are looked at for a packet
+    /// all but the last get a quantum, and no queue gets more than it sends and a quantum: in the long run those looked
+    /// at in vain are the bytes of a packet over a quantum, on average 770/1514 = 0.51, for 16 queues as for 65 536.
     #[test]
     fn work_per_packet_does_not_depend_on_the_number_of_queues() {
         for count in [16_usize, 1024, 65_536] {

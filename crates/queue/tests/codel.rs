@@ -177,7 +177,8 @@ fn no_packet_is_late_with_at_most_one_behind_it() {
     }
 }
 
-/// The state of RFC 8289, section 5, as plainly as it says it: instants in picoseconds, 0 for none, packets of one size.
+/// The state of RFC 8289, section 5, as plainly as it says it: instants in picoseconds, 0 for none, packets of one
+/// size.
 #[derive(Debug, Default)]
 struct Plain {
     line: VecDeque<(u32, u64)>,

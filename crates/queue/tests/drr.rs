@@ -29,7 +29,8 @@ fn sent(port: &FreeLink) -> Vec<(u32, u64)> {
 }
 
 /// Figures 2 and 3 of the paper: the quantum is 500 bytes. The first queue sends 200 and keeps 300, which is not enough
-/// for 750. With 800 in the next turn it sends 750 and 20. The packet of flow 9 keeps the link busy until all are there.
+/// for 750. With 800 in the next turn it sends 750 and 20. The packet of flow 9 keeps the link busy until all are
+/// there.
 #[test]
 fn the_example_of_the_paper() {
     let mut port = port(Capacity::Unbounded, 500);

@@ -74,8 +74,8 @@ fn the_controller_by_hand() {
     close(observed_in(port.queue())["classic_probability"], 0.10528 * 0.10528);
 }
 
-/// A standing queue: p' = 0.05136 from 16 ms on, 0.10528 from 32 ms, 0.16176 from 48 ms. A thousand packets of each kind
-/// leave between two looks.
+/// A standing queue: p' = 0.05136 from 16 ms on, 0.10528 from 32 ms, 0.16176 from 48 ms. A thousand packets of each
+/// kind leave between two looks.
 #[test]
 fn the_square_for_one_queue_and_twice_the_root_for_the_other() {
     for (ecn, share) in [(Ecn::Ect0, 0.10528 * 0.10528), (Ecn::Ect1, 2.0 * 0.10528)] {
@@ -115,8 +115,8 @@ fn the_ramp_can_be_a_step() {
 }
 
 /// `p_Cmax` = 1/k² = 1/4, which is p' = 1/2. A standing queue has p' = 0.48256 from 128 ms on, and marks: 0.2329 of the
-/// one queue, and all of the other, whose packets have waited for longer than the ramp. From 144 ms on p' is 0.5544: both queues drop 0.30736 of their packets, and the
-/// others of L are all marked.
+/// one queue, and all of the other, whose packets have waited for longer than the ramp. From 144 ms on p' is 0.5544:
+/// both queues drop 0.30736 of their packets, and the others of L are all marked.
 #[test]
 fn a_quarter_of_classic_marks_is_overload() {
     for (at, ecn, marked, dropped) in [

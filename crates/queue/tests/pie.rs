@@ -223,8 +223,8 @@ fn above_a_tenth_marks_become_drops() {
     assert!(!port.books().dropped.is_empty(), "what cannot be marked is dropped");
 }
 
-/// Without beta p is 0.098 at 285 ms, and the queue drains. What comes at 295 ms has waited 5 ms at the next look, which
-/// is less than half a target, and 20 ms at the one after that.
+/// Without beta p is 0.098 at 285 ms, and the queue drains. What comes at 295 ms has waited 5 ms at the next look,
+/// which is less than half a target, and 20 ms at the one after that.
 #[test]
 fn a_short_wait_is_left_alone() {
     let mut port = port(&[NO_BURST, ("beta", Value::Number(0.0))]);

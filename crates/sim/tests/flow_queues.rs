@@ -15,8 +15,8 @@ fn rates(summary: &Summary) -> Vec<f64> {
     summary.flows.iter().map(|flow| flow.goodput_bit_s / 1e6).collect()
 }
 
-/// Three flows whose round trips are 20, 60 and 180 ms, one that sends as fast as the link whatever happens, and one that
-/// has 1 Mbit/s to send.
+/// Three flows whose round trips are 20, 60 and 180 ms, one that sends as fast as the link whatever happens, and one
+/// that has 1 Mbit/s to send.
 fn rivals(queue: &str) -> Summary {
     run(&format!(
         r#"

@@ -218,9 +218,9 @@ fn dctcp_holds_the_queue_near_the_step() {
 }
 
 /// RFC 9332: flows that ask for low latency wait less than a millisecond 99 times in a hundred, those that do not wait
-/// near the target, and each gets its share: within a factor of two (RFC 9331, section 4.3), at 40 to 200 Mbit/s, with the
-/// ramp of the RFC and with a step at 1 ms, as deployed. The packet that is being sent when one arrives counts, which at
-/// 20 Mbit/s is 0.6 ms of the millisecond by itself.
+/// near the target, and each gets its share: within a factor of two (RFC 9331, section 4.3), at 40 to 200 Mbit/s, with
+/// the ramp of the RFC and with a step at 1 ms, as deployed. The packet that is being sent when one arrives counts,
+/// which at 20 Mbit/s is 0.6 ms of the millisecond by itself.
 #[test]
 fn prague_and_cubic_share_a_dual_queue() {
     let step = r#"{ kind = "dualpi2", ramp_from = "1 ms", ramp_to = "1 ms" }"#;

@@ -5,9 +5,9 @@
 //!
 //! # The problem
 //!
-//! Where flows get equal shares, a host with twenty of them gets twenty shares, and a neighbour with one gets one. Shares
-//! by host alone would put all flows of a host into one queue again. And two flows whose hashes meet share a queue even
-//! where most queues are unused.
+//! Where flows get equal shares, a host with twenty of them gets twenty shares, and a neighbour with one gets one.
+//! Shares by host alone would put all flows of a host into one queue again. And two flows whose hashes meet share a
+//! queue even where most queues are unused.
 //!
 //! # The algorithm
 //!
@@ -16,8 +16,9 @@
 //! *Where a flow goes.* The hash gives a set of eight queues. The flow goes into the queue of the set that it was in
 //! before; otherwise into one that nobody uses; and only if all eight are in use into that which the hash names.
 //!
-//! *What a turn is worth.* A queue that has used up its credit is *bulk*, until it is found empty, and counts for the host
-//! that its packets come from and for the host that they go to. With n and m such queues of the two hosts, a quantum is
+//! *What a turn is worth.* A queue that has used up its credit is *bulk*, until it is found empty, and counts for the
+//! host that its packets come from and for the host that they go to. With n and m such queues of the two hosts, a
+//! quantum is
 //!
 //! ```text
 //!     Q / max(n, m, 1)
@@ -25,8 +26,8 @@
 //!
 //! so that the n queues of a host together get what a host with a single queue gets. Flows that send little cost their
 //! host nothing. Taking the larger of the two
-//! (*triple isolation*) shares fairly among the hosts on whichever side of the link there are few: none of them needs to
-//! know which side that is.
+//! (*triple isolation*) shares fairly among the hosts on whichever side of the link there are few: none of them needs
+//! to know which side that is.
 //!
 //! # Parameters
 //!
@@ -42,8 +43,8 @@
 //! # Domain
 //!
 //! Links of home gateways, which the paper is about: up to a few Gbit/s, tens of hosts and hundreds of flows. A turn of
-//! one of n flows of a host is worth an nth of a quantum, so up to n turns pass for each packet of full size: the work per
-//! packet grows with the flows per host, as it does not with FQ-CoDel.
+//! one of n flows of a host is worth an nth of a quantum, so up to n turns pass for each packet of full size: the work
+//! per packet grows with the flows per host, as it does not with FQ-CoDel.
 //!
 //! # Deviations
 //!
@@ -58,16 +59,18 @@
 //! And what differs:
 //!
 //! * Hosts are what the simulator calls so: each group of flows travels between two of its own.
-//! * Bulk queues alone count, as deployed since 2019; with all of them, a host's acknowledgments would cost it its share.
+//! * Bulk queues alone count, as deployed since 2019; with all of them, a host's acknowledgments would cost it its
+//!   share.
 //! * A full buffer loses the oldest packet of the longest queue, as with CAKE, one at a time.
 //! * A quantum is divided to 2⁻¹⁶ of a byte, where CAKE rounds at random.
 //!
 //! # What the paper promises
 //!
 //! * The shares of hosts and of their flows, on whichever side there are few hosts, worked out by hand
-//!   (`tests/cake.rs`), and with TCP (`hosts_share_equally`, in the tests of the simulator). Flows that send little cost
-//!   nothing (`sparse_flows_cost_their_host_nothing`).
-//! * Hardly any collisions: 100 flows in 1024 queues are alone in theirs (`a_hundred_flows_do_not_meet`, in `tests/cake.rs`).
+//!   (`tests/cake.rs`), and with TCP (`hosts_share_equally`, in the tests of the simulator). Flows that send little
+//!   cost nothing (`sparse_flows_cost_their_host_nothing`).
+//! * Hardly any collisions: 100 flows in 1024 queues are alone in theirs (`a_hundred_flows_do_not_meet`, in
+//!   `tests/cake.rs`).
 
 use longfat_units::Time;
 use longfat_units::parameter::{Parameter, Settings};
@@ -94,8 +97,8 @@ pub fn discipline() -> Discipline {
                 "isolation",
                 "triple",
                 ["triple", "sources", "destinations", "flows"],
-                "whose flows share a quantum: those of the busier of the hosts at both ends, those of their source or of \
-                 their destination, or none",
+                "whose flows share a quantum: those of the busier of the hosts at both ends, those of their source \
+                 or of their destination, or none",
             ),
             Parameter::span("target", "5 ms", "CoDel's, in each queue (target)"),
             Parameter::span("interval", "100 ms", "CoDel's, in each queue (interval)"),

@@ -1,20 +1,20 @@
 //! DualPI2: two queues behind one another's back, so that flows which need no queue do not wait in that of the others.
 //!
-//! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
-//! Scalable Throughput (L4S)", RFC 9332, 2023; the controller after R. Pan et al., RFC 8033, and K. De Schepper et al.,
-//! "PI2: A Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016.
+//! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss,
+//! and Scalable Throughput (L4S)", RFC 9332, 2023; the controller after R. Pan et al., RFC 8033, and K. De Schepper et
+//! al., "PI2: A Linearized AQM for both Classic and Scalable TCP", CoNEXT 2016.
 //!
 //! # The problem
 //!
-//! A classic flow, Reno or CUBIC, needs a queue of about a round trip, because it gives up a large part of its window at
-//! a mark and must be marked rarely. A scalable flow, DCTCP or Prague, needs next to none, but must be marked often, and
-//! starves classic flows wherever both are marked alike. Two separate queues keep the delays apart, and raise the
+//! A classic flow, Reno or CUBIC, needs a queue of about a round trip, because it gives up a large part of its window
+//! at a mark and must be marked rarely. A scalable flow, DCTCP or Prague, needs next to none, but must be marked often,
+//! and starves classic flows wherever both are marked alike. Two separate queues keep the delays apart, and raise the
 //! question of how to divide the link without knowing how many flows are in each.
 //!
 //! # The algorithm
 //!
-//! Scalable flows say so with ECT(1). They have a queue L; everything else waits in a queue C. A controller looks at how
-//! long the first packet of the queues has waited, q, every `interval`:
+//! Scalable flows say so with ECT(1). They have a queue L; everything else waits in a queue C. A controller looks at
+//! how long the first packet of the queues has waited, q, every `interval`:
 //!
 //! ```text
 //!     p' ← p' + alpha (q - target) + beta (q - q before),  0 … 1
@@ -28,8 +28,8 @@
 //! L may go first. C is kept from starving by a share of the bytes, `classic_share`.
 //!
 //! Marks come regularly, not at random: a sum of the probabilities is kept for each queue, and each time it exceeds one
-//! a packet is hit. Where `p_C` has reached 1/k² and so L would be marked always, L is in overload: its packets are dropped
-//! with `p_C` like those of C, whose packets are now dropped even where they could be marked.
+//! a packet is hit. Where `p_C` has reached 1/k² and so L would be marked always, L is in overload: its packets are
+//! dropped with `p_C` like those of C, whose packets are now dropped even where they could be marked.
 //!
 //! # Parameters
 //!
@@ -45,20 +45,21 @@
 //!
 //! # Domain
 //!
-//! Round trips up to 100 ms or so with these gains. No packet of L is marked while it has no other behind it, so links on
-//! which one packet takes longer than the ramp mark no lone flow.
+//! Round trips up to 100 ms or so with these gains. No packet of L is marked while it has no other behind it, so links
+//! on which one packet takes longer than the ramp mark no lone flow.
 //!
 //! # Deviations
 //!
 //! * q is the longer of the two waits, as appendix A.2 has it.
-//! * In overload every packet of L that is not dropped is marked. The pseudo-code adds `p_CL`, which is 1 or more then, to
-//!   the sum that also decides about drops; that sum would grow for as long as the overload lasts, and the drops with it.
+//! * In overload every packet of L that is not dropped is marked. The pseudo-code adds `p_CL`, which is 1 or more then,
+//!   to the sum that also decides about drops; that sum would grow for as long as the overload lasts, and the drops
+//!   with it.
 //! * "Only one packet" of L, which the ramp does not mark, is one that leaves none behind.
 //! * The buffer has no room set aside for one more packet of full size.
 //! * The scheduler serves in turns weighted by bytes, one of those that the RFC allows. Where the first packet of one
 //!   queue is the only one, it leaves at once.
-//! * Acknowledgments are not ECN-capable and wait in C, as in the RFC; flows whose acknowledgments cross such a link see
-//!   the delay of C.
+//! * Acknowledgments are not ECN-capable and wait in C, as in the RFC; flows whose acknowledgments cross such a link
+//!   see the delay of C.
 //! * Packets marked elsewhere (CE) are taken for L: the mark has replaced what they were.
 //!
 //! # What the paper promises

@@ -43,12 +43,14 @@
 //! # Domain
 //!
 //! Links of any rate, as for CoDel: below a few Mbit/s the target should be at least the time of a packet (section
-//! 5.2.2). The limit of the RFC suits links of up to 10 Gbit/s: at 100 Gbit/s it is 1.2 ms of packets of 1500 bytes, less
-//! than the target, so that CoDel never acts. Two flows whose hashes meet share one queue: with 100 flows in 1024
+//! 5.2.2). The limit of the RFC suits links of up to 10 Gbit/s: at 100 Gbit/s it is 1.2 ms of packets of 1500 bytes,
+//! less than the target, so that CoDel never acts. Two flows whose hashes meet share one queue: with 100 flows in 1024
 //! queues that happens to 9 in 100 (section 5.3).
 //!
 //! Work per packet does not depend on the number of queues, the rate or the window
-//! (`work_per_packet_does_not_depend_on_the_number_of_queues`, in `flow_queue.rs`). Once the buffer has been full, a
+//! (`work_per_packet_does_not_depend_on_the_number_of_queues`, in `flow_queue.rs`): with eight Reno flows, callgrind
+//! counts 3311 instructions for a data packet and its acknowledgment at 100 Gbit/s over 16 queues and 3309 over 1024,
+//! 3398 and 3421 at 10 Mbit/s, where CoDel alone takes 2608. Once the buffer has been full, a
 //! packet costs up to the logarithm of the number of queues, to know which is the longest.
 //!
 //! # Deviations
@@ -64,7 +66,8 @@
 //! * Flows get equal shares whatever their round trips and controllers, and one that does not answer gets no more than
 //!   its own (`flows_share_equally`); each waits for CoDel's target, and a flow that sends little for next to nothing
 //!   (`a_sparse_flow_does_not_wait`, both in the tests of the simulator).
-//! * 100 flows in 1024 queues: 90.78 % of them are alone in theirs (`tests/fq_codel.rs`).
+//! * Of 100 flows in 1024 queues 90.78 % are alone in theirs, with a hash as good as chance: 95.3 queues are busy then
+//!   (`flows_are_spread_evenly`, in `tests/fq_codel.rs`).
 
 use longfat_units::Time;
 use longfat_units::parameter::{Parameter, Settings};

@@ -48,9 +48,9 @@
 //!
 //! # Domain
 //!
-//! Links of any rate, changing or not, and any number of flows; tested at round trips of 80 ms. With smoothing the share
-//! of packets that is hit is p/1.85, since 0.85/p packets pass before the tosses begin: p settles higher, and the waiting
-//! time is the same.
+//! Links of any rate, changing or not, and any number of flows; tested at round trips of 80 ms. With smoothing the
+//! share of packets that is hit is p/1.85, since 0.85/p packets pass before the tosses begin: p settles higher, and the
+//! waiting time is the same.
 //!
 //! # Deviations
 //!

@@ -33,8 +33,8 @@
 //!
 //! # Deviations
 //!
-//! * The paper's conversation is a pair of addresses. Here it is a flow unless `by` says otherwise, since all flows of a
-//!   group travel between the same two hosts.
+//! * The paper's conversation is a pair of addresses. Here it is a flow unless `by` says otherwise, since all flows of
+//!   a group travel between the same two hosts.
 //! * When the salt changes, packets that wait stay where they are, as the paper allows: those behind them in the same
 //!   flow may pass them.
 //! * The last packet of the longest queue is lost. Lengths are counted as the buffer is.
@@ -43,8 +43,8 @@
 //! # What the paper promises
 //!
 //! * The order of packets, and which a full buffer loses, worked out by hand (`tests/sfq.rs`).
-//! * Conversations that share a queue do not do so after a change of the salt (`a_change_of_the_salt_parts_them`, there;
-//!   `no_flow_suffers_for_long`, in the tests of the simulator).
+//! * Conversations that share a queue do not do so after a change of the salt (`a_change_of_the_salt_parts_them`,
+//!   there; `no_flow_suffers_for_long`, in the tests of the simulator).
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Span, Time};
