@@ -32,6 +32,7 @@ TABLE = ROOT / "tests/digests.tsv"
 RUNS: dict[str, dict[str, str]] = {
     "scenarios/anti-ecn.toml": {"duration": "6 s", "warmup": "2 s"},
     "scenarios/asymmetric.toml": {"duration": "6 s", "warmup": "2 s"},
+    "scenarios/bbr-and-cubic.toml": {"duration": "12 s", "warmup": "2 s"},
     "scenarios/browsers.toml": {"duration": "20 s", "warmup": "5 s"},
     "scenarios/bursts.toml": {},
     "scenarios/cake-hosts.toml": {"duration": "20 s", "warmup": "5 s"},
@@ -40,6 +41,7 @@ RUNS: dict[str, dict[str, str]] = {
     "scenarios/fq-codel.toml": {"duration": "20 s", "warmup": "5 s"},
     "scenarios/handover.toml": {"duration": "70 s"},
     "scenarios/known-path.toml": {},
+    "scenarios/lossy-path.toml": {"duration": "12 s", "warmup": "2 s"},
     "scenarios/low-latency.toml": {"duration": "10 s", "warmup": "5 s"},
     "scenarios/lost-tails.toml": {"duration": "20 s"},
     "scenarios/parallel.toml": {"duration": "10 s", "warmup": "5 s"},

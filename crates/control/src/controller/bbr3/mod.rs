@@ -67,7 +67,7 @@
 //!
 //! Domain: any window. Rates are `f64`, times picoseconds.
 //!
-//! Promised by the draft, held below, in `tests/theory/bbr3.rs` and in `crates/sim/tests/bbr3.rs`: the gains; the cycle and
+//! Promised by the draft, held below, in its unit tests and in `crates/sim/tests/bbr3.rs`: the gains; the cycle and
 //! its times; the bound of 2 %, 0.7 and 15 %; the test cases of its appendix, one test for each.
 
 mod cycle;
