@@ -145,12 +145,12 @@ fn promises(name: &str) -> [Promise; 4] {
             at(1e5, 1e5, 1e5, 1e5),
             at(1e7, 1e7, 1e7, 1e7),
         ],
-        // Xia et al.: 6.25 % in 200 ms, which is also the round trip until one is measured; half at a loss.
+        // Xia et al.: 6.25 % in 200 ms, and so 1.0625^(100/200) - 1 = 3.0776 % in 100 ms; half at a loss.
         "vcp" => [
-            at(2.0, 0.125, 2.0, 0.125),
-            at(1e3, 62.5, 500.0, 31.25),
-            at(1e5, 6250.0, 5e4, 3125.0),
-            at(1e7, 6.25e5, 5e6, 312_500.0),
+            at(2.0, 0.0616, 2.0, 0.0616),
+            at(1e3, 30.776, 500.0, 15.388),
+            at(1e5, 3077.6, 5e4, 1538.8),
+            at(1e7, 307_764.0, 5e6, 153_882.0),
         ],
         // Ramakrishnan and Jain: one segment, unless the acknowledgments are those of a larger window before.
         "decbit" => [

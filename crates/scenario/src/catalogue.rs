@@ -104,7 +104,9 @@ impl Catalogue {
     ) -> Result<(), CatalogueError> {
         let unfit = |reason| CatalogueError::Unfit { what, name: name.into(), reason };
         let refused = |problem: Problem| unfit(problem.reason().into());
-        value::name(name, Place::whole(0), &format!("a {what}")).map_err(refused)?;
+        // There is LEDBAT++.
+        let letters = name.trim_end_matches('+');
+        value::name(letters, Place::whole(0), &format!("a {what}")).map_err(refused)?;
         for (index, parameter) in parameters.iter().enumerate() {
             let Parameter { name: key, default, .. } = parameter;
             value::name(key, Place::whole(0), "a parameter").map_err(refused)?;

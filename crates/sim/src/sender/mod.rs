@@ -225,7 +225,9 @@ pub(crate) struct Sender {
     minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
-    /// Does data leave with a header for routers, or a time stamp for the receiver?
+    /// Does data leave with a header for routers?
+    assisted: bool,
+    /// Does it leave with that, or with a time stamp for the receiver?
     loaded: bool,
     /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
     extras: Option<Box<Extras>>,
@@ -378,6 +380,7 @@ impl Sender {
                 Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
             },
             leaves_plainly: extras.is_none(),
+            assisted: wants.router_header,
             loaded: wants.router_header || wants.one_way_delay,
             extras,
             alarm: Time::NEVER,
@@ -495,11 +498,10 @@ impl Sender {
     /// What a packet leaving now carries for routers, and for the receiver to time it by.
     #[inline(never)]
     fn load(&self, now: Time) -> Cargo {
-        let wants = self.extras.as_ref().map_or(Wants::NOTHING, |extras| extras.wants);
-        let path = self.timer.path();
+        let timed = self.extras.as_ref().is_some_and(|extras| extras.wants.one_way_delay);
         Cargo {
-            header: wants.router_header.then(|| self.control.router_header(path)),
-            transit: wants.one_way_delay.then_some(Span(now.0)),
+            header: self.assisted.then(|| self.control.router_header(self.timer.path())),
+            transit: timed.then_some(Span(now.0)),
             ..Cargo::default()
         }
     }
