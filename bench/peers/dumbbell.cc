@@ -82,6 +82,7 @@ private:
 };
 
 constexpr uint32_t kHeaders = 20 + 20 + 2;  // IP, TCP without options, point-to-point
+constexpr uint32_t kTimeStamps = 12;        // with their padding
 constexpr const char *kAccessRate = "10000Gbps";
 constexpr const char *kAccessRoom = "1000000000p";
 
@@ -130,10 +131,13 @@ struct Way {
 
 /// Where a controller of ns-3 has its own way, and can be made to do as longfat does.
 struct Own {
-    bool counted = true;  // grows by whole segments, after as many acknowledgments as it takes
-    bool credit = true;   // grows at the end of a recovery by all that the acknowledgment covers
-    bool table = true;    // HSTCP has the table of RFC 3649, and falls back to whole segments
-    bool All() const { return counted && credit && table; }
+    bool counted = true;    // grows by whole segments, after as many acknowledgments as it takes
+    bool credit = true;     // grows at the end of a recovery by all that the acknowledgment covers
+    bool table = true;      // HSTCP has the table of RFC 3649, and falls back to whole segments
+    bool friendly = false;  // CUBIC has a Reno-friendly region
+    bool marked = false;    // grows in the round trip that follows a cut for a mark too
+    bool wraps = true;      // YeAH may take more from the data in flight than there is
+    bool All() const { return counted && credit && table && !friendly && !marked && wraps; }
 };
 Own own;
 
@@ -148,6 +152,78 @@ double Gain(double window) {
     return window <= 38 ? 1 : window * window * lossRate * 2 * cut / (2 - cut);
 }
 
+/// CUBIC by the formulas of RFC 9438, in segments and seconds.
+class CubicFormulas {
+public:
+    static constexpr double kKept = 0.7;
+    void Cut(double window) {
+        m_maximum = window < m_maximum ? window * (1 + kKept) / 2 : window;
+        m_prior = window;
+        m_running = false;
+    }
+    void Forget() {
+        m_maximum = 0;
+        m_running = false;
+    }
+    /// What the window becomes in the Reno-friendly region; nothing outside it.
+    double Friendly(double window, uint32_t acked) {
+        Begin(window);
+        const double gain = m_estimate < m_prior ? 3 * (1 - kKept) / (1 + kKept) : 1;
+        m_estimate += gain * acked / window;
+        return At(0) < m_estimate ? m_estimate : 0;
+    }
+    /// Segments by which the window is to grow in the round trip that begins.
+    double PerRoundTrip(double window, double rtt) {
+        Begin(window);
+        return std::clamp(At(rtt), window, 1.5 * window) - window;
+    }
+
+private:
+    void Begin(double window) {
+        if (m_running) {
+            return;
+        }
+        m_running = true;
+        m_since = Simulator::Now().GetSeconds();
+        m_plateau = m_maximum = std::max(m_maximum, window);
+        m_climb = std::cbrt((m_plateau - window) / kSteepness);
+        m_estimate = window;
+    }
+    double At(double ahead) const {
+        const double time = Simulator::Now().GetSeconds() - m_since + ahead - m_climb;
+        return m_plateau + kSteepness * time * time * time;
+    }
+    static constexpr double kSteepness = 0.4;
+    bool m_running = false;
+    double m_maximum = 0, m_prior = 0, m_since = 0, m_plateau = 0, m_climb = 0, m_estimate = 0;
+};
+
+/// The search of the paper on BIC: half of the way to the window of the last loss, then ever more beyond it.
+class BicFormulas {
+public:
+    void Cut(double window, double kept) {
+        m_maximum = window < m_maximum ? window * (1 + kept) / 2 : window;
+        m_until = 0;
+        m_probe = 1;
+    }
+    void Forget() { *this = {}; }
+    double PerRoundTrip(double window, double most, double low) {
+        if (window < low) {
+            return 1;
+        }
+        if (window >= m_until) {
+            const double half = (m_maximum - window) / 2;
+            m_step = half > 0 ? std::clamp(half, 0.01, most) : m_probe;
+            m_probe = half > 0 ? m_probe : std::min(2 * m_probe, most);
+            m_until = window + m_step;
+        }
+        return std::min(m_step, window);
+    }
+
+private:
+    double m_maximum = 0, m_until = 0, m_step = 0, m_probe = 1;
+};
+
 /// A controller of ns-3, with what `own` says.
 template <class Base>
 class Told : public Base {
@@ -161,7 +237,21 @@ public:
     void CongestionStateSet(Ptr<TcpSocketState> state,
                             const TcpSocketState::TcpCongState_t next) override {
         m_ends = state->m_congState == TcpSocketState::CA_RECOVERY;
+        if (next == TcpSocketState::CA_LOSS) {
+            m_cubic.Forget();
+            m_bic.Forget();
+        }
         Base::CongestionStateSet(state, next);
+    }
+    void PktsAcked(Ptr<TcpSocketState> state, uint32_t acked, const Time &rtt) override {
+        Base::PktsAcked(state, acked, rtt);
+        const bool answering = state->m_congState == TcpSocketState::CA_CWR;
+        if (own.marked && answering && state->m_ecnState != TcpSocketState::ECN_ECE_RCVD) {
+            const double segment = state->m_segmentSize;
+            m_bytes += segment * acked / ((state->m_cWnd + m_bytes) / segment);
+            // At the end of the round trip the window becomes the threshold.
+            state->m_ssThresh += Grow(state, 1);
+        }
     }
     void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t acked) override {
         // What selective acknowledgments reported is not new: the rest is the last retransmission.
@@ -169,42 +259,91 @@ public:
             acked = std::min(acked, 1u);
         }
         m_ends = false;
-        if (own.counted || state->m_cWnd < state->m_ssThresh) {
+        if (state->m_cWnd < state->m_ssThresh) {
             Base::IncreaseWindow(state, acked);
             return;
         }
         const double segment = state->m_segmentSize;
         const double window = (state->m_cWnd + m_bytes) / segment;
-        m_bytes += segment * acked * PerRoundTrip(window) / window;
-        const uint32_t whole = static_cast<uint32_t>(m_bytes);
-        m_bytes -= whole;
-        state->m_cWnd += whole;
+        if (kCubic && own.friendly) {
+            if (const double least = m_cubic.Friendly(window, acked); least > 0) {
+                m_bytes += segment * std::max(0.0, least - window);
+                Grow(state, own.counted ? state->m_segmentSize : 1);
+                return;
+            }
+        }
+        if (own.counted || !kFormula) {
+            Base::IncreaseWindow(state, acked);
+            return;
+        }
+        m_bytes += segment * acked * PerRoundTrip(window, state) / window;
+        Grow(state, 1);
     }
     uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t inFlight) override {
-        if (!kHstcp || own.table) {
-            return Base::GetSsThresh(state, inFlight);
-        }
         const double segment = state->m_segmentSize, window = state->m_cWnd;
-        return static_cast<uint32_t>(
-            std::max(2 * segment, window * (1 - Cut(window / segment))));
+        if (kCubic) {
+            m_cubic.Cut(window / segment);
+        } else if (kBic) {
+            m_bic.Cut(window / segment, Number<DoubleValue>("Beta"));
+        }
+        const bool formula = kCubic ? !own.counted : kHstcp && !own.table;
+        if (!formula) {
+            const uint32_t threshold = Base::GetSsThresh(state, inFlight);
+            const uint32_t most = std::max(inFlight, 2 * state->m_segmentSize);
+            return own.wraps ? threshold : std::min(threshold, most);
+        }
+        const double kept = kCubic ? CubicFormulas::kKept : 1 - Cut(window / segment);
+        return static_cast<uint32_t>(std::max(2 * segment, window * kept));
     }
     Ptr<TcpCongestionOps> Fork() override { return CopyObject<Told<Base>>(this); }
 
 private:
-    static constexpr bool kHstcp = std::is_same_v<Base, TcpHighSpeed>;
-    double PerRoundTrip(double window) const {
+    /// Adds to the window what has been grown, in steps of a size.
+    uint32_t Grow(Ptr<TcpSocketState> state, uint32_t step) {
+        const uint32_t whole = static_cast<uint32_t>(m_bytes / step) * step;
+        m_bytes -= whole;
+        state->m_cWnd += whole;
+        return whole;
+    }
+    template <class... Others>
+    static constexpr bool kIs = (std::is_same_v<Base, Others> || ...);
+    static constexpr bool kHstcp = kIs<TcpHighSpeed>;
+    static constexpr bool kCubic = kIs<TcpCubic>;
+    static constexpr bool kBic = kIs<TcpBic>;
+    static constexpr bool kFormula =
+        kIs<TcpLinuxReno, TcpHighSpeed, TcpScalable, TcpCubic, TcpBic, TcpHybla, TcpDctcp>;
+    template <class Value>
+    double Number(const std::string &attribute) const {
+        Value value;
+        this->GetAttribute(attribute, value);
+        return static_cast<double>(value.Get());
+    }
+    double PerRoundTrip(double window, Ptr<TcpSocketState> state) {
+        if (kCubic) {
+            return m_cubic.PerRoundTrip(window, state->m_lastRtt.Get().GetSeconds());
+        }
         if (kHstcp) {
             const auto whole = static_cast<uint32_t>(window);
             return own.table ? TcpHighSpeed::TableLookupA(whole) : Gain(window);
         }
         if (std::is_same_v<Base, TcpScalable>) {
-            UintegerValue factor;
-            this->GetAttribute("AIFactor", factor);
-            return std::max(1.0, window / factor.Get());
+            return std::max(1.0, window / Number<UintegerValue>("AIFactor"));
+        }
+        if (kBic) {
+            return m_bic.PerRoundTrip(window, Number<UintegerValue>("MaxIncr"),
+                                      Number<UintegerValue>("LowWnd"));
+        }
+        if (kIs<TcpHybla>) {
+            TimeValue reference;
+            this->GetAttribute("RRTT", reference);
+            const double ratio = state->m_minRtt.GetSeconds() / reference.Get().GetSeconds();
+            return std::max(1.0, ratio * ratio);
         }
         return 1;
     }
     bool m_ends = false;
+    CubicFormulas m_cubic;
+    BicFormulas m_bic;
     double m_bytes = 0;  // grown, and less than what a window counts
 };
 
@@ -214,16 +353,78 @@ TypeId As() {
 }
 
 TypeId Controller(const std::string &name) {
-    if (name == "reno") {
-        return As<TcpLinuxReno>();
+    const std::map<std::string, TypeId (*)()> known = {
+        {"reno", As<TcpLinuxReno>},       {"hstcp", As<TcpHighSpeed>}, {"stcp", As<TcpScalable>},
+        {"cubic", As<TcpCubic>},          {"dctcp", As<TcpDctcp>},     {"bic", As<TcpBic>},
+        {"h-tcp", As<TcpHtcp>},           {"vegas", As<TcpVegas>},     {"illinois", As<TcpIllinois>},
+        {"westwood", As<TcpWestwood>},    {"yeah", As<TcpYeah>},       {"hybla", As<TcpHybla>},
+        {"ledbat", As<TcpLedbat>},        {"bbr1", TcpBbr::GetTypeId},
+    };
+    const auto found = known.find(name);
+    if (found == known.end()) {
+        Fail("ns-3 has no controller " + name);
     }
-    if (name == "hstcp") {
-        return As<TcpHighSpeed>();
+    return found->second();
+}
+
+/// Gives a controller of ns-3 the parameters that a flow has in longfat.
+void SetParameters(const std::string &control, const Record &flow) {
+    const auto set = [](const std::string &attribute, const AttributeValue &value) {
+        Config::SetDefault("ns3::Tcp" + attribute, value);
+    };
+    const auto number = [&flow](const char *key) { return DoubleValue(flow.Number(key)); };
+    const auto whole = [](double value) {
+        return UintegerValue(static_cast<uint64_t>(value + 0.5));
+    };
+    if (control == "stcp") {
+        set("Scalable::AIFactor", whole(1 / flow.Number("a")));
+        set("Scalable::MDFactor", number("b"));
+    } else if (control == "cubic") {
+        set("Cubic::C", number("c"));
+        set("Cubic::Beta", number("beta"));
+        set("Cubic::FastConvergence", BooleanValue(flow.Flag("fast_convergence")));
+    } else if (control == "dctcp") {
+        set("Dctcp::DctcpShiftG", number("g"));
+    } else if (control == "bic") {
+        set("Bic::MaxIncr", whole(flow.Number("s_max")));
+        set("Bic::Beta", DoubleValue(1 - flow.Number("beta")));
+        set("Bic::LowWnd", whole(flow.Number("low_window")));
+        set("Bic::FastConvergence", BooleanValue(flow.Flag("fast_convergence")));
+        // The search goes to the middle, as in the paper.
+        set("Bic::BinarySearchCoefficient", UintegerValue(2));
+    } else if (control == "h-tcp") {
+        set("Htcp::DeltaL", TimeValue(Seconds(flow.Number("delta_l"))));
+        set("Htcp::ThroughputRatio", number("delta_b"));
+    } else if (control == "illinois") {
+        set("Illinois::AlphaMin", number("alpha_min"));
+        set("Illinois::AlphaMax", number("alpha_max"));
+        set("Illinois::BetaMin", number("beta_min"));
+        set("Illinois::BetaMax", number("beta_max"));
+        set("Illinois::WinThresh", whole(flow.Number("w_thresh")));
+        set("Illinois::Theta", whole(flow.Number("theta")));
+    } else if (control == "westwood") {
+        set("Westwood::ProtocolType", EnumValue(TcpWestwood::WESTWOODPLUS));
+    } else if (control == "yeah") {
+        set("Yeah::Alpha", whole(flow.Number("q_max")));
+        set("Yeah::Phy", whole(flow.Number("phi")));
+        set("Yeah::Rho", whole(flow.Number("rho")));
+        set("Yeah::Zeta", whole(flow.Number("zeta")));
+        set("Yeah::StcpAiFactor", whole(1 / flow.Number("a")));
+    } else if (control == "hybla") {
+        set("Hybla::RRTT", TimeValue(Seconds(flow.Number("rtt0"))));
+    } else if (control == "vegas") {
+        set("Vegas::Alpha", whole(flow.Number("alpha")));
+        set("Vegas::Beta", whole(flow.Number("beta")));
+        set("Vegas::Gamma", whole(flow.Number("gamma")));
+    } else if (control == "ledbat") {
+        set("Ledbat::TargetDelay", TimeValue(Seconds(flow.Number("target"))));
+        set("Ledbat::Gain", number("gain"));
+        set("Ledbat::SSParam", StringValue("no"));
+    } else if (control == "bbr1") {
+        set("Bbr::HighGain", number("startup_gain"));
+        set("Bbr::BwWindowLength", whole(flow.Number("bw_rounds")));
+        set("Bbr::RttWindowLength", TimeValue(Seconds(flow.Number("rtt_window"))));
     }
-    if (name == "stcp") {
-        return As<TcpScalable>();
-    }
-    Fail("ns-3 has no controller " + name);
 }
 
 void SetQueue(Way &way, const Record &link, double sparePlace) {
@@ -234,20 +435,56 @@ void SetQueue(Way &way, const Record &link, double sparePlace) {
         return;
     }
     // The device takes one packet from the discipline before it can send it.
+    const std::string &kind = link.Text("queue");
     const double packet = link.Number("packet");
     const double room = buffer + sparePlace * (unit == "bytes" ? packet : 1.0);
+    const auto mean = UintegerValue(static_cast<uint32_t>(packet));
+    const auto size = StringValue(Size(room, unit));
+    const auto span = [&link](const char *key) { return TimeValue(Seconds(link.Number(key))); };
     way.device->GetQueue()->SetAttribute("MaxSize", StringValue("1p"));
     TrafficControlHelper control;
-    control.SetRootQueueDisc(
-        "ns3::RedQueueDisc", "MaxSize", StringValue(Size(room, unit)), "MinTh",
-        DoubleValue(link.Number("min")), "MaxTh", DoubleValue(link.Number("max")), "QW",
-        DoubleValue(link.Number("weight")), "LInterm", DoubleValue(1 / link.Number("max_p")),
-        "MeanPktSize", UintegerValue(static_cast<uint32_t>(packet)), "Gentle",
-        BooleanValue(link.Flag("gentle")), "Wait", BooleanValue(link.Flag("wait")), "UseEcn",
-        BooleanValue(link.Flag("ecn")), "LinkBandwidth",
-        DataRateValue(DataRate(static_cast<uint64_t>(link.Number("rate")))), "LinkDelay",
-        TimeValue(Seconds(link.Number("delay"))));
+    if (kind == "red") {
+        control.SetRootQueueDisc(
+            "ns3::RedQueueDisc", "MaxSize", size, "MinTh", DoubleValue(link.Number("min")), "MaxTh",
+            DoubleValue(link.Number("max")), "QW", DoubleValue(link.Number("weight")), "LInterm",
+            DoubleValue(1 / link.Number("max_p")), "MeanPktSize", mean, "Gentle",
+            BooleanValue(link.Flag("gentle")), "Wait", BooleanValue(link.Flag("wait")), "UseEcn",
+            BooleanValue(link.Flag("ecn")), "LinkBandwidth",
+            DataRateValue(DataRate(static_cast<uint64_t>(link.Number("rate")))), "LinkDelay",
+            TimeValue(Seconds(link.Number("delay"))));
+    } else if (kind == "step" && unit == "packets") {
+        // RED without an average, and its thresholds in one place, as in the paper on DCTCP. An arrival is marked that
+        // finds this many in the discipline, and then there is one more in the device.
+        const auto threshold = DoubleValue(std::floor(link.Number("threshold")));
+        control.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", size, "MinTh", threshold, "MaxTh",
+                                 threshold, "QW", DoubleValue(1), "Gentle", BooleanValue(false),
+                                 "UseEcn", BooleanValue(true), "UseHardDrop", BooleanValue(false));
+    } else if (kind == "codel") {
+        control.SetRootQueueDisc("ns3::CoDelQueueDisc", "MaxSize", size, "Target", span("target"),
+                                 "Interval", span("interval"), "MinBytes", mean, "UseEcn",
+                                 BooleanValue(link.Flag("ecn")));
+    } else if (kind == "fq-codel") {
+        Config::SetDefault("ns3::CoDelQueueDisc::MinBytes", mean);
+        control.SetRootQueueDisc(
+            "ns3::FqCoDelQueueDisc", "MaxSize", size, "Target", StringValue(link.Text("target") + "s"),
+            "Interval", StringValue(link.Text("interval") + "s"), "Flows",
+            UintegerValue(static_cast<uint32_t>(link.Number("queues"))), "UseEcn",
+            BooleanValue(link.Flag("ecn")));
+    } else if (kind == "pie") {
+        control.SetRootQueueDisc(
+            "ns3::PieQueueDisc", "MaxSize", size, "QueueDelayReference", span("target"), "Tupdate",
+            span("interval"), "A", DoubleValue(link.Number("alpha")), "B",
+            DoubleValue(link.Number("beta")), "MaxBurstAllowance", span("burst"), "UseEcn",
+            BooleanValue(link.Flag("ecn")), "MarkEcnThreshold",
+            DoubleValue(link.Number("mark_below")), "UseDerandomization",
+            BooleanValue(link.Flag("derandomize")), "MeanPktSize", mean);
+    } else {
+        Fail("ns-3 has no queue " + kind + " in " + unit);
+    }
     way.discipline = control.Install(NetDeviceContainer(way.device)).Get(0);
+    if (const auto fair = DynamicCast<FqCoDelQueueDisc>(way.discipline)) {
+        fair->SetQuantum(static_cast<uint32_t>(link.Number("quantum")));
+    }
 }
 
 }  // namespace
@@ -280,9 +517,14 @@ int main(int argc, char **argv) {
     const Record &like = flows.front();
     for (const Record &flow : flows) {
         for (const char *key : {"packet", "initial_window", "rto_min", "ecn", "recovery",
-                                "max_window"}) {
+                                "max_window", "ack_every", "ack_delay"}) {
             if (flow.Text(key) != like.Text(key)) {
                 Fail(std::string("all flows must have the same ") + key + " here");
+            }
+        }
+        for (const char *control : {"dctcp", "ledbat"}) {
+            if ((flow.Text("control") == control) != (like.Text("control") == control)) {
+                Fail(std::string("where one flow has ") + control + " all must have it here");
             }
         }
     }
@@ -292,23 +534,33 @@ int main(int argc, char **argv) {
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(static_cast<uint64_t>(top.Number("seed")));
 
-    const uint32_t segment = static_cast<uint32_t>(like.Number("packet")) - kHeaders;
+    // LEDBAT takes one-way delays from time stamps.
+    const bool stamped = like.Text("control") == "ledbat";
+    const uint32_t headers = kHeaders + (stamped ? kTimeStamps : 0);
+    const uint32_t segment = static_cast<uint32_t>(like.Number("packet")) - headers;
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd",
                        UintegerValue(static_cast<uint32_t>(like.Number("initial_window"))));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(like.Text("recovery") == "sack"));
+    Config::SetDefault("ns3::TcpSocket::DelAckCount",
+                       UintegerValue(static_cast<uint32_t>(like.Number("ack_every"))));
+    Config::SetDefault("ns3::TcpSocket::DelAckTimeout",
+                       TimeValue(Seconds(like.Number("ack_delay"))));
+    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(stamped));
+    const std::string &losses = like.Text("recovery");
+    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(losses != "newreno"));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(like.Number("rto_min"))));
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity",
                        TimeValue(Seconds(top.Number("tick"))));
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(like.Flag("ecn") ? "On" : "Off"));
-    if (top.Text("recovery") == "classic") {
+    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(top.Flag("hystart")));
+    const std::string &told = top.Text("recovery");
+    if (told == "classic" || (told == "auto" && losses != "rack")) {
         Config::SetDefault("ns3::TcpL4Protocol::RecoveryType",
                            TypeIdValue(TcpClassicRecovery::GetTypeId()));
     }
 
-    own = {top.Flag("counted"), top.Flag("credit"), top.Flag("table")};
+    own = {top.Flag("counted"), top.Flag("credit"), top.Flag("table"), top.Flag("friendly"),
+           top.Flag("marked"),  top.Flag("wraps")};
     if (own.counted && !own.table) {
         Fail("HSTCP that grows by whole segments has a table");
     }
@@ -380,10 +632,11 @@ int main(int argc, char **argv) {
         const std::string &control = flow.Text("control");
         host->GetObject<TcpL4Protocol>()->SetAttribute("SocketType",
                                                        TypeIdValue(Controller(control)));
-        if (control == "stcp") {
-            Config::SetDefault("ns3::TcpScalable::AIFactor",
-                               UintegerValue(static_cast<uint32_t>(1 / flow.Number("a") + 0.5)));
-            Config::SetDefault("ns3::TcpScalable::MDFactor", DoubleValue(flow.Number("b")));
+        SetParameters(control, flow);
+        if (control == "dctcp") {
+            // Its receiver echoes each mark.
+            end->GetObject<TcpL4Protocol>()->SetAttribute("SocketType",
+                                                          TypeIdValue(Controller(control)));
         }
         // Twice what the path and the queue can hold: no buffer of a host limits the flow.
         const double rtt = flow.Number("rtt");

@@ -14,8 +14,9 @@ from longfat.bench._measure import LONGFAT, Timed, as_json, measure
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import ProcessError
 from longfat_peers import PEERS
-from longfat_peers._dumbbell import Dumbbell, dumbbell, lines, refusal
+from longfat_peers._dumbbell import COMMON, Abilities, Dumbbell, dumbbell, lines, refusal
 from longfat_peers._ns2 import Ns2
+from longfat_peers._ns3 import Ns3
 from longfat_peers._program import Program, first_reading, read_result
 from longfat_peers._program import timed as timed_in
 from support import SMALL
@@ -55,9 +56,9 @@ def install_fake(monkeypatch: pytest.MonkeyPatch, folder: Path, *, reached: floa
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
 
 
-def scene_of(text: str = SMALL, *changes: str, seed: int = 1) -> Dumbbell:
+def scene_of(text: str = SMALL, *changes: str, seed: int = 1, can: Abilities = COMMON) -> Dumbbell:
     scenario = Scenario.parse(text, overrides=changes, seed=seed)
-    return dumbbell(scenario, timed(scenario)[1])
+    return dumbbell(scenario, timed(scenario)[1], can)
 
 
 def run_small(peer: Program, path: Path) -> Timed:
@@ -197,6 +198,11 @@ def test_a_simulator_that_is_not_there_is_refused(
         ("flow.forward.control=exp", "it has the controller `exp`"),
         ('flow.forward.recovery="reno"', "`recovery` of group `forward` is 'reno'"),
         ("flow.forward.delayed_ack=true", "`delayed_ack` of group `forward` is True"),
+        (
+            'flow.forward.ecn_feedback="accurate"',
+            "`ecn_feedback` of group `forward` is 'accurate'",
+        ),
+        ('link.bottleneck.queue="codel"', "it has the queue `codel`"),
         ("link.bottleneck.loss=0.1", "its link corrupts packets"),
         ('link.bottleneck.reverse.buffer="unlimited"', "its buffer is unlimited"),
         (
@@ -245,6 +251,44 @@ def test_a_peer_is_told_how_losses_are_repaired() -> None:
         scene = scene_of(SMALL, f'flow.forward.recovery="{recovery}"')
         flow = lines(scene, cap_s=5, options={})[-1].split()
         assert flow[flow.index("recovery") + 1] == recovery
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(
+            f"flow.forward.control={each}"
+            for each in sorted(Ns3.abilities.controls - {"reno", "hstcp", "stcp"})
+        ),
+        'flow.forward.recovery="rack"',
+        "flow.forward.delayed_ack=true",
+        *(f'link.bottleneck.queue="{each}"' for each in ("codel", "fq-codel", "pie", "step")),
+    ],
+)
+def test_ns3_runs_what_ns2_does_not_have(change: str) -> None:
+    scenario = Scenario.parse(SMALL, overrides=[change])
+    assert Ns2().refusal(scenario) is not None
+    assert Ns3().refusal(scenario) is None
+
+
+def test_a_peer_is_told_times_in_seconds_and_how_acknowledgments_wait() -> None:
+    plain = lines(scene_of(), cap_s=5, options={})[-1]
+    assert "ack_every 1 ack_delay 0.0" in plain
+    _, forward, _, flow, *_ = lines(
+        scene_of(
+            SMALL,
+            "flow.forward.delayed_ack=true",
+            'flow.forward.ack_delay="40 ms"',
+            'link.bottleneck.queue="codel"',
+            can=Ns3.abilities,
+        ),
+        cap_s=5,
+        options={},
+    )
+    assert "ack_every 2 ack_delay 0.04" in flow
+    assert (
+        "queue codel buffer 17 unit packets packet 1500 target 0.005 interval 0.1 ecn 1" in forward
+    )
 
 
 def test_an_unexpected_result_is_refused() -> None:
@@ -297,3 +341,62 @@ def test_a_lone_reno_flow_gives_the_same_in_a_peer(
         assert network.goodput_bit_s == pytest.approx(10e6, rel=0.01)
         assert network.queue_mean == pytest.approx(0.5, abs=0.1)
         assert network.drop_rate > 0
+
+
+_HALVED = (0.4, 0.65)
+"""Mean queue of a window that is halved when the buffer, a bandwidth-delay product, is full."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "least_goodput", "queue", "marks"),
+    [
+        # CUBIC gives up 30 %, BIC an eighth.
+        (["flow.0.control=cubic"], 0.99, (0.5, 0.9), False),
+        (["flow.0.control=bic"], 0.99, (0.75, 0.95), False),
+        # The others are Reno, or nearly, on a path this short.
+        *(
+            ([f"flow.0.control={control}"], 0.98, _HALVED, False)
+            for control in ("h-tcp", "hybla", "westwood", "yeah")
+        ),
+        (["flow.0.delayed_ack=true"], 0.99, _HALVED, False),
+        (['flow.0.recovery="rack"'], 0.99, _HALVED, False),
+        # A threshold of five packets in a buffer of 17.
+        (
+            [
+                "flow.0.control=dctcp",
+                'link.bottleneck.queue={ kind = "step", threshold = "5 packets" }',
+            ],
+            0.98,
+            (0.15, 0.35),
+            True,
+        ),
+        # Waiting beyond 5 ms, which is four packets, is not for long.
+        (['link.bottleneck.queue="codel"'], 0.85, (0.05, 0.35), True),
+        (['link.bottleneck.queue="fq-codel"'], 0.85, (0.05, 0.35), True),
+    ],
+)
+def test_a_lone_flow_of_today_gives_the_same_in_ns3(
+    changes: list[str],
+    least_goodput: float,
+    queue: tuple[float, float],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    *,
+    marks: bool,
+) -> None:
+    monkeypatch.setenv("LONGFAT_CACHE", str(tmp_path_factory.getbasetemp() / "peers"))
+    if not installed("ns3"):
+        pytest.skip("ns3 is not installed")
+    lone = ['duration="20 s"', 'warmup="5 s"', "flow.0.count=1"]
+    scenario = Scenario.parse(SMALL, overrides=[*lone, *changes])
+    ours, summary = timed(scenario)
+    theirs = timed_in(Ns3(), dumbbell(scenario, summary, Ns3.abilities), cap_s=60)
+    assert theirs.complete
+    assert ours.network is not None
+    assert theirs.network is not None
+    for network in (ours.network, theirs.network):
+        assert network.goodput_bit_s >= least_goodput * 10e6
+        assert network.queue_mean is not None
+        assert queue[0] <= network.queue_mean <= queue[1]
+        assert (network.mark_rate > 0) == marks
+        assert (network.drop_rate > 0) == (not marks)

@@ -6,21 +6,14 @@ import pytest
 
 from longfat._longfat import Scenario
 from longfat.study import Estimate
-from longfat_peers._dumbbell import refusal
-from longfat_peers._grid import (
-    CHANGES,
-    FILE,
-    GRID,
-    NEWCOMERS,
-    SAME,
-    Task,
-    read_rows,
-    run_all,
-    tasks,
-)
+from longfat_peers import PEERS
+from longfat_peers._cells import SAME
+from longfat_peers._grid import CHANGES, GRID, NEWCOMERS
 from longfat_peers._ns2 import Ns2
 from longfat_peers._ns3 import Ns3
 from longfat_peers._report import changes, differs, results, write
+from longfat_peers._runs import FILE, Task, read_rows, run_all, tasks
+from longfat_peers._today import TODAY, TODAY_CHANGES
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -41,19 +34,28 @@ def row(key: str, simulator: str, seed: int, queue: float) -> dict[str, Any]:
     return {"key": key, "simulator": simulator, "seed": seed, "network": network}
 
 
-def test_every_scenario_of_the_grid_can_be_run_by_all() -> None:
+def test_every_scenario_of_the_grid_can_be_run_by_those_that_are_to() -> None:
     text = (ROOT / FILE).read_text("utf-8")
     assert len(GRID) == 18
     for task in tasks([1], ["ns2", "ns3"], full=True):
         changes_of_task = [f"{key}={value}" for key, value in task.changes]
         scenario = Scenario.parse(text, FILE, overrides=changes_of_task)
-        assert refusal(scenario) is None, task.key
+        for peer, _ in task.peers:
+            assert PEERS[peer]().refusal(scenario) is None, task.key
+
+
+def test_what_only_ns3_has_is_not_asked_of_ns2() -> None:
+    asked: dict[str, set[str]] = {}
+    for task in tasks([1], list(PEERS), full=True):
+        asked.setdefault(task.key, set()).update(peer for peer, _ in task.peers)
+    assert all(asked[cell.name] == {"ns2", "ns3"} for cell in (*GRID, *NEWCOMERS))
+    assert all(asked[cell.name] == {"ns3"} for cell in TODAY)
 
 
 def test_a_change_changes_one_thing_that_the_peer_knows() -> None:
     options = {"ns2": Ns2.defaults, "ns3": Ns3.defaults}
     above, before = None, {}
-    for change in CHANGES:
+    for change in (*CHANGES, *TODAY_CHANGES):
         made: dict[str, object] = {**dict(change.ours), **dict(change.theirs)}
         if change.name.startswith(SAME):
             assert above == (change.before, change.peer), change.name
@@ -67,7 +69,8 @@ def test_a_change_changes_one_thing_that_the_peer_knows() -> None:
 
 
 def test_every_run_has_a_name_of_its_own() -> None:
-    names = [cell.name for cell in (*GRID, *NEWCOMERS)] + [change.name for change in CHANGES]
+    names = [cell.name for cell in (*GRID, *NEWCOMERS, *TODAY)]
+    names += [change.name for change in (*CHANGES, *TODAY_CHANGES)]
     assert len(set(names)) == len(names)
 
 
@@ -105,7 +108,7 @@ def test_a_difference_is_told_beyond_both_intervals(
 def test_the_report_is_written_between_its_marks(tmp_path: Path) -> None:
     marks = [
         f"<!-- {n}: written by bench/validate -->\nold\n<!-- end of {n} -->\n"
-        for n in ("results", "newcomers", "changes")
+        for n in ("results", "newcomers", "changes", "today", "changes of today")
     ]
     page = tmp_path / "validation.md"
     page.write_text("before\n" + "between\n".join(marks) + "after\n", "utf-8")
@@ -132,4 +135,6 @@ def test_the_page_shows_the_committed_runs() -> None:
     text = PAGE.read_text("utf-8")
     assert results(rows, GRID) in text
     assert results(rows, NEWCOMERS) in text
-    assert changes(rows) in text
+    assert changes(rows, CHANGES) in text
+    assert results(rows, TODAY) in text
+    assert changes(rows, TODAY_CHANGES) in text

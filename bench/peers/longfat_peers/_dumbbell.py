@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.bench._outcome import busy_directions
 from longfat.scenario import quantities
+from longfat.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,15 +18,37 @@ if TYPE_CHECKING:
 
 _PICO = 1e-12
 
-CONTROLS = ("reno", "hstcp", "stcp")
-"""The controllers that ns-2 and ns-3 have too."""
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a peer has of longfat.
+
+    Attributes:
+        controls: Controllers.
+        queues: Queue disciplines.
+        recoveries: How losses are found and repaired.
+        delayed_ack: Whether its receivers may hold acknowledgments back.
+    """
+
+    controls: frozenset[str]
+    queues: frozenset[str]
+    recoveries: frozenset[str]
+    delayed_ack: bool
+
+
+COMMON = Abilities(
+    controls=frozenset({"reno", "hstcp", "stcp"}),
+    queues=frozenset({"drop-tail", "red"}),
+    recoveries=frozenset({"sack", "newreno"}),
+    delayed_ack=False,
+)
+"""What both ns-2 and ns-3 have."""
 
 _PLAIN: dict[str, Any] = {
     "stop": "none",
     "size": "unlimited",
     "initial_threshold": "none",
     "slow_start": "standard",
-    "delayed_ack": False,
     "access": "none",
     "rto_tick": "none",
     "pacing": "controller",
@@ -34,9 +57,8 @@ _PLAIN: dict[str, Any] = {
 }
 """Settings that flows must leave at their defaults, because they are not passed to the peers."""
 
-_QUEUES = ("drop-tail", "red")
-
-_RECOVERIES = ("sack", "newreno")
+_COUNTS_MARKS = ("dctcp",)
+"""Controllers that are told of every mark, in longfat and in the peers; others are not."""
 
 Lines = list[str]
 
@@ -48,11 +70,11 @@ class Way:
     Attributes:
         rate_bit_s: Rate.
         delay_s: Propagation delay.
-        kind: `drop-tail` or `red`.
+        kind: The queue discipline.
         buffer: What the queue holds.
         unit: `packets` or `bytes`.
         packet: The largest packet that crosses, in bytes.
-        red: The parameters of RED, with lengths in `unit`; empty for drop tail.
+        parameters: Those of the discipline, with lengths in `unit` and times in seconds.
     """
 
     rate_bit_s: int
@@ -61,7 +83,7 @@ class Way:
     buffer: int
     unit: str
     packet: int
-    red: Mapping[str, float | bool]
+    parameters: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -71,7 +93,7 @@ class Sender:
     group: str
     direction: str
     control: str
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, object]
     packet: int
     rtt_s: float
     start_s: float
@@ -80,6 +102,8 @@ class Sender:
     ecn: bool
     recovery: str
     max_window: float | None
+    ack_every: int
+    ack_delay_s: float
 
 
 @dataclass(frozen=True)
@@ -94,34 +118,38 @@ class Dumbbell:
     busy: tuple[str, ...]
 
 
-def refusal(scenario: Scenario) -> str | None:
-    """Why the peers cannot run a scenario; `None` if they can."""
+def refusal(scenario: Scenario, can: Abilities = COMMON) -> str | None:
+    """Why a peer with these abilities cannot run a scenario; `None` if it can."""
     given = json.loads(scenario.to_json())
-    return next(_refusals(given), None)
+    return next(_refusals(given, can), None)
 
 
-def _refusals(given: Mapping[str, Any]) -> Iterator[str]:
+def _refusals(given: Mapping[str, Any], can: Abilities) -> Iterator[str]:
     if len(given["link"]) != 1:
         yield "it has more than one link"
     if given["traffic"]:
         yield "it has short flows"
     for link in given["link"].values():
         for way in (link, {**link, **link.get("reverse", {})}):
-            yield from _refusals_of_way(way)
+            yield from _refusals_of_way(way, can)
     for group in given["flow"]:
         control = _choice(group["control"])["kind"]
-        if control not in CONTROLS:
+        if control not in can.controls:
             yield f"it has the controller `{control}`"
-        if group["recovery"] not in _RECOVERIES:
+        if group["recovery"] not in can.recoveries:
             yield f"`recovery` of group `{group['name']}` is {group['recovery']!r}"
-        for key, value in _PLAIN.items():
-            if group[key] != value:
-                yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
+        plain = {
+            **_PLAIN,
+            **({} if can.delayed_ack else {"delayed_ack": False}),
+            "ecn_feedback": "accurate" if control in _COUNTS_MARKS else "echo",
+        }
+        for key in (each for each, value in plain.items() if group[each] != value):
+            yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
 
 
-def _refusals_of_way(way: Mapping[str, Any]) -> Iterator[str]:
+def _refusals_of_way(way: Mapping[str, Any], can: Abilities) -> Iterator[str]:
     queue = _choice(way["queue"])
-    if queue["kind"] not in _QUEUES:
+    if queue["kind"] not in can.queues:
         yield f"it has the queue `{queue['kind']}`"
     if queue.get("weight") == "auto":
         yield 'its queue has `weight = "auto"`'
@@ -131,17 +159,18 @@ def _refusals_of_way(way: Mapping[str, Any]) -> Iterator[str]:
         yield "its buffer is unlimited"
 
 
-def dumbbell(scenario: Scenario, summary: Mapping[str, Any]) -> Dumbbell:
+def dumbbell(scenario: Scenario, summary: Mapping[str, Any], can: Abilities = COMMON) -> Dumbbell:
     """A scenario that longfat has run, with the round trips and starts that it drew.
 
     Args:
         scenario: The scenario.
         summary: The averages of the run, with the `start_s` of each flow.
+        can: What the peer has.
 
     Raises:
-        ValueError: The peers cannot run the scenario.
+        ValueError: The peer cannot run the scenario.
     """
-    if reason := refusal(scenario):
+    if reason := refusal(scenario, can):
         message = f"other simulators cannot run the scenario: {reason}"
         raise ValueError(message)
     given, numbers = json.loads(scenario.to_json()), quantities(scenario)
@@ -190,7 +219,7 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
             "buffer": way.buffer,
             "unit": way.unit,
             "packet": way.packet,
-            **way.red,
+            **way.parameters,
         }
         made.append(_line(f"link {direction}", link))
     for flow in scene.flows:
@@ -212,6 +241,8 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
             "ecn": flow.ecn,
             "recovery": flow.recovery,
             "max_window": "none" if flow.max_window is None else flow.max_window,
+            "ack_every": flow.ack_every,
+            "ack_delay": flow.ack_delay_s,
             **flow.parameters,
         }
         made.append(_line("flow", values))
@@ -231,10 +262,12 @@ def _way(words: Mapping[str, Any], direction: Direction, packet: int) -> Way:
     lengths = {
         key: int(length) if in_bytes else length
         for key, length in direction.queue.items()
-        if key in ("min", "max")
+        if isinstance(queue.get(key), str)
     }
-    red = {
-        key: lengths.get(key, value) for key, value in queue.items() if key not in ("kind", "mode")
+    parameters = {
+        key: lengths.get(key, _plain(value))
+        for key, value in queue.items()
+        if key not in ("kind", "mode")
     }
     return Way(
         rate_bit_s=direction.rate_bit_s,
@@ -243,13 +276,16 @@ def _way(words: Mapping[str, Any], direction: Direction, packet: int) -> Way:
         buffer=direction.buffer or 0,
         unit=direction.unit,
         packet=packet,
-        red=red,
+        parameters=parameters,
     )
 
 
 def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -> Sender:
     control = _choice(group["control"])
-    parameters = {key: value for key, value in control.items() if key != "kind" and value != "auto"}
+    parameters = {
+        key: _plain(value) for key, value in control.items() if key != "kind" and value != "auto"
+    }
+    delayed = group["delayed_ack"]
     return Sender(
         group=group["name"],
         direction="reverse" if group["reverse"] else "forward",
@@ -263,7 +299,23 @@ def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -
         ecn=group["ecn"],
         recovery=group["recovery"],
         max_window=None if group["max_window"] == "none" else group["max_window"],
+        ack_every=group["ack_every"] if delayed else 1,
+        ack_delay_s=_seconds(group["ack_delay"]) if delayed else 0.0,
     )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value that a scenario has
+    """A value of a scenario without its unit: times are in seconds."""
+    found = number_of(value)
+    return value if found is None else value if found[1] == "" else found[0]
+
+
+def _seconds(time: str) -> float:
+    found = number_of(time)
+    if found is None or found[1] != "time":
+        message = f"`{time}` is not a time"
+        raise ValueError(message)
+    return found[0]
 
 
 def _choice(choice: str | Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,121 +1,26 @@
-"""The scenarios in which simulators are compared, and how they are run."""
+"""The scenarios in which all three simulators are compared, and what was changed to explain differences."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
-from longfat._longfat import Scenario
-from longfat.bench._longfat_run import timed
-from longfat.shipped import checkout
-from longfat_peers._dumbbell import dumbbell
-from longfat_peers._program import timed as timed_in
+from longfat_peers._cells import CONTROL_KEY, QUEUE_KEY, QUEUES, RATES, SAME, Cell, Change
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from longfat.bench._outcome import Outcome
-    from longfat_peers._program import Program
-
-FILE = "bench/scenarios/validation.toml"
-RATES = ("10 Mbit/s", "100 Mbit/s", "1 Gbit/s")
 CONTROLS = ("reno", "hstcp", "stcp")
-QUEUES = {"drop tail": '"drop-tail"', "RED, bytes": '{ kind = "red", mode = "bytes" }'}
-
-_RATE, _QUEUE, _CONTROL = "link.bottleneck.rate", "link.bottleneck.queue", "flow.forward.control"
-
-_NEWCOMER = {
-    "duration": '"40 s"',
-    "warmup": '"20 s"',
-    "flow.forward.count": "2",
-    "flow.forward.start": '["0 s", "20 s"]',
-    "flow.forward.rtt": '{ uniform = ["39 ms", "41 ms"] }',
-}
-
-CAP_S = 600.0
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One scenario of the comparison: what it changes in the file.
-
-    Attributes:
-        control: The controller of all flows.
-        rate: Rate of the link.
-        queue: One of `QUEUES`.
-        newcomer: Whether a second flow joins one that has the link to itself, and its first 20 s are measured.
-    """
-
-    control: str
-    rate: str
-    queue: str
-    newcomer: bool = False
-
-    @property
-    def name(self) -> str:
-        """The scenario in a few words."""
-        return f"{self.control}, {self.rate}, {self.queue}" + ", newcomer" * self.newcomer
-
-    def changes(self) -> dict[str, str]:
-        """What it changes in the file, as TOML."""
-        return {
-            _RATE: json.dumps(self.rate),
-            _QUEUE: QUEUES[self.queue],
-            _CONTROL: json.dumps(self.control),
-            **(_NEWCOMER if self.newcomer else {}),
-        }
-
 
 GRID = tuple(Cell(*each) for each in product(CONTROLS, RATES, QUEUES))
 
 NEWCOMERS = tuple(Cell(*each, newcomer=True) for each in product(CONTROLS, RATES, QUEUES))
 """How fast flows converge."""
 
-
-@dataclass(frozen=True)
-class Change:
-    """One thing changed in one simulator, to show that it explains a difference.
-
-    A name that begins with `SAME` marks a change on top of the one above it.
-
-    Attributes:
-        name: What is changed, in a few words.
-        cell: The scenario.
-        peer: The simulator that is compared with longfat.
-        ours: What is changed in longfat's scenario, as TOML.
-        theirs: Options that are given to the peer.
-        both: What is set for both, before the change and after.
-    """
-
-    name: str
-    cell: Cell
-    peer: str
-    ours: tuple[tuple[str, str], ...] = ()
-    theirs: tuple[tuple[str, object], ...] = ()
-    both: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def before(self) -> str:
-        """The scenario before the change, in a few words."""
-        extra = "".join(f", {key.rpartition('.')[2]} {value}" for key, value in self.both)
-        return f"{self.cell.name}{extra}".replace('"', "")
-
-
-SAME = "the same, and "
-"""How the name of a change on top of the one above it begins."""
-
 _UNEVEN = '["30.0137 ms", "36.6921 ms", "43.3519 ms", "50.0291 ms"]'
 _SMALL_BUFFER = (("link.bottleneck.buffer", '"10 packets"'),)
 _CROWD = (*_SMALL_BUFFER, ("flow.forward.count", "30"))
 _TWELVE = (("flow.forward.count", "12"),)
-_MARKS = ((_QUEUE, '{ kind = "red", mode = "bytes", mark_above_max = true }'),)
+_MARKS = ((QUEUE_KEY, '{ kind = "red", mode = "bytes", mark_above_max = true }'),)
 
-_NO_LEGACY = ((_CONTROL, '{ kind = "stcp", legacy_window = 0 }'),)
-_AS_RENO = ((_CONTROL, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),)
+_NO_LEGACY = ((CONTROL_KEY, '{ kind = "stcp", legacy_window = 0 }'),)
+_AS_RENO = ((CONTROL_KEY, '{ kind = "stcp", legacy_window = 100, b = 0.5 }'),)
 _TAIL, _RED = (Cell("reno", "10 Mbit/s", queue) for queue in QUEUES)
 
 CHANGES = (
@@ -177,7 +82,7 @@ CHANGES = (
         "HSTCP of longfat with the low_p of ns-2, 1.5/38²",
         Cell("hstcp", "100 Mbit/s", "drop tail"),
         "ns2",
-        ours=((_CONTROL, '{ kind = "hstcp", low_p = 0.00103878 }'),),
+        ours=((CONTROL_KEY, '{ kind = "hstcp", low_p = 0.00103878 }'),),
     ),
     *(
         Change(
@@ -199,7 +104,7 @@ CHANGES = (
         "RED counts packets, in both",
         _RED,
         "ns2",
-        ours=((_QUEUE, '"red"'),),
+        ours=((QUEUE_KEY, '"red"'),),
         both=_TWELVE,
     ),
     Change(
@@ -280,101 +185,3 @@ CHANGES = (
         )
     ),
 )
-
-
-_FEW = 3
-"""Number of seeds at 1 Gbit/s, and for ns-3 at 100 Mbit/s, unless the full grid is wanted."""
-
-
-def wanted(cell: Cell, simulator: str, seed: int, *, full: bool) -> bool:
-    """Whether a simulator runs a scenario with a seed: ns-3 takes a minute at 100 Mbit/s, ten at 1 Gbit/s."""
-    if full or cell.rate == RATES[0]:
-        return True
-    if simulator == "ns3":
-        return cell.rate == RATES[1] and cell.control == "reno" and seed <= _FEW
-    return cell.rate == RATES[1] or seed <= _FEW
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run of longfat, and runs of the peers with what it drew."""
-
-    key: str
-    seed: int
-    changes: tuple[tuple[str, str], ...]
-    peers: tuple[tuple[str, tuple[tuple[str, object], ...]], ...]
-
-
-def tasks(seeds: Sequence[int], peers: Sequence[str], *, full: bool) -> Iterator[Task]:
-    """Everything that is run, cheapest first."""
-    cells = sorted([*GRID, *NEWCOMERS], key=lambda cell: RATES.index(cell.rate))
-    for rate in RATES:
-        for cell, seed in product((each for each in cells if each.rate == rate), seeds):
-            if not wanted(cell, "longfat", seed, full=full):
-                continue
-            running = tuple((peer, ()) for peer in peers if wanted(cell, peer, seed, full=full))
-            yield Task(cell.name, seed, tuple(cell.changes().items()), running)
-        for change, seed in product((each for each in CHANGES if each.cell.rate == rate), seeds):
-            if change.peer not in peers:
-                continue
-            before = {**change.cell.changes(), **dict(change.both)}
-            after = {**before, **dict(change.ours)}
-            told = (change.peer, change.theirs)
-            yield Task(change.before, seed, tuple(before.items()), ((change.peer, ()),))
-            yield Task(change.name, seed, tuple(after.items()), (told,))
-
-
-def run_all(
-    found: list[dict[str, Any]],
-    todo: Sequence[Task],
-    peers: Mapping[str, Program],
-    *,
-    keep: Callable[[dict[str, Any]], object],
-    progress: Callable[[str, float], object],
-) -> None:
-    """Runs what `found` does not have yet, and hands each new row to `keep` at once.
-
-    Raises:
-        PeerAbsent: A peer is not installed.
-        ProcessError: A simulation failed.
-    """
-    known = {(row["key"], row["simulator"], row["seed"]) for row in found}
-    text = (checkout() / FILE).read_text("utf-8")
-    for index, task in enumerate(todo):
-        names = ["longfat", *(name for name, _ in task.peers)]
-        if all((task.key, name, task.seed) in known for name in names):
-            continue
-        progress(task.key, index / len(todo))
-        changes = [f"{key}={value}" for key, value in task.changes]
-        scenario = Scenario.parse(text, FILE, overrides=changes, seed=task.seed)
-        outcome, summary = timed(scenario)
-        outcomes = [outcome]
-        for name, options in task.peers:
-            if (task.key, name, task.seed) not in known:
-                scene = dumbbell(scenario, summary)
-                outcomes.append(timed_in(peers[name], scene, cap_s=CAP_S, options=dict(options)))
-        for each in outcomes:
-            run = (task.key, each.simulator, task.seed)
-            if run not in known:
-                known.add(run)
-                keep(row_of(task, each))
-
-
-def row_of(task: Task, outcome: Outcome) -> dict[str, Any]:
-    """A run as a row: what was run, and what happened in the network."""
-    network = asdict(outcome.network) if outcome.network else None
-    return {
-        "key": task.key,
-        "simulator": outcome.simulator,
-        "seed": task.seed,
-        "version": _longfat.__version__ if outcome.simulator == "longfat" else None,
-        "complete": outcome.complete,
-        "network": network,
-    }
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows in a file; none if there is no file."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

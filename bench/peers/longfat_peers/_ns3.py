@@ -14,6 +14,7 @@ from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import run
 from longfat.shipped import checkout
 from longfat.study import Cache
+from longfat_peers._dumbbell import COMMON, Abilities
 from longfat_peers._program import Program
 
 if TYPE_CHECKING:
@@ -26,12 +27,17 @@ _LIBRARIES = [f"-lns3-{name}" for name in (*_MODULES, "network", "core")]
 class Ns3(Program):
     """ns-3 as Debian packages it.
 
-    Options: `spare_place`, how many places its RED queue gets beyond the buffer (its device holds one more
-    packet); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the granularity of its
-    time-outs in seconds; `recovery`, `classic` or `prr` (RFC 6937); `counted`, whether windows grow by whole
-    segments (1) or with every acknowledgment (0); `credit`, whether the acknowledgment that ends a recovery
-    lets the window grow by all that it covers (1) or only by what it newly reports (0); `table`, whether
-    HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0).
+    Options: `spare_place`, how many places its queue disciplines get beyond the buffer (its device holds one
+    more packet); `device_packet`, whether that packet is counted (1) or not (0); `tick`, the granularity of its
+    time-outs in seconds; `recovery`, `classic`, `prr` (RFC 6937), or `auto`: `prr` for flows that have it in
+    longfat, with `recovery = "rack"`; `counted`, whether windows grow as in ns-3, by whole segments (1), or
+    with every acknowledgment by the formula of the paper (0); `credit`, whether the acknowledgment that ends a
+    recovery lets the window grow by all that it covers (1) or only by what it newly reports (0); `table`,
+    whether HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0);
+    `friendly`, whether CUBIC has a Reno-friendly region (1) or none (0); `marked`, whether windows grow in the
+    round trip after a cut for a mark too (1); `wraps`, whether YeAH
+    may take more from the data in flight than there is, which leaves it without a threshold (1); `hystart`,
+    whether CUBIC may leave slow start before a loss (1).
     """
 
     name = "ns3"
@@ -39,12 +45,35 @@ class Ns3(Program):
     defaults: Mapping[str, object] = {
         "spare_place": -1,
         "tick": 0.001,
-        "recovery": "classic",
+        "recovery": "auto",
         "device_packet": 1,
         "counted": 1,
         "credit": 1,
         "table": 1,
+        "friendly": 0,
+        "marked": 0,
+        "wraps": 1,
+        "hystart": 0,
     }
+    abilities = Abilities(
+        controls=COMMON.controls
+        | {
+            "bbr1",
+            "bic",
+            "cubic",
+            "dctcp",
+            "h-tcp",
+            "hybla",
+            "illinois",
+            "ledbat",
+            "vegas",
+            "westwood",
+            "yeah",
+        },
+        queues=COMMON.queues | {"codel", "fq-codel", "pie", "step"},
+        recoveries=COMMON.recoveries | {"rack"},
+        delayed_ack=True,
+    )
 
     def command(self) -> list[str]:
         """The program, compiled at first use.

@@ -13,13 +13,13 @@ from longfat.bench._outcome import NetworkOutcome, Outcome
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import ProcessError, run
 from longfat.fairness import jain
-from longfat_peers._dumbbell import dumbbell, lines, refusal
+from longfat_peers._dumbbell import COMMON, dumbbell, lines, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from longfat._longfat import Scenario
-    from longfat_peers._dumbbell import Dumbbell
+    from longfat_peers._dumbbell import Abilities, Dumbbell
 
 _SPARE_S = 600.0
 """Wall time that a peer may take beyond its cap, to build the network."""
@@ -32,11 +32,13 @@ class Program(ABC):
         name: Its name on the command line: `ns2`.
         title: Its name in print: `ns-2`.
         defaults: The options with which it comes closest to longfat.
+        abilities: What it has of longfat.
     """
 
     name: str
     title: str
     defaults: Mapping[str, object]
+    abilities: Abilities = COMMON
 
     @abstractmethod
     def command(self) -> Sequence[str]:
@@ -65,11 +67,11 @@ class Program(ABC):
 
     def refusal(self, scenario: Scenario) -> str | None:
         """Why it cannot run a scenario; `None` if it can."""
-        return refusal(scenario)
+        return refusal(scenario, self.abilities)
 
     def timed(self, scenario: Scenario, summary: Mapping[str, Any], *, cap_s: float) -> Outcome:
         """Runs a scenario with the round trips and starts that longfat drew."""
-        return timed(self, dumbbell(scenario, summary), cap_s=cap_s)
+        return timed(self, dumbbell(scenario, summary, self.abilities), cap_s=cap_s)
 
 
 def timed(

@@ -9,12 +9,13 @@ from longfat.study._statistics import Estimate, estimate
 from longfat.units import ABSENT, RATE, ruler, small
 from longfat_peers import PEERS
 from longfat_peers._grid import CHANGES, GRID, NEWCOMERS
+from longfat_peers._today import TODAY, TODAY_CHANGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from longfat_peers._grid import Cell
+    from longfat_peers._cells import Cell, Change
 
 Row = dict[str, Any]
 
@@ -35,7 +36,9 @@ def write(rows: Sequence[Row], docs: Path) -> None:
     tables = {
         "results": results(rows, GRID),
         "newcomers": results(rows, NEWCOMERS),
-        "changes": changes(rows),
+        "changes": changes(rows, CHANGES),
+        "today": results(rows, TODAY),
+        "changes of today": changes(rows, TODAY_CHANGES),
     }
     for name, table in tables.items():
         opening, closing = OPENING.format(name), CLOSING.format(name)
@@ -79,11 +82,11 @@ def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes(rows: Sequence[Row]) -> str:
+def changes(rows: Sequence[Row], made: Sequence[Change]) -> str:
     """The effect of each change: the scenario before it, then longfat and the peer with it."""
     lines = ["| what is changed | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     shown = None
-    for change in CHANGES:
+    for change in made:
         if shown != (change.before, change.peer):
             shown = (change.before, change.peer)
             lines += _rows(rows, change.before, change.before, change.peer)

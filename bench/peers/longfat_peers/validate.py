@@ -10,7 +10,7 @@ import click
 
 from longfat.shipped import checkout
 from longfat_peers import PEERS
-from longfat_peers._grid import read_rows, run_all, tasks
+from longfat_peers._runs import read_rows, run_all, tasks
 
 
 @click.command()
