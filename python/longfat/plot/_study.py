@@ -63,11 +63,13 @@ def _study(
     columns = min(len(panels), _MOST_COLUMNS)
     lines = math.ceil(len(panels) / columns)
     figure = style.figure(max(9.0, 4.6 * columns), 1.4 + 4.4 * lines, head=1.15)
+    across = _Across(table[chosen.x].to_list())
     figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
+    if across.crowded:
+        figure.subplots_adjust(bottom=1.7 / figure.get_figheight())
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     colours = _values(table, chosen.colour)
     palette = _palette(colours)
-    across = _Across(table[chosen.x].to_list())
     size, unit = _scale(chosen.y, table)
     for index, value in enumerate(panels):
         axes: Axes = grid[index // columns][index % columns]
@@ -116,6 +118,11 @@ class _Across:
         low, high = self._numbers[0], self._numbers[-1]
         self.log = low > 0 and (high / low > _WIDE or _geometric(self._numbers))
 
+    @property
+    def crowded(self) -> bool:
+        """Whether it is words, too many to stand side by side: names, with nothing between two of them."""
+        return self._words is not None and len(self._words) > _MOST_TICKS
+
     def at(self, value: object) -> float:
         """Where a value is."""
         if self._words is not None:
@@ -126,8 +133,13 @@ class _Across:
     def apply(self, axes: Axes) -> None:
         """Sets up the axis."""
         if self._words is not None:
-            axes.set_xticks(range(len(self._words)), [foreign.drawn(str(w)) for w in self._words])
+            axes.set_xticks(
+                range(len(self._words)), [foreign.drawn(_brief(w)) for w in self._words]
+            )
             axes.set_xlim(-0.4, len(self._words) - 0.6)
+            if self.crowded:
+                axes.tick_params(axis="x", labelrotation=90)
+                axes.grid(visible=True, axis="x", linewidth=0.4)
             return
         if self.log:
             axes.set_xscale("log")
@@ -143,6 +155,19 @@ class _Across:
             )
         if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
             axes.tick_params(axis="x", labelrotation=30)
+
+
+def _brief(word: object) -> str:
+    r"""A word for an axis: of a table what sets it apart.
+
+    >>> _brief("reno"), _brief("{ kind = \"exp\", rtt_fair = true }")
+    ('reno', 'exp, rtt_fair = true')
+    """
+    text = str(word)
+    if not (text.startswith("{ kind = ") and text.endswith(" }")):
+        return text
+    kind, _, rest = text[len("{ kind = ") : -2].partition(",")
+    return kind.strip('"') + (f",{rest}" if rest else "")
 
 
 def _geometric(numbers: Sequence[float]) -> bool:
@@ -181,7 +206,7 @@ def _lines(
         halves = [(row[f"{chosen.y}_half_width"] or 0.0) / size for row in some]
         xs = [across.at(row[chosen.x]) for row in some]
         ys = [row[chosen.y] / size for row in some]
-        dashes = _DASHES.get(str(first.get(_ENGINE)), "-")
+        dashes = "" if across.crowded else _DASHES.get(str(first.get(_ENGINE)), "-")
         axes.plot(
             xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5
         )
