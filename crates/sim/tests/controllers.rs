@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::fmt::Write;
+
 use longfat_sim::summary::Summary;
 use support::{of, run};
 
@@ -22,7 +24,8 @@ fn on_a_link(flows: &[(&str, u32)], buffer: &str, loss: f64, seconds: u32) -> Su
         seconds / 4
     );
     for (index, (control, count)) in flows.iter().enumerate() {
-        text += &format!(
+        write!(
+            text,
             r#"
             [[flow]]
             name    = "group{index}"
@@ -33,7 +36,8 @@ fn on_a_link(flows: &[(&str, u32)], buffer: &str, loss: f64, seconds: u32) -> Su
             start   = {{ uniform = ["0 s", "1 s"] }}
             initial_threshold = 200
             "#
-        );
+        )
+        .expect("a string takes it");
     }
     run(&text)
 }

@@ -62,8 +62,9 @@ def _study(
     panels = _values(table, chosen.panel)
     columns = min(len(panels), _MOST_COLUMNS)
     lines = math.ceil(len(panels) / columns)
-    figure = style.figure(max(9.0, 4.6 * columns), 1.4 + 4.4 * lines, head=1.15)
     across = _Across(table[chosen.x].to_list())
+    width = across.least_width if across.crowded else 4.6
+    figure = style.figure(max(9.0, width * columns), 1.4 + 4.4 * lines, head=1.15)
     figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
     if across.crowded:
         figure.subplots_adjust(bottom=1.7 / figure.get_figheight())
@@ -123,6 +124,11 @@ class _Across:
         """Whether it is words, too many to stand side by side: names, with nothing between two of them."""
         return self._words is not None and len(self._words) > _MOST_TICKS
 
+    @property
+    def least_width(self) -> float:
+        """The inches that words need."""
+        return 1.2 + 0.19 * len(self._words or ())
+
     def at(self, value: object) -> float:
         """Where a value is."""
         if self._words is not None:
@@ -133,12 +139,10 @@ class _Across:
     def apply(self, axes: Axes) -> None:
         """Sets up the axis."""
         if self._words is not None:
-            axes.set_xticks(
-                range(len(self._words)), [foreign.drawn(_brief(w)) for w in self._words]
-            )
+            axes.set_xticks(range(len(self._words)), [foreign.drawn(str(w)) for w in self._words])
             axes.set_xlim(-0.4, len(self._words) - 0.6)
             if self.crowded:
-                axes.tick_params(axis="x", labelrotation=90)
+                axes.tick_params(axis="x", labelrotation=90, labelsize=8)
                 axes.grid(visible=True, axis="x", linewidth=0.4)
             return
         if self.log:
@@ -155,19 +159,6 @@ class _Across:
             )
         if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
             axes.tick_params(axis="x", labelrotation=30)
-
-
-def _brief(word: object) -> str:
-    r"""A word for an axis: of a table what sets it apart.
-
-    >>> _brief("reno"), _brief("{ kind = \"exp\", rtt_fair = true }")
-    ('reno', 'exp, rtt_fair = true')
-    """
-    text = str(word)
-    if not (text.startswith("{ kind = ") and text.endswith(" }")):
-        return text
-    kind, _, rest = text[len("{ kind = ") : -2].partition(",")
-    return kind.strip('"') + (f",{rest}" if rest else "")
 
 
 def _geometric(numbers: Sequence[float]) -> bool:
