@@ -15,7 +15,8 @@ else:
 from longfat.shipped import checkout
 from longfat.study import Point
 from longfat_forms.sampling import estimates, told
-from longfat_peers._grid import FILE, GRID
+from longfat_peers._grid import GRID
+from longfat_peers._runs import FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
