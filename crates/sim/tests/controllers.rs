@@ -124,3 +124,32 @@ fn compound_shares_with_reno() {
     let ratio = rate(0) / rate(2);
     assert!((0.75..1.5).contains(&ratio), "Compound gets {ratio} times what Reno gets");
 }
+
+/// A law that asks for loose blocks gets what a scenario gets that asks for them: acknowledgments end the wait in both.
+#[test]
+fn a_law_may_ask_for_loose_blocks() {
+    let of = |control: &str, pacing: &str| {
+        let text = format!(
+            r#"
+            duration = "20 s"
+            [link.bottleneck]
+            rate   = "20 Mbit/s"
+            delay  = "60 ms"
+            buffer = "0.2 bdp"
+            [[flow]]
+            name    = "one"
+            control = {control}
+            path    = ["bottleneck"]
+            rtt     = "120 ms"
+            initial_threshold = 100
+            {pacing}
+            "#
+        );
+        run(&text).flows[0].goodput_bit_s
+    };
+    let held = of(r#"{ kind = "cw-hstcp", c = "10 /s" }"#, "");
+    let loose = of(r#"{ kind = "cw-hstcp", c = "10 /s", blocks = "loose" }"#, "");
+    let asked = of(r#"{ kind = "cw-hstcp", c = "10 /s" }"#, "pacing = { loose_blocks = 3 }");
+    assert!((loose / asked - 1.0).abs() < 1e-9, "{loose}, not {asked}");
+    assert!((loose / held - 1.0).abs() > 1e-6, "as {held} with held blocks");
+}

@@ -221,7 +221,9 @@ pub(crate) struct Sender {
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
     pacer: Pacer,
-    /// Does each acknowledgment matter to pacing?
+    /// Is the controller asked for its pacing after every call?
+    asks_pacing_always: bool,
+    /// Does each acknowledgment matter to pacing, for that or for loose blocks?
     minds_pacing: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
@@ -375,10 +377,8 @@ impl Sender {
             fast_retransmit: false,
             announce_reduction: false,
             pacer: Pacer::new(config.send_quantum, config.bytes),
-            minds_pacing: match config.pacing {
-                None => wants.pacing,
-                Some(pacing) => matches!(pacing, Pacing::LooseBlocks(_)),
-            },
+            asks_pacing_always: wants.pacing && config.pacing.is_none(),
+            minds_pacing: wants.pacing && config.pacing.is_none(),
             leaves_plainly: extras.is_none(),
             assisted: wants.router_header,
             loaded: wants.router_header || wants.one_way_delay,
@@ -462,12 +462,13 @@ impl Sender {
             other => other,
         });
         self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
+        self.minds_pacing = self.asks_pacing_always || self.pacer.is_loose();
     }
 
     /// An acknowledgment has arrived that matters to pacing.
     #[inline(never)]
     fn pace_on(&mut self, now: Time) {
-        if self.config.pacing.is_none() {
+        if self.asks_pacing_always {
             self.heed_pacing();
         }
         self.pacer.hear(now);

@@ -109,7 +109,7 @@ impl Pacer {
     /// An acknowledgment has arrived: it ends the wait for a loose block, unless the one that completed the last block
     /// arrived at the same instant.
     pub(crate) fn hear(&mut self, now: Time) {
-        if matches!(self.mode, Pacing::LooseBlocks(_)) && now > self.since {
+        if self.is_loose() && now > self.since {
             self.until = Time::ZERO;
         }
     }
@@ -117,6 +117,11 @@ impl Pacer {
     /// Until when new data is held back.
     pub(crate) fn until(&self) -> Time {
         self.until
+    }
+
+    /// Does an acknowledgment end a wait?
+    pub(crate) fn is_loose(&self) -> bool {
+        matches!(self.mode, Pacing::LooseBlocks(_))
     }
 
     /// Does it let retransmissions leave while it holds back new data?
