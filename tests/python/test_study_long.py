@@ -65,6 +65,7 @@ def test_memory_does_not_grow_with_the_number_of_runs(small: Path) -> None:
         command = [sys.executable, "-m", "longfat", "study", str(file), "--quiet"]
         process = subprocess.Popen(command)
         _, status, usage = os.wait4(process.pid, 0)
-        assert status == 0
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0
         most[seeds] = usage.ru_maxrss * 1024
     assert most[2000] - most[200] < 9000 * 1024

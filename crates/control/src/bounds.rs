@@ -16,3 +16,8 @@ pub const CEILING: f64 = 1e12;
 pub fn first_window(asked: Segments) -> f64 {
     if asked.0.is_nan() { AFTER_TIMEOUT } else { asked.0.clamp(AFTER_TIMEOUT, CEILING) }
 }
+
+/// Half of a window, but no less than the floor, and never more than the window.
+pub fn halved(window: f64) -> f64 {
+    (window / 2.0).max(FLOOR).min(window)
+}

@@ -1,5 +1,8 @@
 //! Changes of the window that are decided once per round trip, and made segment by segment over the next one.
 
+use crate::Ramp;
+use crate::bounds::{CEILING, FLOOR};
+
 /// A change under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gradual {
@@ -17,14 +20,22 @@ impl Gradual {
 
     /// The share of the next acknowledged segment.
     #[inline]
-    pub(crate) fn next(&mut self) -> f64 {
+    fn next(&mut self) -> f64 {
         let step = if self.left.abs() < self.step.abs() { self.left } else { self.step };
         self.left -= step;
         step
     }
 
-    /// What is still to come.
-    pub(crate) fn left(&self) -> f64 {
-        self.left
+    /// The window after so many acknowledged segments, within its bounds. One that falls does not begin slow start again.
+    #[inline]
+    pub(crate) fn apply(&mut self, mut window: f64, mut acked: u64, ramp: &mut Ramp) -> f64 {
+        while acked > 0 && self.left != 0.0 {
+            window = (window + self.next()).clamp(FLOOR, CEILING);
+            acked -= 1;
+            if ramp.holds(window) {
+                ramp.leave(window);
+            }
+        }
+        window
     }
 }

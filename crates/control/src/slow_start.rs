@@ -21,9 +21,9 @@
 
 use longfat_units::Segments;
 
-use crate::bounds::{CEILING, first_window};
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
 use crate::hystart::HyStart;
-use crate::{Adjustment, Feedback, Start};
+use crate::{Adjustment, Congestion, Feedback, Start};
 
 /// Limited slow start begins here (RFC 3742: `max_ssthresh`).
 const LIMITED_ABOVE: f64 = 100.0;
@@ -137,6 +137,15 @@ impl Ramp {
             self.threshold = first_window(threshold);
         }
         first_window(event.window)
+    }
+
+    /// A time-out: the first of a row lowers the threshold to half of what was in flight (RFC 5681, section 3.1). Returns
+    /// the window that is left.
+    pub fn time_out(&mut self, event: &Congestion) -> f64 {
+        if !event.again {
+            self.leave((event.in_flight as f64 / 2.0).max(FLOOR));
+        }
+        AFTER_TIMEOUT
     }
 
     /// Congestion, or patience run out: slow start stops at `threshold`, now and next time.

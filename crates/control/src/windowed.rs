@@ -6,7 +6,7 @@
 
 use longfat_units::{Segments, Time};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::slow_start::Ramp;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Feedback, Needs, Operating, Pacing, Path,
@@ -133,10 +133,7 @@ impl<Law: WindowLaw + Clone + 'static> CongestionControl for Windowed<Law> {
     fn on_congestion(&mut self, event: &Congestion, path: &Path) {
         match event.cause {
             Cause::Timeout => {
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
                 self.epoch_window = None;
             }
             Cause::Loss | Cause::Mark => {

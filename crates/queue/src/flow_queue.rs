@@ -3,9 +3,11 @@
 //! Queues are numbers below a count that never changes. Each of the parts takes constant time for a packet, whatever
 //! that count is; the longest queue takes its logarithm, and only once the buffer has been full.
 
-use longfat_units::Bytes;
+use longfat_units::parameter::Settings;
+use longfat_units::{Bytes, Time};
 
-use crate::{Backlog, Capacity, Host, Item, LengthUnit, Line};
+use crate::discipline::codel::Codel;
+use crate::{Backlog, Capacity, Host, Item, LengthUnit, Line, PacketQueue, Site};
 
 /// Puts flows into queues at random, always the same one for the same flow.
 #[derive(Clone, Copy, Debug)]
@@ -312,6 +314,63 @@ impl Lines {
 
     fn changed(&mut self, queue: usize) {
         self.longest.change(queue, length(self.unit, self.queues[queue].backlog()));
+    }
+}
+
+/// Queues with a CoDel each, in one buffer.
+#[derive(Debug)]
+pub(crate) struct Codels {
+    queues: Vec<Codel>,
+    longest: Longest,
+    backlog: Backlog,
+    capacity: Capacity,
+}
+
+impl Codels {
+    pub(crate) fn new(settings: &Settings, site: &Site, count: usize) -> Self {
+        let endless = Site { capacity: Capacity::Unbounded, ..*site };
+        Self {
+            queues: (0..count).map(|_| Codel::new(settings, &endless)).collect(),
+            longest: Longest::default(),
+            backlog: Backlog::default(),
+            capacity: site.capacity,
+        }
+    }
+
+    /// Appends a packet, whether or not the buffer has room for it.
+    pub(crate) fn push(&mut self, now: Time, queue: usize, item: Item, host: &mut dyn Host) {
+        let before = self.queues[queue].backlog();
+        self.queues[queue].enqueue(now, item, host);
+        self.count(queue, before);
+    }
+
+    /// The packet of this queue that leaves now, if there is one left.
+    pub(crate) fn pop(&mut self, now: Time, queue: usize, host: &mut dyn Host) -> Option<Item> {
+        let before = self.queues[queue].backlog();
+        let item = self.queues[queue].dequeue(now, host);
+        self.count(queue, before);
+        item
+    }
+
+    /// Drops from the longest queue until all fits into the buffer: half of its packets at a time, but no more than
+    /// `most`.
+    pub(crate) fn fit(&mut self, most: u64, host: &mut dyn Host) {
+        while is_beyond(self.capacity, self.backlog) {
+            let queues = &self.queues;
+            let longest = self.longest.find(queues.len(), |queue| queues[queue].backlog().bytes.0);
+            let before = self.queues[longest].backlog();
+            for _ in 0..(before.packets / 2).clamp(1, most) {
+                host.drop(self.queues[longest].shed().expect("the longest queue has packets"));
+            }
+            self.count(longest, before);
+        }
+    }
+
+    /// What waited in `queue` was `before`, and may have changed.
+    fn count(&mut self, queue: usize, before: Backlog) {
+        let after = self.queues[queue].backlog();
+        self.backlog = changed(self.backlog, before, after);
+        self.longest.change(queue, after.bytes.0);
     }
 }
 

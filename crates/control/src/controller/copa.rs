@@ -50,7 +50,7 @@ use std::cmp::Reverse;
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span, Time};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::recent::Recent;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Pacing, Path,
@@ -254,10 +254,7 @@ impl CongestionControl for Copa {
             Cause::Loss | Cause::Mark => self.lose(),
             Cause::Timeout => {
                 self.lose();
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
                 self.velocity = Velocity::starting();
             }
         }

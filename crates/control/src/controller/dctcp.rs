@@ -40,7 +40,7 @@
 use longfat_units::Segments;
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
     Probe, Promises, Ramp, Sending, Start,
@@ -151,10 +151,7 @@ impl CongestionControl for Dctcp {
             Cause::Mark => self.fall_to(self.window * (1.0 - self.share.alpha / 2.0)),
             Cause::Loss => self.fall_to(self.window / 2.0),
             Cause::Timeout => {
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
             }
         }
     }

@@ -57,7 +57,7 @@
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{RouterHeader, Segments};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window, halved};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
     Sending, Start, Wants,
@@ -162,7 +162,7 @@ impl CongestionControl for DecBit {
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         self.move_to(match event.cause {
-            Cause::Loss | Cause::Mark => (self.window / 2.0).max(FLOOR).min(self.window),
+            Cause::Loss | Cause::Mark => halved(self.window),
             Cause::Timeout => AFTER_TIMEOUT,
         });
     }

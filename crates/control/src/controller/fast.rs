@@ -46,7 +46,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span};
 
 use super::vegas::{EveryOther, queueing_share};
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::gradual::Gradual;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Operating,
@@ -175,24 +175,14 @@ impl CongestionControl for Fast {
             }
             acked -= 1;
         }
-        while acked > 0 && self.change.left() != 0.0 {
-            self.window = (self.window + self.change.next()).clamp(FLOOR, CEILING);
-            acked -= 1;
-            // A window that falls does not begin slow start again.
-            if self.ramp.holds(self.window) {
-                self.ramp.leave(self.window);
-            }
-        }
+        self.window = self.change.apply(self.window, acked, &mut self.ramp);
     }
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         match event.cause {
             Cause::Loss | Cause::Mark => self.fall_to(self.window / 2.0),
             Cause::Timeout => {
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
                 self.rise = EveryOther::default();
                 self.rest();
             }

@@ -40,7 +40,7 @@
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span, Time};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window, halved};
 use crate::recent::Recent;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
@@ -152,7 +152,7 @@ impl CongestionControl for Ledbat {
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         self.window = match event.cause {
-            Cause::Loss | Cause::Mark => (self.window / 2.0).max(FLOOR).min(self.window),
+            Cause::Loss | Cause::Mark => halved(self.window),
             Cause::Timeout => AFTER_TIMEOUT,
         };
     }

@@ -41,7 +41,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span, Time};
 
 use super::ledbat::Waiting;
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
     Probe, Promises, Ramp, Sending, Start,
@@ -194,10 +194,7 @@ impl CongestionControl for LedbatPlusPlus {
                 self.risen(event.now, path.rtt);
             }
             Cause::Timeout => {
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
                 self.risen(event.now, path.rtt);
             }
         }

@@ -46,7 +46,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span, Time};
 
 use super::dctcp::{MarkedShare, gain};
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Pacing,
     Path, Probe, Promises, Ramp, Sending, Start, Wants,
@@ -197,10 +197,7 @@ impl CongestionControl for Prague {
             }
             Cause::Loss => self.fall_to((self.window / 2.0).max(FLOOR)),
             Cause::Timeout => {
-                if !event.again {
-                    self.ramp.leave((event.in_flight as f64 / 2.0).max(FLOOR));
-                }
-                self.window = AFTER_TIMEOUT;
+                self.window = self.ramp.time_out(event);
             }
         }
     }

@@ -50,7 +50,7 @@
 
 use longfat_units::{RouterHeader, Segments, Span};
 
-use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window};
+use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window, halved};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
     Sending, Start, Wants,
@@ -104,7 +104,7 @@ impl CongestionControl for Xcp {
 
     fn on_congestion(&mut self, event: &Congestion, _: &Path) {
         self.window = match event.cause {
-            Cause::Loss | Cause::Mark => (self.window / 2.0).max(FLOOR).min(self.window),
+            Cause::Loss | Cause::Mark => halved(self.window),
             Cause::Timeout => AFTER_TIMEOUT,
         };
     }

@@ -75,9 +75,9 @@
 use longfat_units::Time;
 use longfat_units::parameter::{Parameter, Settings};
 
-use super::codel::{Codel, check};
-use crate::flow_queue::{Hash, Longest, SparseFirst, changed, flow_key, is_beyond};
-use crate::{Backlog, Built, Capacity, Discipline, Host, Item, PacketQueue, Probe, Site};
+use super::codel::check;
+use crate::flow_queue::{Codels, Hash, SparseFirst, flow_key};
+use crate::{Built, Discipline, Host, Item, PacketQueue, Probe, Site};
 
 /// CAKE's entry in the catalogue.
 pub fn discipline() -> Discipline {
@@ -235,43 +235,20 @@ impl Quanta {
 #[derive(Debug)]
 struct Cake {
     places: Places,
-    queues: Vec<Codel>,
+    queues: Codels,
     turns: SparseFirst,
     quanta: Quanta,
-    longest: Longest,
-    backlog: Backlog,
-    capacity: Capacity,
 }
 
 impl Cake {
     fn new(settings: &Settings, site: &Site) -> Self {
         let count = (settings.number("queues") as usize).next_multiple_of(WAYS);
-        // The queues share one buffer.
-        let endless = Site { capacity: Capacity::Unbounded, ..*site };
         Self {
             places: Places::new(count),
-            queues: (0..count).map(|_| Codel::new(settings, &endless)).collect(),
+            queues: Codels::new(settings, site, count),
             turns: SparseFirst::new(count),
             quanta: Quanta::new(settings, count),
-            longest: Longest::default(),
-            backlog: Backlog::default(),
-            capacity: site.capacity,
         }
-    }
-
-    /// What waited in `queue` was `before`, and may have changed.
-    fn count(&mut self, queue: usize, before: Backlog) {
-        let after = self.queues[queue].backlog();
-        self.backlog = changed(self.backlog, before, after);
-        self.longest.change(queue, after.bytes.0);
-    }
-
-    fn shed(&mut self, host: &mut dyn Host) {
-        let queues = &self.queues;
-        let longest = self.longest.find(queues.len(), |queue| queues[queue].backlog().bytes.0);
-        let before = self.queues[longest].backlog();
-        host.drop(self.queues[longest].shed().expect("the longest queue has packets"));
-        self.count(longest, before);
     }
 }
 
@@ -279,25 +256,18 @@ impl PacketQueue for Cake {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let turns = &self.turns;
         let queue = self.places.find(flow_key(&item), host, |queue| turns.is_active(queue));
-        let before = self.queues[queue].backlog();
-        self.queues[queue].enqueue(now, item, host);
-        self.count(queue, before);
+        self.queues.push(now, queue, item, host);
         if !self.turns.is_active(queue) {
             self.quanta.enter(queue, &item, host);
             self.turns.wake(queue, self.quanta.of(queue));
         }
-        while is_beyond(self.capacity, self.backlog) {
-            self.shed(host);
-        }
+        self.queues.fit(1, host);
     }
 
     fn dequeue(&mut self, now: Time, host: &mut dyn Host) -> Option<Item> {
         loop {
             let turn = self.turns.turn(|queue| self.quanta.next(queue))?;
-            let before = self.queues[turn.queue].backlog();
-            let item = self.queues[turn.queue].dequeue(now, host);
-            self.count(turn.queue, before);
-            if let Some(item) = item {
+            if let Some(item) = self.queues.pop(now, turn.queue, host) {
                 self.turns.charge(turn, item.bytes.0.cast_signed() * PER_BYTE);
                 return Some(item);
             }

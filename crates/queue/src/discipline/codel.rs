@@ -110,7 +110,7 @@ pub(super) fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
 
 /// The queue.
 #[derive(Debug)]
-pub(super) struct Codel {
+pub(crate) struct Codel {
     line: Line,
     /// From when on packets are late, if none is in time until then.
     late_from: Option<Time>,
@@ -147,7 +147,7 @@ impl Head {
 }
 
 impl Codel {
-    pub(super) fn new(settings: &Settings, site: &Site) -> Self {
+    pub(crate) fn new(settings: &Settings, site: &Site) -> Self {
         Self {
             line: Line::default(),
             late_from: None,
@@ -164,12 +164,12 @@ impl Codel {
     }
 
     /// What is waiting.
-    pub(super) fn backlog(&self) -> Backlog {
+    pub(crate) fn backlog(&self) -> Backlog {
         self.line.backlog()
     }
 
     /// Takes the first packet, for which there is no room any more. That is none of CoDel's drops.
-    pub(super) fn shed(&mut self) -> Option<Item> {
+    pub(crate) fn shed(&mut self) -> Option<Item> {
         self.line.pop()
     }
 

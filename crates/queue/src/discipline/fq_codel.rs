@@ -72,9 +72,9 @@
 use longfat_units::Time;
 use longfat_units::parameter::{Parameter, Settings};
 
-use super::codel::{Codel, check};
-use crate::flow_queue::{Hash, Longest, SparseFirst, changed, flow_key, is_beyond};
-use crate::{Backlog, Built, Capacity, Discipline, Host, Item, PacketQueue, Probe, Site};
+use super::codel::check;
+use crate::flow_queue::{Codels, Hash, SparseFirst, flow_key};
+use crate::{Built, Discipline, Host, Item, PacketQueue, Probe, Site};
 
 /// FQ-CoDel's entry in the catalogue.
 pub fn discipline() -> Discipline {
@@ -108,67 +108,35 @@ const MOST_AT_ONCE: u64 = 64;
 #[derive(Debug)]
 struct FqCodel {
     hash: Hash,
-    queues: Vec<Codel>,
+    queues: Codels,
     turns: SparseFirst,
-    longest: Longest,
-    backlog: Backlog,
     quantum: i64,
-    capacity: Capacity,
 }
 
 impl FqCodel {
     fn new(settings: &Settings, site: &Site) -> Self {
         let count = settings.number("queues") as usize;
-        // The queues share one buffer.
-        let endless = Site { capacity: Capacity::Unbounded, ..*site };
         Self {
             hash: Hash::new(count as u64),
-            queues: (0..count).map(|_| Codel::new(settings, &endless)).collect(),
+            queues: Codels::new(settings, site, count),
             turns: SparseFirst::new(count),
-            longest: Longest::default(),
-            backlog: Backlog::default(),
             quantum: settings.number("quantum") as i64,
-            capacity: site.capacity,
         }
-    }
-
-    /// What waited in `queue` was `before`, and may have changed.
-    fn count(&mut self, queue: usize, before: Backlog) {
-        let after = self.queues[queue].backlog();
-        self.backlog = changed(self.backlog, before, after);
-        self.longest.change(queue, after.bytes.0);
-    }
-
-    fn shed(&mut self, host: &mut dyn Host) {
-        let queues = &self.queues;
-        let longest = self.longest.find(queues.len(), |queue| queues[queue].backlog().bytes.0);
-        let before = self.queues[longest].backlog();
-        for _ in 0..(before.packets / 2).clamp(1, MOST_AT_ONCE) {
-            host.drop(self.queues[longest].shed().expect("the longest queue has packets"));
-        }
-        self.count(longest, before);
     }
 }
 
 impl PacketQueue for FqCodel {
     fn enqueue(&mut self, now: Time, item: Item, host: &mut dyn Host) {
         let queue = self.hash.queue(flow_key(&item), host);
-        let before = self.queues[queue].backlog();
-        self.queues[queue].enqueue(now, item, host);
-        self.count(queue, before);
+        self.queues.push(now, queue, item, host);
         self.turns.wake(queue, self.quantum);
-        while is_beyond(self.capacity, self.backlog) {
-            self.shed(host);
-        }
+        self.queues.fit(MOST_AT_ONCE, host);
     }
 
     fn dequeue(&mut self, now: Time, host: &mut dyn Host) -> Option<Item> {
         loop {
             let turn = self.turns.turn(|_| self.quantum)?;
-            let before = self.queues[turn.queue].backlog();
-            let item = self.queues[turn.queue].dequeue(now, host);
-            self.count(turn.queue, before);
-            if let Some(item) = item {
+            if let Some(item) = self.queues.pop(now, turn.queue, host) {
                 self.turns.charge(turn, item.bytes.0.cast_signed());
                 return Some(item);
             }

@@ -33,11 +33,8 @@ impl Sender {
             ..Feedback::at(now, ack.number - from)
         };
         self.control.on_feedback(&feedback, self.timer.path());
-        if round_starts {
-            self.heed_pacing();
-        }
-        if self.minds_pacing {
-            self.pace_on(now);
+        if round_starts || self.minds_pacing {
+            self.pace_on(now, round_starts);
         }
         self.heed_control(now);
     }
@@ -178,7 +175,7 @@ impl Sender {
             self.reduce(now, Cause::Mark, in_flight);
         }
         if self.minds_pacing {
-            self.pace_on(now);
+            self.pace_on(now, false);
         }
         // The time average is a sum: add a term only when the window has changed.
         if self.control.window().0 != self.measured.window {

@@ -465,10 +465,10 @@ impl Sender {
         self.minds_pacing = self.asks_pacing_always || self.pacer.is_loose();
     }
 
-    /// An acknowledgment has arrived that matters to pacing.
+    /// An acknowledgment has arrived that matters to pacing, perhaps as the first of a round.
     #[inline(never)]
-    fn pace_on(&mut self, now: Time) {
-        if self.asks_pacing_always {
+    fn pace_on(&mut self, now: Time, round_starts: bool) {
+        if round_starts || self.asks_pacing_always {
             self.heed_pacing();
         }
         self.pacer.hear(now);
