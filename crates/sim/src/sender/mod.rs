@@ -651,7 +651,6 @@ impl Sends for Sender {
     fn hears_early(&self, time: Time, number: u64) -> bool {
         time <= self.timer.deadline()
             && time <= self.alarm
-            && !self.pacer.is_on()
             && number.max(self.unacknowledged) < self.early_below
     }
 

@@ -223,9 +223,7 @@ impl Simulation {
             Slot::Release(port) => self.release(port as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
-                self.network.flows[flow as usize].outlet.pace_set = false;
-                self.send(flow as usize, self.now);
-                self.retire(flow as usize);
+                self.pace(flow as usize);
             }
             Slot::Out(_) | Slot::Back(_) => unreachable!("handled already"),
         }
