@@ -74,7 +74,14 @@ impl Span {
     /// span there is.
     pub fn from_seconds_f64(seconds: f64) -> Self {
         debug_assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} s is no span");
-        Self((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
+        let picoseconds = seconds * PICOSECONDS_PER_SECOND as f64;
+        if picoseconds >= (1_u64 << 53) as f64 {
+            return Self(picoseconds as u64);
+        }
+        // Without a call: few processors have an instruction that rounds halves away from zero. Signed: processors
+        // convert that in one instruction.
+        let whole = (picoseconds as i64).max(0);
+        Self(whole.cast_unsigned() + u64::from(picoseconds - whole as f64 >= 0.5))
     }
 
     /// Its length in seconds.

@@ -181,7 +181,7 @@ impl Sender {
     }
 
     /// Handles the departure of a packet that is paced, or that the controller wants to know about.
-    #[cold]
+    #[inline(never)]
     fn leave_watched(&mut self, now: Time, number: u64, flags: Flags) {
         let again = flags.has(Flags::RETRANSMISSION);
         if self.pacer.is_on() {

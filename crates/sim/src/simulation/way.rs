@@ -314,15 +314,15 @@ impl Simulation {
     fn catch_up(&mut self, time: Time, ack: &Packet) -> bool {
         let index = ack.flow as usize;
         loop {
-            let flow = &mut self.network.flows[index];
-            let at = flow.outlet.pace_at;
-            if time <= at {
-                return true;
-            }
-            flow.outlet.pace_at = Time::NEVER;
+            let outlet = &mut self.network.flows[index].outlet;
+            let at = std::mem::replace(&mut outlet.pace_at, Time::NEVER);
             self.send(index, at);
-            if !self.network.flows[index].hears_early(time, ack) {
+            let flow = &self.network.flows[index];
+            if !flow.hears_early(time, ack) {
                 return false;
+            }
+            if time <= flow.outlet.pace_at {
+                return true;
             }
         }
     }
