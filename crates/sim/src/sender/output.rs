@@ -188,7 +188,7 @@ impl Sender {
             let (window, rtt) = (self.control.window().0, self.timer.path().rtt);
             self.pacer.leave(now, !again, window, self.allowed, rtt);
         }
-        if self.extras.is_some() {
+        if self.follows_departures {
             self.tell_departure(now, number, again);
         }
     }
