@@ -86,6 +86,11 @@ pub fn report(fault: impl FnOnce() -> Fault) {
     }
 }
 
+/// Is there one on this thread that has not been taken?
+pub fn is_reported() -> bool {
+    FIRST.with_borrow(Option::is_some)
+}
+
 /// The first fault on this thread since the last call.
 pub fn take() -> Option<Fault> {
     FIRST.take()
