@@ -156,7 +156,7 @@ impl WindowLaw for Law {
         let at_c = told(at);
         // SAFETY: the table promises a function that takes these, and both live through the call.
         let gain = unsafe { (self.table.gain)(&raw const at_c, self.p.as_ptr()) };
-        if gain >= 0.0 && gain < f64::INFINITY {
+        if (0.0..f64::INFINITY).contains(&gain) {
             return gain;
         }
         if self.table.heeds_delay && gain.is_finite() {
@@ -189,7 +189,7 @@ impl WindowLaw for Law {
         let at_c = told(at);
         // SAFETY: as in `gain`.
         let step = unsafe { slow_start(&raw const at_c, self.p.as_ptr()) };
-        if step >= 0.0 && step < f64::INFINITY {
+        if (0.0..f64::INFINITY).contains(&step) {
             return step;
         }
         self.complain("slow_start", step, "a finite number that is not negative", at);

@@ -103,6 +103,7 @@ impl Scenario {
     /// are read from `folder`; without one it can name none. `tables` makes text of a Parquet file, given its path. `own` is
     /// added to what the scenario can choose from, and `code` fetches the code that it names.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
     #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None, folder = None,
         tables = None, own = Vec::new(), code = None))]
     #[pyo3(
