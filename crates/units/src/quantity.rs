@@ -210,6 +210,17 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_seconds_is_rounded_like_any_other_number() {
+        let halves = (0..1000).map(|count| (f64::from(count) + 0.5) * 1e-12);
+        let near_halves = halves.flat_map(|half| [half.next_down(), half, half.next_up()]);
+        let powers = (0..62).map(|power| f64::from(power).exp2() / 3e12);
+        for seconds in near_halves.chain(powers).chain([0.0, 9_007.199_254_740_99, 12_345.678_9]) {
+            let rounded = (seconds * 1e12).round() as u64;
+            assert_eq!(Span::from_seconds_f64(seconds), Span(rounded), "{seconds}");
+        }
+    }
+
+    #[test]
     fn a_time_is_rounded_to_the_nearest_picosecond() {
         // 8 bits at 3 bit/s take 2.666… s.
         assert_eq!(Rate(3).time_for(Bytes(1)), Span(2_666_666_666_667));

@@ -23,7 +23,10 @@ impl Sender {
     /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
     /// are of this kind, so this path skips every check whose outcome is already known. With `EXTRAS` there are some,
     /// and they let it pass ([`Extras::let_pass`]).
-    #[expect(clippy::inline_always, reason = "without extras, on the way of nearly every acknowledgment")]
+    #[expect(
+        clippy::inline_always,
+        reason = "without extras, on the way of nearly every acknowledgment"
+    )]
     #[inline(always)]
     pub(super) fn on_plain_ack<const EXTRAS: bool>(&mut self, now: Time, ack: &Packet) {
         let from = self.unacknowledged;
