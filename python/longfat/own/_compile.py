@@ -252,7 +252,7 @@ class Compiler:
             raise ValueError(message) from error
         found = made.overloads[kinds].signature.return_type
         if not _fits(found, returns, types):
-            told = _TOLD.get(str(found), str(found))
+            told = _TOLD.get(str(found).partition("(")[0], str(found))
             message = f"{self._place(key)} returns {told}: {_WANTED[returns]} is needed"
             raise ValueError(message)
         translated: Callable[..., Any] = made
@@ -380,7 +380,7 @@ _WANTED = {
     "pacing": "a `Pacing` and its number, as in `return Pacing.RATE, 1000.0`,",
     "nothing": "nothing",
 }
-_TOLD = {"none": "nothing", "unicode_type": "a text"}
+_TOLD = {"none": "nothing", "unicode_type": "a text", "Literal[str]": "a text"}
 
 
 def _fits(found: Any, returns: str, types: Any) -> bool:  # noqa: ANN401 - of Numba
