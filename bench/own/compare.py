@@ -38,10 +38,21 @@ def entries(folder: Path) -> dict[str, Any]:
     import compiled_laws
 
     include = f"-I{ROOT / 'crates/foreign/include'}"
-    found = {each.name: each for each in (compiled_laws.reno, compiled_laws.OwnReno)}
+    python: tuple[Any, ...] = (compiled_laws.reno, compiled_laws.OwnReno)
+    found: dict[str, Any] = {each.name: each for each in python}
     for name, source in (("laws", "tests/own/laws.c"), ("cubic", "examples/c-cubic/cubic.c")):
         path = folder / f"lib{name}.so"
-        command = ["cc", "-O2", "-shared", "-fPIC", include, "-o", path, ROOT / source, "-lm"]
+        command = [
+            "cc",
+            "-O2",
+            "-shared",
+            "-fPIC",
+            include,
+            "-o",
+            str(path),
+            str(ROOT / source),
+            "-lm",
+        ]
         subprocess.run(command, check=True)  # noqa: S603 - made here
         found |= {each.name: each for each in longfat.library(path)}
     return found
