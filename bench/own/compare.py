@@ -3,7 +3,7 @@
     .venv/bin/python bench/own/compare.py
 
 Prints a row for each: packets per second of processor time, the best of ten runs in turn, and the share of the
-speed in Rust. All rows of a controller give the same bytes, or the comparison would mean nothing; that is checked.
+speed in Rust. All rows of a controller give the same bytes, or the comparison would mean nothing.
 """
 
 from __future__ import annotations
