@@ -3,13 +3,14 @@
 They live together, below everything else, so that whoever reports one need not import what raises it.
 """
 
-from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError
+from longfat._longfat import Cancelled, EngineError, FluidError, GymError, ScenarioError
 
 __all__ = [
     "CacheWarning",
     "Cancelled",
     "EngineError",
     "FluidError",
+    "GymError",
     "LabelError",
     "MeasureError",
     "MemoryWarning",

@@ -30,6 +30,7 @@ mod plan;
 mod scenario;
 mod solve;
 mod stability;
+mod steered;
 mod stepping;
 mod synchronised;
 mod trajectory;
@@ -42,6 +43,7 @@ pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, R
 pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
+pub use steered::Report;
 pub use stability::{Stability, can_be_judged, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};

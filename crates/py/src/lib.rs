@@ -11,6 +11,7 @@
 mod arrow_table;
 mod fluid;
 mod guard;
+mod gym;
 mod pace;
 mod quantities;
 mod quantity;
@@ -32,6 +33,7 @@ mod _longfat {
         arrow_table::ArrowTable,
         fluid::{FluidError, FluidPath, fluid_memory, fluid_rest, fluid_solve},
         guard::EngineError,
+        gym::{Environments, GymError, Policy, features},
         quantity::quantity,
         registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},

@@ -1,0 +1,89 @@
+//! Windows that are set from outside, and what the acknowledgments of such a flow report.
+
+use crate::dormand_prince::Side;
+use crate::history::SAMPLES;
+use crate::network::FluidError;
+use crate::solve::{BOOLE, Solver};
+use crate::stepping::Stepping;
+
+/// What the acknowledgments of a flow have reported over some time. Amounts are in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Segments that were delivered.
+    pub delivered: f64,
+    /// Segments that were lost.
+    pub lost: f64,
+    /// Segments that were marked.
+    pub marked: f64,
+    /// How long they waited in queues, in seconds: the mean over all of them; 0 without any.
+    pub waited: f64,
+    /// The time, in seconds.
+    pub time: f64,
+}
+
+impl Solver<'_> {
+    pub(crate) fn steer(&mut self, flow: usize) {
+        self.reports.push((flow, Report::default()));
+        self.model.stands[flow].due = f64::INFINITY;
+    }
+
+    pub(crate) fn advance_to(&mut self, until: f64) -> Result<(), FluidError> {
+        // The next one is the last.
+        let place = self.breaks.partition_point(|&at| at > until);
+        if self.breaks.get(place) != Some(&until) {
+            self.breaks.insert(place, until);
+        }
+        while !self.at_end() && self.t < until {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn set_window(&mut self, flow: usize, window: f64) {
+        if !self.model.stands[flow].active || self.y[flow] == window {
+            return;
+        }
+        let epoch = self.model.epoch(flow);
+        (self.y[flow], self.y[epoch]) = (window, window);
+        self.step.restart();
+    }
+
+    pub(crate) fn take_report(&mut self, flow: usize) -> Report {
+        let found = self.reports.iter_mut().find(|(other, _)| *other == flow);
+        let mut report = found.map(|(_, report)| std::mem::take(report)).unwrap_or_default();
+        if report.delivered > 0.0 {
+            report.waited /= report.delivered;
+        }
+        report
+    }
+
+    /// Adds the step of this length, as far as `end`. Until it is taken, `waited` is a sum.
+    pub(crate) fn count_reports(&mut self, length: f64, end: f64) {
+        if self.reports.is_empty() || end <= self.t {
+            return;
+        }
+        let (start, span) = (self.t, end - self.t);
+        let mut reports = std::mem::take(&mut self.reports);
+        for (place, (share, weight)) in SAMPLES.into_iter().zip(BOOLE).enumerate() {
+            let side = if place == 0 { Side::After } else { Side::Before };
+            let t = start + share * span;
+            self.look_at(t, start, length, side);
+            for (flow, report) in &mut reports {
+                if !self.model.stands[*flow].active {
+                    continue;
+                }
+                let signal = self.model.signal(*flow, side, t, &self.scratch);
+                let waited = self.model.waited(*flow, side, t, &self.scratch).unwrap_or(0.0);
+                let heard = signal.acks * weight * span;
+                let delivered = heard * (1.0 - signal.losses.min(1.0));
+                report.delivered += delivered;
+                report.lost += heard - delivered;
+                report.marked += delivered * signal.marks.min(1.0);
+                report.waited += delivered * waited;
+                report.time += weight * span;
+            }
+        }
+        self.reports = reports;
+    }
+}
