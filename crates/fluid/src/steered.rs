@@ -2,7 +2,9 @@
 
 use crate::dormand_prince::Side;
 use crate::history::SAMPLES;
+use crate::model::NetworkEquations;
 use crate::network::FluidError;
+use crate::plan::has_queue;
 use crate::solve::{BOOLE, Solver};
 use crate::stepping::Stepping;
 
@@ -76,14 +78,36 @@ impl Solver<'_> {
                 let signal = self.model.signal(*flow, side, t, &self.scratch);
                 let waited = self.model.waited(*flow, side, t, &self.scratch).unwrap_or(0.0);
                 let heard = signal.acks * weight * span;
-                let delivered = heard * (1.0 - signal.losses.min(1.0));
+                let delivered = heard * self.model.served(*flow, side, t, &self.scratch);
                 report.delivered += delivered;
-                report.lost += heard - delivered;
+                report.lost += heard * signal.losses.min(1.0);
                 report.marked += delivered * signal.marks.min(1.0);
                 report.waited += delivered * waited;
                 report.time += weight * span;
             }
         }
         self.reports = reports;
+    }
+}
+
+impl NetworkEquations<'_> {
+    /// Which share of what a flow sent is delivered to it at `t`. The equations have acknowledgments arrive as fast as
+    /// data was sent, since what waits delays them all the same in the end; but whoever measures a rate must not find
+    /// more than links carry. While a queue is not empty, its link delivers at its capacity C, to each flow its share of
+    /// the load X: x C/X, which also is what an overflow leaves.
+    fn served(&self, flow: usize, side: Side, t: f64, y: &[f64]) -> f64 {
+        let plan = &self.plan.flows[flow];
+        let links = self.plan.links.len();
+        let sent = t - self.delay * self.round_trip(flow, y);
+        plan.hops.iter().fold(1.0 - plan.loss.min(1.0), |share, &(link, lag)| {
+            let it = &self.plan.links[link];
+            let met = sent + self.delay * lag;
+            let Some(past) = self.history.at(met, side).filter(|_| has_queue(it)) else {
+                return share;
+            };
+            let (waiting, load) =
+                (past.state(self.link_states[link], met), past.link(links + link, met));
+            if waiting > 0.0 && load > 0.0 { share * it.capacity / load } else { share }
+        })
     }
 }

@@ -68,7 +68,7 @@ impl Outcome {
 
 /// What moves the data of the episode.
 #[derive(Debug)]
-enum World {
+pub(crate) enum World {
     Packets(Box<Packets>),
     Fluid(Box<Fluid>),
 }
@@ -87,7 +87,7 @@ macro_rules! in_either {
 pub struct Environment {
     settings: Settings,
     groups: Vec<String>,
-    world: Option<World>,
+    pub(crate) world: Option<World>,
     /// The end of the interval.
     until: Time,
     /// The longest smoothed round trip of its agents.

@@ -17,6 +17,8 @@ mod fluid;
 mod packets;
 mod policy_file;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use environment::{Environment, INFORMATION, Outcome, Standing};
 pub use error::GymError;

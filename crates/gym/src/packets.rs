@@ -173,6 +173,12 @@ impl Packets {
         (self.simulation.slowest_rate(flow), self.simulation.flow_times(flow).2)
     }
 
+    /// What has become of every data packet so far.
+    #[cfg(test)]
+    pub(crate) fn fates(&self) -> longfat_sim::Fates {
+        self.simulation.fates()
+    }
+
     pub(crate) fn end(&self) -> Time {
         self.simulation.end()
     }
