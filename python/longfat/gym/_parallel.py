@@ -10,7 +10,7 @@ from gymnasium.utils import seeding
 from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Reward, RewardFunction
+from longfat.gym._options import Action, Options, Reward, RewardFunction
 from longfat.gym._single import SEEDS, refuse_options
 
 if TYPE_CHECKING:
@@ -96,6 +96,11 @@ class ParallelEnv:
     def action_space(self, agent: str) -> Box:
         """What an agent does."""
         return self.action_spaces[agent]
+
+    @property
+    def settings(self) -> Options:
+        """What it was asked for, with every default filled in."""
+        return self._core.options
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None

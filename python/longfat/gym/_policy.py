@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -16,6 +16,11 @@ from longfat import _longfat
 from longfat.errors import GymError
 from longfat.foreign import read_text, shown
 from longfat.gym._options import Action
+
+if TYPE_CHECKING:
+    from longfat.gym._parallel import ParallelEnv
+    from longfat.gym._single import Env
+    from longfat.gym._vector import VectorEnv
 
 LONGEST = 20_000_000
 """No policy's file is longer, in bytes."""
@@ -90,6 +95,31 @@ class Policy:
             "layers": [msgspec.to_builtins(each) for each in made],
         }
         self._compiled = _longfat.Policy(self.text)
+
+    @classmethod
+    def of(
+        cls,
+        env: Env | VectorEnv | ParallelEnv,
+        layers: Sequence[Layer | tuple[Any, Any, str]],
+        *,
+        name: str,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> Policy:
+        """Makes a policy that observes and acts as agents do in this environment.
+
+        Raises:
+            GymError: The layers do not fit together, or do not fit what is observed.
+        """
+        asked = env.settings
+        return cls(
+            layers,
+            name=name,
+            observe=asked.observed,
+            history=asked.history,
+            interval=asked.interval,
+            action=asked.action,
+            provenance=provenance,
+        )
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Policy:

@@ -9,7 +9,7 @@ import numpy as np
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Reward, RewardFunction
+from longfat.gym._options import Action, Options, Reward, RewardFunction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,6 +93,11 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         self.render_mode = render_mode
         self.observation_space = self._core.observation_space
         self.action_space = self._core.action_space
+
+    @property
+    def settings(self) -> Options:
+        """What it was asked for, with every default filled in."""
+        return self._core.options
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Reward, RewardFunction
+from longfat.gym._options import Action, Options, Reward, RewardFunction
 from longfat.gym._single import SEEDS, refuse_options
 
 if TYPE_CHECKING:
@@ -106,6 +106,11 @@ class VectorEnv(
         self._chances: list[np.random.Generator] = []
         self._begins = np.zeros(num_envs, dtype=np.bool_)
         self._drawn: dict[int, dict[str, Any]] = {}
+
+    @property
+    def settings(self) -> Options:
+        """What it was asked for, with every default filled in."""
+        return self._core.options
 
     def reset(
         self,
