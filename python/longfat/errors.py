@@ -3,11 +3,19 @@
 They live together, below everything else, so that whoever reports one need not import what raises it.
 """
 
-from longfat._longfat import Cancelled, EngineError, FluidError, GymError, ScenarioError
+from longfat._longfat import (
+    Cancelled,
+    CodeError,
+    EngineError,
+    FluidError,
+    GymError,
+    ScenarioError,
+)
 
 __all__ = [
     "CacheWarning",
     "Cancelled",
+    "CodeError",
     "EngineError",
     "FluidError",
     "GymError",

@@ -1,12 +1,16 @@
 //! The file of a trained policy: JSON, readable by people and by any other program.
 
+use std::hash::Hasher as _;
 use std::sync::Arc;
 
 use longfat_control::interval::{
     Activation, FEATURES, Layer, Lever, Network, Policy, Scale, Steering,
 };
 use longfat_control::{Controller, Family};
+use longfat_scenario::Catalogue;
+use longfat_units::Origin;
 use serde::Deserialize;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use crate::GymError;
 use crate::settings::observed_features;
@@ -109,6 +113,7 @@ impl PolicyFile {
     /// # Errors
     /// If a name is unknown, a number out of range, or its network does not fit.
     pub fn policy(&self) -> Result<Policy, GymError> {
+        Policy::check(self.interval, self.history)?;
         let observed = observed_features(&self.observe)?;
         let layers = self.layers.iter().map(|layer| {
             let mut known = Activation::ALL.into_iter();
@@ -119,7 +124,12 @@ impl PolicyFile {
         });
         let layers = layers.collect::<Result<Vec<_>, GymError>>()?;
         let network = Network::new(observed.len() * self.history, layers)?;
-        Ok(Policy::new(self.interval, observed, self.history, self.action.steering()?, network)?)
+        let policy = Policy::new(self.interval, observed, self.history, self.action.steering()?, network)?;
+        // A scenario must be able to choose it by its name.
+        let entry = named(self.name.clone(), Arc::new(policy.clone()));
+        let chosen = Catalogue::built_in().add_controller(entry);
+        chosen.map_err(|error| GymError::File(error.to_string()))?;
+        Ok(policy)
     }
 
     /// What it observes must mean the same everywhere if it is to work on other paths: the features that do not.
@@ -142,8 +152,19 @@ fn unknown(what: &str, found: &str, known: &str) -> GymError {
 pub fn controller(text: &str) -> Result<Controller, GymError> {
     let file = PolicyFile::read(text)?;
     let policy = Arc::new(file.policy()?);
-    Ok(Controller::new(file.name, move |_, start| policy.sending(start))
+    Ok(named(file.name, policy).origin(Origin::new(digest(text))))
+}
+
+fn named(name: String, policy: Arc<Policy>) -> Controller {
+    Controller::new(name, move |_, start| policy.sending(start))
         .title("a trained policy, which decides once per monitor interval")
         .source("a policy file")
-        .family(Family::Model))
+        .family(Family::Model)
+}
+
+/// Another one for a policy that may do something else.
+fn digest(text: &str) -> String {
+    let mut hasher = SipHasher13::new();
+    hasher.write(text.as_bytes());
+    format!("{:032x}", hasher.finish128().as_u128())
 }

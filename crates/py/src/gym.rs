@@ -1,20 +1,29 @@
 //! Environments in which agents learn: many at once, stepped without the interpreter's lock.
 
+use std::fs::File;
+use std::io::Read as _;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use longfat_control::Controller;
 use longfat_control::interval::{FEATURES, Lever, Scale, Steering};
 use longfat_fluid::Pricing;
+use longfat_foreign::Entry;
 use longfat_gym::{
     Environment, INFORMATION, Model, Outcome, PolicyFile, RewardWeights, Settings,
 };
+use longfat_queue::Discipline;
+use longfat_scenario::Code;
+use longfat_units::{Form, Origin};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::guard::guarded;
+use crate::own::Own;
 use crate::scenario::Scenario;
 
 create_exception!(
@@ -274,6 +283,46 @@ fn one_of<T: Copy>(what: &str, asked: &str, known: &[(&str, T)]) -> PyResult<T> 
         let names = names.join(", ");
         GymError::new_err(format!("`{what}` is \"{asked}\": it is one of {names}"))
     })
+}
+
+/// Reads the trained policies that scenarios name: files beside theirs or in the working directory.
+pub(crate) struct Policies(pub(crate) Option<PathBuf>);
+
+/// No policy's file is longer, in bytes.
+const LONGEST: u64 = 20_000_000;
+
+impl Code for Policies {
+    fn controller(&self, _: Form, place: &str) -> Result<Controller, String> {
+        let folders = self.0.iter().cloned().chain([PathBuf::new()]);
+        let found = folders.map(|folder| folder.join(place)).find(|path| path.is_file());
+        let path = found.and_then(|path| path.canonicalize().ok());
+        let path = path.ok_or("there is no such file beside the scenario file, nor in the working directory")?;
+        let mut text = String::new();
+        let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        read.map_err(|_| "it cannot be read as text")?;
+        // Whose scenario it is nobody knows, so nothing of a file that is something else is shown.
+        let controller = longfat_gym::controller(&text).map_err(|error| match error {
+            longfat_gym::GymError::File(_) => {
+                "it is not the file of a policy; `longfat.gym.Policy.read` says what is wrong".into()
+            }
+            other => other.to_string(),
+        })?;
+        let origin = controller.origin.clone().unwrap_or_else(|| Origin::new(""));
+        let path = path.to_str().ok_or("its path is no Unicode text")?;
+        Ok(controller.origin(origin.named(Form::Policy, path)))
+    }
+
+    fn discipline(&self, _: Form, _: &str) -> Result<Discipline, String> {
+        Err("a policy is a controller, and no queue".into())
+    }
+}
+
+/// The handle of a trained policy, from the text of its file.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+pub(crate) fn policy_controller(text: &str) -> PyResult<Own> {
+    let controller = longfat_gym::controller(text).map_err(|error| refused(&error))?;
+    Ok(Own { entry: Entry::Controller(controller) })
 }
 
 /// A trained policy, read from the text of its file.

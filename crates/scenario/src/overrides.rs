@@ -11,6 +11,9 @@ const ALTERNATIVES: &[&str] = &["rtt", "start", "arrivals", "size"];
 /// No value of a scenario is nested this deep.
 const DEEPEST: usize = 16;
 
+/// In place of the name of a link or a group: all of them.
+const EVERY: &str = "*";
+
 /// One name of a dotted path, and its place.
 struct KeyPart<'a> {
     name: &'a str,
@@ -45,9 +48,53 @@ pub(crate) fn apply(root: &mut TomlTable, text: &str, source: usize) -> Result<(
         start += piece.len() + 1;
     }
     let value = value(text, equals + 1, source)?;
-    let (last, way) = parts.split_last().expect("splitting yields at least one piece");
-    let mut walk = Walk { path: String::new() };
-    let mut table = root;
+    match parts.as_slice() {
+        [group, every, rest @ ..] if every.name == EVERY && !rest.is_empty() => {
+            set_in_every(root, group, every, rest, &value)
+        }
+        parts => set(root, Walk::default(), parts, value),
+    }
+}
+
+/// Changes the value at the end of `parts` in every entry of `group`.
+fn set_in_every(
+    root: &mut TomlTable,
+    group: &KeyPart<'_>,
+    every: &KeyPart<'_>,
+    parts: &[KeyPart<'_>],
+    value: &Node,
+) -> Result<(), Problem> {
+    let entry = root.0.iter_mut().find(|entry| entry.name == group.name);
+    let mut nodes: Vec<&mut Node> = match entry.map(|entry| &mut entry.node.value) {
+        Some(Value::Table(table)) if group.name == "link" => {
+            table.0.iter_mut().map(|entry| &mut entry.node).collect()
+        }
+        Some(Value::List(list)) => list.iter_mut().collect(),
+        _ => Vec::new(),
+    };
+    if nodes.is_empty() {
+        let reason = format!("there is no `{}` that `*` could stand for", quoted(group.name));
+        let help = "`*` is every link, every group of flows or all traffic: flow.*.control=exp";
+        return Err(Problem::new(every.place, reason).help(help));
+    }
+    for node in &mut nodes {
+        let mut walk = Walk::default();
+        walk.pass(group);
+        walk.pass(every);
+        let table = walk.as_table(node, every)?;
+        set(table, walk, parts, value.clone())?;
+    }
+    Ok(())
+}
+
+/// Changes the value at the end of `parts`, which begin in `table`, where `walk` has come to.
+fn set(
+    mut table: &mut TomlTable,
+    mut walk: Walk,
+    parts: &[KeyPart<'_>],
+    value: Node,
+) -> Result<(), Problem> {
+    let (last, way) = parts.split_last().expect("a key has at least one name");
     let mut way = way.iter();
     while let Some(part) = way.next() {
         let entry = walk.enter(table, part)?;
@@ -92,6 +139,7 @@ fn name_of(node: &Node) -> Option<&str> {
 }
 
 /// The path through the tree so far, for messages.
+#[derive(Default)]
 struct Walk {
     path: String,
 }

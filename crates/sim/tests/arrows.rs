@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!     units ← control, queue ← scenario ← sim, fluid ← gym        everything ← py, bench
+//!             control, queue ← foreign
 //! ```
 
 use std::collections::BTreeSet;
@@ -21,6 +22,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-sim", BELOW_A_MODEL),
     ("longfat-fluid", BELOW_A_MODEL),
     ("longfat-gym", BELOW_AN_ENVIRONMENT),
+    // Its tests run what they load.
+    ("longfat-foreign", MODELS),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
 ];
@@ -34,6 +37,8 @@ const BELOW_AN_ENVIRONMENT: &[&str] = &[
     "longfat-sim",
     "longfat-fluid",
 ];
+const MODELS: &[&str] =
+    &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario", "longfat-sim"];
 const EVERYTHING: &[&str] = &[
     "longfat-units",
     "longfat-control",
@@ -42,6 +47,7 @@ const EVERYTHING: &[&str] = &[
     "longfat-sim",
     "longfat-fluid",
     "longfat-gym",
+    "longfat-foreign",
 ];
 
 /// What quantities, laws and policies may take from outside: arithmetic and text, and for their tests randomness.
@@ -134,6 +140,32 @@ fn laws_and_policies_depend_on_nothing_that_sees_the_world() {
             }
         }
     }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_borders_are_unsafe() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for path in files(&root().join("crates"), &["rs"]) {
+        let shown = shown(&path);
+        if shown.starts_with("crates/foreign/") || shown == "crates/py/src/own.rs" {
+            continue;
+        }
+        seen += 1;
+        let text = fs::read_to_string(&path).expect("source files are text");
+        let code = |line: &str| {
+            let code = line.split("//").next().unwrap_or_default().to_owned();
+            code.contains("unsafe ") || code.contains("(unsafe_code")
+        };
+        // This test names what it looks for.
+        if !shown.ends_with("tests/arrows.rs") && text.lines().any(code) {
+            wrong.push(format!(
+                "{shown} has `unsafe`: only the border to foreign code does, crates/foreign and crates/py/src/own.rs"
+            ));
+        }
+    }
+    assert!(seen > 150, "{seen} files were looked at");
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

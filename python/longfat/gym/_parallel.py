@@ -11,7 +11,7 @@ from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._core import Core
 from longfat.gym._options import Action, Options, Reward, RewardFunction
-from longfat.gym._single import SEEDS, refuse_options
+from longfat.gym._single import SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,10 +107,14 @@ class ParallelEnv:
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
         """Begins an episode: observations and information of every agent.
 
+        Args:
+            seed: The same seed gives the same episodes from here on, to the byte.
+            options: None are known, and those of others are passed over, as PettingZoo's tests expect.
+
         Raises:
-            GymError: What was drawn makes no scenario, or an option is unknown.
+            GymError: What was drawn makes no scenario.
         """
-        refuse_options(options)
+        del options
         if seed is not None:
             self._chance = seeding.np_random(seed)[0]
         drawn = self._core.prepare(0, int(self._chance.integers(SEEDS)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longfat import _longfat
+from longfat._longfat import Own, policy_controller
 from longfat.errors import GymError
 from longfat.foreign import read_text, shown
 from longfat.gym._options import Action
@@ -94,6 +97,10 @@ class Policy:
             },
             "layers": [msgspec.to_builtins(each) for each in made],
         }
+        for layer in made:
+            if not all(map(math.isfinite, chain(layer.bias, *layer.weights))):
+                message = "the weights and biases of a policy are finite numbers"
+                raise GymError(message)
         self._compiled = _longfat.Policy(self.text)
 
     @classmethod
@@ -130,14 +137,30 @@ class Policy:
             OSError: It cannot be read.
         """
         try:
-            text = read_text(Path(path), LONGEST)
-            made = cls.__new__(cls)
-            made._compiled = _longfat.Policy(text)  # noqa: SLF001 - it is being made
-            made._table = json.loads(text)  # noqa: SLF001
+            return cls.parsed(read_text(Path(path), LONGEST))
         except ValueError as error:
             message = f"{shown(str(path))}: {error}"
             raise GymError(message) from error
+
+    @classmethod
+    def parsed(cls, text: str) -> Policy:
+        """The policy in the text of its file.
+
+        Raises:
+            GymError: It is not the text of a policy.
+        """
+        made = cls.__new__(cls)
+        made._compiled = _longfat.Policy(text)  # noqa: SLF001 - it is being made
+        made._table = json.loads(text)  # noqa: SLF001
         return made
+
+    def __longfat__(self) -> Own:
+        """A handle of it, so that `longfat.run(..., controllers=[policy])` takes it."""
+        return policy_controller(self.text)
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """Its text is all that another process needs."""
+        return Policy.parsed, (self.text,)
 
     @property
     def name(self) -> str:

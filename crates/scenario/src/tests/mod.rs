@@ -2,6 +2,7 @@
 
 mod anti_ecn;
 mod catalogue;
+mod code;
 mod harm;
 mod large;
 mod profiles;
@@ -168,6 +169,25 @@ fn an_override_replaces_adds_and_finds_flows_by_name_and_position() {
     let seeded =
         Scenario::read_with(&catalogue::catalogue(), BASE, "x", &["seed=7".into()], Some(9));
     assert_eq!(seeded.map(|scenario| scenario.seed), Ok(9));
+}
+
+#[test]
+fn an_override_can_be_for_every_link_and_every_group() {
+    let two = [
+        r#"link={ a = { rate = "1 Mbit/s", delay = "1 ms" }, b = { rate = "2 Mbit/s", delay = "1 ms" } }"#,
+        r#"flow.forward.path=["a", "b"]"#,
+        "link.*.queue=thresholds",
+        "link.*.queue.min=2 packets",
+        "flow.*.control.kind=tunable",
+    ];
+    let scenario = base(&two);
+    let minima = scenario.links.iter().map(|link| link.forward.queue.settings.number("min"));
+    assert_eq!(minima.collect::<Vec<_>>(), [2.0, 2.0]);
+    assert_eq!(scenario.flows[0].control.kind(), "tunable");
+    let message = refusal(&["traffic.*.control=exp"]);
+    assert!(message.contains("there is no `traffic` that `*` could stand for"), "{message}");
+    let message = refusal(&["link.*=3"]);
+    assert!(message.contains("`*` cannot be the name of a link"), "{message}");
 }
 
 #[test]
@@ -414,6 +434,7 @@ proptest! {
             "link.bottleneck.rate=\"1 Gbit/s\"",
             "flow.forward.control={ kind = \"tunable\", gamma = 0.1 }",
             "flow.0.rtt.spread=[\"60 ms\", \"80 ms\"]",
+            "link.*.buffer=5 packets",
             "flow.forward.profile=\"1995\"",
             "link.bottleneck.reverse.queue.max=5 packets",
         ][..]),
