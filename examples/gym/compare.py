@@ -3,8 +3,8 @@
     python examples/gym/compare.py            # some minutes
     python examples/gym/compare.py --seeds 2  # to see that it works
 
-Two flows of the same controller share each path, and on the last one the second flow is Reno. Writes `results.csv`,
-`results.md` and `results.svg`: means over seeds with 95 % confidence intervals (Student's t).
+Two flows of the same controller share each path, and on the last one the second flow is Reno. Writes
+`results.csv`, `results.md` and `results.svg`: means over seeds with 95 % confidence intervals (Student's t).
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ PATHS: dict[str, dict[str, Any]] = {
         "link.bottleneck.loss": 1e-5,
     },
     "five times the rate": {"link.bottleneck.rate": "500 Mbit/s", "flow.learner.rtt": "60 ms"},
-    "three times the round trip": {"link.bottleneck.rate": "25 Mbit/s", "flow.learner.rtt": "360 ms"},
+    "three times the round trip": {
+        "link.bottleneck.rate": "25 Mbit/s",
+        "flow.learner.rtt": "360 ms",
+    },
     "a tenth of a buffer": {
         "link.bottleneck.rate": "50 Mbit/s",
         "flow.learner.rtt": "50 ms",
@@ -86,13 +89,14 @@ def measured(path: str, controller: str, seed: int, policy: Policy) -> dict[str,
         changes["flow.learner.count"] = 1
     run = longfat.run(text, controllers=[policy], set=changes, seed=seed, record=False)
     flows = run.summary["flows"]
-    goodputs = [flow["goodput_bit_s"] for flow in flows]
+    goodputs: list[float] = [flow["goodput_bit_s"] for flow in flows]
     capacity = run.quantities.links["bottleneck"].forward.capacity_bit_s
-    rtt = run.quantities and flows[0]["rtt_s"]
+    rtt = flows[0]["rtt_s"]
     found = {
         "utilisation": sum(goodputs) / capacity,
         "delay": float(np.mean([flow["queueing_delay_mean_s"] for flow in flows])) / rtt,
-        "loss": sum(flow["data_dropped"] for flow in flows) / sum(flow["data_sent"] for flow in flows),
+        "loss": sum(flow["data_dropped"] for flow in flows)
+        / sum(flow["data_sent"] for flow in flows),
         "fairness": jain(goodputs),
     }
     if path == BESIDE:
@@ -127,19 +131,31 @@ def draw(rows: list[dict[str, Any]], out: Path) -> None:
             }
             (delay, off), (share, by) = at["delay"], at["utilisation"]
             panel.errorbar(
-                delay, share, xerr=off, yerr=by, fmt="o", ms=5, capsize=2, color=colour, label=controller
+                delay,
+                share,
+                xerr=off,
+                yerr=by,
+                fmt="o",
+                ms=5,
+                capsize=2,
+                color=colour,
+                label=controller,
             )
         panel.set_title(path, fontsize=9)
         panel.set_xlim(left=0)
     figure.supxlabel("queueing delay / round trip", fontsize=9)
     figure.supylabel("share of the link", fontsize=9)
-    figure.legend(*panels.flat[0].get_legend_handles_labels(), loc="outside lower right", ncols=4, fontsize=8)
+    figure.legend(
+        *panels.flat[0].get_legend_handles_labels(), loc="outside lower right", ncols=4, fontsize=8
+    )
     figure.savefig(out, metadata={"Date": None})
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs everything, and writes the results."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--policy", type=Path, default=HERE / "policy.json")
@@ -154,22 +170,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for seed in range(1, asked.seeds + 1)
     ]
     with ThreadPoolExecutor(asked.threads) as pool:
-        found = list(pool.map(lambda task: measured(*task, policy), tasks))
+        found = list(pool.map(lambda it: measured(it[0], it[1], it[2], policy), tasks))
     rows: list[dict[str, Any]] = []
     for path in PATHS:
         for controller in CONTROLLERS:
-            own = [it for task, it in zip(tasks, found, strict=True) if task[:2] == (path, controller)]
+            own = [
+                it for task, it in zip(tasks, found, strict=True) if task[:2] == (path, controller)
+            ]
             for measure in own[0]:
                 mean, half = interval([it[measure] for it in own])
                 rows.append(
-                    {"path": path, "controller": controller, "measure": measure, "mean": mean, "half width": half}
+                    {
+                        "path": path,
+                        "controller": controller,
+                        "measure": measure,
+                        "mean": mean,
+                        "half width": half,
+                    }
                 )
     asked.out.mkdir(parents=True, exist_ok=True)
     with (asked.out / "results.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         for row in rows:
-            writer.writerow({**row, "mean": f"{row['mean']:.6g}", "half width": f"{row['half width']:.3g}"})
+            writer.writerow(
+                {**row, "mean": f"{row['mean']:.6g}", "half width": f"{row['half width']:.3g}"}
+            )
     (asked.out / "results.md").write_text(table(rows), "utf-8")
     draw(rows, asked.out / "results.svg")
     print(table(rows))
@@ -177,7 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table(rows: list[dict[str, Any]]) -> str:
     """The results for people."""
-    lines = ["| path | controller | share of the link | queueing delay / round trip | packets dropped | Jain's index |"]
+    lines = [
+        "| path | controller | utilisation | queueing delay / round trip | packets dropped | Jain's index |"
+    ]
     lines.append("|---|---|---|---|---|---|")
     for path in PATHS:
         for controller in CONTROLLERS:

@@ -3,9 +3,9 @@
     python examples/gym/train.py                      # some minutes
     python examples/gym/train.py --generations 3      # to see that it works
 
-The policy is a network of one hidden layer; CMA-ES (N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016) needs
-no gradients, only a number for each candidate. All candidates of a generation are tried on the same paths, drawn
-anew for each generation, and all of their environments are stepped together.
+The policy is a network of one hidden layer; CMA-ES (N. Hansen, "The CMA Evolution Strategy: A Tutorial", 2016)
+needs no gradients, only a number for each candidate. All candidates of a generation are tried on the same
+paths, drawn anew for each generation, and all of their environments are stepped together.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cma
+import msgspec
 import numpy as np
 
 import longfat
@@ -47,12 +48,17 @@ def unpacked(candidates: NDArray[Any], inputs: int) -> list[NDArray[Any]]:
     return found
 
 
+def observed(env: VectorEnv) -> int:
+    """How many numbers an agent observes."""
+    return int(np.prod(env.single_observation_space.shape or 0))
+
+
 def scores(
     env: VectorEnv, candidates: NDArray[Any], seeds: Sequence[int], steps: int
 ) -> NDArray[Any]:
     """The mean reward of each candidate over the same paths, and the same number of intervals of each path."""
     count = len(candidates)
-    first, second, third, fourth = unpacked(candidates, env.single_observation_space.shape[0])
+    first, second, third, fourth = unpacked(candidates, observed(env))
     observations, _ = env.reset(seed=list(seeds) * count)
     total = np.zeros(count)
     for _ in range(steps):
@@ -66,11 +72,13 @@ def scores(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Trains, and writes the policy."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--generations", type=int, default=160)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--generations", type=int, default=150)
     parser.add_argument("--candidates", type=int, default=20, help="in each generation")
-    parser.add_argument("--paths", type=int, default=12, help="in each generation")
-    parser.add_argument("--steps", type=int, default=200, help="intervals on each path")
+    parser.add_argument("--paths", type=int, default=10, help="in each generation")
+    parser.add_argument("--steps", type=int, default=160, help="intervals on each path")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--out", type=Path, default=HERE / "policy.json")
@@ -78,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     paths = HERE / "paths.toml"
     env = VectorEnv(paths, num_envs=asked.candidates * asked.paths * 2, threads=asked.threads)
-    inputs = env.single_observation_space.shape[0]
+    inputs = observed(env)
     size = sum(int(np.prod(shape)) for shape in shapes(inputs))
     settings = {"popsize": asked.candidates, "seed": asked.seed, "verbose": -9}
     search = cma.CMAEvolutionStrategy(np.zeros(size), SPREAD, settings)
@@ -99,11 +107,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
     # The mean of the last distribution: better than its best candidate, which was also lucky.
     mean = np.asarray(search.result.xfavorite)
-    first_weights, first_bias, last_weights, last_bias = (each[0] for each in unpacked(mean[None], inputs))
+    first_weights, first_bias, last_weights, last_bias = (
+        each[0] for each in unpacked(mean[None], inputs)
+    )
     policy = Policy.of(
         env,
         [(first_weights, first_bias, "tanh"), (last_weights, last_bias, "tanh")],
         name="learned",
+        # Faster paths than those of the training have larger windows.
+        action=msgspec.structs.replace(env.settings.action, bounds=(2, 1_000_000)),
         provenance={
             "trained by": "examples/gym/train.py, CMA-ES of pycma " + cma.__version__.split()[0],
             "trained on": "examples/gym/paths.toml",

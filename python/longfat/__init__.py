@@ -72,7 +72,7 @@ __all__ = [
 if not TYPE_CHECKING:  # else every misspelt name would have a type
 
     def __getattr__(name: str) -> object:
-        """Imports what draws, or needs Gymnasium, only when it is asked for: that takes longer than all the rest."""
+        """Imports what draws, or needs Gymnasium, only when it is asked for: both take longer than the rest."""
         if name in {"gym", "paper", "plot"}:
             from importlib import import_module
 

@@ -65,7 +65,7 @@ class EngineError(RuntimeError):
     """The simulator broke one of its own rules: a bug of longfat, not of the scenario."""
 
 class GymError(ValueError):
-    """An environment, a step or a policy is not as asked for. The message says what was found, and what to do."""
+    """An environment, a step or a policy is not as asked for. The message says what was found, and a remedy."""
 
 class FluidError(ValueError):
     """A scenario that the fluid model cannot solve as asked. The message says why, and what would help."""
@@ -359,8 +359,8 @@ class Environments:
     @property
     def agents(self) -> int:
         """How many agents each environment has."""
-    @property
-    def information_names(self) -> list[str]:
+    @staticmethod
+    def information_names() -> list[str]:
         """The names of what `information` has for each agent."""
     def prepare(self, index: int, scenario: Scenario) -> None:
         """Has an environment begin an episode of `scenario` at the next step, whatever it does now.

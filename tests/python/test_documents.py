@@ -48,7 +48,9 @@ DOCUMENTS = sorted(
 )
 PAGES = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
-BLOCK = re.compile(r"^```(python|console|toml|toml environment)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(python|console|toml|toml environment)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 ENTRY = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 WALL_CLOCK = re.compile(r"in \S+ \S+: \S+(?: \S)? packets/s, .* real time")
 FILE = re.compile(r"# (\S+\.toml)\n")

@@ -44,7 +44,7 @@ path = ["bottleneck"]
 rtt = "60 ms"
 start = "1 s"
 """
-AGENT = {"agents": ["agent"]}
+AGENT: dict[str, Any] = {"agents": ["agent"]}
 RANGES = {
     "link.bottleneck.rate": {"from": "2 Mbit/s", "to": "40 Mbit/s", "scale": "log"},
     "flow.other.control": ["reno", "hstcp"],
@@ -131,7 +131,8 @@ def test_vector_environments_do_what_single_ones_do(fluid: str | None, threads: 
             if over[index]:
                 observation, info = single.reset()
                 found = (observation.tolist(), 0.0, False, False)
-                assert infos["drawn"][index] == info.pop("drawn") and infos["_drawn"][index]
+                assert infos["drawn"][index] == info.pop("drawn")
+                assert infos["_drawn"][index]
             else:
                 observation, reward, ended, cut, info = single.step(actions[index])
                 found = (observation.tolist(), reward, ended, cut)
@@ -161,7 +162,9 @@ def test_pettingzoo_finds_nothing_wrong(fluid: str | None) -> None:
 
     ranges = {"link.bottleneck.rate": RANGES["link.bottleneck.rate"]}
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning)  # it has no base class of PettingZoo
+        warnings.filterwarnings(
+            "ignore", category=UserWarning
+        )  # it has no base class of PettingZoo
         parallel_api_test(env(), num_cycles=150)
         parallel_seed_test(env)
 
@@ -170,10 +173,11 @@ def test_agents_act_at_the_same_instants() -> None:
     env = ParallelEnv(PATH, agents=["agent", "other"], set={"flow.agent.count": 2})
     assert env.possible_agents == ["agent-0", "agent-1", "other"]
     observations, infos = env.reset(seed=1)
-    assert infos["agent-0"]["active"] == 1 and infos["other"]["active"] == 0
+    assert infos["agent-0"]["active"] == 1
+    assert infos["other"]["active"] == 0
     assert not observations["other"].any(), "nothing is known of a flow that has not started"
     while env.agents:
-        *_, truncated, infos = env.step(dict.fromkeys(env.agents, [0.02]))
+        *_, truncated, infos = env.step({key: [0.02] for key in env.agents})
         active = {info["time_s"] for info in infos.values() if info["active"]}
         assert len(active) == 1
     assert all(truncated.values())
@@ -181,7 +185,7 @@ def test_agents_act_at_the_same_instants() -> None:
 
 
 def test_agents_of_one_scenario_are_environments_of_a_vector() -> None:
-    pair = {"agents": ["agent"], "set": {"flow.agent.count": 2}}
+    pair: dict[str, Any] = {"agents": ["agent"], "set": {"flow.agent.count": 2}}
     vector = VectorEnv(PATH, num_envs=4, **pair)
     parallel = ParallelEnv(PATH, **pair)
     observations, _ = vector.reset(seed=[3, 4])
@@ -228,7 +232,8 @@ def test_a_flow_with_a_size_terminates() -> None:
         *_, terminated, truncated, _ = env.step([0.05])
         if terminated or truncated:
             break
-    assert terminated and not truncated
+    assert terminated
+    assert not truncated
     with pytest.raises(GymError, match="reset"):
         env.step([0.0])
 
@@ -249,7 +254,8 @@ def test_what_is_drawn_depends_on_the_seed_and_the_name_alone() -> None:
         _, info = env.reset(seed=seed)
         number, unit = info["drawn"]["link.bottleneck.rate"].split()
         rates.append(float(number) * {"Mbit/s": 1e6, "kbit/s": 1e3}[unit])
-    assert 2e6 <= min(rates) < 3e6 and 3e7 < max(rates) <= 4e7
+    assert 2e6 <= min(rates) < 3e6
+    assert 3e7 < max(rates) <= 4e7
     # Half of a logarithmic range is below its geometric mean.
     assert 35 <= sum(rate < (2e6 * 4e7) ** 0.5 for rate in rates) <= 65
 
@@ -315,8 +321,14 @@ def test_the_file_of_an_environment(tmp_path: Path) -> None:
         ({"randomise": {"link.bottleneck.rat": ["1 Mbit/s"]}}, "rat"),
         ({"randomise": {"link.bottleneck.rate": []}}, "needs a list of values or a range"),
         ({"randomise": {"link.bottleneck.rate": {"from": "1 Mbit/s"}}}, "needs `to`"),
-        ({"randomise": {"link.bottleneck.rate": {"from": "1 s", "to": "2 Mbit/s"}}}, "count the same"),
-        ({"randomise": {"link.bottleneck.rate": {"from": "0 Mbit/s", "to": "2 Mbit/s"}}}, "no scenario"),
+        (
+            {"randomise": {"link.bottleneck.rate": {"from": "1 s", "to": "2 Mbit/s"}}},
+            "count the same",
+        ),
+        (
+            {"randomise": {"link.bottleneck.rate": {"from": "0 Mbit/s", "to": "2 Mbit/s"}}},
+            "no scenario",
+        ),
         ({"randomise": {"seed": [1, 2]}}, "a seed of its own"),
         ({"randomise": {"flow.agent.count": [1, 2]}}, "number of agents"),
     ],
@@ -340,7 +352,11 @@ def test_wrong_scenarios_and_files_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("action", "said"),
-    [([float("nan")], "the action of agent 0 is NaN"), ([0.1, 0.2], "1 actions are needed"), ([], "not 0")],
+    [
+        ([float("nan")], "the action of agent 0 is NaN"),
+        ([0.1, 0.2], "1 actions are needed"),
+        ([], "not 0"),
+    ],
 )
 def test_actions_that_are_none_are_refused(action: list[float], said: str) -> None:
     env = Env(PATH, **AGENT)
@@ -351,7 +367,8 @@ def test_actions_that_are_none_are_refused(action: list[float], said: str) -> No
 
 
 def test_steps_without_an_episode_are_refused() -> None:
-    for env in (Env(PATH, **AGENT), VectorEnv(PATH, num_envs=1, **AGENT)):
+    either: list[Any] = [Env(PATH, **AGENT), VectorEnv(PATH, num_envs=1, **AGENT)]
+    for env in either:
         with pytest.raises(GymError, match="reset"):
             env.step(np.zeros(env.action_space.shape))
     parallel = ParallelEnv(PATH, **AGENT)
@@ -362,7 +379,7 @@ def test_steps_without_an_episode_are_refused() -> None:
         parallel.step({})
     with pytest.raises(GymError, match="there is no agent `agnet`"):
         parallel.step({"agent": [0.0], "agnet": [0.0]})
-    with pytest.raises(GymError, match="reset.. knows no options"):
+    with pytest.raises(GymError, match=r"reset\(\) knows no options"):
         Env(PATH, **AGENT).reset(options={"rate": 1})
 
 
@@ -384,7 +401,10 @@ OBSERVED = ["delivery", "rtt", "window"]
 
 
 def policy(**changes: Any) -> Policy:
-    layers = [([[0.5, -1.0, -0.4], [0.2, 0.3, -0.8]], [0.6, 0.1], "tanh"), ([[1.0, 0.5]], [0.1], "tanh")]
+    layers = [
+        ([[0.5, -1.0, -0.4], [0.2, 0.3, -0.8]], [0.6, 0.1], "tanh"),
+        ([[1.0, 0.5]], [0.1], "tanh"),
+    ]
     given = {"name": "trained", "observe": OBSERVED, "provenance": {"by": "hand"}, **changes}
     return Policy(given.pop("layers", layers), **given)
 
@@ -440,7 +460,9 @@ def test_the_example_trains(tmp_path: Path) -> None:
     texts = []
     for threads in ("1", "2"):
         out = tmp_path / f"policy-{threads}.json"
-        subprocess.run([*command, "--threads", threads, "--out", str(out)], check=True, cwd=tmp_path)
+        subprocess.run(
+            [*command, "--threads", threads, "--out", str(out)], check=True, cwd=tmp_path
+        )
         texts.append(out.read_text("utf-8"))
     assert texts[0] == texts[1], "the same seed gives the same policy"
     assert Policy.read(out).name == "learned"

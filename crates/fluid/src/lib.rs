@@ -43,8 +43,8 @@ pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, R
 pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
-pub use steered::Report;
 pub use stability::{Stability, can_be_judged, stability, stability_while};
+pub use steered::Report;
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
 

@@ -27,8 +27,7 @@ pub struct Solve {
 }
 
 /// Weights of five evenly spaced samples in an integral.
-pub(crate) const BOOLE: [f64; 5] =
-    [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
+pub(crate) const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
 
 /// This many losses more or fewer in a step make no difference.
 const UNEXPECTED: f64 = 1e-4;

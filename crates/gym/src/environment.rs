@@ -5,10 +5,10 @@ use longfat_scenario::Scenario;
 use longfat_units::math::log2;
 use longfat_units::{Span, Time};
 
+use crate::GymError;
 use crate::fluid::Fluid;
 use crate::packets::Packets;
 use crate::settings::{Model, RewardWeights, Settings};
-use crate::GymError;
 
 /// What an interval has shown to an agent.
 #[derive(Clone, Copy, Debug)]
@@ -165,19 +165,14 @@ impl Environment {
             World::Packets(packets) => packets.begin(),
             World::Fluid(fluid) => fluid.begin()?,
         };
-        match begun {
-            Some((heard, round_trip)) => {
-                (self.until, self.round_trip) = (heard, round_trip);
-                self.world = Some(world);
-                self.pass()
-            }
-            // The run ends before anything comes back: the first step will say so.
-            None => {
-                self.until = end;
-                self.world = Some(world);
-                Ok(())
-            }
+        self.world = Some(world);
+        if let Some((heard, round_trip)) = begun {
+            (self.until, self.round_trip) = (heard, round_trip);
+            return self.pass();
         }
+        // The run ends before anything comes back: the first step will say so.
+        self.until = end;
+        Ok(())
     }
 
     /// Each agent acts, and the next interval passes: so many of the longest smoothed round trip of the agents. What

@@ -60,7 +60,9 @@ pub enum GymError {
         known: Vec<&'static str>,
     },
     /// A weight of the reward that makes no sense.
-    #[error("the weight of {what} in the reward is {weight}: a finite number, 0 or more, is needed")]
+    #[error(
+        "the weight of {what} in the reward is {weight}: a finite number, 0 or more, is needed"
+    )]
     Weight {
         /// Of what.
         what: &'static str,

@@ -77,7 +77,12 @@ impl Fluid {
                 // There is no slow start.
                 each.initial_threshold = Some(Segments(0.0));
                 let rates = each.route.iter().map(|&link| network.links[link].rate.0 as f64);
-                agents.push(Steered::new(flow, each, steering, rates.fold(f64::INFINITY, f64::min)));
+                agents.push(Steered::new(
+                    flow,
+                    each,
+                    steering,
+                    rates.fold(f64::INFINITY, f64::min),
+                ));
             }
         }
         // Nobody reads its time series.

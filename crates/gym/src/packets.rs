@@ -126,7 +126,7 @@ impl Packets {
         let first = times.map(|(start, _, rtt)| start.saturating_add(rtt)).min()?;
         self.simulation.advance_to(first);
         loop {
-            let heard = self.seats.iter().filter_map(|seat| seat.with(|seat| seat.heard)).next();
+            let heard = self.seats.iter().find_map(|seat| seat.with(|seat| seat.heard));
             if heard.is_some() || !self.simulation.advance(1) {
                 return heard;
             }
@@ -159,7 +159,12 @@ impl Packets {
         let flow = self.flows[agent];
         match self.simulation.flow_state(flow) {
             FlowState::Finished => Standing::Finished,
-            _ if self.simulation.flow_times(flow).1.is_some_and(|at| at <= self.simulation.now()) => {
+            _ if self
+                .simulation
+                .flow_times(flow)
+                .1
+                .is_some_and(|at| at <= self.simulation.now()) =>
+            {
                 Standing::Stopped
             }
             FlowState::Waiting => Standing::Waiting,

@@ -117,14 +117,15 @@ impl PolicyFile {
         let observed = observed_features(&self.observe)?;
         let layers = self.layers.iter().map(|layer| {
             let mut known = Activation::ALL.into_iter();
-            let activation = known.find(|it| it.name() == layer.activation).ok_or_else(|| {
-                unknown("activation", &layer.activation, "linear, tanh, relu")
-            })?;
+            let activation = known
+                .find(|it| it.name() == layer.activation)
+                .ok_or_else(|| unknown("activation", &layer.activation, "linear, tanh, relu"))?;
             Ok(Layer { weights: layer.weights.clone(), bias: layer.bias.clone(), activation })
         });
         let layers = layers.collect::<Result<Vec<_>, GymError>>()?;
         let network = Network::new(observed.len() * self.history, layers)?;
-        let policy = Policy::new(self.interval, observed, self.history, self.action.steering()?, network)?;
+        let policy =
+            Policy::new(self.interval, observed, self.history, self.action.steering()?, network)?;
         // A scenario must be able to choose it by its name.
         let entry = named(self.name.clone(), Arc::new(policy.clone()));
         let chosen = Catalogue::built_in().add_controller(entry);

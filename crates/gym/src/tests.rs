@@ -92,8 +92,7 @@ fn a_policy_does_what_it_did_in_its_environment() {
             let mut overrides: Vec<String> = set.iter().map(ToString::to_string).collect();
             let plain = scenario(set);
             overrides.push("flow.own.control=trained".into());
-            let trained =
-                Scenario::read_with(&catalogue, PATH, "path.toml", &overrides, None);
+            let trained = Scenario::read_with(&catalogue, PATH, "path.toml", &overrides, None);
             let mut alone = Simulation::new(&trained.expect("a good scenario"), false);
 
             environment.reset(&plain).expect("it can begin");

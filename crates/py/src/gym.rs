@@ -11,9 +11,7 @@ use longfat_control::Controller;
 use longfat_control::interval::{FEATURES, Lever, Scale, Steering};
 use longfat_fluid::Pricing;
 use longfat_foreign::Entry;
-use longfat_gym::{
-    Environment, INFORMATION, Model, Outcome, PolicyFile, RewardWeights, Settings,
-};
+use longfat_gym::{Environment, INFORMATION, Model, Outcome, PolicyFile, RewardWeights, Settings};
 use longfat_queue::Discipline;
 use longfat_scenario::Code;
 use longfat_units::{Form, Origin};
@@ -80,9 +78,12 @@ impl Environments {
     #[new]
     #[pyo3(signature = (count, groups, example, *, interval, observe, history, sets, scale, octaves, bounds, weights,
         fluid = None, threads = 1))]
-    #[pyo3(text_signature = "(count, groups, example, *, interval, observe, history, sets, scale, octaves, bounds, \
-                             weights, fluid=None, threads=1)")]
-    #[expect(clippy::too_many_arguments, reason = "named settings")]
+    #[pyo3(
+        text_signature = "(count, groups, example, *, interval, observe, history, sets, scale, octaves, bounds, \
+                             weights, fluid=None, threads=1)"
+    )]
+    #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
+    #[expect(clippy::needless_pass_by_value, reason = "lists of Python become vectors")]
     fn new(
         count: usize,
         groups: Vec<String>,
@@ -114,8 +115,8 @@ impl Environments {
         let weights = RewardWeights { throughput, delay, loss };
         let settings = Settings::new(interval, &observe, history, steering, weights, model);
         let settings = settings.map_err(|error| refused(&error))?;
-        let (_, agents) = Environment::agents(&groups, &example.get().inner)
-            .map_err(|error| refused(&error))?;
+        let (_, agents) =
+            Environment::agents(&groups, &example.get().inner).map_err(|error| refused(&error))?;
         let place = || Place {
             environment: Environment::new(settings.clone(), groups.clone(), agents),
             next: None,
@@ -132,8 +133,8 @@ impl Environments {
     }
 
     /// The names of what `information` has for each agent.
-    #[getter]
-    fn information_names(&self) -> Vec<&'static str> {
+    #[staticmethod]
+    fn information_names() -> Vec<&'static str> {
         let raw = FEATURES.iter().filter(|feature| !feature.scale_free);
         INFORMATION.into_iter().chain(raw.map(|feature| feature.name)).collect()
     }
@@ -226,8 +227,7 @@ impl Environments {
         py.detach(|| {
             thread::scope(|scope| {
                 let helpers = self.threads.min(those.len()).saturating_sub(1);
-                let helpers: Vec<_> =
-                    (0..helpers).map(|_| scope.spawn(|| guarded(work))).collect();
+                let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(|| guarded(work))).collect();
                 let own = guarded(work);
                 let others = helpers.into_iter().map(|it| it.join().expect("panics are caught"));
                 others.fold(own, PyResult::and)
@@ -296,14 +296,17 @@ impl Code for Policies {
         let folders = self.0.iter().cloned().chain([PathBuf::new()]);
         let found = folders.map(|folder| folder.join(place)).find(|path| path.is_file());
         let path = found.and_then(|path| path.canonicalize().ok());
-        let path = path.ok_or("there is no such file beside the scenario file, nor in the working directory")?;
+        let path = path.ok_or(
+            "there is no such file beside the scenario file, nor in the working directory",
+        )?;
         let mut text = String::new();
         let read = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
         read.map_err(|_| "it cannot be read as text")?;
         // Whose scenario it is nobody knows, so nothing of a file that is something else is shown.
         let controller = longfat_gym::controller(&text).map_err(|error| match error {
             longfat_gym::GymError::File(_) => {
-                "it is not the file of a policy; `longfat.gym.Policy.read` says what is wrong".into()
+                "it is not the file of a policy; `longfat.gym.Policy.read` says what is wrong"
+                    .into()
             }
             other => other.to_string(),
         })?;

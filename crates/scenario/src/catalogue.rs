@@ -103,7 +103,11 @@ pub(crate) const CODE: &str = "code";
 impl Catalogue {
     /// The controllers and disciplines of longfat.
     pub fn built_in() -> Self {
-        Self { controllers: CONTROLLERS.clone(), disciplines: DISCIPLINES.clone(), ..Self::default() }
+        Self {
+            controllers: CONTROLLERS.clone(),
+            disciplines: DISCIPLINES.clone(),
+            ..Self::default()
+        }
     }
 
     /// A catalogue without entries.

@@ -78,7 +78,7 @@ class Core:
         self.observation_space = spaces.Box(low, high, dtype=np.float32)
         least, most = action.space
         self.action_space = spaces.Box(least, most, (1,), dtype=np.float32)
-        self.names: list[str] = self._compiled.information_names
+        self.names: list[str] = self._compiled.information_names()
         self.information = np.zeros((count, len(self.agents), len(self.names)))
 
     def _groups(self, asked: Options) -> list[str]:
@@ -107,7 +107,7 @@ class Core:
         return found
 
     def prepare(self, index: int, seed: int) -> dict[str, Any]:
-        """Has an environment begin the episode with this seed at the next step; returns what was drawn for it."""
+        """Has an environment begin the episode with this seed at the next step; returns what was drawn."""
         scenario, drawn = self.domain.draw(seed)
         self._compiled.prepare(index, scenario)
         return drawn

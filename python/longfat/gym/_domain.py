@@ -32,7 +32,8 @@ class Domain:
             OSError: The scenario cannot be read.
         """
         self._template = Template(source)
-        self._changes = dict(changes)
+        # There are no averages that could leave out the beginning.
+        self._changes = {"warmup": "0 s", **changes}
         try:
             self._choices = {key: choice(key, given) for key, given in flat(randomise).items()}
         except StudyError as error:

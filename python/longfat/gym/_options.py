@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from longfat._longfat import LONGEST_FILE, features
 from longfat.errors import GymError
 from longfat.foreign import read_text, shown
-from longfat.scenario import Source
+
+if TYPE_CHECKING:
+    from longfat.scenario import Source
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -65,12 +67,12 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Reward(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The reward of an interval: `throughput·log2(x) - delay·log2(d) - loss·l`.
 
-    After K. Winstein and H. Balakrishnan, "TCP ex Machina: Computer-Generated Congestion Control", SIGCOMM 2013,
-    whose objective is the logarithm of throughput less that of delay: a path of ten times the rate gives no
-    larger reward, and agents that share a link gain most in total by sharing it equally.
+    After K. Winstein and H. Balakrishnan, "TCP ex Machina: Computer-Generated Congestion Control", SIGCOMM
+    2013, whose objective is the logarithm of throughput less that of delay: a path of ten times the rate gives
+    no larger reward, and agents that share a link gain most in total by sharing it equally.
 
-    x is the rate of what was delivered as a share of the slowest link of the path, at least 1/1024; d the mean round
-    trip over that without queues, at least 1; l the share of segments that were lost.
+    x is the rate of what was delivered as a share of the slowest link of the path, at least 1/1024; d the mean
+    round trip over that without queues, at least 1; l the share of segments that were lost.
 
     Attributes:
         throughput: Weight of the throughput.
@@ -123,14 +125,10 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         if isinstance(self.observe, list):
             return self.observe
         if (wanted := SETS.get(self.observe)) is None:
-            message = (
-                f'`observe` is "{shown(self.observe)}": it is "scale-free", "raw", or a list of features'
-            )
+            message = f'`observe` is "{shown(self.observe)}": it is "scale-free", "raw", or a list of features'
             raise GymError(message)
         # Simulated time tells an agent when the episode ends, which no flow knows.
-        return [
-            name for name, _, _, _, free in features() if free == wanted and name != "time_s"
-        ]
+        return [name for name, _, _, _, free in features() if free == wanted and name != "time_s"]
 
 
 def options(source: Source, given: Mapping[str, Any]) -> tuple[Options, Source]:
@@ -155,6 +153,8 @@ def options(source: Source, given: Mapping[str, Any]) -> tuple[Options, Source]:
             message = f"{shown(str(path))} cannot be read: {error}"
             raise GymError(message) from error
         where, folder = f"{shown(str(path))}: ", path.parent
+    if "set" in asked and isinstance(found.get("set"), Mapping):
+        asked["set"] = {**found["set"], **asked["set"]}
     told = _plain({"scenario": "", **found, **asked})
     try:
         made = msgspec.convert(told, Options, strict=True)

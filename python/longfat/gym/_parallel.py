@@ -10,7 +10,6 @@ from gymnasium.utils import seeding
 from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Options, Reward, RewardFunction
 from longfat.gym._single import SEEDS
 
 if TYPE_CHECKING:
@@ -19,14 +18,16 @@ if TYPE_CHECKING:
     from gymnasium.spaces import Box
     from numpy.typing import NDArray
 
+    from longfat.gym._options import Action, Options, Reward, RewardFunction
     from longfat.scenario import Source
 
 
 class ParallelEnv:
     """Agents that steer several flows of one scenario, by PettingZoo's parallel interface.
 
-    It does not need PettingZoo. All agents act at the same instants: an interval is so many of the longest smoothed
-    round trip among them. An agent whose flow has not been heard of yet observes zeros, and what it does has no effect.
+    It does not need PettingZoo. All agents act at the same instants: an interval is so many of the longest
+    smoothed round trip among them. An agent whose flow has not been heard of yet observes zeros, and what it
+    does has no effect.
 
     Attributes:
         possible_agents: All agents: the name of the group of flows, with a number if it has several flows.
@@ -142,7 +143,8 @@ class ParallelEnv:
             raise GymError(message)
         wanted = np.zeros(len(self.possible_agents))
         if unknown := [name for name in actions if name not in self.possible_agents]:
-            message = f"there is no agent `{shown(str(unknown[0]))}`: there are {', '.join(self.possible_agents)}"
+            known = ", ".join(self.possible_agents)
+            message = f"there is no agent `{shown(str(unknown[0]))}`: there are {known}"
             raise GymError(message)
         for place, name in enumerate(self.possible_agents):
             if name in self.agents:
@@ -160,9 +162,7 @@ class ParallelEnv:
             self._by_agent(lambda place: core.told(0, place)),
         )
         _, _, terminated, truncated, _ = found
-        self.agents = [
-            name for name in self.agents if not (terminated[name] or truncated[name])
-        ]
+        self.agents = [name for name in self.agents if not (terminated[name] or truncated[name])]
         return found
 
     def _by_agent(self, read: Any) -> dict[str, Any]:  # noqa: ANN401 - of any kind

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from longfat import _longfat
 from longfat._longfat import Own, policy_controller
@@ -21,6 +18,11 @@ from longfat.foreign import read_text, shown
 from longfat.gym._options import Action
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
     from longfat.gym._parallel import ParallelEnv
     from longfat.gym._single import Env
     from longfat.gym._vector import VectorEnv
@@ -47,11 +49,11 @@ class Layer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Policy:
     """A trained policy: what it observes, how often it decides, and how.
 
-    Environments and controllers use the same compiled code, so that a flow that follows the policy in a simulation does
-    what the policy did in its environment, to the byte.
+    Environments and controllers use the same compiled code, so that a flow that follows the policy in a
+    simulation does what the policy did in its environment, to the byte.
     """
 
-    def __init__(  # noqa: D107 - the class says it
+    def __init__(
         self,
         layers: Sequence[Layer | tuple[Any, Any, str]],
         *,
@@ -62,7 +64,7 @@ class Policy:
         action: Action = Action(),  # noqa: B008 - it cannot be changed
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Makes a policy of the layers of a network: `Layer`s, or weights, biases and the name of an activation.
+        """Makes a policy of the layers of a network: `Layer`s, or weights, biases and an activation.
 
         Args:
             layers: From the observation to a single number, the action.
@@ -79,7 +81,9 @@ class Policy:
         made = [
             each
             if isinstance(each, Layer)
-            else Layer(np.asarray(each[0], float).tolist(), np.asarray(each[1], float).tolist(), each[2])
+            else Layer(
+                np.asarray(each[0], float).tolist(), np.asarray(each[1], float).tolist(), each[2]
+            )
             for each in layers
         ]
         self._table: dict[str, Any] = {
@@ -110,9 +114,17 @@ class Policy:
         layers: Sequence[Layer | tuple[Any, Any, str]],
         *,
         name: str,
+        action: Action | None = None,
         provenance: Mapping[str, Any] | None = None,
     ) -> Policy:
         """Makes a policy that observes and acts as agents do in this environment.
+
+        Args:
+            env: The environment.
+            layers: The layers of its network, as for `Policy`.
+            name: What the controller is called.
+            action: What its output means, if not what it means there: with wider bounds, say.
+            provenance: Whatever helps others to judge it.
 
         Raises:
             GymError: The layers do not fit together, or do not fit what is observed.
@@ -124,7 +136,7 @@ class Policy:
             observe=asked.observed,
             history=asked.history,
             interval=asked.interval,
-            action=asked.action,
+            action=asked.action if action is None else action,
             provenance=provenance,
         )
 
@@ -193,4 +205,4 @@ class Policy:
         """
         given = np.ascontiguousarray(observations, dtype=np.float32)
         actions = np.frombuffer(self._compiled.decide(given.tobytes()), np.float64)
-        return actions.reshape(*given.shape[:-1], 1).copy()
+        return np.array(actions).reshape(*given.shape[:-1], 1)

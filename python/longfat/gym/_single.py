@@ -9,13 +9,13 @@ import numpy as np
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Options, Reward, RewardFunction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from longfat.gym._options import Action, Options, Reward, RewardFunction
     from longfat.scenario import Source
 
 SEEDS = 2**62
@@ -25,12 +25,12 @@ SEEDS = 2**62
 class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
     """An agent that steers one flow of a scenario, by Gymnasium's rules.
 
-    A step is a monitor interval. The episode is truncated at the end of the scenario, or when the flow is told to
-    `stop`; it terminates when a flow with a `size` has had everything acknowledged.
+    A step is a monitor interval. The episode is truncated at the end of the scenario, or when the flow is told
+    to `stop`; it terminates when a flow with a `size` has had everything acknowledged.
 
-    `info` has the parts of the reward (`throughput`, `delay`, `loss`), whether an interval has ended (`active`), and
-    everything that was measured with its unit (`rtt_s`, `delivered_bit_s`, ...); after `reset` also `drawn`, what was
-    drawn for this episode.
+    `info` has the parts of the reward (`throughput`, `delay`, `loss`), whether an interval has ended
+    (`active`), and everything that was measured with its unit (`rtt_s`, `delivered_bit_s`, ...); after `reset`
+    also `drawn`, what was drawn for this episode.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium has it
@@ -61,7 +61,7 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
             action: What actions mean.
             reward: Weights of the default reward, or a function: from arrays by name, with an entry for each
                 agent, to an array of rewards.
-            set: Fields of the scenario to set.
+            set: Fields of the scenario to set, beside those that the file sets.
             randomise: Fields of the scenario to draw for each episode.
             fluid: Solve the fluid model, with what links charge.
             render_mode: Nothing is rendered: None.
@@ -86,8 +86,8 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         self._core = Core(source, 1, 1, reward, given)
         if len(self._core.agents) != 1:
             message = (
-                f"{len(self._core.agents)} agents steer flows here, and `Env` is for one: take `ParallelEnv` or "
-                "`VectorEnv`, or set the `count` of the flow to 1"
+                f"{len(self._core.agents)} agents steer flows here, and `Env` is for one: take `ParallelEnv` "
+                "or `VectorEnv`, or set the `count` of the flow to 1"
             )
             raise GymError(message)
         self.render_mode = render_mode
@@ -118,7 +118,8 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         return self._core.observations[0, 0], {**self._core.told(0, 0), "drawn": drawn}
 
     def step(
-        self, action: Any  # noqa: ANN401 - whatever numpy makes an array of
+        self,
+        action: Any,  # noqa: ANN401 - whatever numpy makes an array of
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Acts, and waits for the end of the next interval.
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode, VectorEnv as GymnasiumVectorEnv
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
-from longfat.gym._options import Action, Options, Reward, RewardFunction
 from longfat.gym._single import SEEDS, refuse_options
 
 if TYPE_CHECKING:
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from longfat.gym._options import Action, Options, Reward, RewardFunction
     from longfat.scenario import Source
 
 
-class VectorEnv(
-    GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]", "NDArray[Any]"]
-):
+class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]", "NDArray[Any]"]):
     """Environments that are stepped together by compiled code, without the interpreter's lock.
 
-    Each has episodes and draws of its own: with the same seed, the environment numbered i does what an `Env` does
-    that is reset with seed + i. Episodes that are over begin anew at the next step, as Gymnasium's mode `NEXT_STEP`
-    has it: that step ignores the action, and its reward is 0.
+    Each has episodes and draws of its own: with the same seed, the environment numbered i does what an `Env`
+    does that is reset with seed + i. Episodes that are over begin anew at the next step, as Gymnasium's mode
+    `NEXT_STEP` has it: that step ignores the action, and its reward is 0.
 
-    With several agents in a scenario, each of them is an environment of its own to the learner, for one policy that all
-    of them share: agents of the same scenario follow one another, and their episodes end together.
+    With several agents in a scenario, each of them is an environment of its own to the learner, for one policy
+    that all of them share: agents of the same scenario follow one another, and their episodes end together.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -67,7 +66,7 @@ class VectorEnv(
             action: What actions mean.
             reward: Weights of the default reward, or a function: from arrays by name, with an entry for each
                 agent, to an array of rewards.
-            set: Fields of the scenario to set.
+            set: Fields of the scenario to set, beside those that the file sets.
             randomise: Fields of the scenario to draw for each episode.
             fluid: Solve the fluid model, with what links charge.
             render_mode: Nothing is rendered: None.
@@ -93,7 +92,9 @@ class VectorEnv(
         self._core = Core(source, num_envs, threads, reward, given)
         each = len(self._core.agents)
         if num_envs % each:
-            message = f"num_envs is {num_envs}, and each scenario has {each} agents: a multiple is needed"
+            message = (
+                f"num_envs is {num_envs}, and each scenario has {each} agents: a multiple is needed"
+            )
             raise GymError(message)
         if each > 1:
             self._core = Core(source, num_envs // each, threads, reward, given)
@@ -136,7 +137,9 @@ class VectorEnv(
         else:
             seeds = list(seed)
             if len(seeds) != count:
-                message = f"{len(seeds)} seeds were given for {count} scenarios: one for each is needed"
+                message = (
+                    f"{len(seeds)} seeds were given for {count} scenarios: one for each is needed"
+                )
                 raise GymError(message)
         for index, each in enumerate(seeds):
             if len(self._chances) <= index:

@@ -42,10 +42,14 @@ pub struct Steering {
 #[non_exhaustive]
 pub enum SteeringError {
     /// The octaves.
-    #[error("a decision changes it by {0} octaves: between 0 and 10 are needed, such as 1, which doubles or halves it")]
+    #[error(
+        "a decision changes it by {0} octaves: between 0 and 10 are needed, such as 1, which doubles or halves it"
+    )]
     Octaves(f64),
     /// The bounds.
-    #[error("its bounds are {least} and {most} {unit}: from {floor} up, the lower one first, to at most {CEILING:e}")]
+    #[error(
+        "its bounds are {least} and {most} {unit}: from {floor} up, the lower one first, to at most {CEILING:e}"
+    )]
     Bounds {
         /// The lower one.
         least: f64,
@@ -92,7 +96,11 @@ impl Steering {
     ///
     /// # Errors
     /// If the octaves or the bounds make no sense.
-    pub fn new(lever: Lever, scale: Scale, (least, most): (f64, f64)) -> Result<Self, SteeringError> {
+    pub fn new(
+        lever: Lever,
+        scale: Scale,
+        (least, most): (f64, f64),
+    ) -> Result<Self, SteeringError> {
         if let Scale::Multiplicative { octaves } = scale
             && !(octaves > 0.0 && octaves <= 10.0)
         {
@@ -213,7 +221,8 @@ mod tests {
     fn a_window_doubles_halves_and_keeps_its_bounds() {
         let scale = Scale::Multiplicative { octaves: 1.0 };
         let mut window = controls(Lever::Window, scale, (2.0, 30.0));
-        for (action, expected) in [(1.0, 20.0), (0.0, 20.0), (7.0, 30.0), (-1.0, 15.0), (-1.0, 7.5)] {
+        for (action, expected) in [(1.0, 20.0), (0.0, 20.0), (7.0, 30.0), (-1.0, 15.0), (-1.0, 7.5)]
+        {
             window.turn(action, RTT);
             assert_eq!((window.window().0, window.rate()), (expected, None), "after {action}");
         }

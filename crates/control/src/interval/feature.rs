@@ -39,12 +39,20 @@ pub const FEATURES: &[Feature] = &[
     ratio("delivery_change", "log2 of the delivery rate over that before", (-4.0, 4.0), |m| {
         log2((m.rate * m.length + 1.0) / (m.rate_before * m.length + 1.0))
     }),
-    ratio("rtt", "log2 of the mean round trip over the shortest one of the flow", (0.0, 8.0), |m| {
-        if m.least_rtt > 0.0 { log2((m.rtt / m.least_rtt).max(1.0)) } else { 0.0 }
-    }),
-    ratio("rtt_gradient", "change of the mean round trip, in seconds per second", (-1.0, 1.0), |m| {
-        share(m.rtt - m.rtt_before, m.length)
-    }),
+    ratio(
+        "rtt",
+        "log2 of the mean round trip over the shortest one of the flow",
+        (0.0, 8.0),
+        |m| {
+            if m.least_rtt > 0.0 { log2((m.rtt / m.least_rtt).max(1.0)) } else { 0.0 }
+        },
+    ),
+    ratio(
+        "rtt_gradient",
+        "change of the mean round trip, in seconds per second",
+        (-1.0, 1.0),
+        |m| share(m.rtt - m.rtt_before, m.length),
+    ),
     ratio("loss", "lost segments as a share of lost and delivered ones", (0.0, 1.0), |m| {
         share(m.lost, m.lost + m.delivered)
     }),
@@ -66,7 +74,9 @@ pub const FEATURES: &[Feature] = &[
             if product > 0.0 { log2(m.window / product) } else { 0.0 }
         },
     ),
-    ratio("timeout", "1 if the retransmission timer has run out, else 0", (0.0, 1.0), |m| m.timeouts),
+    ratio("timeout", "1 if the retransmission timer has run out, else 0", (0.0, 1.0), |m| {
+        m.timeouts
+    }),
     raw("time_s", "the end of the interval, in seconds of simulated time", |m| m.now),
     raw("interval_s", "its length in seconds", |m| m.length),
     raw("delivered_bit_s", "delivery rate in bit/s", |m| m.rate * m.segment_bits),
@@ -79,9 +89,11 @@ pub const FEATURES: &[Feature] = &[
     raw("smoothed_rtt_s", "smoothed round trip at its end, in seconds", |m| m.smoothed_rtt),
     raw("in_flight_segments", "segments in flight at its end", |m| m.in_flight),
     raw("window_segments", "the window, in segments", |m| m.window),
-    raw("pacing_bit_s", "the rate at which it sent, in bit/s; 0 if the window alone decided", |m| {
-        m.pacing.unwrap_or(0.0) * m.segment_bits
-    }),
+    raw(
+        "pacing_bit_s",
+        "the rate at which it sent, in bit/s; 0 if the window alone decided",
+        |m| m.pacing.unwrap_or(0.0) * m.segment_bits,
+    ),
     raw("timeouts", "how often the retransmission timer has run out", |m| m.timeouts),
 ];
 

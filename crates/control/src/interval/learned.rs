@@ -6,9 +6,7 @@ use longfat_units::{Probe, Segments, Span, Time};
 use thiserror::Error;
 
 use super::{Controls, FEATURES, Measurement, Monitor, Network, Steering};
-use crate::{
-    Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Sending, Start, Wants,
-};
+use crate::{Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Sending, Start, Wants};
 
 /// What a trained controller does: what it observes, how often it decides, and how.
 #[derive(Clone, Debug)]
@@ -134,20 +132,16 @@ impl Learned {
         }
     }
 
-    fn next(&self, now: Time, rtt: Span) -> Option<Time> {
-        Some(now.saturating_add(interval(self.policy.interval, rtt)))
+    fn next(&self, now: Time, rtt: Span) -> Time {
+        Monitor::end_of_interval(now, self.policy.interval, rtt)
     }
 }
 
-/// So many round trips; never nothing.
-fn interval(round_trips: f64, rtt: Span) -> Span {
-    Span::from_seconds_f64((round_trips * rtt.seconds()).min(1e6)).max(Span::from_seconds_f64(1e-6))
-}
-
 impl Monitor {
-    /// When an interval of so many round trips ends that begins now.
+    /// When an interval of so many round trips ends that begins now: a microsecond later at least.
     pub fn end_of_interval(now: Time, round_trips: f64, rtt: Span) -> Time {
-        now.saturating_add(interval(round_trips, rtt))
+        let length = Span::from_seconds_f64((round_trips * rtt.seconds()).clamp(1e-6, 1e6));
+        now.saturating_add(length)
     }
 }
 
@@ -155,7 +149,7 @@ impl CongestionControl for Learned {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         self.monitor.hear(feedback);
         if self.until.is_none() {
-            self.until = self.next(feedback.now, path.rtt);
+            self.until = Some(self.next(feedback.now, path.rtt));
         }
     }
 
@@ -178,7 +172,7 @@ impl CongestionControl for Learned {
         self.seen.extend(values);
         let action = self.policy.decide(&self.seen);
         self.controls.turn(action, path.rtt);
-        self.until = self.next(now, path.rtt);
+        self.until = Some(self.next(now, path.rtt));
     }
 
     fn window(&self) -> Segments {

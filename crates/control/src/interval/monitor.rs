@@ -93,11 +93,9 @@ impl Monitor {
     ) -> Measurement {
         let length = now.since(self.begun).seconds().max(Span(1).seconds());
         let rate = self.delivered as f64 / length;
-        let rtt = if self.round_trips > 0 {
-            Span(self.round_trip_sum / self.round_trips).seconds()
-        } else {
-            self.before.map_or(path.rtt.seconds(), |(rtt, _)| rtt)
-        };
+        let mean = self.round_trip_sum.checked_div(self.round_trips);
+        let before = || self.before.map_or(path.rtt.seconds(), |(rtt, _)| rtt);
+        let rtt = mean.map_or_else(before, |mean| Span(mean).seconds());
         let (rtt_before, rate_before) = self.before.unwrap_or((rtt, rate));
         self.most_rate = self.most_rate.max(rate);
         let out = (self.delivered + self.lost + self.in_flight) as f64;

@@ -117,8 +117,13 @@ impl Network {
             if outputs == 0 || outputs > MOST_OUTPUTS {
                 return Err(NetworkError::Outputs { layer, outputs });
             }
-            let shape =
-                |what, found, expected, why| NetworkError::Shape { layer, what, found, expected, why };
+            let shape = |what, found, expected, why| NetworkError::Shape {
+                layer,
+                what,
+                found,
+                expected,
+                why,
+            };
             for row in &each.weights {
                 if row.len() != expected {
                     let why = if index == 0 {
@@ -130,13 +135,19 @@ impl Network {
                 }
             }
             if each.bias.len() != outputs {
-                return Err(shape("biases", each.bias.len(), outputs, "one for each row of weights"));
+                return Err(shape(
+                    "biases",
+                    each.bias.len(),
+                    outputs,
+                    "one for each row of weights",
+                ));
             }
             if layer == layers.len() && outputs != 1 {
                 return Err(shape("rows of weights", outputs, 1, "a decision is a single number"));
             }
             let mut numbers = each.weights.iter().flatten().chain(&each.bias);
-            if let Some(&weight) = numbers.find(|weight| !(weight.abs() <= LARGEST)) {
+            if let Some(&weight) = numbers.find(|weight| weight.is_nan() || weight.abs() > LARGEST)
+            {
                 return Err(NetworkError::Weight { layer, weight });
             }
             expected = outputs;
@@ -173,7 +184,11 @@ mod tests {
     use super::*;
 
     fn layer(weights: &[&[f64]], bias: &[f64], activation: Activation) -> Layer {
-        Layer { weights: weights.iter().map(|row| row.to_vec()).collect(), bias: bias.to_vec(), activation }
+        Layer {
+            weights: weights.iter().map(|row| row.to_vec()).collect(),
+            bias: bias.to_vec(),
+            activation,
+        }
     }
 
     #[test]
@@ -184,7 +199,8 @@ mod tests {
         // Hidden: max(0, 1·3 - 2·1 + 0.5) = 1.5 and 2; then 3 + 8 - 1.
         assert_eq!(network.output(&[3.0, 1.0]), 10.0);
         assert_eq!(network.output(&[0.0, 1.0]), 1.0);
-        let tanh = Network::new(1, vec![layer(&[&[1.0]], &[0.0], Activation::Tanh)]).expect("it fits");
+        let tanh =
+            Network::new(1, vec![layer(&[&[1.0]], &[0.0], Activation::Tanh)]).expect("it fits");
         assert!((tanh.output(&[0.5]) - 0.462_117_157_260_009_8).abs() < 1e-15);
     }
 
