@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -15,10 +16,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-import longfat
+import longfat as package
 from longfat.errors import GymError, ScenarioError
 from longfat.gym import Action, Env, ParallelEnv, Policy, Reward, VectorEnv, features
-from support import ROOT
+from support import ROOT, Command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -472,6 +473,83 @@ def test_the_guide_has_every_feature_and_key() -> None:
     text = (ROOT / "docs/guides/gym.md").read_text("utf-8")
     for name, title, _, _, free in features():
         assert f"| `{name}` | {title}" in text or not free, name
-    for kind in (longfat.gym.Options, Action, Reward):
+    for kind in (package.gym.Options, Action, Reward):
         for field in kind.__struct_fields__:
             assert f"| `{field}` |" in text, field
+
+
+STEADY = {"flow.agent.control": "trained"}
+
+
+def outcome(run: package.Run) -> dict[str, Any]:
+    return {name: value for name, value in run.summary.items() if name != "engine"}
+
+
+def test_a_policy_is_an_ordinary_controller(tmp_path: Path) -> None:
+    policy().save(tmp_path / "trained.json")
+    scenario = tmp_path / "path.toml"
+    scenario.write_text(
+        PATH.replace('control = "reno"', 'control = { policy = "trained.json" }', 1), "utf-8"
+    )
+    named = package.run(scenario)
+    handed = package.run(PATH, set=STEADY, controllers=[policy()])
+    assert outcome(named)["links"] == outcome(handed)["links"]
+    assert named.summary["flows"][0]["control"] == "trained"
+    # The scenario of a result folder is found again from anywhere, and says which policy it was.
+    named.save(tmp_path / "results")
+    written = (tmp_path / "results/scenario.toml").read_text("utf-8")
+    assert str(tmp_path / "trained.json") in written
+    assert outcome(package.run(tmp_path / "results/scenario.toml")) == outcome(named)
+    policy(interval=2.0).save(tmp_path / "trained.json")
+    with pytest.raises(ScenarioError, match="is now another one"):
+        package.run(tmp_path / "results/scenario.toml")
+    assert outcome(package.run(scenario)) != outcome(named)
+
+
+def test_no_code_has_to_be_allowed_for_a_policy(tmp_path: Path, longfat: Command) -> None:
+    policy().save(tmp_path / "trained.json")
+    (tmp_path / "path.toml").write_text(PATH, "utf-8")
+    chosen = 'flow.agent.control={ policy = "trained.json" }'
+    done = longfat(
+        "run", str(tmp_path / "path.toml"), "--set", chosen, "--out", str(tmp_path / "out")
+    )
+    assert done.returncode == 0, done.stderr
+    assert "trained" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"policy": "missing.json"}, "there is no such file beside the scenario file"),
+        ({"policy": "path.toml"}, "it is not the file of a policy"),
+        ({"policy": "wide.json"}, "3 weights in a row, and 6 are needed"),
+        ({"policy": 1}, "the path of a trained policy"),
+        ({"policy": "trained.json", "kind": "reno"}, "leave one of them out"),
+        ({"policy": "trained.json", "gain": 1}, "gain"),
+    ],
+)
+def test_wrong_policies_are_refused(tmp_path: Path, choice: dict[str, Any], said: str) -> None:
+    policy().save(tmp_path / "trained.json")
+    text = policy().text.replace('"history": 1', '"history": 2')
+    (tmp_path / "wide.json").write_text(text, "utf-8")
+    (tmp_path / "path.toml").write_text(PATH, "utf-8")
+    with pytest.raises(ScenarioError) as error:
+        package.run(tmp_path / "path.toml", set={"flow.agent.control": choice})
+    assert said in str(error.value)
+
+
+def test_a_study_tells_policies_apart(tmp_path: Path) -> None:
+    policy().save(tmp_path / "one.json")
+    policy(interval=3.0).save(tmp_path / "other.json")
+    (tmp_path / "path.toml").write_text(PATH, "utf-8")
+    chosen = [{"policy": f"{name}.json"} for name in ("one", "other")]
+    asked = {"scenario": str(tmp_path / "path.toml"), "vary": {"flow.agent.control": chosen}}
+    study = package.study.study({**asked, "seeds": 2}, out=tmp_path / "study")
+    goodputs = study.rows["flows.agent.goodput_bit_s"].to_list()
+    assert len(goodputs) == 4
+    assert goodputs[0] != goodputs[2]
+
+
+def test_a_policy_goes_to_another_process() -> None:
+    made = policy()
+    assert copy.deepcopy(made).text == made.text

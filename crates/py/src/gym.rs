@@ -14,6 +14,7 @@ use longfat_foreign::Entry;
 use longfat_gym::{Environment, INFORMATION, Model, Outcome, PolicyFile, RewardWeights, Settings};
 use longfat_queue::Discipline;
 use longfat_scenario::Code;
+use longfat_units::fault::{self, Fault};
 use longfat_units::{Form, Origin};
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -21,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::guard::guarded;
-use crate::own::Own;
+use crate::own::{Own, failed};
 use crate::scenario::Scenario;
 
 create_exception!(
@@ -49,17 +50,34 @@ pub(crate) fn features() -> Vec<(&'static str, &'static str, f64, f64, bool)> {
 struct Place {
     environment: Environment,
     next: Option<Arc<longfat_scenario::Scenario>>,
-    wrong: Option<longfat_gym::GymError>,
+    /// That of the episode under way.
+    scenario: Option<Arc<longfat_scenario::Scenario>>,
+    wrong: Option<Wrong>,
+}
+
+/// Why an environment cannot go on.
+#[derive(Debug)]
+enum Wrong {
+    /// What was asked for.
+    Request(longfat_gym::GymError),
+    /// Code that somebody has brought along.
+    Code(Fault),
 }
 
 impl Place {
     /// Begins the next episode if this one is over, otherwise takes a step.
     fn go_on(&mut self, actions: &[f64]) {
+        // Whatever this thread did before is over.
+        drop(fault::take());
         let done = match self.next.take() {
-            Some(next) => self.environment.reset(&next),
+            Some(next) => {
+                let done = self.environment.reset(&next);
+                self.scenario = Some(next);
+                done
+            }
             None => self.environment.step(actions),
         };
-        self.wrong = done.err();
+        self.wrong = fault::take().map(Wrong::Code).or(done.err().map(Wrong::Request));
     }
 }
 
@@ -120,6 +138,7 @@ impl Environments {
         let place = || Place {
             environment: Environment::new(settings.clone(), groups.clone(), agents),
             next: None,
+            scenario: None,
             wrong: None,
         };
         let places = (0..count).map(|_| Mutex::new(place())).collect();
@@ -234,13 +253,20 @@ impl Environments {
             })
         })?;
         for (index, place) in self.places.iter().enumerate() {
-            if let Some(wrong) = lock(place).wrong.take() {
-                let which = if self.places.len() == 1 {
-                    String::new()
-                } else {
-                    format!("environment {index}: ")
-                };
-                return Err(GymError::new_err(format!("{which}{wrong}")));
+            let mut place = lock(place);
+            match place.wrong.take() {
+                None => {}
+                Some(Wrong::Code(fault)) => {
+                    let scenario = place.scenario.as_ref();
+                    let flow = fault.flow.zip(scenario).map(|(flow, it)| it.flow_name(flow));
+                    return Err(failed(py, fault, flow));
+                }
+                Some(Wrong::Request(wrong)) if self.places.len() == 1 => {
+                    return Err(refused(&wrong));
+                }
+                Some(Wrong::Request(wrong)) => {
+                    return Err(GymError::new_err(format!("environment {index}: {wrong}")));
+                }
             }
         }
         Ok(())

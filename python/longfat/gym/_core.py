@@ -12,6 +12,7 @@ from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._domain import Domain
 from longfat.gym._options import Options, Reward, RewardFunction, options
+from longfat.own import NOTHING, Code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,8 @@ class Core:
         threads: int,
         reward: Reward | RewardFunction | Mapping[str, float] | None,
         given: Mapping[str, Any],
+        *,
+        code: Code = NOTHING,
     ) -> None:
         """Reads everything, and refuses what makes no sense.
 
@@ -50,7 +53,7 @@ class Core:
         weights = None if callable(reward) else reward
         self.options, scenario = options(source, {**given, "reward": weights})
         asked = self.options
-        self.domain = Domain(scenario, asked.set, asked.randomise)
+        self.domain = Domain(scenario, asked.set, asked.randomise, code)
         groups = self._groups(asked)
         action, weight, observed = asked.action, asked.reward, asked.observed
         self._compiled = Environments(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import GymError, ScenarioError, StudyError
 from longfat.foreign import shown
+from longfat.own import NOTHING, Code
 from longfat.scenario import LARGEST_SEED, Source, Template
 from longfat.study._design import Range
 from longfat.study._file import choice, flat
@@ -22,7 +23,11 @@ class Domain:
     """A scenario, and what varies from episode to episode."""
 
     def __init__(
-        self, source: Source, changes: Mapping[str, Any], randomise: Mapping[str, Any]
+        self,
+        source: Source,
+        changes: Mapping[str, Any],
+        randomise: Mapping[str, Any],
+        code: Code = NOTHING,
     ) -> None:
         """Reads the scenario at the ends of every range, and with every entry of a list.
 
@@ -31,7 +36,7 @@ class Domain:
             ScenarioError: The scenario is wrong without it.
             OSError: The scenario cannot be read.
         """
-        self._template = Template(source)
+        self._template = Template(source, code)
         # There are no averages that could leave out the beginning.
         self._changes = {"warmup": "0 s", **changes}
         try:

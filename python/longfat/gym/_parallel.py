@@ -11,6 +11,7 @@ from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._core import Core
 from longfat.gym._single import SEEDS
+from longfat.own import Code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from longfat.gym._options import Action, Options, Reward, RewardFunction
+    from longfat.own import Brought
     from longfat.scenario import Source
 
 
@@ -50,6 +52,9 @@ class ParallelEnv:
         set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
         randomise: Mapping[str, Any] | None = None,
         fluid: str | None = None,
+        controllers: Sequence[Brought] = (),
+        queues: Sequence[Brought] = (),
+        allow_code: bool = False,
     ) -> None:
         """Makes an environment; the arguments are those of `Env`.
 
@@ -58,6 +63,7 @@ class ParallelEnv:
             ScenarioError: The scenario is wrong.
             OSError: A file cannot be read.
         """
+        code = Code(tuple(controllers), tuple(queues), allow_code)
         given = {
             "agents": agents,
             "interval": interval,
@@ -68,7 +74,7 @@ class ParallelEnv:
             "randomise": randomise,
             "fluid": fluid,
         }
-        self._core = Core(source, 1, 1, reward, given)
+        self._core = Core(source, 1, 1, reward, given, code=code)
         self.possible_agents: list[str] = list(self._core.agents)
         self.agents: list[str] = []
         self._chance = seeding.np_random(None)[0]

@@ -9,6 +9,7 @@ import numpy as np
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
+from longfat.own import Code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from longfat.gym._options import Action, Options, Reward, RewardFunction
+    from longfat.own import Brought
     from longfat.scenario import Source
 
 SEEDS = 2**62
@@ -48,6 +50,9 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
         set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
         randomise: Mapping[str, Any] | None = None,
         fluid: str | None = None,
+        controllers: Sequence[Brought] = (),
+        queues: Sequence[Brought] = (),
+        allow_code: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """Makes an environment.
@@ -64,6 +69,9 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
             set: Fields of the scenario to set, beside those that the file sets.
             randomise: Fields of the scenario to draw for each episode.
             fluid: Solve the fluid model, with what links charge.
+            controllers: Controllers of your own that the scenario can choose by their names.
+            queues: Queues of your own, likewise.
+            allow_code: Whether the scenario may name code, which is then run.
             render_mode: Nothing is rendered: None.
 
         What the file of an environment says is replaced by what is given here.
@@ -73,6 +81,7 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
             ScenarioError: The scenario is wrong.
             OSError: A file cannot be read.
         """
+        code = Code(tuple(controllers), tuple(queues), allow_code)
         given = {
             "agents": agents,
             "interval": interval,
@@ -83,7 +92,7 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
             "randomise": randomise,
             "fluid": fluid,
         }
-        self._core = Core(source, 1, 1, reward, given)
+        self._core = Core(source, 1, 1, reward, given, code=code)
         if len(self._core.agents) != 1:
             message = (
                 f"{len(self._core.agents)} agents steer flows here, and `Env` is for one: take `ParallelEnv` "

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 from longfat.errors import GymError
 from longfat.gym._core import Core
 from longfat.gym._single import SEEDS, refuse_options
+from longfat.own import Code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from longfat.gym._options import Action, Options, Reward, RewardFunction
+    from longfat.own import Brought
     from longfat.scenario import Source
 
 
@@ -51,6 +53,9 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
         set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
         randomise: Mapping[str, Any] | None = None,
         fluid: str | None = None,
+        controllers: Sequence[Brought] = (),
+        queues: Sequence[Brought] = (),
+        allow_code: bool = False,
         render_mode: str | None = None,
     ) -> None:
         """Makes environments.
@@ -69,6 +74,9 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
             set: Fields of the scenario to set, beside those that the file sets.
             randomise: Fields of the scenario to draw for each episode.
             fluid: Solve the fluid model, with what links charge.
+            controllers: Controllers of your own that the scenario can choose by their names.
+            queues: Queues of your own, likewise.
+            allow_code: Whether the scenario may name code, which is then run.
             render_mode: Nothing is rendered: None.
 
         Raises:
@@ -79,6 +87,7 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
         if num_envs < 1 or threads < 1:
             message = f"num_envs is {num_envs} and threads is {threads}: both are 1 or more"
             raise GymError(message)
+        code = Code(tuple(controllers), tuple(queues), allow_code)
         given = {
             "agents": agents,
             "interval": interval,
@@ -89,7 +98,7 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
             "randomise": randomise,
             "fluid": fluid,
         }
-        self._core = Core(source, num_envs, threads, reward, given)
+        self._core = Core(source, num_envs, threads, reward, given, code=code)
         each = len(self._core.agents)
         if num_envs % each:
             message = (
@@ -97,7 +106,7 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
             )
             raise GymError(message)
         if each > 1:
-            self._core = Core(source, num_envs // each, threads, reward, given)
+            self._core = Core(source, num_envs // each, threads, reward, given, code=code)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.single_observation_space = self._core.observation_space
