@@ -39,8 +39,17 @@ fn scenario(set: &[&str]) -> Scenario {
     Scenario::read(PATH, "outside.toml", &set, None).expect("a good scenario")
 }
 
-fn shown(recording: &Recording) -> String {
+/// All that a run shows, but for how many events it took.
+fn shown(mut recording: Recording) -> String {
+    recording.summary.engine.events = 0;
     format!("{recording:?}")
+}
+
+/// Where two texts part.
+fn parting(one: &str, other: &str) -> Option<String> {
+    let at = one.bytes().zip(other.bytes()).position(|(one, other)| one != other)?;
+    let around = |text: &str| text[at.saturating_sub(80)..text.len().min(at + 80)].to_owned();
+    Some(format!("{}\n{}", around(one), around(other)))
 }
 
 #[test]
@@ -55,7 +64,7 @@ fn stops_change_nothing() {
         let scenario = scenario(set);
         let mut whole = Simulation::new(&scenario, true);
         while whole.advance(1000) {}
-        let whole = shown(&whole.finish());
+        let whole = shown(whole.finish());
         for steps in [7_u64, 150, 4001] {
             let mut stepped = Simulation::new(&scenario, true);
             let length = Span(scenario.duration.0 / steps + 1);
@@ -65,7 +74,7 @@ fn stops_change_nothing() {
                 until += length;
             }
             assert_eq!(stepped.now(), stepped.end());
-            assert_eq!(shown(&stepped.finish()), whole, "{set:?} in {steps} steps");
+            assert_eq!(parting(&shown(stepped.finish()), &whole), None, "{set:?} in {steps} steps");
         }
     }
 }
