@@ -41,7 +41,7 @@ PATHS: dict[str, dict[str, Any]] = {
         "flow.learner.rtt": "50 ms",
         "link.bottleneck.loss": 1e-5,
     },
-    "five times the rate": {"link.bottleneck.rate": "500 Mbit/s", "flow.learner.rtt": "60 ms"},
+    "eight times the rate": {"link.bottleneck.rate": "500 Mbit/s", "flow.learner.rtt": "60 ms"},
     "three times the round trip": {
         "link.bottleneck.rate": "25 Mbit/s",
         "flow.learner.rtt": "360 ms",
@@ -116,7 +116,7 @@ def draw(rows: list[dict[str, Any]], out: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    mpl.rcParams["svg.hashsalt"] = "longfat"
+    mpl.rcParams |= {"svg.hashsalt": "longfat", "svg.fonttype": "none"}
     from matplotlib import pyplot as plt
 
     from longfat.plot import style
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--policy", type=Path, default=HERE / "policy.json")
     parser.add_argument("--out", type=Path, default=HERE)

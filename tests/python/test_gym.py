@@ -469,6 +469,29 @@ def test_the_example_trains(tmp_path: Path) -> None:
     assert Policy.read(out).name == "learned"
 
 
+def test_the_example_compares(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        str(ROOT / "examples/gym/compare.py"),
+        "--seeds",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    subprocess.run(command, check=True, cwd=tmp_path, capture_output=True)
+    assert (tmp_path / "results.svg").stat().st_size > 1000
+    found, committed = (
+        {
+            tuple(row.split(",")[:3])
+            for row in (folder / "results.csv").read_text("utf-8").splitlines()
+        }
+        for folder in (tmp_path, ROOT / "examples/gym")
+    )
+    assert found == committed
+    read = Policy.read(ROOT / "examples/gym/policy.json")
+    assert read.provenance["trained by"].startswith("examples/gym/train.py")
+
+
 def test_the_guide_has_every_feature_and_key() -> None:
     text = (ROOT / "docs/guides/gym.md").read_text("utf-8")
     for name, title, _, _, free in features():
