@@ -573,6 +573,39 @@ def test_a_study_tells_policies_apart(tmp_path: Path) -> None:
     assert goodputs[0] != goodputs[2]
 
 
+@pytest.fixture(scope="module")
+def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Controllers from a shared library, good and bad."""
+    path = tmp_path_factory.mktemp("library") / "liblaws.so"
+    command = ["cc", "-std=c99", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'crates/foreign/include'}"]
+    subprocess.run([*command, "-o", path, ROOT / "tests/own/laws.c"], check=True)
+    return {entry.name: entry for entry in package.library(path)}
+
+
+def test_the_other_flows_may_have_controllers_of_ones_own(laws: dict[str, Any]) -> None:
+    beside: dict[str, Any] = {
+        "set": {"flow.other.control": "c-reno"},
+        "controllers": [laws["c-reno"]],
+    }
+    assert rollout(Env(PATH, **AGENT, **beside), 1) == rollout(Env(PATH, **AGENT), 1)
+
+
+def test_code_that_fails_beside_an_agent_ends_the_episode(laws: dict[str, Any]) -> None:
+    beside: dict[str, Any] = {
+        "set": {"flow.other.control": "c-bad"},
+        "controllers": [laws["c-bad"]],
+    }
+    env = VectorEnv(PATH, num_envs=3, threads=2, **AGENT, **beside)
+    env.reset(seed=1)
+
+    def go_on() -> None:
+        for _ in range(200):
+            env.step(np.zeros((3, 1)))
+
+    with pytest.raises(package.CodeError, match=r"`c-bad`, flow other.*NaN"):
+        go_on()
+
+
 def test_a_policy_goes_to_another_process() -> None:
     made = policy()
     assert copy.deepcopy(made).text == made.text
