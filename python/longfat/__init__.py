@@ -33,7 +33,7 @@ from longfat._longfat import (
     queues,
 )
 from longfat.fiber import fiber_alpha
-from longfat.own import library
+from longfat.own import controller, law, library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ __all__ = [
     "ScenarioError",
     "Table",
     "__version__",
+    "controller",
     "controllers",
     "errors",
     "fairness",
@@ -55,11 +56,13 @@ __all__ = [
     "fiber_alpha",
     "fluid",
     "gym",
+    "law",
     "library",
     "own",
     "paper",
     "plot",
     "power",
+    "queue",
     "queues",
     "results",
     "run",
