@@ -6,6 +6,7 @@ use longfat_control::interval::{FEATURES, Lever, Scale, Steering};
 use longfat_fluid::Pricing;
 use longfat_scenario::{Catalogue, Scenario};
 use longfat_sim::{Fates, Simulation};
+use longfat_units::math::log2;
 
 use crate::environment::World;
 use crate::settings::RewardWeights;
@@ -135,7 +136,7 @@ fn an_agent_fills_an_empty_path_and_is_paid_for_it() {
         // 20 Mbit/s times 40 ms are 66.7 segments.
         let window = |outcome: &crate::Outcome| outcome.information().nth(15).expect("a number");
         while !environment.is_over() && environment.now().seconds() < 6.0 {
-            let missing = (70.0 / window(&environment.outcomes()[0])).log2();
+            let missing = log2(70.0 / window(&environment.outcomes()[0]));
             environment.step(&[missing.clamp(-1.0, 1.0)]).expect("it goes on");
         }
         let late = environment.outcomes()[0];
