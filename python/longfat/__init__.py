@@ -8,7 +8,9 @@
 
 The modules, from the ground up; each uses only those before it:
 
-- `longfat.errors`, `longfat.units`, `longfat.scenario`: errors, quantities as text, scenarios from anywhere
+- `longfat.errors`, `longfat.units`: errors, quantities as text
+- `longfat.own`: controllers and queues of your own
+- `longfat.scenario`: scenarios from anywhere
 - `longfat.plot`: pictures
 - `longfat.results`: runs, fluid solutions, tables, result folders
 - `longfat.study`: many runs, in parallel and cached, measured into one table
@@ -19,8 +21,9 @@ The modules, from the ground up; each uses only those before it:
 
 from typing import TYPE_CHECKING
 
-from longfat import errors, fairness, fiber, power, results, scenario, study, units
+from longfat import errors, fairness, fiber, own, power, results, scenario, study, units
 from longfat._longfat import (
+    CodeError,
     EngineError,
     FluidError,
     ScenarioError,
@@ -29,12 +32,14 @@ from longfat._longfat import (
     queues,
 )
 from longfat.fiber import fiber_alpha
+from longfat.own import library
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
     from longfat import paper, plot
 
 __all__ = [
+    "CodeError",
     "EngineError",
     "Fluid",
     "FluidError",
@@ -48,6 +53,8 @@ __all__ = [
     "fiber",
     "fiber_alpha",
     "fluid",
+    "library",
+    "own",
     "paper",
     "plot",
     "power",

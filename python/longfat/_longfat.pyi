@@ -10,18 +10,22 @@ __all__ = [
     "ArrowTable",
     "Cancellation",
     "Cancelled",
+    "CodeError",
     "EngineError",
     "FluidError",
     "FluidPath",
+    "Own",
     "Recording",
     "Scenario",
     "ScenarioError",
     "__version__",
+    "compiled",
     "controllers",
     "fluid_memory",
     "fluid_price",
     "fluid_rest",
     "fluid_solve",
+    "load_library",
     "profiles",
     "quantity",
     "queues",
@@ -64,6 +68,12 @@ class EngineError(RuntimeError):
 class FluidError(ValueError):
     """A scenario that the fluid model cannot solve as asked. The message says why, and what would help."""
 
+class CodeError(RuntimeError):
+    """Code that was brought along failed, or answered nonsense, while it ran: which, what, and when.
+
+    An exception of that code is its `__cause__`.
+    """
+
 class Cancelled(Exception):  # noqa: N818 - a stop that was asked for is no error
     """A simulation was stopped through its `Cancellation`."""
 
@@ -80,6 +90,11 @@ class Scenario:
         seed: int | None = None,
         folder: str | PathLike[str] | None = None,
         tables: Callable[[str], str] | None = None,
+        own: Sequence[Own] = (),
+        code: Callable[
+            [Literal["python", "library"], str, Literal["controller", "queue"]], tuple[Own, str]
+        ]
+        | None = None,
     ) -> Scenario:
         """Reads a scenario from TOML text.
 
@@ -90,8 +105,12 @@ class Scenario:
             seed: Replaces the seed of the file.
             folder: Where the traces and lists of flows lie that it names; without one it can name none.
             tables: Makes text of a Parquet file, given its path; raises `ValueError` if it cannot.
+            own: Controllers and queues that it can choose from beside those of longfat.
+            code: Fetches the code that it names; without it, it can name none. Called with how it names what,
+                and what that has to be; returns a handle, and what stands for it in the resolved scenario.
 
         Raises:
+            ValueError: Something of `own` has a name that is taken, or no scenario could choose it.
             ScenarioError: With the place, the reason and, where one is near, a remedy.
         """
     def with_seed(self, seed: int, /) -> Scenario:
@@ -123,6 +142,47 @@ class Scenario:
         """The scenario as JSON text."""
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
+
+@final
+class Own:
+    """A controller or a queue that is no part of longfat, ready to be chosen by a scenario."""
+
+    @property
+    def name(self) -> str:
+        """Its name in scenario files."""
+    @property
+    def kind(self) -> Literal["controller", "queue"]:
+        """What it is."""
+    @property
+    def digest(self) -> str:
+        """A digest of its code: another one for code that may do something else."""
+    @property
+    def is_law(self) -> bool:
+        """Whether it has a window law, which the fluid model can solve."""
+    def describe(self) -> dict[str, Any]:
+        """What `controllers()` or `queues()` say of an entry."""
+
+def load_library(path: str | PathLike[str], /) -> list[Own]:
+    """What is in a shared library that uses longfat.h: laws, controllers, queues, in its order.
+
+    Raises:
+        ValueError: It cannot be read or loaded, or is not what longfat.h asks for.
+    """
+
+def compiled(
+    kind: Literal["law", "controller", "queue"], address: int, keep: object, digest: str, /
+) -> Own:
+    """A handle of compiled functions.
+
+    Args:
+        kind: Which structure of longfat.h is there.
+        address: Where. It and all that it points to must stay as they are as long as `keep` lives.
+        keep: What keeps them.
+        digest: A digest of the code.
+
+    Raises:
+        ValueError: The structure is wrong.
+    """
 
 @final
 class Cancellation:
@@ -178,6 +238,7 @@ def simulate(
 
     Raises:
         Cancelled: `cancellation` was raised.
+        CodeError: A controller or queue that was brought along failed.
         EngineError: A bug of longfat.
         KeyboardInterrupt: Ctrl-C, on the main thread.
     """

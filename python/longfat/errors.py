@@ -3,11 +3,12 @@
 They live together, below everything else, so that whoever reports one need not import what raises it.
 """
 
-from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError
+from longfat._longfat import Cancelled, CodeError, EngineError, FluidError, ScenarioError
 
 __all__ = [
     "CacheWarning",
     "Cancelled",
+    "CodeError",
     "EngineError",
     "FluidError",
     "LabelError",

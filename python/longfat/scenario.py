@@ -13,6 +13,7 @@ import msgspec
 
 from longfat._longfat import LONGEST_FILE, Scenario, ScenarioError
 from longfat.foreign import read_text, shown
+from longfat.own import NOTHING, Code
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A path, the text of a scenario file (recognised by its line breaks), or its contents as a dictionary."""
@@ -30,7 +31,9 @@ LARGEST_SEED = 2**63 - 1
 _DEEPEST = 32
 
 
-def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> tuple[Scenario, str]:
+def read(
+    source: Source, *, seed: int | None = None, changes: Changes = (), code: Code = NOTHING
+) -> tuple[Scenario, str]:
     """Reads and checks a scenario.
 
     Args:
@@ -38,6 +41,7 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
             traces and lists of flows, in its own folder.
         seed: Replaces the seed of the scenario, from 0 up.
         changes: Fields to set before the check.
+        code: What it may use beyond longfat.
 
     Returns:
         The scenario, and a short name for it: the stem of the file, or `scenario`.
@@ -48,7 +52,7 @@ def read(source: Source, *, seed: int | None = None, changes: Changes = ()) -> t
     """
     if seed is not None:
         check_seed(seed)
-    loaded = Template(source)
+    loaded = Template(source, code)
     return loaded.read(seed=seed, changes=changes), loaded.name
 
 
@@ -58,16 +62,19 @@ class Template:
     Attributes:
         text: The scenario file.
         name: A short name for it, as from `read`.
+        folder: Where its file is, if it has one.
+        code: What it may use beyond longfat.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, code: Code = NOTHING) -> None:
         """Loads a scenario from anywhere; nothing is checked yet.
 
         Raises:
             ScenarioError: It is no text, or a dictionary that TOML cannot hold.
             OSError: The file cannot be read.
         """
-        self.text, self._origin, self.name, self._folder = _load(source)
+        self.text, self._origin, self.name, self.folder = _load(source)
+        self.code = code
 
     def read(self, *, seed: int | None = None, changes: Changes = ()) -> Scenario:
         """Reads and checks it, with changes.
@@ -86,8 +93,10 @@ class Template:
             shown(self._origin),
             overrides=assignments,
             seed=number,
-            folder=self._folder,
+            folder=self.folder,
             tables=_flow_list,
+            own=self.code.handles(),
+            code=self.code.fetcher(self.folder),
         )
 
 

@@ -153,6 +153,7 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
         },
         selective: kind % 5 != 0,
         chance: u64::from(other),
+        member: None,
     }
 }
 

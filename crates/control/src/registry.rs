@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use longfat_units::fault::Member;
 use longfat_units::parameter::{Entry, Parameter, Settings, Text};
-use longfat_units::{Bytes, Segments, Span};
+use longfat_units::{Bytes, Origin, Segments, Span};
 
 use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
 
@@ -27,6 +28,8 @@ pub struct Controller {
     pub build: BuildSending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
+    /// Where it comes from, if it is no part of longfat.
+    pub origin: Option<Origin>,
 }
 
 /// What a controller goes by: what makes it send more or less.
@@ -94,6 +97,7 @@ impl Controller {
             parameters: Vec::new(),
             build: Arc::new(build),
             law: None,
+            origin: None,
         }
     }
 
@@ -123,6 +127,12 @@ impl Controller {
     #[must_use]
     pub fn family(self, family: Family) -> Self {
         Self { family, ..self }
+    }
+
+    /// Says that it is code from outside.
+    #[must_use]
+    pub fn origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     /// Adds parameters, after those it already has.
@@ -163,6 +173,10 @@ impl Entry for Controller {
     fn name(&self) -> &str {
         &self.name
     }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
 }
 
 impl fmt::Debug for Controller {
@@ -171,10 +185,10 @@ impl fmt::Debug for Controller {
     }
 }
 
-/// A name is unique within a catalogue.
+/// A name is unique within a catalogue, and code from outside has a digest.
 impl PartialEq for Controller {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.name == other.name && self.origin == other.origin
     }
 }
 
@@ -202,6 +216,8 @@ pub struct Start {
     /// What the flow decides by chance follows from this number ([`Chance`](crate::Chance)): another one for each flow
     /// and each seed of a run.
     pub chance: u64,
+    /// Which flow of a scenario it is, for messages; `None` where it is of none.
+    pub member: Option<Member>,
 }
 
 /// How much a paced sender sends at a time.
@@ -233,6 +249,7 @@ impl Default for Start {
             send_quantum: None,
             selective: true,
             chance: 0,
+            member: None,
         }
     }
 }

@@ -39,6 +39,12 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
         Sending::Windowed(Box::new(Self::new(law, start)))
     }
 
+    /// The law, to be told something that no formula depends on.
+    #[inline]
+    pub fn law_mut(&mut self) -> &mut Law {
+        &mut self.law
+    }
+
     fn phase(&self) -> Phase {
         if self.ramp.holds(self.window) { Phase::SlowStart } else { Phase::CongestionAvoidance }
     }

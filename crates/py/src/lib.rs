@@ -11,6 +11,7 @@
 mod arrow_table;
 mod fluid;
 mod guard;
+mod own;
 mod pace;
 mod quantities;
 mod quantity;
@@ -32,6 +33,7 @@ mod _longfat {
         arrow_table::ArrowTable,
         fluid::{FluidError, FluidPath, fluid_memory, fluid_price, fluid_rest, fluid_solve},
         guard::EngineError,
+        own::{CodeError, Own, compiled, load_library},
         quantity::quantity,
         registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use longfat_control::CONTROLLERS;
-use longfat_queue::DISCIPLINES;
+use longfat_control::{CONTROLLERS, Controller};
+use longfat_queue::{DISCIPLINES, Discipline};
 use longfat_scenario::PROFILES;
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
@@ -48,35 +48,44 @@ pub(crate) enum DefaultValue {
     Text(String),
 }
 
-/// Every controller: name, title, source, family and parameters; family by family.
-#[pyfunction]
-pub(crate) fn controllers() -> Vec<ControllerInfo> {
-    let mut entries: Vec<_> = CONTROLLERS.iter().collect();
-    entries.sort_by_key(|entry| entry.family);
-    entries
-        .into_iter()
-        .map(|entry| ControllerInfo {
+impl ControllerInfo {
+    /// What lists say of a controller.
+    pub(crate) fn of(entry: &Controller) -> Self {
+        Self {
             name: entry.name.clone().into_owned(),
             title: entry.title.clone().into_owned(),
             source: entry.source.clone().into_owned(),
             family: entry.family.name(),
             parameters: entry.parameters.iter().map(setting).collect(),
-        })
-        .collect()
+        }
+    }
+}
+
+impl DisciplineInfo {
+    /// What lists say of a queue discipline.
+    pub(crate) fn of(entry: &Discipline) -> Self {
+        Self {
+            name: entry.name.clone().into_owned(),
+            title: entry.title.clone().into_owned(),
+            source: entry.source.clone().into_owned(),
+            parameters: entry.parameters.iter().map(setting).collect(),
+        }
+    }
+}
+
+/// Every controller: name, title, source, family and parameters; family by family.
+#[pyfunction]
+pub(crate) fn controllers() -> Vec<ControllerInfo> {
+    let mut entries: Vec<_> = CONTROLLERS.iter().collect();
+    entries.sort_by_key(|entry| entry.family);
+    entries.into_iter().map(|entry| ControllerInfo::of(entry)).collect()
 }
 
 /// Every queue discipline: name, title, source and parameters.
 #[pyfunction]
 pub(crate) fn queues() -> Vec<DisciplineInfo> {
     let entries = DISCIPLINES.iter();
-    entries
-        .map(|entry| DisciplineInfo {
-            name: entry.name.clone().into_owned(),
-            title: entry.title.clone().into_owned(),
-            source: entry.source.clone().into_owned(),
-            parameters: entry.parameters.iter().map(setting).collect(),
-        })
-        .collect()
+    entries.map(|entry| DisciplineInfo::of(entry)).collect()
 }
 
 /// A named set of flow defaults.

@@ -11,6 +11,7 @@ use pyo3::{create_exception, prelude::*};
 use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
+use crate::own::{Fetch, Own};
 use crate::quantities::Quantities;
 use crate::traces;
 use crate::watched::watched;
@@ -99,12 +100,15 @@ impl Scenario {
 #[pymethods]
 impl Scenario {
     /// Reads a scenario from TOML text; `origin` stands for its file in messages. Traces and lists of flows that it names
-    /// are read from `folder`; without one it can name none. `tables` makes text of a Parquet file, given its path.
+    /// are read from `folder`; without one it can name none. `tables` makes text of a Parquet file, given its path. `own` is
+    /// added to what the scenario can choose from, and `code` fetches the code that it names.
     #[staticmethod]
+    #[expect(clippy::too_many_arguments, reason = "in Python they have names")]
     #[pyo3(signature = (text, origin = "scenario".to_owned(), *, overrides = Vec::new(), seed = None, folder = None,
-        tables = None))]
+        tables = None, own = Vec::new(), code = None))]
     #[pyo3(
-        text_signature = "(text, origin='scenario', *, overrides=(), seed=None, folder=None, tables=None)"
+        text_signature = "(text, origin='scenario', *, overrides=(), seed=None, folder=None, tables=None, \
+                          own=(), code=None)"
     )]
     fn parse(
         py: Python<'_>,
@@ -114,13 +118,21 @@ impl Scenario {
         seed: Option<u64>,
         folder: Option<PathBuf>,
         tables: Option<Py<PyAny>>,
+        own: Vec<Py<Own>>,
+        code: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
+        let mut catalogue = Catalogue::built_in();
+        for entry in own {
+            entry.get().add_to(&mut catalogue)?;
+        }
+        if let Some(code) = code {
+            catalogue.allow_code(Arc::new(Fetch(code)));
+        }
         let read = watched(
             py,
             |_| Ok(()),
             move |waiting| {
                 let mut go_on = || waiting.goes_on();
-                let catalogue = Catalogue::built_in();
                 let mut files = |name: &str| match &folder {
                     Some(folder) => traces::open(folder, name, tables.as_ref()),
                     None => Err("only a scenario file can name other files".to_owned()),

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use longfat_sim::Simulation;
 use longfat_sim::summary::{Summary, Work};
+use longfat_units::fault::{self, Fault};
 use pyo3::exceptions::{PyException, PyKeyError};
 use pyo3::{create_exception, prelude::*};
 use serde::Serialize;
 
 use crate::arrow_table::ArrowTable;
 use crate::guard::guarded;
+use crate::own::failed;
 use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
 use crate::watched::watched;
@@ -100,13 +102,30 @@ pub(crate) fn simulate(
         _ => Ok(()),
     };
     let start = now();
-    let build = move |_: &_| Simulation::new(&scenario, record);
-    let mut simulation = watched(py, |_| refuse_cancelled(), build)?;
+    let flows = Arc::clone(&scenario);
+    let refuse_fault = |fault: Option<Fault>| match fault {
+        Some(fault) => {
+            let flow = fault.flow.map(|flow| flows.flow_name(flow));
+            Err(failed(py, fault, flow))
+        }
+        None => Ok(()),
+    };
+    let build = move |_: &_| {
+        let simulation = Simulation::new(&scenario, record);
+        (simulation, fault::take())
+    };
+    let (mut simulation, fault) = watched(py, |_| refuse_cancelled(), build)?;
+    refuse_fault(fault)?;
     let mut pace = Pace::new(FIRST);
     loop {
         py.check_signals()?;
         refuse_cancelled()?;
-        let more = py.detach(|| guarded(|| simulation.advance(pace.next())))?;
+        let (more, fault) = py.detach(|| {
+            // Whatever this thread did before is over.
+            drop(fault::take());
+            guarded(|| (simulation.advance(pace.next()), fault::take()))
+        })?;
+        refuse_fault(fault)?;
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
         }

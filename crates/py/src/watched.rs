@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
+use longfat_units::fault;
 use pyo3::prelude::*;
 
 use crate::guard::guarded;
+use crate::own::failed;
 use crate::pace::LOOK;
 
 /// The link between the work and whoever waits for it: are they still waiting, and how far has it got?
@@ -32,7 +34,8 @@ impl Waiting {
 /// Does `work` on a thread of its own while this one waits without the interpreter's lock.
 ///
 /// About twenty times a second `look` is called with the last number that the work reported, zero at first. A signal,
-/// or an error from `look`, ends the waiting at once, however far the work has got.
+/// or an error from `look`, ends the waiting at once, however far the work has got. A fault of somebody's code that the
+/// work has met, and not taken, is an error.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     mut look: impl FnMut(f64) -> PyResult<()>,
@@ -43,15 +46,18 @@ pub(crate) fn watched<T: Send + 'static>(
     let shared = waiting.clone();
     thread::Builder::new().name("longfat-work".into()).spawn(move || {
         // After a signal nobody listens any more.
-        let _ = sender.send(guarded(|| work(&shared)));
+        let _ = sender.send((guarded(|| work(&shared)), fault::take()));
     })?;
     loop {
         // Borrowed mutably, because a receiver belongs to one thread at a time.
         let receiver = &mut receiver;
         match py.detach(move || receiver.recv_timeout(LOOK)) {
-            Ok(done) => {
+            Ok((done, fault)) => {
                 py.check_signals()?;
-                return done;
+                return match fault {
+                    Some(fault) => Err(failed(py, fault, None)),
+                    None => done,
+                };
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => unreachable!("guarded work always answers"),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use longfat_units::parameter::{Entry, Parameter, Settings, Text};
-use longfat_units::{Bytes, Rate, Span};
+use longfat_units::{Bytes, Origin, Rate, Span};
 
 use crate::fifo::Fifo;
 use crate::{Capacity, PacketQueue, Policy};
@@ -27,6 +27,8 @@ pub struct Discipline {
     pub check: Check,
     /// Makes the queue of one direction of a link.
     pub build: BuildQueue,
+    /// Where it comes from, if it is no part of longfat.
+    pub origin: Option<Origin>,
 }
 
 /// Checks the settings of a queue that stands where the second argument says.
@@ -51,6 +53,7 @@ impl Discipline {
             parameters: Vec::new(),
             check: Arc::new(|_, _| Ok(())),
             build: Arc::new(build),
+            origin: None,
         }
     }
 
@@ -71,6 +74,12 @@ impl Discipline {
     pub fn parameters(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
         self.parameters.extend(parameters);
         self
+    }
+
+    /// Says that it is code from outside.
+    #[must_use]
+    pub fn origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     /// Adds a check that no single parameter can make.
@@ -94,6 +103,10 @@ impl Entry for Discipline {
     fn name(&self) -> &str {
         &self.name
     }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
 }
 
 impl fmt::Debug for Discipline {
@@ -102,10 +115,10 @@ impl fmt::Debug for Discipline {
     }
 }
 
-/// A name is unique within a catalogue.
+/// A name is unique within a catalogue, and code from outside has a digest.
 impl PartialEq for Discipline {
     fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
+        self.name == other.name && self.origin == other.origin
     }
 }
 

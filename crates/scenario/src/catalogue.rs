@@ -1,9 +1,11 @@
 //! What a scenario can choose from.
 
+use std::fmt;
 use std::sync::Arc;
 
 use longfat_control::{CONTROLLERS, Controller};
 use longfat_queue::{DISCIPLINES, Discipline};
+use longfat_units::Form;
 use longfat_units::parameter::{Entry, Given, Parameter};
 use thiserror::Error;
 
@@ -19,6 +21,40 @@ use crate::value;
 pub struct Catalogue {
     controllers: Vec<Arc<Controller>>,
     disciplines: Vec<Arc<Discipline>>,
+    code: Option<AnyCode>,
+}
+
+/// Fetches the code that a scenario file names, such as `{ python = "rules.py:gentle" }`.
+///
+/// Fetching code runs it, so a catalogue has one of these only where whoever reads the scenario allows that.
+pub trait Code: Send + Sync {
+    /// The controller in `place`, with its origin, whose reference is found again from anywhere.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    fn controller(&self, form: Form, place: &str) -> Result<Controller, String>;
+
+    /// The queue discipline in `place`, likewise.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    fn discipline(&self, form: Form, place: &str) -> Result<Discipline, String>;
+}
+
+#[derive(Clone)]
+struct AnyCode(Arc<dyn Code>);
+
+impl fmt::Debug for AnyCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AnyCode")
+    }
+}
+
+/// Whatever fetches code, catalogues are equal that have the same entries.
+impl PartialEq for AnyCode {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Why an entry cannot be added to a catalogue.
@@ -45,10 +81,28 @@ pub enum CatalogueError {
     },
 }
 
+/// What a scenario names by its code, or why it cannot.
+type Fetched<T> = Result<Arc<T>, Unfetched>;
+
+/// Why code is not fetched.
+#[derive(Debug)]
+pub(crate) enum Unfetched {
+    /// Nobody has allowed it.
+    Forbidden,
+    /// There is nothing of use there, for this reason.
+    Wrong(String),
+}
+
+/// The keys of a choice that are no parameters.
+pub(crate) const RESERVED: [&str; 4] = ["kind", "python", "library", CODE];
+
+/// The key that holds the digest of code.
+pub(crate) const CODE: &str = "code";
+
 impl Catalogue {
     /// The controllers and disciplines of longfat.
     pub fn built_in() -> Self {
-        Self { controllers: CONTROLLERS.clone(), disciplines: DISCIPLINES.clone() }
+        Self { controllers: CONTROLLERS.clone(), disciplines: DISCIPLINES.clone(), code: None }
     }
 
     /// A catalogue without entries.
@@ -73,6 +127,51 @@ impl Catalogue {
     pub fn add_discipline(&mut self, discipline: Discipline) -> Result<(), CatalogueError> {
         self.check("queue", &discipline.name, &discipline.parameters)?;
         add(&mut self.disciplines, "queue", discipline)
+    }
+
+    /// Lets scenarios name code, which `code` fetches.
+    pub fn allow_code(&mut self, code: Arc<dyn Code>) {
+        self.code = Some(AnyCode(code));
+    }
+
+    /// The same entries, without the means to fetch code.
+    pub(crate) fn without_code(&self) -> Self {
+        Self { code: None, ..self.clone() }
+    }
+
+    /// Fetches a controller that a scenario names by its code.
+    pub(crate) fn fetch_controller(&self, form: Form, place: &str) -> Fetched<Controller> {
+        let fetched = self.code()?.controller(form, place).map_err(Unfetched::Wrong)?;
+        self.accept("controller", &self.controllers, fetched, |entry| &entry.parameters)
+    }
+
+    /// Fetches a queue discipline that a scenario names by its code.
+    pub(crate) fn fetch_discipline(&self, form: Form, place: &str) -> Fetched<Discipline> {
+        let fetched = self.code()?.discipline(form, place).map_err(Unfetched::Wrong)?;
+        self.accept("queue", &self.disciplines, fetched, |entry| &entry.parameters)
+    }
+
+    fn code(&self) -> Result<&dyn Code, Unfetched> {
+        self.code.as_ref().map(|code| &*code.0).ok_or(Unfetched::Forbidden)
+    }
+
+    /// What is fetched must be fit to be added; but one that is there already, with the same code, is not another.
+    fn accept<T: Entry + PartialEq>(
+        &self,
+        what: &'static str,
+        entries: &[Arc<T>],
+        fetched: T,
+        parameters: fn(&T) -> &[Parameter],
+    ) -> Fetched<T> {
+        let wrong = |error: CatalogueError| Unfetched::Wrong(error.to_string());
+        self.check(what, fetched.name(), parameters(&fetched)).map_err(wrong)?;
+        let taken = entries.iter().find(|entry| entry.name() == fetched.name());
+        let digest = |entry: &T| entry.origin().map(|origin| origin.digest.clone());
+        if taken.is_some_and(|entry| digest(entry) != digest(&fetched)) {
+            let name = fetched.name().into();
+            return Err(wrong(CatalogueError::Taken { what, name }));
+        }
+        Ok(Arc::new(fetched))
     }
 
     /// Its controllers: those of longfat in order of name, then those that were added.
@@ -110,9 +209,9 @@ impl Catalogue {
         for (index, parameter) in parameters.iter().enumerate() {
             let Parameter { name: key, default, .. } = parameter;
             value::name(key, Place::whole(0), "a parameter").map_err(refused)?;
-            if key == "kind" {
+            if RESERVED.contains(&&**key) {
                 return Err(unfit(format!(
-                    "`kind` names the {what}, so no parameter can be called that"
+                    "`{key}` says which {what} it is, so no parameter can be called that"
                 )));
             }
             if parameters[..index].iter().any(|other| other.name == *key) {

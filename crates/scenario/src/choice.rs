@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use longfat_control::Controller;
 use longfat_queue::Discipline;
+use longfat_units::Form;
 use longfat_units::parameter::{Entry, Given, Kind, Parameter, Setting, Settings};
 
 use crate::Catalogue;
+use crate::catalogue::{CODE, RESERVED, Unfetched};
 use crate::error::{Place, Problem, Problems, did_you_mean, quoted};
 use crate::fields::Field;
 use crate::lengths::{Length, length};
@@ -19,7 +21,10 @@ use crate::value::{
 /// A choice as written: its name, and its parameters if it has a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chosen<'a> {
+    /// Its name; of code, where it is.
     pub(crate) name: &'a str,
+    /// What code it is, if it is not known by its name.
+    pub(crate) form: Option<Form>,
     /// Where the name stands.
     pub(crate) place: Place,
     pub(crate) table: Option<&'a TomlTable>,
@@ -29,8 +34,11 @@ pub(crate) struct Chosen<'a> {
 pub(crate) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
     let place = field.node.place;
     match &field.node.value {
-        Value::Text(name) => Ok(Chosen { name, place, table: None }),
+        Value::Text(name) => Ok(Chosen { name, form: None, place, table: None }),
         Value::Table(table) => {
+            if let Some(chosen) = code(table)? {
+                return Ok(chosen);
+            }
             let kind = table.node("kind").ok_or_else(|| {
                 let problem = format!("`{}` does not say which one: it has no `kind`", field.name);
                 let other = table.names().find(|name| matches!(*name, "name" | "type"));
@@ -42,26 +50,71 @@ pub(crate) fn chosen(field: Field<'_>) -> Result<Chosen<'_>, Problem> {
             let name = kind.text().ok_or_else(|| {
                 Field { name: "kind", node: kind }.wrong("a name in quotation marks")
             })?;
-            Ok(Chosen { name, place: kind.place, table: Some(table) })
+            Ok(Chosen { name, form: None, place: kind.place, table: Some(table) })
         }
         _ => Err(field.wrong("a name, or a table with its `kind` and its parameters")),
     }
 }
 
+/// A choice of code, if it is one: `{ python = "rules.py:gentle" }`.
+fn code(table: &TomlTable) -> Result<Option<Chosen<'_>>, Problem> {
+    let mut found = None;
+    for form in Form::ALL {
+        let Some(node) = table.node(form.key()) else { continue };
+        let field = Field { name: form.key(), node };
+        if found.is_some() || table.node("kind").is_some() {
+            let reason = format!("`{form}` says which one it is, and so does another key");
+            return Err(field.problem(reason).help("leave one of them out"));
+        }
+        let name = node.text().ok_or_else(|| {
+            field.wrong(match form {
+                Form::Python => "a module and a name in it, such as \"rules.py:gentle\"",
+                Form::Library => "the path of a shared library, such as \"librules.so\"",
+            })
+        })?;
+        found = Some(Chosen { name, form: Some(form), place: node.place, table: Some(table) });
+    }
+    Ok(found)
+}
+
 /// The controller of that name.
-pub(crate) fn controller<'c>(
-    catalogue: &'c Catalogue,
+pub(crate) fn controller(
+    catalogue: &Catalogue,
     chosen: Chosen<'_>,
-) -> Result<&'c Arc<Controller>, Problem> {
-    find(catalogue.controllers(), chosen, "controller")
+) -> Result<Arc<Controller>, Problem> {
+    match chosen.form {
+        Some(form) => catalogue
+            .fetch_controller(form, chosen.name)
+            .map_err(|why| not_fetched(why, form, chosen, "controller")),
+        None => find(catalogue.controllers(), chosen, "controller").map(Arc::clone),
+    }
 }
 
 /// The queue discipline of that name.
-pub(crate) fn discipline<'c>(
-    catalogue: &'c Catalogue,
+pub(crate) fn discipline(
+    catalogue: &Catalogue,
     chosen: Chosen<'_>,
-) -> Result<&'c Arc<Discipline>, Problem> {
-    find(catalogue.disciplines(), chosen, "queue")
+) -> Result<Arc<Discipline>, Problem> {
+    match chosen.form {
+        Some(form) => catalogue
+            .fetch_discipline(form, chosen.name)
+            .map_err(|why| not_fetched(why, form, chosen, "queue")),
+        None => find(catalogue.disciplines(), chosen, "queue").map(Arc::clone),
+    }
+}
+
+fn not_fetched(why: Unfetched, form: Form, chosen: Chosen<'_>, what: &str) -> Problem {
+    let place = quoted(chosen.name);
+    match why {
+        Unfetched::Forbidden => {
+            let reason = format!("this scenario would run code: the {what} in {form} `{place}`");
+            let help = "if you trust it, allow code: `--allow-code`, in Python `allow_code=True`";
+            Problem::new(chosen.place, reason).help(help)
+        }
+        Unfetched::Wrong(why) => {
+            Problem::new(chosen.place, format!("no {what} comes from {form} `{place}`: {why}"))
+        }
+    }
 }
 
 fn find<'c, T: Entry>(
@@ -84,10 +137,10 @@ fn listed(what: &str) -> String {
 /// Converts a length as written into the unit that counts; problems are reported at the field.
 pub(crate) type Measure<'m> = &'m dyn Fn(Field<'_>, Length) -> Result<f64, Problem>;
 
-/// Reads a value for each of `parameters`, from `chosen` or from the defaults.
+/// Reads a value for each of `parameters` of `entry`, from `chosen` or from the defaults.
 pub(crate) fn settings(
     chosen: Chosen<'_>,
-    parameters: &[Parameter],
+    (entry, parameters): (&dyn Entry, &[Parameter]),
     catalogue: &Catalogue,
     measure: Measure<'_>,
     problems: &mut Problems,
@@ -106,13 +159,48 @@ pub(crate) fn settings(
             None => complete = false,
         }
     }
-    complete.then_some(settings)
+    let settings = complete.then_some(settings)?;
+    problems.keep(refuse_other_code(chosen, entry, &settings))?;
+    Some(settings)
+}
+
+/// A digest of the code that a choice runs, if any of it is no part of longfat.
+pub(crate) fn digest(entry: &dyn Entry, settings: &Settings) -> Option<String> {
+    let nested = settings.iter().filter_map(|(_, setting)| match setting {
+        Setting::Entry(entry) => entry.origin(),
+        _ => None,
+    });
+    let digests: Vec<&str> =
+        entry.origin().into_iter().chain(nested).map(|origin| origin.digest.as_str()).collect();
+    (!digests.is_empty()).then(|| digests.join("+"))
+}
+
+/// A resolved scenario has the digest of the code that it was resolved with; other code would be another scenario.
+fn refuse_other_code(
+    chosen: Chosen<'_>,
+    entry: &dyn Entry,
+    settings: &Settings,
+) -> Result<(), Problem> {
+    let Some(node) = chosen.table.and_then(|table| table.node(CODE)) else { return Ok(()) };
+    let field = Field { name: CODE, node };
+    let given = node.text().ok_or_else(|| field.wrong("the digest of code, as a text"))?;
+    let there = digest(entry, settings);
+    if there.as_deref() == Some(given) {
+        return Ok(());
+    }
+    let name = entry.name();
+    Err(match there {
+        Some(there) => field
+            .problem(format!("the code of `{name}` is now another one: its digest is {there}"))
+            .help("to use it as it is now, leave `code` out"),
+        None => field.problem(format!("`{name}` is part of longfat, so there is no `{CODE}`")),
+    })
 }
 
 fn refuse_unknown(chosen: Chosen<'_>, parameters: &[Parameter], problems: &mut Problems) {
     let names: Vec<&str> = parameters.iter().map(|parameter| &*parameter.name).collect();
     let entries = chosen.table.map(|table| table.0.as_slice()).unwrap_or_default();
-    for entry in entries.iter().filter(|entry| entry.name != "kind") {
+    for entry in entries.iter().filter(|entry| !RESERVED.contains(&entry.name.as_str())) {
         if names.contains(&entry.name.as_str()) {
             continue;
         }
@@ -175,10 +263,10 @@ impl Reader<'_> {
         let Some(name) = field.node.text() else {
             return Err(field.wrong("the name of a controller"));
         };
-        let chosen = Chosen { name, place: field.node.place, table: None };
+        let chosen = Chosen { name, form: None, place: field.node.place, table: None };
         let controller = controller(self.catalogue, chosen)?;
-        let Some(why) = no_base(controller) else {
-            return Ok(Setting::Entry(Arc::clone(controller) as Arc<dyn Entry>));
+        let Some(why) = no_base(&controller) else {
+            return Ok(Setting::Entry(controller as Arc<dyn Entry>));
         };
         let reason = format!("`{}` cannot build on `{}`, {why}", field.name, controller.name);
         let laws = self.catalogue.controllers().iter().filter(|entry| no_base(entry).is_none());
@@ -214,7 +302,7 @@ pub(crate) fn refuse_default(
         return Ok(());
     }
     let reader = Reader { parameter, catalogue, measure: &|_, _| Ok(0.0) };
-    reader.default(Chosen { name, place: Place::whole(0), table: None }).map(|_| ())
+    reader.default(Chosen { name, form: None, place: Place::whole(0), table: None }).map(|_| ())
 }
 
 /// A number within bounds, or one of a list of words.

@@ -1,7 +1,6 @@
 //! What `[[flow]]` and `[[traffic]]` have in common: a name, a controller, a path along links, a transport.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use longfat_control::{Controller, Needs, Sending, Start};
 use longfat_units::{Ecn, Span};
@@ -188,8 +187,8 @@ pub(crate) fn controller(
     let no_length = |field: Field<'_>, _| {
         Err(field.problem("a controller has no queue, so it cannot have a queue length"))
     };
-    let settings = settings(chosen, &entry.parameters, catalogue, &no_length, problems)?;
-    Some(Choice { entry: Arc::clone(entry), settings })
+    let settings = settings(chosen, (&*entry, &entry.parameters), catalogue, &no_length, problems)?;
+    Some(Choice { entry, settings })
 }
 
 /// Does the flow have what its controller cannot do without?

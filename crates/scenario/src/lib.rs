@@ -43,11 +43,12 @@ use std::sync::Arc;
 pub use longfat_control::SendQuantum;
 use longfat_control::{Controller, Pacing, SlowStart};
 use longfat_queue::{Capacity, Discipline};
+use longfat_units::fault::Member;
 use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Ecn, Rate, Span};
 
 pub use application::{Application, BitRateRule, Objects, Video, Writes};
-pub use catalogue::{Catalogue, CatalogueError};
+pub use catalogue::{Catalogue, CatalogueError, Code};
 pub use change::{Change, LinkCourse};
 pub use course::{Between, Course, Step};
 pub use error::{Diagnostic, Location, ScenarioError};
@@ -483,6 +484,14 @@ impl Scenario {
     /// For each link, the size of the largest packet that crosses it in either direction.
     pub fn largest_packets(&self) -> Vec<Bytes> {
         largest_packets(&self.flows, &self.traffic, self.links.len())
+    }
+
+    /// What tables and messages call a flow: `forward[0]`.
+    pub fn flow_name(&self, flow: Member) -> String {
+        match flow {
+            Member::Long(group, index) => format!("{}[{index}]", self.flows[group].name),
+            Member::Short(group, index) => format!("{}[{index}]", self.traffic[group].name),
+        }
     }
 
     /// When flow `index` of a group starts, and its round trip: drawn from the seed where the scenario asks for that.

@@ -305,7 +305,7 @@ impl DirectionDraft {
         let chosen = problems.keep(chosen(queue_field));
         let discipline =
             chosen.and_then(|chosen| problems.keep(choice::discipline(catalogue, chosen)));
-        let capacity = match (length, ruler, discipline, chosen) {
+        let capacity = match (length, ruler, &discipline, chosen) {
             (Some(length), Some(ruler), Some(discipline), Some(chosen)) => {
                 problems.keep(ruler.capacity(buffer_field, length, mode(chosen, discipline)))
             }
@@ -358,19 +358,20 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<LengthUnit> {
 /// Reads the parameters of a queue. Where its site is not known, only the form of lengths is checked.
 fn queue(
     chosen: Chosen<'_>,
-    discipline: &Arc<Discipline>,
+    discipline: Arc<Discipline>,
     catalogue: &Catalogue,
     ruler: Option<Ruler>,
     capacity: Option<Capacity>,
     problems: &mut Problems,
 ) -> Option<Choice<Discipline>> {
-    let unit =
-        mode(chosen, discipline).unwrap_or(LengthUnit::of(capacity.unwrap_or(Capacity::Unbounded)));
+    let unit = mode(chosen, &discipline)
+        .unwrap_or(LengthUnit::of(capacity.unwrap_or(Capacity::Unbounded)));
     let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
         (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
         _ => Ok(0.0),
     };
-    let settings = settings(chosen, &discipline.parameters, catalogue, &measure, problems)?;
+    let settings =
+        settings(chosen, (&*discipline, &discipline.parameters), catalogue, &measure, problems)?;
     if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
         let site = longfat_queue::Site {
             rate: ruler.rate,
@@ -385,5 +386,5 @@ fn queue(
             return None;
         }
     }
-    Some(Choice { entry: Arc::clone(discipline), settings })
+    Some(Choice { entry: discipline, settings })
 }

@@ -231,7 +231,7 @@ fn scenario(
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
         traffic: traffic?,
-        catalogue: catalogue.clone(),
+        catalogue: catalogue.without_code(),
     };
     if watch.stopped {
         return None;

@@ -206,7 +206,7 @@ impl Placing<'_> {
         }
         if let Some(field) = control {
             let name = field.node.text().unwrap_or_default();
-            let chosen = Chosen { name, place: field.node.place, table: None };
+            let chosen = Chosen { name, form: None, place: field.node.place, table: None };
             kind.control =
                 group::controller(chosen, self.context.catalogue, &mut Problems::default())
                     .ok_or_else(|| {

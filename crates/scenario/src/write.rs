@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::anti_ecn::write_anti_ecn;
 use crate::application::write_application;
+use crate::catalogue::CODE;
 use crate::change::write_change;
+use crate::choice::digest;
 use crate::impairment::write_impairments;
 use crate::lengths::{UNLIMITED, unit_of, write_capacity};
 use crate::replay::write_replay;
@@ -284,10 +286,16 @@ fn written_path(saved: SavedPath) -> Value {
     Value::Object(object([("window", number(saved.window)), ("rtt", span(saved.rtt))]))
 }
 
-/// A name, or a table with `kind` and parameters where there are any.
+/// A name, or a table with `kind` and parameters where there are any. Code has its digest.
 fn choice<T: Entry>(choice: &Choice<T>, parameters: &[Parameter], unit: LengthUnit) -> Value {
     let mut pairs = Map::new();
-    pairs.insert("kind".into(), choice.kind().into());
+    match choice.entry.origin().and_then(|origin| origin.reference.as_ref()) {
+        Some(code) => pairs.insert(code.form.key().into(), code.place.clone().into()),
+        None => pairs.insert("kind".into(), choice.kind().into()),
+    };
+    if let Some(digest) = digest(&*choice.entry, &choice.settings) {
+        pairs.insert(CODE.into(), digest.into());
+    }
     for (name, setting) in choice.settings.iter() {
         let kind = parameters.iter().find(|parameter| parameter.name == name);
         let value = match (setting, kind.map(|parameter| &parameter.kind)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longfat_control::{CongestionControl, Controller, Reaction, Sending, Start};
 use longfat_scenario::chance::Stream;
 use longfat_scenario::{Choice, EcnFeedback, ReceiveBuffer, Recovery, Transport};
-use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time};
+use longfat_units::{Bytes, Ecn, Rate, Segments, Span, Time, fault};
 use rand_core::Rng;
 
 use crate::cargo::Hold;
@@ -132,6 +132,15 @@ pub(crate) enum Member {
 }
 
 impl Member {
+    /// The flow of the scenario that it is.
+    fn of_scenario(self) -> Option<fault::Member> {
+        match self {
+            Self::Long(group, index) => Some(fault::Member::Long(group, index)),
+            Self::Requests(_) => None,
+            Self::Short(group, index) => Some(fault::Member::Short(group, index)),
+        }
+    }
+
     /// A number unique to the group, among long and short ones alike.
     pub(crate) fn group(self) -> u32 {
         match self {
@@ -338,6 +347,7 @@ impl Flow {
             send_quantum: transport.send_quantum,
             selective: transport.recovery.is_selective(),
             chance: config.luck,
+            member: config.member.of_scenario(),
         };
         let sending = (config.control.entry.build)(&config.control.settings, &begin);
         // A sender without a window does not respond to marks, and detects losses by duplicates alone.

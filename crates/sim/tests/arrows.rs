@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!     units ← control, queue ← scenario ← sim, fluid        everything ← py, bench
+//!             control, queue ← foreign
 //! ```
 
 use std::collections::BTreeSet;
@@ -20,11 +21,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-scenario", INNER),
     ("longfat-sim", BELOW_A_MODEL),
     ("longfat-fluid", BELOW_A_MODEL),
+    // Its tests run what they load.
+    ("longfat-foreign", MODELS),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
 ];
 const BELOW_A_MODEL: &[&str] =
     &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario"];
+const MODELS: &[&str] =
+    &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario", "longfat-sim"];
 const EVERYTHING: &[&str] = &[
     "longfat-units",
     "longfat-control",
@@ -32,6 +37,7 @@ const EVERYTHING: &[&str] = &[
     "longfat-scenario",
     "longfat-sim",
     "longfat-fluid",
+    "longfat-foreign",
 ];
 
 /// What quantities, laws and policies may take from outside: arithmetic and text, and for their tests randomness.
@@ -124,6 +130,32 @@ fn laws_and_policies_depend_on_nothing_that_sees_the_world() {
             }
         }
     }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_borders_are_unsafe() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for path in files(&root().join("crates"), &["rs"]) {
+        let shown = shown(&path);
+        if shown.starts_with("crates/foreign/") || shown == "crates/py/src/own.rs" {
+            continue;
+        }
+        seen += 1;
+        let text = fs::read_to_string(&path).expect("source files are text");
+        let code = |line: &str| {
+            let code = line.split("//").next().unwrap_or_default().to_owned();
+            code.contains("unsafe ") || code.contains("(unsafe_code")
+        };
+        // This test names what it looks for.
+        if !shown.ends_with("tests/arrows.rs") && text.lines().any(code) {
+            wrong.push(format!(
+                "{shown} has `unsafe`: only the border to foreign code does, crates/foreign and crates/py/src/own.rs"
+            ));
+        }
+    }
+    assert!(seen > 150, "{seen} files were looked at");
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

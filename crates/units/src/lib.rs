@@ -14,14 +14,17 @@
 //! # Ok::<(), longfat_units::UnitError>(())
 //! ```
 
+pub mod fault;
 mod header;
 pub mod math;
+mod origin;
 pub mod parameter;
 mod probe;
 mod quantity;
 mod text;
 
 pub use header::{Ecn, RouterHeader};
+pub use origin::{Form, Origin, Reference};
 pub use probe::Probe;
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
 pub use text::{UnitError, split, ungrouped};

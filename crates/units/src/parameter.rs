@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Span;
+use crate::{Origin, Span};
 
 /// One setting of a controller or a queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,12 +116,17 @@ impl From<&'static str> for Given {
 pub trait Entry: Any + fmt::Debug + Send + Sync {
     /// The name in scenario files.
     fn name(&self) -> &str;
+
+    /// Where it comes from, if it is no part of longfat.
+    fn origin(&self) -> Option<&Origin> {
+        None
+    }
 }
 
-/// Names are unique within a catalogue.
+/// Names are unique within a catalogue, and code from outside has a digest.
 impl PartialEq for dyn Entry {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        self.name() == other.name() && self.origin() == other.origin()
     }
 }
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from longfat._longfat import Cancelled, EngineError, FluidError, ScenarioError, __version__
+from longfat._longfat import (
+    Cancelled,
+    CodeError,
+    EngineError,
+    FluidError,
+    ScenarioError,
+    __version__,
+)
 from longfat.commands._bench import bench_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
@@ -131,6 +138,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),
+    CodeError: ("error: ", FAILED),
     EngineError: ("error: the simulation stopped: ", FAILED),
     UnicodeEncodeError: ("error: the input is not Unicode text: ", WRONG_INPUT),
     MemoryError: ("error: this machine does not have enough memory ", FAILED),

@@ -62,6 +62,7 @@ def fluid_command(
     changes: tuple[str, ...],
     out: Path | None,
     *,
+    allow_code: bool,
     model: Model,
     price: Price,
     no_delay: bool,
@@ -77,12 +78,13 @@ def fluid_command(
     Reads the same files as `longfat run`. With --equilibrium or --stability nothing is integrated and no folder
     is written, unless --plot, --with-packets or --out asks for it.
     """
+    from longfat.own import Code
     from longfat.results._fluid import default_folder, solve
     from longfat.results._folder import FLUID, ResultFolder
     from longfat.scenario import read
 
     refuse_missing(file)
-    scenario, name = read(file, seed=seed, changes=changes)
+    scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
     pictures = plot or with_packets
     integrate = pictures or out is not None or not (equilibrium or stability)
     target = default_folder(name) if out is None else out

@@ -13,8 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+allow_code = click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Load and run the code that it names, python = or library =. Only if you trust it.",
+)
+"""Lets a scenario name code, passed to the command as `allow_code`."""
+
+
 def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the file, `--seed` and `--set`, passed to the command as `file`, `seed` and `changes`."""
+    """Adds the file, `--seed`, `--set` and `--allow-code`, passed as `file`, `seed`, `changes` and so on."""
     add = (
         click.argument("file", type=click.Path(path_type=Path)),
         click.option(
@@ -27,6 +35,7 @@ def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="KEY=VALUE",
             help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
         ),
+        allow_code,
     )
     for decorate in reversed(add):
         command = decorate(command)

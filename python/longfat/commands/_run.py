@@ -25,6 +25,7 @@ def run_command(
     changes: tuple[str, ...],
     out: Path | None,
     *,
+    allow_code: bool,
     as_json: bool,
     plot: bool,
     quiet: bool,
@@ -35,6 +36,7 @@ def run_command(
     request. An earlier run there is replaced whole; anything else is left alone.
     """
     from longfat.commands._console import progress, refuse_missing
+    from longfat.own import Code
     from longfat.results._folder import RUN, ResultFolder
     from longfat.results._run import Run, default_folder
     from longfat.results._simulate import simulate, warning
@@ -42,7 +44,7 @@ def run_command(
     from longfat.scenario import read
 
     refuse_missing(file)
-    scenario, name = read(file, seed=seed, changes=changes)
+    scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
     target = default_folder(name, scenario.seed) if out is None else out
     if not quiet and (told := warning([scenario])):
         click.echo(told, err=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.commands._options import allow_code
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -55,6 +57,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
     help="Run only every N-th, beginning with the I-th, for a job array; --merge follows.",
 )
 @click.option("--merge", is_flag=True, help="Run nothing: put together what shards have finished.")
+@allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 def study_command(
@@ -67,6 +70,7 @@ def study_command(
     dask: str | None,
     shard: tuple[int, int] | None,
     merge: bool,
+    allow_code: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -80,11 +84,12 @@ def study_command(
     longfat study studies/controllers.toml --dry-run
     longfat study studies/controllers.toml
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    from longfat.own import Code
     from longfat.study._study import Opened
 
     _refuse_together(workers=workers, dask=dask, shard=shard, merge=merge)
     file, out = _place(file, out)
-    opened = Opened(file, out=out, seeds=seeds)
+    opened = Opened(file, out=out, seeds=seeds, code=Code(allowed=allow_code))
     if dry_run:
         _tell_forecast(opened.forecast(), workers, as_json=as_json)
         return

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from longfat.commands._options import allow_code
+
 if TYPE_CHECKING:
+    from longfat.own import Code
     from longfat.study._comparison import Contender, Setup
 
 _MOST_SEEDS = 1000
@@ -59,6 +62,7 @@ class _Quantity(click.ParamType[str]):
 )
 @click.option("--seeds", type=click.IntRange(1, _MOST_SEEDS), default=3, help="Runs of each [3].")
 @click.option("--out", type=click.Path(path_type=Path), help="Write a folder with the results.")
+@allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", is_flag=True, help="Draw a picture, in --out or in runs/try-RATE-RTT.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
@@ -76,6 +80,7 @@ def try_command(
     loss: float,
     seeds: int,
     out: Path | None,
+    allow_code: bool,
     as_json: bool,
     plot: bool,
     quiet: bool,
@@ -89,6 +94,7 @@ def try_command(
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno --plot
     """  # noqa: D301 - the command line reads the backspace: keep this line as it is
+    from longfat.own import Code
     from longfat.results._simulate import warning
     from longfat.study._comparison import Setup, split_controls
 
@@ -99,7 +105,8 @@ def try_command(
     setup = Setup(
         rate, rtt, flows, duration, warmup or _quarter(duration), buffer, queue, packet, loss
     )
-    scenarios = [setup.scenario(control) for control in wanted]
+    code = Code(allowed=allow_code)
+    scenarios = [setup.scenario(control, code) for control in wanted]
     if len({scenario.to_toml() for scenario in scenarios}) < len(scenarios):
         message = "--control names the same controller twice."
         raise click.UsageError(message)
@@ -107,7 +114,7 @@ def try_command(
         out = Path("runs") / f"try-{_word(rate)}-{_word(rtt)}"
     if not quiet and (told := warning(scenarios, runs=seeds)):
         click.echo(told, err=True)
-    found = _compare(setup, wanted, seeds, out, plot=plot, quiet=quiet)
+    found = _compare(setup, wanted, seeds, out, code=code, plot=plot, quiet=quiet)
     if as_json:
         from longfat.foreign import json_text
 
@@ -123,7 +130,14 @@ def try_command(
 
 
 def _compare(
-    setup: Setup, wanted: list[str], seeds: int, out: Path | None, *, plot: bool, quiet: bool
+    setup: Setup,
+    wanted: list[str],
+    seeds: int,
+    out: Path | None,
+    *,
+    code: Code,
+    plot: bool,
+    quiet: bool,
 ) -> list[Contender]:
     """Runs the comparison and writes its folder, if one is wanted."""
     from contextlib import nullcontext
@@ -141,7 +155,7 @@ def _compare(
                     advanced(share)
 
             tables = ("flow_series", "link_series") if plot else ()
-            found = compare(setup, wanted, seeds=seeds, tables=tables, progress=told)
+            found = compare(setup, wanted, seeds=seeds, tables=tables, progress=told, code=code)
         if folder:
             write_files(folder.path, setup, found, picture=plot)
             folder.commit()

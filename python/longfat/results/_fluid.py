@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 from longfat import _longfat
 from longfat._longfat import FluidError
+from longfat.own import Brought, Code
 from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
 from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
@@ -56,6 +57,9 @@ def fluid(
     integrate: bool = True,
     equilibrium: bool = False,
     stability: bool = False,
+    controllers: Sequence[Brought] = (),
+    queues: Sequence[Brought] = (),
+    allow_code: bool = False,
 ) -> Fluid:
     """Solves the differential equations of a scenario.
 
@@ -73,6 +77,9 @@ def fluid(
         integrate: Solve in time.
         equilibrium: Find where the flows that never stop settle, without integrating.
         stability: Also judge whether they stay there. Implies `equilibrium`.
+        controllers: Controllers of your own, as for `longfat.run`; those that are window laws can be solved.
+        queues: Queues of your own, likewise.
+        allow_code: Let it name code, as for `longfat.run`.
 
     Returns:
         What was found.
@@ -81,11 +88,13 @@ def fluid(
         ScenarioError: The scenario is wrong.
         FluidError: The fluid model cannot solve it as asked; the message names the reason.
         OSError: The file cannot be read.
+        CodeError: A law of your own failed.
         ValueError: There is no such model or price.
     """
     _refuse_unknown("model", model, MODELS)
     _refuse_unknown("price", price, PRICES)
-    scenario, name = read(source, seed=seed, changes=set)
+    code = Code(tuple(controllers), tuple(queues), allow_code)
+    scenario, name = read(source, seed=seed, changes=set, code=code)
     return solve(
         scenario,
         name,
@@ -158,6 +167,7 @@ def synchronised(
     buffer: str = "1 packet",
     packet: str = "1500 B",
     sample: str | None = None,
+    controllers: Sequence[Brought] = (),
 ) -> Fluid:
     """Flows that share one drop-tail link and lose together: a trajectory for a phase plane.
 
@@ -173,6 +183,7 @@ def synchronised(
         buffer: How much the queue of the link holds, one packet at least.
         packet: Size of the packets.
         sample: Spacing of the series.
+        controllers: Window laws of your own, as for `longfat.run`.
 
     Returns:
         The solution: `.flow_series` has the windows and rates, `.link_series` the queue.
@@ -212,7 +223,7 @@ def synchronised(
     }
     if sample is not None:
         scenario["sample"] = sample
-    return fluid(scenario, model="synchronised")
+    return fluid(scenario, model="synchronised", controllers=controllers)
 
 
 def _refuse_unknown(what: str, asked: str, known: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat.own import Brought, Code
 from longfat.results._folder import RUN, TABLES, ResultFolder
 from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
@@ -16,7 +17,7 @@ from longfat.scenario import Changes, Source, read
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from matplotlib.figure import Figure
@@ -32,6 +33,9 @@ def run(
     set: Changes = (),  # noqa: A002 - the name of the command-line option
     record: bool = True,
     progress: Callable[[float], object] | None = None,
+    controllers: Sequence[Brought] = (),
+    queues: Sequence[Brought] = (),
+    allow_code: bool = False,
 ) -> Run:
     """Simulates a scenario.
 
@@ -43,6 +47,11 @@ def run(
             command line, `["link.bottleneck.rate=1 Gbit/s"]`.
         record: Keep the time series. Dropping them changes nothing else and saves memory.
         progress: Called about ten times a second with the share of simulated time that has passed, 0 to 1.
+        controllers: Controllers of your own that it can choose by their names, as `longfat.law`,
+            `longfat.controller` and `longfat.library` make them.
+        queues: Queues of your own, likewise.
+        allow_code: Let it name code, `{ python = "rules.py:gentle" }`, which is then loaded and run. Only for
+            scenarios that you trust.
 
     Returns:
         The finished run.
@@ -51,10 +60,12 @@ def run(
         ScenarioError: The scenario is wrong, or needs more memory than is free; the message names the place
             and the reason.
         OSError: The file cannot be read.
+        CodeError: A controller or queue of your own failed: the message names it, the flow and the time.
         EngineError: A bug of longfat.
         KeyboardInterrupt: Ctrl-C was pressed; nothing is left behind.
     """
-    scenario, name = read(source, seed=seed, changes=set)
+    code = Code(tuple(controllers), tuple(queues), allow_code)
+    scenario, name = read(source, seed=seed, changes=set, code=code)
     return Run(scenario, simulate(scenario, record=record, progress=progress), name)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
 from longfat.errors import StudyError
+from longfat.own import NOTHING, Code
 from longfat.results._folder import checksum
 from longfat.study._cache import engine_address
 from longfat.study._numbers import of_fluid, of_summary
@@ -61,6 +62,7 @@ class Chunk:
         fluid: How fluid models are solved.
         flush_s: After so many seconds, what is finished is written.
         tasks: The runs.
+        code: What their scenarios use beyond longfat, or the same for another process.
     """
 
     folder: str
@@ -70,10 +72,12 @@ class Chunk:
     fluid: dict[str, Any]
     flush_s: float
     tasks: tuple[Task, ...]
+    code: Code | bytes = NOTHING
 
     def portable(self) -> Chunk:
         """The same, for another process."""
-        return replace(self, tasks=tuple(task.portable() for task in self.tasks))
+        code = self.code.portable() if isinstance(self.code, Code) else self.code
+        return replace(self, tasks=tuple(task.portable() for task in self.tasks), code=code)
 
     @property
     def runs(self) -> int:
@@ -132,6 +136,7 @@ def run_chunk(
     if chunk.series and not shared:
         message = f"a worker cannot see {folder}, and time series are not sent: share the folder, or keep none"
         raise StudyError(message)
+    code = Code.restored(chunk.code) if isinstance(chunk.code, bytes) else chunk.code
     finished = Finished()
     begun = flushed = time.monotonic()
     rows: list[dict[str, Any]] = []
@@ -155,7 +160,7 @@ def run_chunk(
     try:
         for task in chunk.tasks:
             scenario = (
-                _longfat.Scenario.parse(task.scenario)
+                _longfat.Scenario.parse(task.scenario, own=code.handles(), code=code.fetcher(None))
                 if isinstance(task.scenario, str)
                 else task.scenario
             )

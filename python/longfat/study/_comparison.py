@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
+from longfat.own import NOTHING, Code
 from longfat.scenario import toml_value
 from longfat.study._runner import Job, ProgressCallback, Result, run_many
 from longfat.study._statistics import Estimate, estimate
@@ -89,13 +90,18 @@ start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}
 packet = {toml_value(self.packet)}
 """
 
-    def scenario(self, control: str) -> _longfat.Scenario:
-        """The checked scenario for one controller.
+    def scenario(self, control: str, code: Code = NOTHING) -> _longfat.Scenario:
+        """The checked scenario for one controller, which may use `code` beyond longfat.
 
         Raises:
             ScenarioError: Something in the set-up or the controller is wrong.
         """
-        return _longfat.Scenario.parse(self.text(control), f"the scenario for {label_of(control)}")
+        return _longfat.Scenario.parse(
+            self.text(control),
+            f"the scenario for {label_of(control)}",
+            own=code.handles(),
+            code=code.fetcher(None),
+        )
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,7 @@ def compare(
     tables: tuple[str, ...] = (),
     cache: Cache | None = None,
     progress: ProgressCallback | None = None,
+    code: Code = NOTHING,
 ) -> list[Contender]:
     """Runs every controller with every seed, in parallel.
 
@@ -165,6 +172,7 @@ def compare(
         tables: Tables to keep of the first seed of each controller.
         cache: Where finished runs are kept; the default cache if not given.
         progress: Told how far the runs have come.
+        code: What the controllers and the queue may be beyond those of longfat.
 
     Returns:
         The controllers, in order.
@@ -174,7 +182,7 @@ def compare(
     """
     jobs = [
         Job(scenario, seed, tables if seed == 1 else ())
-        for scenario in [setup.scenario(control) for control in controls]
+        for scenario in [setup.scenario(control, code) for control in controls]
         for seed in range(1, seeds + 1)
     ]
     results = list(run_many(jobs, cache=cache, progress=progress))

@@ -15,6 +15,7 @@ import msgspec
 
 from longfat.errors import StudyError
 from longfat.foreign import read_text, shown
+from longfat.own._code import located_all
 from longfat.scenario import Source, check_seed
 from longfat.study._design import Axis, Design, Range, axes_of
 from longfat.study._points import seeds_of
@@ -237,6 +238,8 @@ def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, 
         OSError: It cannot be read.
     """
     content, origin, folder, name = _load(source)
+    # Code is where this file names it, not where the scenario is.
+    content = located_all(content, folder)
     if seeds is not None:
         content = {**content, "seeds": seeds}
     try:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.errors import ScenarioError, StudyError
+from longfat.own import NOTHING, Code
+from longfat.own._code import located_all
 from longfat.scenario import Template
 from longfat.study._cache import engine_address
 from longfat.study._file import ENGINE, StudyFile, Until
@@ -88,7 +90,11 @@ class Runs:
     """
 
     def __init__(
-        self, file: StudyFile, folder: Path, progress: Callable[[float], object] | None = None
+        self,
+        file: StudyFile,
+        folder: Path,
+        progress: Callable[[float], object] | None = None,
+        code: Code = NOTHING,
     ) -> None:
         """Reads and checks the scenario of every point; nothing runs yet.
 
@@ -100,7 +106,7 @@ class Runs:
         self.file = file
         self.design = file.design
         given = file.scenario
-        self.template = Template(folder / given if isinstance(given, str) else given)
+        self.template = Template(folder / given if isinstance(given, str) else given, code)
         if not len(self.design.keys):
             self.template.read(changes=file.set)
         self._seeds = file.first_seeds
@@ -245,4 +251,5 @@ class Runs:
                 ):
                     if isinstance(side.get("trace"), str) and "trace" in source:
                         side["trace"] = source["trace"]
-        return content
+        located: dict[str, Any] = located_all(content, self.template.folder)
+        return located

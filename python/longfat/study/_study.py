@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longfat.errors import StudyError
+from longfat.own import NOTHING, Brought, Code
 from longfat.results._folder import checksum, write_whole
 from longfat.study._chunk import FILE
 from longfat.study._file import Plot, StudyFile, Until, read_study
@@ -238,6 +239,7 @@ class Opened:
         *,
         out: str | os.PathLike[str] | None = None,
         seeds: int | None = None,
+        code: Code = NOTHING,
     ) -> None:
         """Reads a study file and the scenario of every point; nothing runs, and nothing is written.
 
@@ -252,7 +254,7 @@ class Opened:
         self.name = name
         self.folder = Path("runs") / f"study-{name}" if out is None else Path(out)
         _refuse_other(self.folder)
-        self.runs: Runs = Runs(self.file, base)
+        self.runs: Runs = Runs(self.file, base, code=code)
 
     def forecast(self) -> Forecast:
         """What it takes, given what is already in the folder; of seeds `until`, the most."""
@@ -441,6 +443,9 @@ def study(
     shard: tuple[int, int] | None = None,
     merge: bool = False,
     progress: StudyProgress | None = None,
+    controllers: Sequence[Brought] = (),
+    queues: Sequence[Brought] = (),
+    allow_code: bool = False,
 ) -> Study:
     """Runs a study: a scenario, what varies, and the seeds.
 
@@ -460,6 +465,9 @@ def study(
         shard: `(i, n)`: runs only every n-th, beginning with the i-th, and puts nothing together.
         merge: Runs nothing, and puts together what shards have finished.
         progress: Told how far it has come, about ten times a second.
+        controllers: Controllers of your own, as for `longfat.run`. Other processes get them sent.
+        queues: Queues of your own, likewise.
+        allow_code: Let it name code, as for `longfat.run`.
 
     Returns:
         The study: `.rows`, `.table()`, `.plot()`, `.differences()`. Runs that failed have an `error` in
@@ -473,7 +481,8 @@ def study(
     """
     if shard is not None:
         _check_shard(shard)
-    return Opened(source, out=out, seeds=seeds).run(
+    code = Code(tuple(controllers), tuple(queues), allow_code)
+    return Opened(source, out=out, seeds=seeds, code=code).run(
         workers=workers, dask=dask, executor=executor, shard=shard, merge=merge, progress=progress
     )
 

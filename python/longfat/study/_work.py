@@ -272,6 +272,7 @@ class Work:
             fluid=self.runs.fluid_options,
             flush_s=self._flush_s(),
             tasks=tuple(tasks),
+            code=self.runs.template.code,
         )
         return _Underway(chunk, chosen)
 

@@ -8,6 +8,7 @@ use longfat_fluid::{
     ExplicitIntegration, ExplicitSetup, FluidSetup, Integration, Pricing, Reading, Solve,
     Synchronised, Trajectory, can_be_judged, equilibrium_while, stability_while,
 };
+use longfat_units::fault;
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
 
@@ -89,7 +90,10 @@ fn path(setup: &FluidSetup, model: &str, delay: bool, waiting: &Waiting) -> PyRe
         "hybrid" => Reading::Hybrid,
         "synchronised" => {
             let mut run = Synchronised::new(&setup.network, setup.sample).map_err(refused)?;
-            while waiting.goes_on() && run.advance(PORTION).map_err(refused)? {
+            while waiting.goes_on()
+                && !fault::is_reported()
+                && run.advance(PORTION).map_err(refused)?
+            {
                 waiting.report(run.progress());
             }
             return Ok(run.finish());
@@ -98,7 +102,10 @@ fn path(setup: &FluidSetup, model: &str, delay: bool, waiting: &Waiting) -> PyRe
     };
     let how = Solve { reading, delay: if delay { 1.0 } else { 0.0 }, sample: setup.sample };
     let mut integration = Integration::new(&setup.network, &how).map_err(refused)?;
-    while waiting.goes_on() && integration.advance(PORTION).map_err(refused)? {
+    while waiting.goes_on()
+        && !fault::is_reported()
+        && integration.advance(PORTION).map_err(refused)?
+    {
         waiting.report(integration.progress());
     }
     Ok(integration.finish())
@@ -141,7 +148,7 @@ pub(crate) fn fluid_rest(
         let mut go_on = || {
             done += 1.0;
             waiting.report(done);
-            waiting.goes_on()
+            waiting.goes_on() && !fault::is_reported()
         };
         let setup = match setup(&scenario, &price)? {
             Setup::Priced(setup) => setup,

@@ -2,6 +2,7 @@
 
 mod anti_ecn;
 mod catalogue;
+mod code;
 mod harm;
 mod large;
 mod profiles;

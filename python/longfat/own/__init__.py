@@ -1,0 +1,21 @@
+"""Controllers and queues of your own: what `controllers=` and `queues=` take, and what scenarios name as code.
+
+Whatever has a method `__longfat__()` that returns a handle (`longfat._longfat.Own`) can be given to
+`longfat.run`, `longfat.fluid`, `longfat.study`: window laws and controllers compiled from Python, entries of
+shared libraries, classes. `Code` holds what a scenario may use beyond longfat, and fetches what it names.
+"""
+
+from longfat._longfat import Own
+from longfat.own._code import NOTHING, Brought, Code, handle, located
+from longfat.own._library import LibraryEntry, library
+
+__all__ = [
+    "NOTHING",
+    "Brought",
+    "Code",
+    "LibraryEntry",
+    "Own",
+    "handle",
+    "library",
+    "located",
+]
