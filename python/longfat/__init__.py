@@ -32,7 +32,7 @@ from longfat._longfat import (
     queues,
 )
 from longfat.fiber import fiber_alpha
-from longfat.own import library
+from longfat.own import controller, law, library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -47,17 +47,20 @@ __all__ = [
     "ScenarioError",
     "Table",
     "__version__",
+    "controller",
     "controllers",
     "errors",
     "fairness",
     "fiber",
     "fiber_alpha",
     "fluid",
+    "law",
     "library",
     "own",
     "paper",
     "plot",
     "power",
+    "queue",
     "queues",
     "results",
     "run",

@@ -6,16 +6,33 @@ shared libraries, classes. `Code` holds what a scenario may use beyond longfat, 
 """
 
 from longfat._longfat import Own
+from longfat.own._abi import Cause, Limited, Pacing, Phase, Verdict
 from longfat.own._code import NOTHING, Brought, Code, handle, located
+from longfat.own._compile import Parameter
+from longfat.own._controller import CompiledController, controller
+from longfat.own._law import Law, law
 from longfat.own._library import LibraryEntry, library
+from longfat.own._queue import CompiledQueue, queue
 
 __all__ = [
     "NOTHING",
     "Brought",
+    "Cause",
     "Code",
+    "CompiledController",
+    "CompiledQueue",
+    "Law",
     "LibraryEntry",
+    "Limited",
     "Own",
+    "Pacing",
+    "Parameter",
+    "Phase",
+    "Verdict",
+    "controller",
     "handle",
+    "law",
     "library",
     "located",
+    "queue",
 ]
