@@ -35,6 +35,7 @@ mod plan;
 mod scenario;
 mod solve;
 mod stability;
+mod steered;
 mod stepping;
 mod synchronised;
 mod trajectory;
@@ -50,6 +51,7 @@ pub use plan::averaging;
 pub use scenario::{FluidSetup, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, can_be_judged, stability, stability_while};
+pub use steered::Report;
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
 
