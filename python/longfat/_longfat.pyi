@@ -22,6 +22,7 @@ __all__ = [
     "compiled",
     "controllers",
     "fluid_memory",
+    "fluid_price",
     "fluid_rest",
     "fluid_solve",
     "load_library",
@@ -257,6 +258,13 @@ class FluidPath:
         Raises:
             ValueError: There is no such table.
         """
+
+def fluid_price(scenario: Scenario, price: str, /) -> str:
+    """What links charge: `price`, or `xcp` or `vcp` where their routers say how rates change.
+
+    Raises:
+        FluidError: The fluid model cannot solve the scenario.
+    """
 
 def fluid_memory(scenario: Scenario) -> tuple[float, float]:
     """Roughly the memory of the fluid model in bytes: to be solved in time, and for its equilibrium."""

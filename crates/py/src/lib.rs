@@ -32,7 +32,7 @@ mod _longfat {
     #[pymodule_export]
     use super::{
         arrow_table::ArrowTable,
-        fluid::{FluidError, FluidPath, fluid_memory, fluid_rest, fluid_solve},
+        fluid::{FluidError, FluidPath, fluid_memory, fluid_price, fluid_rest, fluid_solve},
         guard::EngineError,
         gym::{Environments, GymError, Policy, features, policy_controller},
         own::{CodeError, Own, compiled, load_library},
