@@ -15,13 +15,25 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.results`: runs, fluid solutions, tables, result folders
 - `longfat.study`: many runs, in parallel and cached, measured into one table
 - `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
+- `longfat.conformance`: what every controller owes its host
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.commands`: the command line
 """
 
 from typing import TYPE_CHECKING
 
-from longfat import errors, fairness, fiber, own, power, results, scenario, study, units
+from longfat import (
+    conformance,
+    errors,
+    fairness,
+    fiber,
+    own,
+    power,
+    results,
+    scenario,
+    study,
+    units,
+)
 from longfat._longfat import (
     CodeError,
     EngineError,
@@ -31,8 +43,9 @@ from longfat._longfat import (
     controllers,
     queues,
 )
+from longfat.conformance import check
 from longfat.fiber import fiber_alpha
-from longfat.own import library
+from longfat.own import Controller, library
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -40,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CodeError",
+    "Controller",
     "EngineError",
     "Fluid",
     "FluidError",
@@ -47,6 +61,8 @@ __all__ = [
     "ScenarioError",
     "Table",
     "__version__",
+    "check",
+    "conformance",
     "controllers",
     "errors",
     "fairness",

@@ -30,7 +30,7 @@ LAYERS = [
     {"plot"},
     {"results"},
     {"study"},
-    {"fairness", "power", "fiber"},
+    {"conformance", "fairness", "power", "fiber"},
     {"paper", "bench"},
     {"commands"},
     {"__init__", "__main__"},

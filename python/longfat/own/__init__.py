@@ -6,15 +6,35 @@ shared libraries, classes. `Code` holds what a scenario may use beyond longfat, 
 """
 
 from longfat._longfat import Own
+from longfat.own._class import (
+    Adjustment,
+    Congestion,
+    Controller,
+    Feedback,
+    Lost,
+    Path,
+    RateSample,
+    Sent,
+    Start,
+)
 from longfat.own._code import NOTHING, Brought, Code, handle, located
 from longfat.own._library import LibraryEntry, library
 
 __all__ = [
     "NOTHING",
+    "Adjustment",
     "Brought",
     "Code",
+    "Congestion",
+    "Controller",
+    "Feedback",
     "LibraryEntry",
+    "Lost",
     "Own",
+    "Path",
+    "RateSample",
+    "Sent",
+    "Start",
     "handle",
     "library",
     "located",
