@@ -45,7 +45,7 @@ from longfat._longfat import (
 )
 from longfat.conformance import check
 from longfat.fiber import fiber_alpha
-from longfat.own import Controller, library
+from longfat.own import Controller, controller, law, library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -63,17 +63,20 @@ __all__ = [
     "__version__",
     "check",
     "conformance",
+    "controller",
     "controllers",
     "errors",
     "fairness",
     "fiber",
     "fiber_alpha",
     "fluid",
+    "law",
     "library",
     "own",
     "paper",
     "plot",
     "power",
+    "queue",
     "queues",
     "results",
     "run",

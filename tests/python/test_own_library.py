@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import longfat
 from longfat.commands import commands
-from longfat.study import Cache, Job, run_many
+from longfat.study import Cache, Job, run_many, study
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ SHORT = {"duration": "20 s", "warmup": "2 s", "flow.reno.start": "0 s"}
 def build(path: Path, *options: str, source: Path = SOURCE) -> Path:
     """Compiles a library with every warning an error."""
     strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O2", "-shared", "-fPIC"]
-    command = ["cc", *strict, f"-I{HEADER}", *options, "-o", path, source]
+    command = ["cc", *strict, f"-I{HEADER}", *options, "-o", str(path), str(source)]
     subprocess.run(command, check=True)
     return path
 
@@ -138,7 +138,7 @@ def test_a_bad_law_ends_the_fluid_model_too(entries: dict[str, LibraryEntry]) ->
                 FIRST,
                 controllers=[entries["c-bad"]],
                 set={"flow.reno.control": "c-bad", "flow.reno.count": 1},
-                **options,  # type: ignore[arg-type]
+                **options,
             )
 
 
@@ -342,11 +342,11 @@ def test_wrong_code_in_a_scenario_is_shown_where_it_stands(
 def test_the_command_line_refuses_code_with_exit_2(built: Path, tmp_path: Path) -> None:
     program = [sys.executable, "-m", "longfat"]
     path = scenario_with(tmp_path, f'{{ library = "{built}:c-aimd" }}')
-    done = subprocess.run([*program, "run", path], capture_output=True, text=True, check=False)
+    done = subprocess.run([*program, "run", str(path)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "this scenario would run code" in done.stderr
     path = scenario_with(tmp_path, f'{{ library = "{built}:c-bad" }}')
-    arguments = ["run", path, "--allow-code", "--quiet", "--out", tmp_path / "out"]
+    arguments = ["run", str(path), "--allow-code", "--quiet", "--out", str(tmp_path / "out")]
     done = subprocess.run([*program, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "the controller `c-bad`, flow reno[0], after " in done.stderr
@@ -385,9 +385,9 @@ def test_a_study_runs_own_controllers_in_other_processes(
     entries: dict[str, LibraryEntry], tmp_path: Path
 ) -> None:
     own = [entries["c-reno"]]
-    same(longfat.study(STUDY, out=tmp_path / "threads", controllers=own))
+    same(study(STUDY, out=tmp_path / "threads", controllers=own))
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        same(longfat.study(STUDY, out=tmp_path / "spawned", controllers=own, executor=pool))
+        same(study(STUDY, out=tmp_path / "spawned", controllers=own, executor=pool))
 
 
 def test_a_study_file_names_code(built: Path, tmp_path: Path) -> None:
@@ -399,14 +399,14 @@ def test_a_study_file_names_code(built: Path, tmp_path: Path) -> None:
         "utf-8",
     )
     with pytest.raises(longfat.errors.StudyError, match="would run code"):
-        longfat.study(file, out=tmp_path / "study")
-    found = longfat.study(file, out=tmp_path / "study", allow_code=True)
+        study(file, out=tmp_path / "study")
+    found = study(file, out=tmp_path / "study", allow_code=True)
     assert (found.failed, found.runs, found.known) == (0, 2, 0)
     # The folder stands for the file, wherever it is; an edited library is not what was run.
-    again = longfat.study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
+    again = study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
     assert again.known == 2
     source = tmp_path / "other.c"
     source.write_text(SOURCE.read_text("utf-8").replace("1.0 / at->window", "2.0 / at->window"))
     build(tmp_path / "libown.so", source=source)
-    again = longfat.study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
+    again = study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
     assert again.known == 1

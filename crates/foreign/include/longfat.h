@@ -87,6 +87,12 @@ typedef struct longfat_pacing {
   double value;
 } longfat_pacing;
 
+/* The two phases of RFC 5681. */
+enum longfat_phase {
+  LONGFAT_SLOW_START = 0,          /* below the threshold */
+  LONGFAT_CONGESTION_AVOIDANCE = 1 /* at or above it */
+};
+
 /* Where a flow stands: what a window law may depend on. */
 typedef struct longfat_operating {
   double window;       /* segments, 1 or more */
@@ -96,7 +102,7 @@ typedef struct longfat_operating {
   double base_rtt;     /* seconds, the smallest seen */
   double since_event;  /* seconds since the last congestion; NaN if there was none */
   double spare;        /* the AntiECN bit, 0 or 1; in the fluid model, the share of acknowledgments that carry it */
-  int64_t slow_start;  /* 1 in slow start, 0 in congestion avoidance */
+  int64_t phase;       /* enum longfat_phase */
 } longfat_operating;
 
 /* What is known of the path. */

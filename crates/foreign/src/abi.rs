@@ -13,6 +13,9 @@ pub const ENTRY: &std::ffi::CStr = c"longfat_plugin";
 /// The type of that function.
 pub type PluginFunction = unsafe extern "C" fn(version: u32) -> *const Plugin;
 
+/// The bits of the NaN that compiled Python answers where it has raised an exception.
+pub const RAISED: u64 = 0x7ff8_6c6f_6e67_6661;
+
 pub mod kind {
     pub const NUMBER: i64 = 0;
     pub const COUNT: i64 = 1;
@@ -25,6 +28,11 @@ pub mod cause {
     pub const LOSS: i64 = 0;
     pub const MARK: i64 = 1;
     pub const TIMEOUT: i64 = 2;
+}
+
+pub mod phase {
+    pub const SLOW_START: i64 = 0;
+    pub const CONGESTION_AVOIDANCE: i64 = 1;
 }
 
 pub mod limited {
@@ -41,6 +49,8 @@ pub mod pace {
     pub const RATE: i64 = 2;
     pub const BLOCKS: i64 = 3;
     pub const LOOSE_BLOCKS: i64 = 4;
+    /// Compiled Python has raised an exception.
+    pub const RAISED: i64 = -1;
 }
 
 pub mod needs {
@@ -74,6 +84,8 @@ pub mod verdict {
     pub const KEEP: i64 = 0;
     pub const MARK: i64 = 1;
     pub const DROP: i64 = 2;
+    /// Compiled Python has raised an exception.
+    pub const RAISED: i64 = -1;
 }
 
 #[repr(C)]
@@ -104,7 +116,7 @@ pub struct Operating {
     pub base_rtt: f64,
     pub since_event: f64,
     pub spare: f64,
-    pub slow_start: i64,
+    pub phase: i64,
 }
 
 #[repr(C)]

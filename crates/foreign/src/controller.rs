@@ -231,7 +231,7 @@ impl Control {
     fn complain(&self, what: &str, value: f64, wanted: &str, now: Time) {
         fault::report(|| {
             let who = format!("the controller `{}`", self.table.name);
-            let what = format!("`{what}` is {value}: {wanted} is needed");
+            let what = crate::wrong(what, value, "", wanted);
             Fault::new(who, what).of_flow(self.member).at(now)
         });
     }

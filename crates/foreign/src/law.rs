@@ -126,7 +126,10 @@ fn told(at: &Operating) -> abi::Operating {
         base_rtt: at.base_rtt.seconds(),
         since_event: seconds(at.since_event),
         spare: at.spare,
-        slow_start: i64::from(at.phase == Phase::SlowStart),
+        phase: match at.phase {
+            Phase::SlowStart => abi::phase::SLOW_START,
+            Phase::CongestionAvoidance => abi::phase::CONGESTION_AVOIDANCE,
+        },
     }
 }
 
@@ -137,10 +140,8 @@ impl Law {
         fault::report(|| {
             let who = format!("the controller `{}`", self.table.name);
             let Operating { window, rtt, .. } = at;
-            let what = format!(
-                "`{what}` is {value} at a window of {} and a round trip of {rtt}: {wanted} is needed",
-                window.0
-            );
+            let place = format!(" at a window of {} and a round trip of {rtt}", window.0);
+            let what = crate::wrong(what, value, &place, wanted);
             let fault = Fault::new(who, what).of_flow(self.member);
             match self.now {
                 Some(now) => fault.at(now),

@@ -12,7 +12,7 @@
 //! are read, and every number that comes back. A number that is wrong is never used; the last good one is, or one that
 //! does no harm, and a [fault](longfat_units::fault) is reported, with which whoever runs the model ends the run.
 
-#![allow(unsafe_code, reason = "the border to code that Rust knows nothing about")]
+#![expect(unsafe_code, reason = "the border to code that Rust knows nothing about")]
 
 pub mod abi;
 mod controller;
@@ -127,6 +127,15 @@ pub unsafe fn compiled_queue(
 ) -> Result<Entry, TableError> {
     // SAFETY: the caller's promise.
     unsafe { queue::entry(at, keep, origin) }.map(Entry::Discipline)
+}
+
+/// What is wrong with an answer, in words.
+fn wrong(what: &str, value: f64, place: &str, wanted: &str) -> String {
+    if value.to_bits() == abi::RAISED {
+        format!("`{what}` raised an exception{place}: call it in plain Python to see which")
+    } else {
+        format!("`{what}` is {value}{place}: {wanted} is needed")
+    }
 }
 
 /// Asks foreign code for the values of the variables that it names.

@@ -22,6 +22,7 @@ pub(crate) fn checked(given: abi::Pacing) -> Result<Pacing, (f64, &'static str)>
         pace::RATE => Err((value, "a rate from 0.001 to 1e12 segments per second")),
         pace::BLOCKS => blocks(Pacing::Blocks),
         pace::LOOSE_BLOCKS => blocks(Pacing::LooseBlocks),
+        pace::RAISED => Err((f64::from_bits(abi::RAISED), "")),
         other => Err((other as f64, "one of the kinds of pacing")),
     }
 }

@@ -144,7 +144,7 @@ impl Decider {
     fn complain(&self, what: &str, value: f64, wanted: &str, now: Option<Time>) {
         fault::report(|| {
             let who = format!("the queue `{}`", self.table.name);
-            let fault = Fault::new(who, format!("`{what}` is {value}: {wanted} is needed"));
+            let fault = Fault::new(who, crate::wrong(what, value, "", wanted));
             match now {
                 Some(now) => fault.at(now),
                 None => fault,
@@ -164,6 +164,11 @@ impl Policy for Decider {
             abi::verdict::KEEP => Verdict::Keep,
             abi::verdict::MARK => Verdict::Mark,
             abi::verdict::DROP => Verdict::Drop,
+            abi::verdict::RAISED => {
+                let raised = f64::from_bits(abi::RAISED);
+                self.complain("on_arrival", raised, "", Some(arrival.now));
+                Verdict::Keep
+            }
             other => {
                 let wanted = "0 to keep, 1 to mark or 2 to drop the packet";
                 self.complain("on_arrival", other as f64, wanted, Some(arrival.now));

@@ -268,6 +268,7 @@ def _loaded(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None  # noqa: S101 - its name ends with .py
     module = importlib.util.module_from_spec(spec)
+    module.__dict__["__longfat_loaded__"] = True
     sys.modules[name] = module
     try:
         with _beside(path.parent):

@@ -1,0 +1,156 @@
+"""What code from outside costs: the same controller in Rust, in C and compiled from Python.
+
+    .venv/bin/python bench/own/compare.py                   processor time, best of ten runs in turn
+    .venv/bin/python bench/own/compare.py --instructions    instructions per packet, with valgrind: minutes
+
+Prints a row for each: packets per second (or instructions per packet), and the share of the speed in Rust. All
+rows of a controller give the same bytes, or the comparison would mean nothing; that is checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import longfat
+from longfat.own import handle
+from longfat.own._code import Code
+from longfat.results._simulate import simulate
+from longfat.scenario import read
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIO = ROOT / "bench/scenarios/three-reno-1G.toml"
+SECONDS = (3.0, 6.0)
+"""Simulated: how long runs are whose difference counts, so that what happens once does not."""
+
+
+def entries(folder: Path) -> dict[str, Any]:
+    """The controllers, by name; those in C are built in a folder."""
+    sys.path.insert(0, str(ROOT / "tests/own"))
+    import compiled_laws
+
+    include = f"-I{ROOT / 'crates/foreign/include'}"
+    python: tuple[Any, ...] = (compiled_laws.reno, compiled_laws.OwnReno)
+    found: dict[str, Any] = {each.name: each for each in python}
+    for name, source in (("laws", "tests/own/laws.c"), ("cubic", "examples/c-cubic/cubic.c")):
+        path = folder / f"lib{name}.so"
+        command = [
+            "cc",
+            "-O2",
+            "-shared",
+            "-fPIC",
+            include,
+            "-o",
+            str(path),
+            str(ROOT / source),
+            "-lm",
+        ]
+        subprocess.run(command, check=True)  # noqa: S603 - made here
+        found |= {each.name: each for each in longfat.library(path)}
+    return found
+
+
+GROUPS = {
+    "window law: Reno": ("reno", "c-reno", "py-reno"),
+    "controller: Reno": ("reno", "c-own-reno", "py-own-reno"),
+    "controller: CUBIC": ("cubic", "c-cubic"),
+}
+LANGUAGES = {"c-": "C", "py": "Python, compiled"}
+
+
+def one(control: str, own: dict[str, Any], seconds: float) -> tuple[float, int, str]:
+    """Processor time, packets, and what the run gave."""
+    changes = {"flow.*.control": control, "duration": f"{seconds} s", "warmup": "0.1 s"}
+    code = Code((own[control],) if control in own else ())
+    scenario, _ = read(SCENARIO, changes=changes, code=code)
+    begun = time.thread_time()
+    recording = simulate(scenario, record=False)
+    took = time.thread_time() - begun
+    summary = json.loads(recording.summary_json())
+    told = json.dumps([summary["links"], summary["flows"]]).replace(f'"{control}"', '"it"')
+    return took, summary["engine"]["data_packets"], told
+
+
+def language(control: str) -> str:
+    """What a controller is written in."""
+    return LANGUAGES.get(control[:2], "Rust")
+
+
+def by_time(own: dict[str, Any], repeat: int) -> None:
+    """Prints packets per second of processor time."""
+    print(f"{'':18} {'':18} {'packets/s':>10} {'of Rust':>8}")
+    for group, controls in GROUPS.items():
+        best: dict[str, float] = {}
+        told: dict[str, str] = {}
+        packets = 0
+        for _ in range(repeat):
+            for control in controls:
+                took, packets, told[control] = one(control, own, SECONDS[1])
+                best[control] = min(took, best.get(control, took))
+        if len(set(told.values())) != 1:
+            sys.exit(f"{group}: they do not give the same")
+        for control in controls:
+            share = best[controls[0]] / best[control]
+            print(f"{group:18} {language(control):18} {packets / best[control]:10.3g} {share:8.2f}")
+
+
+def by_instructions() -> None:
+    """Prints instructions per packet, as the difference of two runs of unequal length."""
+    print(f"{'':18} {'':18} {'instructions':>12} {'of Rust':>8}")
+    for group, controls in GROUPS.items():
+        first = 0.0
+        for control in controls:
+            counts, packets = [], []
+            for seconds in SECONDS:
+                tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+                command = [*tool, sys.executable, __file__, "--one", control]
+                # Not what this machine has beyond others: valgrind may not know it.
+                environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
+                done = subprocess.run(  # noqa: S603 - made here
+                    [*command, "--seconds", str(seconds)],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    env=environment,
+                )
+                refs = re.search(r"refs:\s+([\d,]+)", done.stderr)
+                if refs is None:
+                    sys.exit(done.stderr)
+                counts.append(int(refs[1].replace(",", "")))
+                packets.append(int(done.stdout))
+            each = (counts[1] - counts[0]) / (packets[1] - packets[0])
+            first = first or each
+            print(f"{group:18} {language(control):18} {each:12.0f} {first / each:8.2f}", flush=True)
+
+
+def main() -> None:
+    """As the module says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--instructions", action="store_true", help="count them with valgrind")
+    parser.add_argument("--repeat", type=int, default=10, help="runs of each [10]")
+    parser.add_argument("--one", metavar="CONTROL", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=SECONDS[1], help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        own = entries(Path(folder))
+        if given.one:
+            print(one(given.one, own, given.seconds)[1])
+            return
+        for each in own.values():
+            handle(each)
+        if given.instructions:
+            by_instructions()
+        else:
+            by_time(own, given.repeat)
+
+
+if __name__ == "__main__":
+    main()

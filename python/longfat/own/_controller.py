@@ -1,0 +1,211 @@
+"""Controllers with a memory of their own, compiled from a class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longfat.own import _abi
+from longfat.own._compile import Compiler, code_digest
+from longfat.own._compiled import Compiled, bits
+from longfat.own._state import methods, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from longfat._longfat import Own
+
+_EVENTS = {
+    "begin": ("state", "start", "p"),
+    "on_feedback": ("state", "feedback", "path", "p"),
+    "on_congestion": ("state", "congestion", "path", "p"),
+    "on_adjustment": ("state", "adjustment", "path", "p"),
+    "on_recovered": ("state", "now", "path", "p"),
+    "on_restart": ("state", "now", "path", "p"),
+    "on_lost": ("state", "lost", "path", "p"),
+    "on_sent": ("state", "sent", "path", "p"),
+    "on_timer": ("state", "now", "path", "p"),
+}
+"""What is called, with what it is given in C, which is what a method is given."""
+
+_ASKED = {"pacing": ("state", "path", "p"), "timer": ("state", "p")}
+
+_SAME = """\
+def wrapped(state, p):
+    state_ = carray(state, 1)[0]
+    return raised if state_.longfat_failed else state_.window
+"""
+_THRESHOLD = """\
+def wrapped(state, p):
+    return carray(state, 1)[0].threshold
+"""
+
+
+class CompiledController(Compiled):
+    """A controller, as `longfat.controller` makes it: to be given to `longfat.run(..., controllers=[...])`."""
+
+    what = "controller"
+
+    def __init__(
+        self,
+        owner: type,
+        *,
+        name: str,
+        parameters: Mapping[str, Any],
+        title: str,
+        source: str,
+        needs: Iterable[str],
+        wants: Iterable[str],
+        per_mark: bool,
+    ) -> None:
+        """Use `longfat.controller`."""
+        super().__init__(name, parameters, title, source)
+        told = f"controller `{name}`"
+        self._name, self._module = owner.__qualname__, owner.__module__
+        self._state = variables(owner, told)
+        self._methods = methods(owner, [*_EVENTS, *_ASKED], told)
+        if not isinstance(self._state.get("window"), float):
+            message = f"the {told} has no variable `window`, what may be in flight: write `window: float = 1.0`"
+            raise TypeError(message)
+        for key in ("on_feedback", "on_congestion"):
+            if key not in self._methods:
+                message = f"the {told} has no method `{key}`"
+                raise TypeError(message)
+        self._needs = bits("need", needs, _abi.NEEDS)
+        known = {key: _abi.WANTS[key] for key in _WANTS}
+        self._wants = bits("wish", wants, known)
+        for key, wish in (("on_lost", "losses"), ("on_sent", "departures"), ("timer", "timer")):
+            self._wants |= _abi.WANTS[wish] * (key in self._methods)
+        if ("timer" in self._methods) != ("on_timer" in self._methods):
+            message = f"the {told} needs both `timer` and `on_timer`, or neither"
+            raise TypeError(message)
+        self._manner = _abi.PER_MARK * per_mark
+
+    def _origin(self) -> Any:  # noqa: ANN401
+        return _Named(self._module, self._name)
+
+    def _compile(self) -> Own:
+        made = Compiler("controller", self.name, self.parameters, self._state)
+        written = self._methods
+        made.begin(written.get("begin"), _EVENTS["begin"], "state_.window = start_.window")
+        for key, arguments in _EVENTS.items():
+            if key != "begin":
+                made.function(key, written.get(key), arguments, "nothing")
+        made.function("pacing", written.get("pacing"), _ASKED["pacing"], "pacing")
+        made.function("timer", written.get("timer"), _ASKED["timer"], "number")
+        made.text("window", _SAME, ("state", "p"), "number")
+        if isinstance(self._state.get("threshold"), float):
+            made.text("threshold", _THRESHOLD, ("state", "p"), "number")
+        observed = observed_variables(self._state, "window", "threshold")
+        if observed:
+            made.text("observe", observe_text(observed), ("state", "values", "p"), "nothing")
+        numbers = {"needs": self._needs, "wants": self._wants, "manner": self._manner}
+        told = {**self._told(), **numbers, "state": list(self._state.items())}
+        digest = code_digest("controller", self.name, {**told, **self._methods})
+        return made.finish(
+            digest,
+            title=self.title,
+            source=self.source,
+            observed=observed,
+            numbers={**numbers, "state_size": made.state_size},
+        )
+
+
+_WANTS = ("pacing", "delivery_rate", "own_recovery", "spurious", "one_way_delay")
+
+
+class _Named:
+    """Where a class stood, whose name is now that of what was made of it."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.__module__ = module
+        self.__qualname__ = name
+
+
+def observed_variables(state: Mapping[str, object], *told: str) -> list[str]:
+    """The variables worth plotting: those without an underscore, and not told otherwise."""
+    return [name for name in state if not name.startswith("_") and name not in told]
+
+
+def observe_text(names: list[str]) -> str:
+    """The function that tells them."""
+    lines = [f"    values_[{index}] = float(state_.{name})" for index, name in enumerate(names)]
+    head = f"    values_ = carray(values, {len(names)})\n    state_ = carray(state, 1)[0]\n"
+    return f"def wrapped(state, values, p):\n{head}" + "\n".join(lines)
+
+
+def controller(
+    name: str,
+    *,
+    parameters: Mapping[str, Any] | None = None,
+    title: str = "",
+    source: str = "",
+    needs: Iterable[str] = (),
+    wants: Iterable[str] = (),
+    per_mark: bool = False,
+) -> Callable[[type], CompiledController]:
+    """Makes a compiled controller of a class: its variables are its memory, its methods what it is told.
+
+        @longfat.controller(name="mine", parameters={"a": 1.0, "b": 0.5})
+        class Mine:
+            window: float = 1.0
+            threshold: float = math.inf
+
+            def on_feedback(self, feedback, path, p):
+                if feedback.limited > 1 or feedback.recovery_begins or feedback.marked:
+                    return
+                slow = self.window < self.threshold
+                self.window += feedback.acked * (1.0 if slow else p.a / self.window)
+
+            def on_congestion(self, event, path, p):
+                self.threshold = max(2.0, self.window * (1.0 - p.b))
+                self.window = 1.0 if event.cause == longfat.own.Cause.TIMEOUT else self.threshold
+
+    It is compiled when it is first used (Numba: `pip install "longfat[jit]"`), and then runs without the
+    interpreter, in all threads. Variables are numbers with first values; they are copied with the flow.
+    `window`, in segments, must be there: it begins as the initial window of the flow, and is what may be in
+    flight. A variable `threshold` is the slow-start threshold for the host. All others without an underscore
+    are observed.
+
+    Methods, of which `on_feedback` and `on_congestion` must be there; arguments may be left out from the end:
+
+        begin(self, start, p)                   a flow begins
+        on_feedback(self, feedback, path, p)    an acknowledgment brought news
+        on_congestion(self, event, path, p)     the path is congested: event.cause
+        on_adjustment(self, event, path, p)     the host asks for another window
+        on_recovered(self, now, path, p)        what was in flight when recovery began is acknowledged
+        on_restart(self, now, path, p)          data leaves again, after nothing was in flight
+        on_lost(self, lost, path, p)            a segment was found lost
+        on_sent(self, sent, path, p)            a segment has left
+        pacing(self, path, p)                   one of longfat.own.Pacing, and its number
+        timer(self, p)                          when to call on_timer, in seconds; NaN: not at all
+        on_timer(self, now, path, p)
+
+    The fields of what they are given are those of `longfat.h`: times in seconds, windows in segments.
+
+    Args:
+        name: Its name in scenario files.
+        parameters: Its parameters, as for `longfat.law`.
+        title: What it is, in one line.
+        source: Where it was published.
+        needs: What a flow must have: `ecn`, `accurate_ecn`, `ect1`, `spare`, `pacing`.
+        wants: What is worked out on request: `delivery_rate`, `one_way_delay`, `spurious`; `own_recovery`, if
+            its window holds while losses are repaired; `pacing`, to be asked for it after every call.
+        per_mark: It is told of each marked segment, not once per window of data.
+
+    Returns:
+        A decorator, which makes a `CompiledController`.
+    """
+
+    def decorate(owner: type) -> CompiledController:
+        return CompiledController(
+            owner,
+            name=name,
+            parameters=parameters or {},
+            title=title,
+            source=source,
+            needs=needs,
+            wants=wants,
+            per_mark=per_mark,
+        )
+
+    return decorate
