@@ -8,6 +8,9 @@ import signal
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,7 +19,8 @@ import pytest
 
 import longfat
 from longfat.own import Congestion, Feedback, Path, Start
-from support import SMALL, Command
+from longfat.study import study
+from support import ROOT, SMALL, Command
 
 OWN = {"flow.forward.control": "halving"}
 
@@ -472,6 +476,72 @@ seeds = 2
     )
     studied = longfat("study", "study.toml", "--allow-code", "--out", "out", "--workers", "2")
     assert studied.returncode == 0, studied.stderr
+
+
+STUDY: dict[str, Any] = {
+    "scenario": str(ROOT / "scenarios/first.toml"),
+    "seeds": 2,
+    "set": {"duration": "3 s", "warmup": "1 s", "flow.reno.start": "0 s"},
+    "vary": {"flow.reno.control": ["reno", "class-reno"]},
+}
+
+
+@pytest.fixture(autouse=True)
+def _findable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tests/own"))
+    # Processes that are started find it as well.
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/own"))
+
+
+def class_reno() -> Any:
+    return import_module("class_reno").ClassReno
+
+
+def local() -> Any:
+    """A class that no process could import."""
+
+    class Local(class_reno()):  # type: ignore[misc]
+        name = "class-reno"
+
+    return Local
+
+
+def same(found: longfat.study.Study) -> None:
+    assert (found.failed, found.runs) == (0, 4)
+    name = "links.bottleneck.forward.utilisation"
+    rows = found.rows.sort("seed").partition_by("flow.reno.control", as_dict=True)
+    assert rows["reno",][name].to_list() == rows["class-reno",][name].to_list()
+
+
+@pytest.mark.parametrize("by", ["module", "value"])
+def test_other_processes_have_the_class(tmp_path: FilePath, by: str) -> None:
+    own = class_reno() if by == "module" else local()
+    same(study(STUDY, out=tmp_path / "threads", controllers=[own]))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        same(study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool))
+
+
+def test_a_cluster_gets_the_class_sent(tmp_path: FilePath) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, dashboard_address=":0", processes=True
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        same(study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client))
+
+
+def test_a_study_tells_which_runs_of_a_class_failed(tmp_path: FilePath) -> None:
+    def fail(self: Any, event: Congestion, path: Path) -> None:
+        message = "never again"
+        raise RuntimeError(message)
+
+    cls: Any = type("Failing", (class_reno(),), {"name": "class-reno", "on_congestion": fail})
+    found = study(STUDY, out=tmp_path / "study", controllers=[cls])
+    assert (found.failed, found.runs) == (2, 4)
+    rows = found.rows.filter(pl.col("flow.reno.control") == "class-reno")
+    assert all("RuntimeError: never again" in told for told in rows["error"])
 
 
 @pytest.mark.usefixtures("rules")

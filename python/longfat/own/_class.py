@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from longfat._longfat import (
@@ -22,9 +23,10 @@ from longfat._longfat import (
     Start,
     class_controller,
 )
+from longfat.own._digest import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from types import CodeType
 
 __all__ = [
@@ -188,8 +190,11 @@ def digest(cls: type) -> str:
     """A digest of the code of a class: another one for a class that may do something else.
 
     It covers the files in which the class and its bases are written, whole, so that the functions they use are
-    covered as well, and what the class holds now. What these files import is not covered.
+    covered as well, and what the class holds now. What these files import is not covered. A class that was
+    sent from another process keeps the digest that it had there.
     """
+    if _SENT in vars(cls):
+        return str(vars(cls)[_SENT])
     total = hashlib.sha256(sys.version.encode())
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] in ("longfat", "builtins"):
@@ -199,6 +204,22 @@ def digest(cls: type) -> str:
         for name, value in sorted(vars(base).items()):
             total.update(f"{name}\0{_told(value)}\0".encode())
     return total.hexdigest()[:32]
+
+
+_SENT = "_longfat_digest"
+
+
+@contextmanager
+def labelled(classes: Sequence[object]) -> Iterator[None]:
+    """While the block sends classes to another process, they carry their digests, which need their files."""
+    mine = [each for each in classes if isinstance(each, type) and issubclass(each, Controller)]
+    for each in mine:
+        setattr(each, _SENT, digest(each))
+    try:
+        yield
+    finally:
+        for each in mine:
+            delattr(each, _SENT)
 
 
 def _file(cls: type) -> bytes:
@@ -223,6 +244,8 @@ def _told(value: object) -> str:
     code = getattr(value, "__code__", None)
     if code is None:
         return _ADDRESS.sub("", repr(value))
+    with suppress(TypeError):
+        return digest_of(value)
     closed = [
         cell.cell_contents for cell in getattr(value, "__closure__", None) or () if _is_set(cell)
     ]

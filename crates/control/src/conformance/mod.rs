@@ -174,7 +174,7 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
 }
 
 /// Settings of a controller: the defaults, except that each parameter picked by a digit of `choice` gets its smallest
-/// or largest value, or another word.
+/// or largest value, if it has one, or another word.
 pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
     let mut settings = controller.defaults();
     for parameter in &controller.parameters {
@@ -185,6 +185,10 @@ pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Setting
     }
     settings
 }
+
+/// Numbers from here on are no bounds that somebody has thought of: code from outside need not have any.
+const UNBOUNDED: f64 = 1e100;
+const UNCOUNTED: u64 = 1_000_000_000_000_000;
 
 fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
     let smallest = digit == 1;
@@ -200,8 +204,14 @@ fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
             | Kind::Frequency { min, max }
             | Kind::NumberOr { min, max, .. },
             _,
-        ) => Setting::Number(if smallest { *min } else { *max }),
-        (Kind::Count { min, max }, _) => Setting::Count(if smallest { *min } else { *max }),
+        ) => {
+            let extreme = if smallest { *min } else { *max };
+            return (extreme.abs() < UNBOUNDED).then_some(Setting::Number(extreme));
+        }
+        (Kind::Count { min, max }, _) => {
+            let extreme = if smallest { *min } else { *max };
+            return (extreme < UNCOUNTED).then_some(Setting::Count(extreme));
+        }
         (Kind::Span, _) => Setting::Span(Span::from_seconds(if smallest { 0 } else { 3600 })),
     })
 }
