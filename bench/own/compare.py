@@ -1,18 +1,15 @@
 """What code from outside costs: the same controller in Rust, in C, compiled from Python, and as a plain class.
 
-    .venv/bin/python bench/own/compare.py                   processor time, best of ten runs in turn
-    .venv/bin/python bench/own/compare.py --instructions    instructions per packet, with valgrind: minutes
+    .venv/bin/python bench/own/compare.py
 
-Prints a row for each: packets per second (or instructions per packet), and the share of the speed in Rust. All
-rows of a controller give the same bytes, or the comparison would mean nothing; that is checked.
+Prints a row for each: packets per second of processor time, the best of ten runs in turn, and the share of the
+speed in Rust. All rows of a controller give the same bytes, or the comparison would mean nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -28,8 +25,8 @@ from longfat.scenario import read
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "bench/scenarios/three-reno-1G.toml"
-SECONDS = (3.0, 6.0)
-"""Simulated: how long runs are whose difference counts, so that what happens once does not."""
+SECONDS = 6.0
+"""Simulated: half a million packets."""
 
 
 def entries(folder: Path) -> dict[str, Any]:
@@ -67,9 +64,9 @@ GROUPS = {
 LANGUAGES = {"c-": "C", "py": "Python, compiled", "cl": "Python, class"}
 
 
-def one(control: str, own: dict[str, Any], seconds: float) -> tuple[float, int, str]:
+def one(control: str, own: dict[str, Any]) -> tuple[float, int, str]:
     """Processor time, packets, and what the run gave."""
-    changes = {"flow.*.control": control, "duration": f"{seconds} s", "warmup": "0.1 s"}
+    changes = {"flow.*.control": control, "duration": f"{SECONDS} s", "warmup": "0.1 s"}
     code = Code((own[control],) if control in own else ())
     scenario, _ = read(SCENARIO, changes=changes, code=code)
     begun = time.thread_time()
@@ -94,7 +91,7 @@ def by_time(own: dict[str, Any], repeat: int) -> None:
         packets = 0
         for _ in range(repeat):
             for control in controls:
-                took, packets, told[control] = one(control, own, SECONDS[1])
+                took, packets, told[control] = one(control, own)
                 best[control] = min(took, best.get(control, took))
         if len(set(told.values())) != 1:
             sys.exit(f"{group}: they do not give the same")
@@ -103,54 +100,16 @@ def by_time(own: dict[str, Any], repeat: int) -> None:
             print(f"{group:18} {language(control):18} {packets / best[control]:10.3g} {share:8.2f}")
 
 
-def by_instructions() -> None:
-    """Prints instructions per packet, as the difference of two runs of unequal length."""
-    print(f"{'':18} {'':18} {'instructions':>12} {'of Rust':>8}")
-    for group, controls in GROUPS.items():
-        first = 0.0
-        for control in controls:
-            counts, packets = [], []
-            for seconds in SECONDS:
-                tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-                command = [*tool, sys.executable, __file__, "--one", control]
-                # Not what this machine has beyond others: valgrind may not know it.
-                environment = {**os.environ, "NUMBA_CPU_NAME": "generic"}
-                done = subprocess.run(  # noqa: S603 - made here
-                    [*command, "--seconds", str(seconds)],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                    env=environment,
-                )
-                refs = re.search(r"refs:\s+([\d,]+)", done.stderr)
-                if refs is None:
-                    sys.exit(done.stderr)
-                counts.append(int(refs[1].replace(",", "")))
-                packets.append(int(done.stdout))
-            each = (counts[1] - counts[0]) / (packets[1] - packets[0])
-            first = first or each
-            print(f"{group:18} {language(control):18} {each:12.0f} {first / each:8.2f}", flush=True)
-
-
 def main() -> None:
     """As the module says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--instructions", action="store_true", help="count them with valgrind")
     parser.add_argument("--repeat", type=int, default=10, help="runs of each [10]")
-    parser.add_argument("--one", metavar="CONTROL", help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float, default=SECONDS[1], help=argparse.SUPPRESS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         own = entries(Path(folder))
-        if given.one:
-            print(one(given.one, own, given.seconds)[1])
-            return
         for each in own.values():
             handle(each)
-        if given.instructions:
-            by_instructions()
-        else:
-            by_time(own, given.repeat)
+        by_time(own, given.repeat)
 
 
 if __name__ == "__main__":

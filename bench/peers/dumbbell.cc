@@ -137,7 +137,14 @@ struct Own {
     bool friendly = false;  // CUBIC has a Reno-friendly region
     bool marked = false;    // grows in the round trip that follows a cut for a mark too
     bool wraps = true;      // YeAH may take more from the data in flight than there is
-    bool All() const { return counted && credit && table && !friendly && !marked && wraps; }
+    bool allowed = false;   // LEDBAT may grow by a segment beyond what is in flight
+    bool estimate = true;   // Westwood+ counts and filters what arrives in a way of its own
+    bool elapsed = true;    // BBR counts from the delivery before the one that the sample begins with
+    bool repairs = true;    // BBR samples rates while a time-out is repaired
+    bool All() const {
+        return counted && credit && table && !friendly && !marked && wraps && !allowed && estimate && elapsed &&
+               repairs;
+    }
 };
 Own own;
 
@@ -224,6 +231,35 @@ private:
     double m_maximum = 0, m_until = 0, m_step = 0, m_probe = 1;
 };
 
+/// The estimate of the paper on Westwood+: what was acknowledged, over the time that it took, twice through a filter.
+class WestwoodFormulas {
+public:
+    void Hear(uint32_t acked, double rtt) {
+        const double now = Simulator::Now().GetSeconds();
+        if (m_since < 0) {
+            m_since = now;
+        }
+        const double length = now - m_since;
+        if (length >= std::max(rtt, 0.05)) {
+            const double rate = m_acked / length;
+            m_first = m_began ? m_first + (rate - m_first) / 8 : rate;
+            m_second = m_began ? m_second + (m_first - m_second) / 8 : rate;
+            m_began = true;
+            m_since = now;
+            m_acked = 0;
+        }
+        m_acked += acked;
+    }
+    /// Segments that the path holds; half of the window before the first sample.
+    double Share(double window, double smallest) const {
+        return m_began ? m_second * smallest : window / 2;
+    }
+
+private:
+    bool m_began = false;
+    double m_since = -1, m_acked = 0, m_first = 0, m_second = 0;
+};
+
 /// A controller of ns-3, with what `own` says.
 template <class Base>
 class Told : public Base {
@@ -245,6 +281,7 @@ public:
     }
     void PktsAcked(Ptr<TcpSocketState> state, uint32_t acked, const Time &rtt) override {
         Base::PktsAcked(state, acked, rtt);
+        m_westwood.Hear(acked, rtt.GetSeconds());
         const bool answering = state->m_congState == TcpSocketState::CA_CWR;
         if (own.marked && answering && state->m_ecnState != TcpSocketState::ECN_ECE_RCVD) {
             const double segment = state->m_segmentSize;
@@ -259,6 +296,14 @@ public:
             acked = std::min(acked, 1u);
         }
         m_ends = false;
+        if (kIs<TcpLedbat> && own.allowed) {
+            // Its bound is the data in flight, which begins at the last acknowledgment and ends here.
+            const auto end = state->m_highTxMark.Get();
+            state->m_highTxMark = end + state->m_segmentSize;
+            Base::IncreaseWindow(state, acked);
+            state->m_highTxMark = end;
+            return;
+        }
         if (state->m_cWnd < state->m_ssThresh) {
             Base::IncreaseWindow(state, acked);
             return;
@@ -286,6 +331,10 @@ public:
         } else if (kBic) {
             m_bic.Cut(window / segment, Number<DoubleValue>("Beta"));
         }
+        if (kIs<TcpWestwood> && !own.estimate) {
+            const double share = m_westwood.Share(window / segment, state->m_minRtt.GetSeconds());
+            return static_cast<uint32_t>(std::max(2.0, share) * segment);
+        }
         const bool formula = kCubic ? !own.counted : kHstcp && !own.table;
         if (!formula) {
             const uint32_t threshold = Base::GetSsThresh(state, inFlight);
@@ -294,6 +343,21 @@ public:
         }
         const double kept = kCubic ? CubicFormulas::kKept : 1 - Cut(window / segment);
         return static_cast<uint32_t>(std::max(2 * segment, window * kept));
+    }
+    void CongControl(Ptr<TcpSocketState> state, const TcpRateOps::TcpRateConnection &rate,
+                     const TcpRateOps::TcpRateSample &sample) override {
+        auto told = sample;
+        // By now the sample knows the delivery that it begins with; its elapsed time was taken before that.
+        const Time length = std::max(sample.m_sendElapsed, Simulator::Now() - sample.m_priorTime);
+        if (!own.elapsed && sample.m_delivered > 0 && sample.m_deliveryRate.GetBitRate() > 0 &&
+            length >= state->m_minRtt) {
+            const double bits = 8.0 * sample.m_delivered / length.GetSeconds();
+            told.m_deliveryRate = DataRate(static_cast<uint64_t>(bits));
+        }
+        if (!own.repairs && state->m_congState == TcpSocketState::CA_LOSS) {
+            told.m_deliveryRate = DataRate(0);
+        }
+        Base::CongControl(state, rate, told);
     }
     Ptr<TcpCongestionOps> Fork() override { return CopyObject<Told<Base>>(this); }
 
@@ -344,6 +408,7 @@ private:
     bool m_ends = false;
     CubicFormulas m_cubic;
     BicFormulas m_bic;
+    WestwoodFormulas m_westwood;
     double m_bytes = 0;  // grown, and less than what a window counts
 };
 
@@ -358,7 +423,7 @@ TypeId Controller(const std::string &name) {
         {"cubic", As<TcpCubic>},          {"dctcp", As<TcpDctcp>},     {"bic", As<TcpBic>},
         {"h-tcp", As<TcpHtcp>},           {"vegas", As<TcpVegas>},     {"illinois", As<TcpIllinois>},
         {"westwood", As<TcpWestwood>},    {"yeah", As<TcpYeah>},       {"hybla", As<TcpHybla>},
-        {"ledbat", As<TcpLedbat>},        {"bbr1", TcpBbr::GetTypeId},
+        {"ledbat", As<TcpLedbat>},        {"bbr1", As<TcpBbr>},
     };
     const auto found = known.find(name);
     if (found == known.end()) {
@@ -421,6 +486,8 @@ void SetParameters(const std::string &control, const Record &flow) {
         set("Ledbat::Gain", number("gain"));
         set("Ledbat::SSParam", StringValue("no"));
     } else if (control == "bbr1") {
+        // The draft has no allowance for acknowledgments that come in bunches.
+        set("Bbr::AckEpochAckedResetThresh", UintegerValue(0));
         set("Bbr::HighGain", number("startup_gain"));
         set("Bbr::BwWindowLength", whole(flow.Number("bw_rounds")));
         set("Bbr::RttWindowLength", TimeValue(Seconds(flow.Number("rtt_window"))));
@@ -552,6 +619,9 @@ int main(int argc, char **argv) {
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity",
                        TimeValue(Seconds(top.Number("tick"))));
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(like.Flag("ecn") ? "On" : "Off"));
+    if (!top.Flag("averaged")) {
+        Config::SetDefault("ns3::RttMeanDeviation::Alpha", DoubleValue(1));
+    }
     Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(top.Flag("hystart")));
     const std::string &told = top.Text("recovery");
     if (told == "classic" || (told == "auto" && losses != "rack")) {
@@ -560,7 +630,8 @@ int main(int argc, char **argv) {
     }
 
     own = {top.Flag("counted"), top.Flag("credit"), top.Flag("table"), top.Flag("friendly"),
-           top.Flag("marked"),  top.Flag("wraps")};
+           top.Flag("marked"),  top.Flag("wraps"),   top.Flag("allowed"), top.Flag("estimate"),
+           top.Flag("elapsed"), top.Flag("repairs")};
     if (own.counted && !own.table) {
         Fail("HSTCP that grows by whole segments has a table");
     }

@@ -34,10 +34,14 @@ class Ns3(Program):
     with every acknowledgment by the formula of the paper (0); `credit`, whether the acknowledgment that ends a
     recovery lets the window grow by all that it covers (1) or only by what it newly reports (0); `table`,
     whether HSTCP has a table and falls back to whole segments (1) or has formulas (0, only with `counted` 0);
-    `friendly`, whether CUBIC has a Reno-friendly region (1) or none (0); `marked`, whether windows grow in the
-    round trip after a cut for a mark too (1); `wraps`, whether YeAH
-    may take more from the data in flight than there is, which leaves it without a threshold (1); `hystart`,
-    whether CUBIC may leave slow start before a loss (1).
+    `friendly`, whether CUBIC has a Reno-friendly region (1) or none (0); `marked`, whether windows grow
+    in the round trip after a cut for a mark too (1); `wraps`, whether YeAH may take more from the data
+    in flight than there is, which leaves it without a threshold (1); `allowed`, whether LEDBAT may grow
+    by a segment beyond the data in flight (1); `estimate`, whether Westwood+ counts and filters what
+    arrives in a way of its own (1) or as its paper says (0); `elapsed`, whether BBR counts the time of
+    a rate sample from one delivery too early (1); `repairs`, whether it takes samples while a time-out
+    is repaired (1); `averaged`, whether controllers are told smoothed round trips (1) or each one (0);
+    `hystart`, whether CUBIC may leave slow start before a loss (1).
     """
 
     name = "ns3"
@@ -53,6 +57,11 @@ class Ns3(Program):
         "friendly": 0,
         "marked": 0,
         "wraps": 1,
+        "allowed": 0,
+        "estimate": 1,
+        "elapsed": 1,
+        "repairs": 1,
+        "averaged": 1,
         "hystart": 0,
     }
     abilities = Abilities(

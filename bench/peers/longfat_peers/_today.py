@@ -11,6 +11,8 @@ _HELD = (
 )
 _SOON = ("target 20 ms", (("flow.forward.control.target", '"20 ms"'),))
 """LEDBAT's default target is more than the buffer holds."""
+_DEEP = ("a buffer of 200 packets", (("link.bottleneck.buffer", '"200 packets"'),))
+"""As much as four flows of BBR keep in flight: nothing is lost."""
 _PLAIN: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
 
 _SLOW = RATES[0]
@@ -28,6 +30,7 @@ TODAY = tuple(
         *((control, _TAIL, _PLAIN) for control in _WINDOWS),
         ("vegas", _TAIL, _PLAIN),
         ("bbr1", _TAIL, _PLAIN),
+        ("bbr1", _TAIL, _DEEP),
         ("ledbat", _TAIL, _SOON),
     )
 )
@@ -49,6 +52,9 @@ def _cell(control: str, queue: str = _TAIL) -> Cell:
 
 
 _RACK_CELL = Cell("reno", _SLOW, _TAIL, more=_RACK)
+_LEDBAT_CELL = Cell("ledbat", _SLOW, _TAIL, more=_SOON)
+_DEEP_CELL = Cell("bbr1", _SLOW, _TAIL, more=_DEEP)
+_BEGIN = ("elapsed", 0)
 _HELD_CELL = Cell("reno", _SLOW, _TAIL, more=_HELD)
 
 TODAY_CHANGES = (
@@ -104,6 +110,30 @@ TODAY_CHANGES = (
         _cell("illinois"),
         "Illinois of both adds a segment per round trip or more",
         ours='{ kind = "illinois", alpha_min = 1 }',
+    ),
+    _change(_cell("westwood"), "Westwood+ of ns-3 estimates as its paper says", ("estimate", 0)),
+    _change(
+        _LEDBAT_CELL,
+        "LEDBAT of ns-3 may grow by a segment beyond what is in flight",
+        ("allowed", 1),
+    ),
+    _change(
+        _cell("bbr1"), "BBRv1 of ns-3 counts the time of a sample from where it begins", _BEGIN
+    ),
+    _change(
+        _cell("bbr1"),
+        f"{SAME}takes no samples while a time-out is repaired",
+        _BEGIN,
+        ("repairs", 0),
+    ),
+    _change(
+        _DEEP_CELL, "BBRv1 of ns-3 counts the time of a sample from where it begins (deep)", _BEGIN
+    ),
+    _change(
+        _DEEP_CELL,
+        f"{SAME}is told each round trip (deep)",
+        _BEGIN,
+        ("averaged", 0),
     ),
     _change(
         _cell("yeah"),

@@ -143,8 +143,15 @@ impl Sender {
                 let tells_window = self.config.receive_window.is_some();
                 extras.newly_marked(Self::report(ack, cargo, tells_window).marks)
             }
-            _ => u64::from(ack.flags.has(Flags::ECHO)),
+            _ => u64::from(ack.flags.has(Flags::ECHO) && !self.echo_is_stale()),
         }
+    }
+
+    /// Is an echo of a mark from before a time-out, which the time-out has answered? Until all of that data is repaired,
+    /// what leaves cannot be marked (RFC 3168, section 6.1.5), nor can it tell the receiver to stop echoing (6.1.2), so
+    /// an echo that kept the window from growing would keep it at one segment for all of the repair.
+    fn echo_is_stale(&self) -> bool {
+        matches!(self.state, State::GoBack { .. }) && !self.config.per_mark
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to

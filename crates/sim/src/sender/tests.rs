@@ -502,6 +502,24 @@ fn the_echo_lasts_until_the_sender_says_that_it_has_reduced() {
 }
 
 #[test]
+fn an_echo_from_before_a_time_out_does_not_hold_its_repair_up() {
+    // Segment 8 is marked, and 9 to 15 are lost. No new data leaves that could end the echo, and still the repair is a
+    // slow start: 1, 2 and 3 segments, half of the 7 that were in flight, then the last.
+    let lost: Vec<u64> = (9..16).collect();
+    let mut dialogue = Dialogue::new(8.0, 100, &lost);
+    dialogue.run(Span::from_millis(50));
+    dialogue.marking = true;
+    dialogue.run(Span::from_millis(250));
+    assert!(dialogue.acks.is_empty(), "no more is sent until the time-out");
+    dialogue.run(Span::from_seconds(2));
+    let begun = dialogue.retransmissions()[0].0;
+    let repairs = dialogue.retransmissions();
+    let after: Vec<_> =
+        repairs.iter().map(|(at, segment)| ((at - begun) / 100, *segment)).collect();
+    assert_eq!(after, [(0, 9), (1, 10), (1, 11), (2, 12), (2, 13), (2, 14), (3, 15)]);
+}
+
+#[test]
 fn two_duplicates_let_two_new_segments_go() {
     // Limited transmit (RFC 3042; RFC 6675, section 5, step 3): 2 is lost and the window is full. The acknowledgments
     // of 0 and 1 release 10 and 11, and the first two duplicates one more each, before the third starts recovery.
