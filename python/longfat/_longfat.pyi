@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict, final, type_check_only
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "LONGEST_FILE",
@@ -184,7 +184,7 @@ def load_library(path: str | PathLike[str], /) -> list[Own]:
 @final
 class Feedback:
     """What one acknowledgment reports. It is filled in anew for the next one: `copy()` keeps it."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def now(self) -> float:
         """When it arrived, in seconds."""
@@ -242,7 +242,7 @@ class Feedback:
 @final
 class RateSample:
     """How fast the network delivered segments, while the newest of them was on its way."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def delivered(self) -> int:
         """Segments delivered in `interval`."""
@@ -268,7 +268,7 @@ class RateSample:
 @final
 class Path:
     """What is known about the path."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def rtt(self) -> float:
         """Smoothed round trip in seconds."""
@@ -279,7 +279,7 @@ class Path:
 @final
 class Congestion:
     """A congestion event."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def now(self) -> float:
         """When it was noticed, in seconds."""
@@ -296,7 +296,7 @@ class Congestion:
 @final
 class Adjustment:
     """The host asks for another window: part of it was not used, or the path is known from an earlier flow."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def now(self) -> float:
         """When, in seconds."""
@@ -310,7 +310,7 @@ class Adjustment:
 @final
 class Sent:
     """A segment that has left."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def now(self) -> float:
         """When, in seconds."""
@@ -324,7 +324,7 @@ class Sent:
 @final
 class Lost:
     """A segment that has been found lost."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     @property
     def now(self) -> float:
         """When, in seconds."""
@@ -347,7 +347,7 @@ class Lost:
 @final
 class Start:
     """How a flow begins."""
-
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     def __new__(
         cls,
         window: float = 10.0,
@@ -383,10 +383,14 @@ class Start:
     def chance(self) -> int:
         """A number for everything that the flow decides by chance: another one for each flow and seed."""
 
+@disjoint_base
 class ControllerBase:
     """What `longfat.Controller` is made of: the part that the simulator reads without asking Python."""
 
     def __new__(cls, start: Start, p: Any) -> Self: ...  # noqa: ANN401 - whatever has the parameters
+    def __getnewargs__(self) -> tuple[Start, Any]: ...
+    def __getstate__(self) -> tuple[object, object]: ...
+    def __setstate__(self, state: Any, /) -> None: ...  # noqa: ANN401
     window: float
     threshold: float | None
     pacing: float | tuple[str, float] | None

@@ -152,6 +152,7 @@ impl Base {
     }
 
     #[expect(clippy::unused_self, reason = "the signature of a method")]
+    #[pyo3(text_signature = "($self, feedback, path)")]
     fn on_feedback(
         &self,
         _feedback: PyRef<'_, FeedbackView>,
@@ -161,6 +162,7 @@ impl Base {
     }
 
     #[expect(clippy::unused_self, reason = "the signature of a method")]
+    #[pyo3(text_signature = "($self, event, path)")]
     fn on_congestion(
         &self,
         _event: PyRef<'_, CongestionView>,
@@ -171,6 +173,7 @@ impl Base {
 
     /// Takes the window that is asked for.
     #[expect(clippy::needless_pass_by_value, reason = "as Python hands it over")]
+    #[pyo3(text_signature = "($self, adjustment, path)")]
     fn on_adjustment(&mut self, event: PyRef<'_, AdjustmentView>, _path: PyRef<'_, PathView>) {
         self.window = self.ramp.adjust(&event.0);
     }
