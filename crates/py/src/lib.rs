@@ -9,6 +9,8 @@
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
 mod arrow_table;
+mod check;
+mod class;
 mod fluid;
 mod guard;
 mod gym;
@@ -32,6 +34,11 @@ mod _longfat {
     #[pymodule_export]
     use super::{
         arrow_table::ArrowTable,
+        check::examine,
+        class::{
+            AdjustmentView, Base, CongestionView, FeedbackView, LostView, PathView, RateView,
+            SentView, StartView, class_controller,
+        },
         fluid::{FluidError, FluidPath, fluid_memory, fluid_price, fluid_rest, fluid_solve},
         guard::EngineError,
         gym::{Environments, GymError, Policy, features, policy_controller},

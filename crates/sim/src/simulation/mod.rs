@@ -99,7 +99,7 @@ impl Simulation {
         }
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
-            FlowSeries::new(network.long)
+            FlowSeries::new(network.long, scenario.observe)
         });
         Self {
             heads: Wheel::new(network.pipes.len(), network.gap),
