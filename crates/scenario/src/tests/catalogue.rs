@@ -141,7 +141,7 @@ fn what_no_scenario_could_choose_is_refused() {
         (
             "mine",
             vec![number("kind")],
-            "`kind` names the controller, so no parameter can be called that",
+            "`kind` says which controller it is, so no parameter can be called that",
         ),
         ("mine", vec![number("a b")], "`a b` cannot be the name of a parameter"),
         (
