@@ -15,6 +15,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.results`: runs, fluid solutions, tables, result folders
 - `longfat.study`: many runs, in parallel and cached, measured into one table
 - `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
+- `longfat.gym`: scenarios as environments in which agents learn
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.commands`: the command line
 """
@@ -36,7 +37,7 @@ from longfat.own import controller, law, library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
-    from longfat import paper, plot
+    from longfat import gym, paper, plot
 
 __all__ = [
     "CodeError",
@@ -54,6 +55,7 @@ __all__ = [
     "fiber",
     "fiber_alpha",
     "fluid",
+    "gym",
     "law",
     "library",
     "own",
@@ -73,8 +75,8 @@ __all__ = [
 if not TYPE_CHECKING:  # else every misspelt name would have a type
 
     def __getattr__(name: str) -> object:
-        """Imports what draws only when it is asked for: that takes longer than all the rest together."""
-        if name in {"paper", "plot"}:
+        """Imports what draws, or needs Gymnasium, only when it is asked for: both take longer than the rest."""
+        if name in {"gym", "paper", "plot"}:
             from importlib import import_module
 
             return import_module(f"longfat.{name}")

@@ -64,6 +64,9 @@ class ScenarioError(ValueError):
 class EngineError(RuntimeError):
     """The simulator broke one of its own rules: a bug of longfat, not of the scenario."""
 
+class GymError(ValueError):
+    """An environment, a step or a policy is not as asked for. The message says what was found, and a remedy."""
+
 class FluidError(ValueError):
     """A scenario that the fluid model cannot solve as asked. The message says why, and what would help."""
 
@@ -320,3 +323,97 @@ def queues() -> list[dict[str, Any]]:
 
 def profiles() -> list[dict[str, Any]]:
     """Every named set of flow defaults: name, title, source, the keys, and those with a controller."""
+
+def features() -> list[tuple[str, str, float, float, bool]]:
+    """What agents can observe: name, description, least, most, and whether it means the same on every path.
+
+    The first are without a scale; all values are moved to their bounds.
+    """
+
+@final
+class Environments:
+    """Any number of environments that are stepped together, each with episodes of its own."""
+
+    def __new__(
+        cls,
+        count: int,
+        groups: Sequence[str],
+        example: Scenario,
+        *,
+        interval: float,
+        observe: Sequence[str],
+        history: int,
+        sets: str,
+        scale: str,
+        octaves: float,
+        bounds: tuple[float, float],
+        weights: tuple[float, float, float],
+        fluid: str | None = None,
+        threads: int = 1,
+    ) -> Environments:
+        """Environments with these settings, for scenarios with as many agents as this example.
+
+        Raises:
+            GymError: A setting is wrong, or the example has no such flows.
+        """
+    @property
+    def agents(self) -> int:
+        """How many agents each environment has."""
+    @staticmethod
+    def information_names() -> list[str]:
+        """The names of what `information` has for each agent."""
+    def prepare(self, index: int, scenario: Scenario) -> None:
+        """Has an environment begin an episode of `scenario` at the next step, whatever it does now.
+
+        Raises:
+            GymError: Agents have no flows there, or there are more or fewer of them.
+        """
+    def begin(self) -> None:
+        """Begins the episodes that were prepared, and leaves all other environments as they are.
+
+        Raises:
+            GymError: The fluid model cannot solve one.
+        """
+    def step(self, actions: bytes) -> None:
+        """Takes a step in every environment with an action for each agent, as 64-bit numbers.
+
+        Raises:
+            GymError: There are more or fewer actions, one is no number, or an episode is over.
+        """
+    def observations(self) -> bytes:
+        """What every agent observes, as 32-bit numbers: environments, agents, intervals, features."""
+    def rewards(self) -> bytes:
+        """The reward of every agent, as 64-bit numbers."""
+    def terminated(self) -> bytes:
+        """Whether the episode of every agent has terminated, as bytes."""
+    def truncated(self) -> bytes:
+        """Whether the episode of every agent has been truncated, as bytes."""
+    def information(self) -> bytes:
+        """What else is known of every agent, as 64-bit numbers: environments, agents, `information_names`."""
+
+def policy_controller(text: str, /) -> Own:
+    """The handle of a trained policy, from the text of its file.
+
+    Raises:
+        GymError: It is not the text of a policy.
+    """
+
+@final
+class Policy:
+    """A trained policy, read from the text of its file."""
+
+    def __new__(cls, text: str) -> Policy:
+        """Reads it.
+
+        Raises:
+            GymError: It is not the text of a policy.
+        """
+    @property
+    def name(self) -> str:
+        """What it is called."""
+    def decide(self, observed: bytes) -> bytes:
+        """Its decisions, as 64-bit numbers, for any number of observations, as 32-bit numbers.
+
+        Raises:
+            GymError: An observation has not as many numbers as it observes.
+        """

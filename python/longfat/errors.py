@@ -3,7 +3,14 @@
 They live together, below everything else, so that whoever reports one need not import what raises it.
 """
 
-from longfat._longfat import Cancelled, CodeError, EngineError, FluidError, ScenarioError
+from longfat._longfat import (
+    Cancelled,
+    CodeError,
+    EngineError,
+    FluidError,
+    GymError,
+    ScenarioError,
+)
 
 __all__ = [
     "CacheWarning",
@@ -11,6 +18,7 @@ __all__ = [
     "CodeError",
     "EngineError",
     "FluidError",
+    "GymError",
     "LabelError",
     "MeasureError",
     "MemoryWarning",

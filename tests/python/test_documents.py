@@ -6,7 +6,7 @@
 - Every ```python block is run.
 - Every ```toml block is read as a scenario; what a fragment lacks is added. A block that begins with a comment
   `# NAME.toml` is that file: it says the same as the example of that name, or is written for what follows.
-  One with `[vary]` is a study.
+  One with `[vary]` is a study; one in a ```toml environment block is the file of an environment.
 
 The blocks of one document run in order, in one folder, which holds a copy of the examples. A fence with
 more words, such as ```console skip, is left alone. `UPDATE=1` writes the current output into the
@@ -30,6 +30,7 @@ import pytest
 import longfat as package
 from longfat import _longfat
 from longfat._longfat import Scenario
+from longfat.gym import Env
 from longfat.results._folder import TABLES
 from longfat.study._file import StudyFile, read_study
 from support import ROOT, SMALL, Command
@@ -47,7 +48,9 @@ DOCUMENTS = sorted(
 )
 PAGES = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
-BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(python|console|toml|toml environment)\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 ENTRY = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 WALL_CLOCK = re.compile(r"in \S+ \S+: \S+(?: \S)? packets/s, .* real time")
 FILE = re.compile(r"# (\S+\.toml)\n")
@@ -120,6 +123,14 @@ def read_toml(block: str) -> None:
         path.write_text(block, "utf-8")
 
 
+def read_environment(block: str) -> None:
+    """Keeps the file of an environment, and makes one of it."""
+    name = FILE.match(block)
+    assert name is not None, "it begins with the name of its file"
+    Path(name[1]).write_text(block, "utf-8")
+    Env(name[1])
+
+
 def completed(fragment: str) -> str:
     """A whole scenario around a fragment."""
     before, after = "", ""
@@ -157,7 +168,9 @@ def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> No
             complaints += [f"{place}: {complaint}" for complaint in wrong]
             continue
         try:
-            if language == "python":
+            if language == "toml environment":
+                read_environment(block)
+            elif language == "python":
                 exec(compile("\n" * line + block, str(document), "exec"), names)  # noqa: S102
             else:
                 read_toml(block)

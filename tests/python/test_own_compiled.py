@@ -18,7 +18,7 @@ import longfat
 from longfat.own import Code, Pacing, Parameter, Verdict, _abi
 from longfat.own._digest import digest_of
 from longfat.scenario import read
-from longfat.study import Cache, Job, run_many, study
+from longfat.study import Cache, Job, Point, run_many, run_points, study
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -476,6 +476,22 @@ def same(found: longfat.study.Study) -> None:
     name = "links.bottleneck.forward.utilisation"
     rows = found.rows.sort("seed").partition_by("flow.reno.control", as_dict=True)
     assert rows["reno",][name].to_list() == rows["py-reno",][name].to_list()
+
+
+def test_points_take_own_controllers() -> None:
+    points = [
+        Point(
+            FIRST,
+            set={**SHORT, "flow.reno.control": control},
+            labels={"control": control},
+            seeds=1,
+            controllers=[made("reno")],
+        )
+        for control in ("reno", "py-reno")
+    ]
+    rows = run_points(points, lambda run: {"utilisation": run.link()["utilisation"]})
+    one, other = rows["utilisation"]
+    assert one == other > 0.5
 
 
 def local() -> Any:

@@ -228,6 +228,8 @@ pub fn check_control(
         }
         let wrong = |what| Violation { after: index + 1, what };
         let event = host.pass(operation);
+        host.wake(&mut *control);
+        host.wake(&mut *twin);
         let before = control.clone();
         check_answers(&*control, &*before).map_err(|what| Violation { after: index, what })?;
         host.tell(&mut *control, event);
@@ -263,12 +265,17 @@ impl Driver {
         }
     }
 
-    /// Passes the event to a controller, after the timer call that is due, if it asked for one.
-    fn tell(&self, control: &mut dyn CongestionControl, event: Event) {
-        let wants = control.wants();
-        if wants.timer && control.timer().is_some_and(|time| time <= self.now) {
+    /// Makes the timer call that is due before the event, if the controller asked for one: what it changes is not the
+    /// event's doing.
+    fn wake(&self, control: &mut dyn CongestionControl) {
+        if control.wants().timer && control.timer().is_some_and(|time| time <= self.now) {
             control.on_timer(self.now, &self.path);
         }
+    }
+
+    /// Passes the event to a controller.
+    fn tell(&self, control: &mut dyn CongestionControl, event: Event) {
+        let wants = control.wants();
         match event {
             Event::Feedback(mut feedback) => {
                 feedback.rate = feedback.rate.filter(|_| wants.delivery_rate);

@@ -20,6 +20,7 @@ mod event;
 mod gradual;
 mod hystart;
 mod interpolated;
+pub mod interval;
 mod law;
 mod recent;
 mod registry;

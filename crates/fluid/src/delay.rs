@@ -98,7 +98,7 @@ impl NetworkEquations<'_> {
     }
 }
 
-impl FlowPlan<'_> {
+impl FlowPlan {
     /// A small part of a round trip. A law that answers delay has a kink where nothing waits, which must stay out of
     /// reach.
     pub(crate) fn small_wait(&self, rtt: f64) -> f64 {

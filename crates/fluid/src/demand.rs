@@ -30,7 +30,7 @@ impl Demand {
     pub(crate) const BOUND: Self = Self { window: 1.0, elasticity: 0.0, stretch: 0.0 };
 }
 
-impl FlowPlan<'_> {
+impl FlowPlan {
     /// The operating point in balance at this window: the epoch window is the mean window after a loss.
     pub(crate) fn balanced(&self, window: f64, rtt: f64, chances: Chances) -> OperatingPoint {
         let events = window / rtt * (chances.marks + chances.losses);

@@ -88,8 +88,8 @@ pub fn equilibrium_while(
 }
 
 /// What a flow asks for is computed as if it heard of no capacity to spare, so that must be true.
-fn refuse_spare(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Result<(), FluidError> {
-    let hears = |flow: &FlowPlan<'_>| {
+fn refuse_spare(plan: &NetworkPlan, rest: &Equilibrium) -> Result<(), FluidError> {
+    let hears = |flow: &FlowPlan| {
         let spare = |before, &(link, _): &(usize, f64)| {
             let at = &plan.links[link];
             // Loads are right only within `EXACT`: a link whose threshold is its target load has nothing to spare.
@@ -133,7 +133,7 @@ enum Newton {
 
 struct Search<'a> {
     network: &'a FluidNetwork,
-    plan: &'a NetworkPlan<'a>,
+    plan: &'a NetworkPlan,
     /// The flows that never stop.
     running: Vec<usize>,
     /// What unresponsive sources take, in bit/s.
@@ -145,7 +145,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(network: &'a FluidNetwork, plan: &'a NetworkPlan<'a>) -> Result<Self, FluidError> {
+    fn new(network: &'a FluidNetwork, plan: &'a NetworkPlan) -> Result<Self, FluidError> {
         let end = network.duration.seconds();
         let running: Vec<usize> =
             (0..plan.flows.len()).filter(|&flow| plan.flows[flow].stop >= end).collect();
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// The round trip of a flow that finds a full queue on every link.
-    fn longest_round_trip(&self, flow: &FlowPlan<'_>) -> f64 {
+    fn longest_round_trip(&self, flow: &FlowPlan) -> f64 {
         flow.hops.iter().fold(flow.rtt, |sum, &(link, _)| sum + self.plan.links[link].buffer)
     }
 

@@ -30,6 +30,7 @@ mod plan;
 mod scenario;
 mod solve;
 mod stability;
+mod steered;
 mod stepping;
 mod synchronised;
 mod trajectory;
@@ -43,6 +44,7 @@ pub use plan::averaging;
 pub use scenario::{FluidSetup, GroupLabel, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, can_be_judged, stability, stability_while};
+pub use steered::Report;
 pub use synchronised::{Synchronised, synchronised};
 pub use trajectory::{FlowPath, LinkPath, Trajectory};
 

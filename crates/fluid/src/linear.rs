@@ -182,7 +182,7 @@ pub(crate) fn linear_link(
 }
 
 /// What a packet of a flow meets at rest.
-fn chances(plan: &NetworkPlan<'_>, flow: &FlowPlan<'_>, rest: &Equilibrium) -> Chances {
+fn chances(plan: &NetworkPlan, flow: &FlowPlan, rest: &Equilibrium) -> Chances {
     let mut chances = Chances { marks: 0.0, losses: flow.loss };
     for &(link, _) in &flow.hops {
         let price = rest.links[link].price;
@@ -197,8 +197,8 @@ fn chances(plan: &NetworkPlan<'_>, flow: &FlowPlan<'_>, rest: &Equilibrium) -> C
 
 /// Does what a flow adds at rest depend on how long ago its last event was?
 pub(crate) fn heeds_age(
-    plan: &NetworkPlan<'_>,
-    flow: &FlowPlan<'_>,
+    plan: &NetworkPlan,
+    flow: &FlowPlan,
     state: &FlowRest,
     rest: &Equilibrium,
 ) -> bool {
@@ -211,8 +211,8 @@ pub(crate) fn heeds_age(
 }
 
 pub(crate) fn linear_flow(
-    plan: &NetworkPlan<'_>,
-    flow: &FlowPlan<'_>,
+    plan: &NetworkPlan,
+    flow: &FlowPlan,
     state: &FlowRest,
     rest: &Equilibrium,
     index: &[Option<usize>],
@@ -258,7 +258,7 @@ pub(crate) fn linear_flow(
     }
 }
 
-impl FlowPlan<'_> {
+impl FlowPlan {
     /// What a packet gains less what it costs, in segments.
     pub(crate) fn net_gain(&self, point: &OperatingPoint, chances: Chances) -> f64 {
         let at = self.operating(point);

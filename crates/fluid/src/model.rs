@@ -20,6 +20,8 @@
 //!     e' = λ ((1 - give_up(w)) w - e)
 //! ```
 
+use std::borrow::Cow;
+
 use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
@@ -71,8 +73,8 @@ pub(crate) struct Signal {
 /// The equations of a network, with all that they remember.
 #[derive(Debug)]
 pub(crate) struct NetworkEquations<'a> {
-    pub(crate) network: &'a FluidNetwork,
-    pub(crate) plan: NetworkPlan<'a>,
+    pub(crate) network: Cow<'a, FluidNetwork>,
+    pub(crate) plan: NetworkPlan,
     pub(crate) reading: Reading,
     /// Factor on every delay; 0: none.
     pub(crate) delay: f64,
@@ -87,8 +89,8 @@ pub(crate) struct NetworkEquations<'a> {
 }
 
 impl<'a> NetworkEquations<'a> {
-    pub(crate) fn new(network: &'a FluidNetwork, reading: Reading, delay: f64) -> Self {
-        let plan = NetworkPlan::new(network);
+    pub(crate) fn new(network: Cow<'a, FluidNetwork>, reading: Reading, delay: f64) -> Self {
+        let plan = NetworkPlan::new(&network);
         let mut size = 3 * plan.flows.len();
         let link_states = plan
             .links
@@ -196,7 +198,7 @@ impl<'a> NetworkEquations<'a> {
         }
         let mut loads = std::mem::take(&mut self.loads);
         loads.fill(0.0);
-        NetworkPlan::add_loads(self.network, t, &mut loads);
+        NetworkPlan::add_loads(&self.network, t, &mut loads);
         for (link, load) in self.plan.links.iter().zip(&mut loads) {
             for &(flow, lag) in &link.crossing {
                 let lag = lag * self.delay;

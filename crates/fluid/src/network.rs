@@ -5,7 +5,7 @@ use longfat_units::{Bytes, Rate, Segments, Span};
 use thiserror::Error;
 
 /// A complete network: nothing is left to a default.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FluidNetwork {
     /// The links; each is one direction.
     pub links: Vec<FluidLink>,
@@ -90,7 +90,7 @@ pub struct RedPrice {
 }
 
 /// A long flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FluidFlow {
     /// Its name, for messages.
     pub name: String,

@@ -12,9 +12,9 @@ pub(crate) const LEAST_WINDOW: f64 = bounds::AFTER_TIMEOUT;
 
 /// The network, with its numbers.
 #[derive(Debug)]
-pub(crate) struct NetworkPlan<'a> {
+pub(crate) struct NetworkPlan {
     pub(crate) links: Vec<LinkPlan>,
-    pub(crate) flows: Vec<FlowPlan<'a>>,
+    pub(crate) flows: Vec<FlowPlan>,
     /// Does any link have a queue, so that round trips change?
     pub(crate) queues: bool,
 }
@@ -35,8 +35,8 @@ pub(crate) struct LinkPlan {
 
 /// A flow in plain numbers.
 #[derive(Debug)]
-pub(crate) struct FlowPlan<'a> {
-    pub(crate) flow: &'a FluidFlow,
+pub(crate) struct FlowPlan {
+    pub(crate) flow: FluidFlow,
     pub(crate) rtt: f64,
     pub(crate) bits: f64,
     pub(crate) start: f64,
@@ -54,8 +54,8 @@ pub(crate) struct FlowPlan<'a> {
     pub(crate) loss: f64,
 }
 
-impl<'a> NetworkPlan<'a> {
-    pub(crate) fn new(network: &'a FluidNetwork) -> Self {
+impl NetworkPlan {
+    pub(crate) fn new(network: &FluidNetwork) -> Self {
         let mut links: Vec<LinkPlan> = network
             .links
             .iter()
@@ -76,7 +76,7 @@ impl<'a> NetworkPlan<'a> {
                 links[link].crossing.push((index, lag));
             }
             flows.push(FlowPlan {
-                flow,
+                flow: flow.clone(),
                 rtt: flow.rtt.seconds(),
                 bits: flow.packet.0 as f64 * 8.0,
                 start: flow.start.seconds(),
@@ -158,7 +158,7 @@ fn span(seconds: f64) -> Span {
     Span::from_seconds_f64(seconds.clamp(0.0, 1e7))
 }
 
-impl FlowPlan<'_> {
+impl FlowPlan {
     pub(crate) fn law(&self) -> &dyn WindowLaw {
         &*self.flow.law
     }

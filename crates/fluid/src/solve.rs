@@ -1,5 +1,7 @@
 //! From the beginning to the end: steps, events, samples.
 
+use std::borrow::Cow;
+
 use longfat_control::{Cause, Phase};
 use longfat_units::Span;
 
@@ -9,6 +11,7 @@ use crate::history::SAMPLES;
 use crate::model::{NetworkEquations, Reading};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
+use crate::steered::Report;
 use crate::stepping::{StepLength, Stepping, Stride, bisect, count_step};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
@@ -22,6 +25,9 @@ pub struct Solve {
     /// Spacing of the samples.
     pub sample: Span,
 }
+
+/// Weights of five evenly spaced samples in an integral.
+pub(crate) const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
 
 /// This many losses more or fewer in a step make no difference.
 const UNEXPECTED: f64 = 1e-4;
@@ -47,7 +53,16 @@ impl<'a> Integration<'a> {
     /// If a link is too small for what crosses it.
     pub fn new(network: &'a FluidNetwork, how: &Solve) -> Result<Self, FluidError> {
         network.check()?;
-        Ok(Self(Solver::new(network, how)))
+        Ok(Self(Solver::new(Cow::Borrowed(network), how)))
+    }
+
+    /// The same, with a network of its own.
+    ///
+    /// # Errors
+    /// If a link is too small for what crosses it.
+    pub fn owned(network: FluidNetwork, how: &Solve) -> Result<Integration<'static>, FluidError> {
+        network.check()?;
+        Ok(Integration(Solver::new(Cow::Owned(network), how)))
     }
 
     /// Takes up to `steps` steps. False once the end is reached.
@@ -63,6 +78,30 @@ impl<'a> Integration<'a> {
         self.0.t / self.0.end
     }
 
+    /// Solves up to this instant, in seconds, where the time has come to do something. False once the end is reached.
+    ///
+    /// # Errors
+    /// As for [`Integration::advance`].
+    pub fn advance_to(&mut self, until: f64) -> Result<bool, FluidError> {
+        self.0.advance_to(until)?;
+        Ok(!self.0.at_end())
+    }
+
+    /// From now on a window changes only where it is set, and what its acknowledgments report is counted.
+    pub fn steer(&mut self, flow: usize) {
+        self.0.steer(flow);
+    }
+
+    /// Sets the window of a flow that is under way, in segments.
+    pub fn set_window(&mut self, flow: usize, window: f64) {
+        self.0.set_window(flow, window);
+    }
+
+    /// What the acknowledgments of a steered flow have reported since this was last asked.
+    pub fn take_report(&mut self, flow: usize) -> Report {
+        self.0.take_report(flow)
+    }
+
     /// The results so far.
     pub fn finish(self) -> Trajectory {
         self.0.finish()
@@ -70,12 +109,12 @@ impl<'a> Integration<'a> {
 }
 
 #[derive(Debug)]
-struct Solver<'a> {
-    model: NetworkEquations<'a>,
-    t: f64,
+pub(crate) struct Solver<'a> {
+    pub(crate) model: NetworkEquations<'a>,
+    pub(crate) t: f64,
     end: f64,
-    y: Vec<f64>,
-    step: TrialStep,
+    pub(crate) y: Vec<f64>,
+    pub(crate) step: TrialStep,
     /// Steps are no longer than the shortest delay, so that the past they depend on is known. Nothing moves by more
     /// than some millionths in the shortest: steps need not be shorter, even where a law jumps (Scalable TCP at 16
     /// segments).
@@ -84,14 +123,16 @@ struct Solver<'a> {
     finest: f64,
     quartics: Vec<[f64; 5]>,
     /// Instants at which something begins or ends, the next one last.
-    breaks: Vec<f64>,
+    pub(crate) breaks: Vec<f64>,
     streams: Vec<Losses>,
     sampling: Sampling,
     measured_from: f64,
     means: Means,
     trajectory: Trajectory,
     links: Vec<[f64; 5]>,
-    scratch: Vec<f64>,
+    /// The flows that are steered, with what is counted of each.
+    pub(crate) reports: Vec<(usize, Report)>,
+    pub(crate) scratch: Vec<f64>,
 }
 
 impl Stepping for Solver<'_> {
@@ -159,15 +200,15 @@ fn bounds(model: &NetworkEquations<'_>) -> impl Iterator<Item = Bounds> {
 }
 
 impl<'a> Solver<'a> {
-    fn new(network: &'a FluidNetwork, how: &Solve) -> Self {
-        let model = NetworkEquations::new(network, how.reading, how.delay);
+    fn new(network: Cow<'a, FluidNetwork>, how: &Solve) -> Self {
+        let (links, seed, warmup) = (network.links.len(), network.seed, network.warmup);
         let end = network.duration.seconds();
+        let streams = network.flows.iter().map(|flow| Losses::new(seed, &flow.name)).collect();
+        let model = NetworkEquations::new(network, how.reading, how.delay);
         let shortest_trip =
             model.plan.flows.iter().map(|flow| flow.rtt).fold(f64::INFINITY, f64::min);
         let longest = model.shortest_lag().min(end / 50.0);
         let flows = model.plan.flows.len();
-        let streams =
-            network.flows.iter().map(|flow| Losses::new(network.seed, &flow.name)).collect();
         let mut solver = Self {
             t: 0.0,
             end,
@@ -183,10 +224,11 @@ impl<'a> Solver<'a> {
             breaks: model.breaks(),
             streams,
             sampling: Sampling::new(how.sample.seconds(), end),
-            measured_from: network.warmup.seconds(),
+            measured_from: warmup.seconds(),
             means: Means::new(flows),
-            trajectory: Trajectory::new(flows, network.links.len()),
+            trajectory: Trajectory::new(flows, links),
             links: Vec::new(),
+            reports: Vec::new(),
             scratch: vec![0.0; model.size],
             model,
         };
@@ -239,6 +281,7 @@ impl<'a> Solver<'a> {
             return false;
         }
         self.measure(length, end);
+        self.count_reports(length, end);
         self.sample(length, end);
         if let Some((_, theta)) = first {
             for (value, coefficients) in self.y.iter_mut().zip(&self.quartics) {
@@ -501,7 +544,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Loads and prices within the step that began at `start`.
-    fn look_at(&mut self, t: f64, start: f64, length: f64, side: Side) {
+    pub(crate) fn look_at(&mut self, t: f64, start: f64, length: f64, side: Side) {
         for (value, coefficients) in self.scratch.iter_mut().zip(&self.quartics) {
             *value = quartic(coefficients, (t - start) / length);
         }
@@ -510,7 +553,6 @@ impl<'a> Solver<'a> {
 
     /// Adds the step to the averages.
     fn measure(&mut self, length: f64, end: f64) {
-        const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
         let from = self.t.max(self.measured_from);
         if from >= end {
             return;

@@ -114,7 +114,7 @@ struct Linear {
 }
 
 impl Linear {
-    fn new(plan: &NetworkPlan<'_>, rest: &Equilibrium) -> Self {
+    fn new(plan: &NetworkPlan, rest: &Equilibrium) -> Self {
         let mut index = vec![None; plan.links.len()];
         let mut links = Vec::new();
         for (at, (link, state)) in plan.links.iter().zip(&rest.links).enumerate() {

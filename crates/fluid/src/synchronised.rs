@@ -76,7 +76,7 @@ impl<'a> Synchronised<'a> {
 #[derive(Debug)]
 struct OneLink<'a> {
     network: &'a FluidNetwork,
-    plan: NetworkPlan<'a>,
+    plan: NetworkPlan,
     active: Vec<bool>,
     phases: Vec<Phase>,
     last_loss: Option<f64>,

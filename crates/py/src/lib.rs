@@ -11,6 +11,7 @@
 mod arrow_table;
 mod fluid;
 mod guard;
+mod gym;
 mod own;
 mod pace;
 mod quantities;
@@ -33,6 +34,7 @@ mod _longfat {
         arrow_table::ArrowTable,
         fluid::{FluidError, FluidPath, fluid_memory, fluid_rest, fluid_solve},
         guard::EngineError,
+        gym::{Environments, GymError, Policy, features, policy_controller},
         own::{CodeError, Own, compiled, load_library},
         quantity::quantity,
         registry::{controllers, profiles, queues},

@@ -11,6 +11,7 @@ use pyo3::{create_exception, prelude::*};
 use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
+use crate::gym::Policies;
 use crate::own::{Fetch, Own};
 use crate::quantities::Quantities;
 use crate::traces;
@@ -128,6 +129,7 @@ impl Scenario {
         if let Some(code) = code {
             catalogue.allow_code(Arc::new(Fetch(code)));
         }
+        catalogue.allow_data(Arc::new(Policies(folder.clone())));
         let read = watched(
             py,
             |_| Ok(()),

@@ -22,6 +22,7 @@ pub struct Catalogue {
     controllers: Vec<Arc<Controller>>,
     disciplines: Vec<Arc<Discipline>>,
     code: Option<AnyCode>,
+    data: Option<AnyCode>,
 }
 
 /// Fetches the code that a scenario file names, such as `{ python = "rules.py:gentle" }`.
@@ -94,7 +95,7 @@ pub(crate) enum Unfetched {
 }
 
 /// The keys of a choice that are no parameters.
-pub(crate) const RESERVED: [&str; 4] = ["kind", "python", "library", CODE];
+pub(crate) const RESERVED: [&str; 5] = ["kind", "python", "library", "policy", CODE];
 
 /// The key that holds the digest of code.
 pub(crate) const CODE: &str = "code";
@@ -102,7 +103,11 @@ pub(crate) const CODE: &str = "code";
 impl Catalogue {
     /// The controllers and disciplines of longfat.
     pub fn built_in() -> Self {
-        Self { controllers: CONTROLLERS.clone(), disciplines: DISCIPLINES.clone(), code: None }
+        Self {
+            controllers: CONTROLLERS.clone(),
+            disciplines: DISCIPLINES.clone(),
+            ..Self::default()
+        }
     }
 
     /// A catalogue without entries.
@@ -134,25 +139,37 @@ impl Catalogue {
         self.code = Some(AnyCode(code));
     }
 
-    /// The same entries, without the means to fetch code.
+    /// Lets scenarios name files that become controllers without running code, such as trained policies, which `data`
+    /// fetches.
+    pub fn allow_data(&mut self, data: Arc<dyn Code>) {
+        self.data = Some(AnyCode(data));
+    }
+
+    /// The same entries, without the means to fetch others.
     pub(crate) fn without_code(&self) -> Self {
-        Self { code: None, ..self.clone() }
+        Self { code: None, data: None, ..self.clone() }
     }
 
     /// Fetches a controller that a scenario names by its code.
     pub(crate) fn fetch_controller(&self, form: Form, place: &str) -> Fetched<Controller> {
-        let fetched = self.code()?.controller(form, place).map_err(Unfetched::Wrong)?;
+        let fetched = self.means(form)?.controller(form, place).map_err(Unfetched::Wrong)?;
         self.accept("controller", &self.controllers, fetched, |entry| &entry.parameters)
     }
 
     /// Fetches a queue discipline that a scenario names by its code.
     pub(crate) fn fetch_discipline(&self, form: Form, place: &str) -> Fetched<Discipline> {
-        let fetched = self.code()?.discipline(form, place).map_err(Unfetched::Wrong)?;
+        let fetched = self.means(form)?.discipline(form, place).map_err(Unfetched::Wrong)?;
         self.accept("queue", &self.disciplines, fetched, |entry| &entry.parameters)
     }
 
-    fn code(&self) -> Result<&dyn Code, Unfetched> {
-        self.code.as_ref().map(|code| &*code.0).ok_or(Unfetched::Forbidden)
+    /// What fetches it.
+    fn means(&self, form: Form) -> Result<&dyn Code, Unfetched> {
+        let (means, missing) = if form.is_code() {
+            (&self.code, Unfetched::Forbidden)
+        } else {
+            (&self.data, Unfetched::Wrong("nothing here can read files".into()))
+        };
+        means.as_ref().map(|means| &*means.0).ok_or(missing)
     }
 
     /// What is fetched must be fit to be added; but one that is there already, with the same code, is not another.

@@ -70,6 +70,7 @@ fn code(table: &TomlTable) -> Result<Option<Chosen<'_>>, Problem> {
             field.wrong(match form {
                 Form::Python => "a module and a name in it, such as \"rules.py:gentle\"",
                 Form::Library => "the path of a shared library, such as \"librules.so\"",
+                Form::Policy => "the path of a trained policy, such as \"trained.json\"",
             })
         })?;
         found = Some(Chosen { name, form: Some(form), place: node.place, table: Some(table) });

@@ -38,7 +38,7 @@ pub use estimate::{Keep, Share, WorkEstimate};
 pub use longfat_scenario::Scenario;
 pub use options::Options;
 pub use recording::{Column, Recording, Table};
-pub use simulation::{Fates, Simulation};
+pub use simulation::{Fates, FlowState, Simulation};
 
 /// The examples of the README.
 #[cfg(doctest)]

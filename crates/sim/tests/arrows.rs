@@ -1,7 +1,7 @@
 //! The shape of the repository: which crate may depend on which, what the laws may see, how long a file may be.
 //!
 //! ```text
-//!     units ← control, queue ← scenario ← sim, fluid        everything ← py, bench
+//!     units ← control, queue ← scenario ← sim, fluid ← gym        everything ← py, bench
 //!             control, queue ← foreign
 //! ```
 
@@ -21,6 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-scenario", INNER),
     ("longfat-sim", BELOW_A_MODEL),
     ("longfat-fluid", BELOW_A_MODEL),
+    ("longfat-gym", BELOW_AN_ENVIRONMENT),
     // Its tests run what they load.
     ("longfat-foreign", MODELS),
     ("longfat-py", EVERYTHING),
@@ -28,6 +29,14 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 const BELOW_A_MODEL: &[&str] =
     &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario"];
+const BELOW_AN_ENVIRONMENT: &[&str] = &[
+    "longfat-units",
+    "longfat-control",
+    "longfat-queue",
+    "longfat-scenario",
+    "longfat-sim",
+    "longfat-fluid",
+];
 const MODELS: &[&str] =
     &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario", "longfat-sim"];
 const EVERYTHING: &[&str] = &[
@@ -37,6 +46,7 @@ const EVERYTHING: &[&str] = &[
     "longfat-scenario",
     "longfat-sim",
     "longfat-fluid",
+    "longfat-gym",
     "longfat-foreign",
 ];
 
@@ -46,7 +56,7 @@ const HARMLESS: &[&str] = &["dyn-clone", "libm", "rand_core", "thiserror"];
 const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 
 /// Crates whose code uses no clock, files, network or processes.
-const PURE: &[&str] = &["units", "control", "queue", "scenario", "sim", "fluid"];
+const PURE: &[&str] = &["units", "control", "queue", "scenario", "sim", "fluid", "gym"];
 const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
 /// A file longer than this holds two ideas.

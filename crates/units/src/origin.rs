@@ -21,24 +21,35 @@ pub struct Reference {
     pub place: String,
 }
 
-/// What code a scenario file can name.
+/// What a scenario file can name that is no part of longfat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A Python module and a name in it.
     Python,
     /// A shared library with the C interface and, where it has several entries, a name.
     Library,
+    /// The file of a trained policy: numbers, which run no code.
+    Policy,
 }
 
 impl Form {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Python, Self::Library];
+    pub const ALL: [Self; 3] = [Self::Python, Self::Library, Self::Policy];
+
+    /// Does whoever fetches it run code?
+    pub const fn is_code(self) -> bool {
+        match self {
+            Self::Python | Self::Library => true,
+            Self::Policy => false,
+        }
+    }
 
     /// The key in a scenario file.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Python => "python",
             Self::Library => "library",
+            Self::Policy => "policy",
         }
     }
 }

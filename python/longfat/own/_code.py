@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import ModuleType
 
-Form = Literal["python", "library"]
+Form = Literal["python", "library", "policy"]
 Kind = Literal["controller", "queue"]
 
-_FORMS: tuple[Form, ...] = ("python", "library")
+_FORMS: tuple[Form, ...] = ("python", "library", "policy")
 
 
 @runtime_checkable

@@ -178,11 +178,11 @@ class StudyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         Raises:
             StudyError: A range is wrong, lists do not fit together, no point is left.
         """
-        vary = {key: _values(key, given) for key, given in _flat(self.vary).items()}
-        zipped = [_together(_flat(each)) for each in self.zip]
+        vary = {key: _values(key, given) for key, given in flat(self.vary).items()}
+        zipped = [_together(flat(each)) for each in self.zip]
         sample = None
         if (drawn := self.sample) is not None:
-            choices = {key: _choice(key, given) for key, given in _flat(drawn.vary).items()}
+            choices = {key: choice(key, given) for key, given in flat(drawn.vary).items()}
             if not choices or drawn.points < 1:
                 message = "`[sample]` needs `points`, at least one, and a key in `[sample.vary]`"
                 raise StudyError(message)
@@ -333,13 +333,13 @@ def _suggest(given: str, keys: tuple[str, ...]) -> str:
     return f"there are {', '.join(keys)}" if keys else "nothing does"
 
 
-def _flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def flat(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Keys with their dots, whether they were quoted or are nested tables."""
     found: dict[str, Any] = {}
     for key, value in table.items():
         name = f"{before}{key}"
         if isinstance(value, Mapping) and not _is_range(value):
-            found |= _flat(value, f"{name}.")
+            found |= flat(value, f"{name}.")
         else:
             found[name] = value
     return found
@@ -370,7 +370,7 @@ def _values(key: str, given: object) -> list[Any]:
     return given
 
 
-def _choice(key: str, given: object) -> Range | list[Any]:
+def choice(key: str, given: object) -> Range | list[Any]:
     """What a key of `[sample.vary]` is drawn from."""
     if isinstance(given, Mapping):
         return _range(key, given, {"from", "to", "scale"})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from longfat.errors import LabelError, MeasureError
 from longfat.foreign import shown
+from longfat.own import Code
 from longfat.scenario import quantities, read
 from longfat.study._cache import Cache
 from longfat.study._points import Computation, Measured, Point, Row, Sweep, seeds_of
@@ -130,7 +131,8 @@ class Plan:
             return
         source = point.scenario
         path = source if isinstance(source, Mapping) else sweep.folder / source
-        scenario, _ = read(path, changes=point.set)
+        code = Code(tuple(point.controllers), tuple(point.queues), point.allow_code)
+        scenario, _ = read(path, changes=point.set, code=code)
         seconds = estimate_s(scenario)
         for seed in seeds_of(point.seeds):
             seeded = scenario.with_seed(seed)

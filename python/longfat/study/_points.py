@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from longfat._longfat import Scenario
+    from longfat.own import Brought
     from longfat.scenario import Quantities
 
 Row = dict[str, Any]
@@ -33,6 +34,9 @@ class Point:
             first columns of its rows. All points of a sweep have the same labels.
         seeds: The seeds, or how many: 3 stands for 1, 2, 3.
         tables: Tables to measure besides the averages, such as `("flow_series",)`.
+        controllers: Controllers of your own, as for `longfat.run`.
+        queues: Queues of your own, likewise.
+        allow_code: Let the scenario name code, as for `longfat.run`.
     """
 
     scenario: str | Path | Mapping[str, Any]
@@ -40,6 +44,9 @@ class Point:
     labels: Mapping[str, Any] = field(default_factory=dict)
     seeds: int | Sequence[int] = 3
     tables: tuple[str, ...] = ()
+    controllers: Sequence[Brought] = ()
+    queues: Sequence[Brought] = ()
+    allow_code: bool = False
 
 
 @dataclass(frozen=True)

@@ -488,6 +488,15 @@ impl Sender {
         self.allowed = allowed.min(self.config.max_window);
     }
 
+    /// Calls the controller, for a host that steps the simulation from outside.
+    pub(crate) fn call(&mut self, now: Time) {
+        self.control.on_timer(now, self.timer.path());
+        self.heed_pacing();
+        self.set_alarm();
+        self.heed_control(now);
+        self.heed_reduction();
+    }
+
     /// Asks the controller when it wants to be called, and RACK when to look for losses.
     fn set_alarm(&mut self) {
         let Some(extras) = &self.extras else { return };
@@ -634,11 +643,7 @@ impl Sends for Sender {
         if self.config.recovery == Recovery::Rack && !self.look_for_losses(now) {
             return;
         }
-        self.control.on_timer(now, self.timer.path());
-        self.heed_pacing();
-        self.set_alarm();
-        self.heed_control(now);
-        self.heed_reduction();
+        self.call(now);
     }
 
     #[inline]

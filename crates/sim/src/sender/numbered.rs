@@ -55,6 +55,11 @@ impl Numbered {
         self.sender.write(now, segments);
     }
 
+    /// Calls the controller, for a host that steps the simulation from outside.
+    pub(crate) fn call(&mut self, now: Time) {
+        self.sender.call(now);
+    }
+
     /// How the sender treats explicit signals.
     pub(crate) fn listener(&self) -> &Listener {
         self.sender.listener()

@@ -6,6 +6,7 @@
 //! acknowledgments reach their link is known in advance, that link needs none either, and a single event remains.
 
 mod clock;
+mod outside;
 mod way;
 
 use longfat_scenario::Scenario;
@@ -23,6 +24,8 @@ use crate::recording::{Recording, Table};
 use crate::report::{self, ReportSource};
 use crate::series::FlowSeries;
 use crate::traffic::Traffic;
+
+pub use outside::FlowState;
 
 /// One simulation, from its first event to its last.
 #[derive(Debug)]
