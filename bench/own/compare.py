@@ -1,4 +1,4 @@
-"""What code from outside costs: the same controller in Rust, in C and compiled from Python.
+"""What code from outside costs: the same controller in Rust, in C, compiled from Python, and as a plain class.
 
     .venv/bin/python bench/own/compare.py
 
@@ -32,10 +32,11 @@ SECONDS = 6.0
 def entries(folder: Path) -> dict[str, Any]:
     """The controllers, by name; those in C are built in a folder."""
     sys.path.insert(0, str(ROOT / "tests/own"))
+    import class_reno
     import compiled_laws
 
     include = f"-I{ROOT / 'crates/foreign/include'}"
-    python: tuple[Any, ...] = (compiled_laws.reno, compiled_laws.OwnReno)
+    python: tuple[Any, ...] = (compiled_laws.reno, compiled_laws.OwnReno, class_reno.ClassReno)
     found: dict[str, Any] = {each.name: each for each in python}
     for name, source in (("laws", "tests/own/laws.c"), ("cubic", "examples/c-cubic/cubic.c")):
         path = folder / f"lib{name}.so"
@@ -57,10 +58,10 @@ def entries(folder: Path) -> dict[str, Any]:
 
 GROUPS = {
     "window law: Reno": ("reno", "c-reno", "py-reno"),
-    "controller: Reno": ("reno", "c-own-reno", "py-own-reno"),
+    "controller: Reno": ("reno", "c-own-reno", "py-own-reno", "class-reno"),
     "controller: CUBIC": ("cubic", "c-cubic"),
 }
-LANGUAGES = {"c-": "C", "py": "Python, compiled"}
+LANGUAGES = {"c-": "C", "py": "Python, compiled", "cl": "Python, class"}
 
 
 def one(control: str, own: dict[str, Any]) -> tuple[float, int, str]:

@@ -16,13 +16,25 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.study`: many runs, in parallel and cached, measured into one table
 - `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
 - `longfat.gym`: scenarios as environments in which agents learn
+- `longfat.conformance`: what every controller owes its host
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.commands`: the command line
 """
 
 from typing import TYPE_CHECKING
 
-from longfat import errors, fairness, fiber, own, power, results, scenario, study, units
+from longfat import (
+    conformance,
+    errors,
+    fairness,
+    fiber,
+    own,
+    power,
+    results,
+    scenario,
+    study,
+    units,
+)
 from longfat._longfat import (
     CodeError,
     EngineError,
@@ -32,8 +44,9 @@ from longfat._longfat import (
     controllers,
     queues,
 )
+from longfat.conformance import check
 from longfat.fiber import fiber_alpha
-from longfat.own import controller, law, library, queue
+from longfat.own import Controller, controller, law, library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -41,6 +54,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CodeError",
+    "Controller",
     "EngineError",
     "Fluid",
     "FluidError",
@@ -48,6 +62,8 @@ __all__ = [
     "ScenarioError",
     "Table",
     "__version__",
+    "check",
+    "conformance",
     "controller",
     "controllers",
     "errors",

@@ -4,24 +4,38 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict, final, type_check_only
 
+from typing_extensions import Self, disjoint_base
+
 __all__ = [
     "LONGEST_FILE",
     "LONGEST_TEXT",
+    "Adjustment",
     "ArrowTable",
     "Cancellation",
     "Cancelled",
     "CodeError",
+    "Congestion",
+    "ControllerBase",
     "EngineError",
+    "Feedback",
     "FluidError",
     "FluidPath",
+    "Lost",
     "Own",
+    "Path",
+    "RateSample",
     "Recording",
     "Scenario",
     "ScenarioError",
+    "Sent",
+    "Start",
     "__version__",
+    "class_controller",
     "compiled",
     "controllers",
+    "examine",
     "fluid_memory",
+    "fluid_price",
     "fluid_rest",
     "fluid_solve",
     "load_library",
@@ -171,6 +185,309 @@ def load_library(path: str | PathLike[str], /) -> list[Own]:
         ValueError: It cannot be read or loaded, or is not what longfat.h asks for.
     """
 
+@final
+class Feedback:
+    """What one acknowledgment reports. It is filled in anew for the next one: `copy()` keeps it."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def now(self) -> float:
+        """When it arrived, in seconds."""
+    @property
+    def acked(self) -> int:
+        """Segments acknowledged in order that no earlier acknowledgment had reported."""
+    @property
+    def sacked(self) -> int:
+        """Segments above these, reported for the first time by a selective acknowledgment."""
+    @property
+    def delivered(self) -> int:
+        """Both together."""
+    @property
+    def lost(self) -> int:
+        """Segments that newly count as lost."""
+    @property
+    def marked(self) -> int:
+        """Segments newly reported as marked."""
+    @property
+    def rtt(self) -> float | None:
+        """Round trip of the segment that triggered it, in seconds; `None` where that is not known."""
+    @property
+    def in_flight(self) -> int:
+        """Segments sent but neither acknowledged nor known to be lost, before it arrived."""
+    @property
+    def limited(self) -> Literal["window", "pacing", "application", "receiver", "recovery"]:
+        """What kept the sender from having more in flight."""
+    @property
+    def may_grow(self) -> bool:
+        """Whether the window was tested and nothing was congested: only then may it grow."""
+    @property
+    def round_starts(self) -> bool:
+        """True once per round trip."""
+    @property
+    def recovery_begins(self) -> bool:
+        """Whether loss recovery begins with it; `on_congestion` follows."""
+    @property
+    def spare(self) -> bool | None:
+        """AntiECN: whether every router had room; `None` where not every router can say."""
+    @property
+    def delivery_rate(self) -> float | None:
+        """Segments per second that the network delivers; with `wants = "delivery_rate"`."""
+    @property
+    def rate(self) -> RateSample | None:
+        """The whole sample behind `delivery_rate`."""
+    @property
+    def one_way_delay(self) -> float | None:
+        """How long the data took, up to a constant, in seconds; with `wants = "one_way_delay"`."""
+    @property
+    def spurious(self) -> Literal["loss", "mark", "timeout"] | None:
+        """Congestion reported earlier that it shows to have been spurious; with `wants = "spurious"`."""
+    def copy(self) -> Feedback:
+        """The same, as it is now."""
+
+@final
+class RateSample:
+    """How fast the network delivered segments, while the newest of them was on its way."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def delivered(self) -> int:
+        """Segments delivered in `interval`."""
+    @property
+    def interval(self) -> float:
+        """The length of the sample in seconds."""
+    @property
+    def delivered_before(self) -> int:
+        """Segments delivered before the newest one left."""
+    @property
+    def delivered_total(self) -> int:
+        """Segments delivered in total so far."""
+    @property
+    def lost(self) -> int:
+        """Segments lost since the newest one left."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight just after the newest one left."""
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application ran out of data in it: the path may be faster."""
+
+@final
+class Path:
+    """What is known about the path."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def rtt(self) -> float:
+        """Smoothed round trip in seconds."""
+    @property
+    def base_rtt(self) -> float | None:
+        """Smallest round trip seen, in seconds; `None` before the first one."""
+
+@final
+class Congestion:
+    """A congestion event."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def now(self) -> float:
+        """When it was noticed, in seconds."""
+    @property
+    def cause(self) -> Literal["loss", "mark", "timeout"]:
+        """What signalled it."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight before it."""
+    @property
+    def again(self) -> bool:
+        """A time-out of data that had timed out before."""
+
+@final
+class Adjustment:
+    """The host asks for another window: part of it was not used, or the path is known from an earlier flow."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def now(self) -> float:
+        """When, in seconds."""
+    @property
+    def window(self) -> float:
+        """The window from now on."""
+    @property
+    def threshold(self) -> float | None:
+        """The threshold from now on; `None`: as it is."""
+
+@final
+class Sent:
+    """A segment that has left."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def now(self) -> float:
+        """When, in seconds."""
+    @property
+    def again(self) -> bool:
+        """Whether it had been sent before."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight, this one included."""
+
+@final
+class Lost:
+    """A segment that has been found lost."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    @property
+    def now(self) -> float:
+        """When, in seconds."""
+    @property
+    def segment(self) -> int:
+        """Its place among the segments of the flow, from 0."""
+    @property
+    def in_flight(self) -> int:
+        """Segments in flight just after it left."""
+    @property
+    def lost(self) -> int:
+        """Segments lost since it left, itself included."""
+    @property
+    def delivered_total(self) -> int:
+        """Segments delivered in total so far."""
+    @property
+    def application_limited(self) -> bool:
+        """Whether the application had run out of data before it left."""
+
+@final
+class Start:
+    """How a flow begins."""
+    def __deepcopy__(self, memo: object, /) -> Self: ...
+    def __new__(
+        cls,
+        window: float = 10.0,
+        threshold: float | None = None,
+        *,
+        packet: int = 1500,
+        access: float | None = None,
+        transfer: int | None = None,
+        chance: int = 0,
+    ) -> Start: ...
+    @property
+    def window(self) -> float:
+        """Initial window, in segments."""
+    @property
+    def threshold(self) -> float | None:
+        """Initial slow-start threshold; `None`: as high as needed."""
+    @property
+    def slow_start(self) -> Literal["standard", "limited", "hystart++"]:
+        """How the window grows below it."""
+    @property
+    def packet(self) -> int:
+        """Bytes of a segment on the wire, headers included."""
+    @property
+    def access(self) -> float | None:
+        """Rate of the sender's own link in segments per second, where it is known."""
+    @property
+    def transfer(self) -> int | None:
+        """Segments to send in all; `None`: without end."""
+    @property
+    def round_trip(self) -> float | None:
+        """Round trip measured before the first data leaves, in seconds."""
+    @property
+    def chance(self) -> int:
+        """A number for everything that the flow decides by chance: another one for each flow and seed."""
+
+@disjoint_base
+class ControllerBase:
+    """What `longfat.Controller` is made of: the part that the simulator reads without asking Python."""
+
+    def __new__(cls, start: Start, p: Any) -> Self: ...  # noqa: ANN401 - whatever has the parameters
+    def __getnewargs__(self) -> tuple[Start, Any]: ...
+    def __getstate__(self) -> tuple[object, object]: ...
+    def __setstate__(self, state: Any, /) -> None: ...  # noqa: ANN401
+    window: float
+    threshold: float | None
+    pacing: float | tuple[str, float] | None
+    timer: float | None
+    @property
+    def in_slow_start(self) -> bool:
+        """Whether the window is below the threshold."""
+    @property
+    def start(self) -> Start:
+        """How the flow began."""
+    @property
+    def p(self) -> Any:  # noqa: ANN401 - the parameters are the scenario's
+        """The parameters that the scenario gives, as attributes."""
+    def slow_start(self, feedback: Feedback, /) -> int:
+        """Slow start as the scenario asks for it, limited or with HyStart++ too.
+
+        Returns:
+            How many acknowledged segments are left for congestion avoidance: 0 where the window may not grow.
+        """
+    def time_out(self, event: Congestion, /) -> None:
+        """What a time-out does to any window (RFC 5681, 3.1): one segment, the threshold at half the flight."""
+    def on_feedback(self, feedback: Feedback, path: Path) -> None:
+        """An acknowledgment brought news. If it calls for an answer to congestion, `on_congestion` follows."""
+    def on_congestion(self, event: Congestion, path: Path) -> None:
+        """The path is congested: at most once per window of data, or for every mark."""
+    def on_adjustment(self, adjustment: Adjustment, path: Path) -> None:
+        """The host asks for another window, which it gets."""
+
+def class_controller(
+    class_: type, name: str, parameters: Sequence[dict[str, Any]], digest: str, /
+) -> Own:
+    """A handle of a class that derives from `ControllerBase`.
+
+    Args:
+        class_: The class.
+        name: What scenarios call it.
+        parameters: What they may set: `name`, `kind`, `default`, `bounds`, `words`, `about` of each.
+        digest: A digest of its code.
+
+    Raises:
+        TypeError: It lacks a method, or says something about itself that has the wrong type.
+        ValueError: It says something about itself that makes no sense.
+    """
+
+@type_check_only
+class Step(TypedDict):
+    """An event of a sequence that breaks a promise."""
+
+    now_s: float
+    event: str
+    window: float | None
+
+@type_check_only
+class Broken(TypedDict):
+    """How a promise was broken."""
+
+    what: str
+    settings: list[tuple[str, str]]
+    window: float | None
+    threshold: float | None
+    events: list[Step]
+
+@type_check_only
+class Examined(TypedDict):
+    """A promise, and how it was broken if it was."""
+
+    promise: str
+    expected: str
+    failure: Broken | None
+
+def examine(
+    controller: str | Own,
+    *,
+    seed: int,
+    cases: int,
+    progress: Callable[[float], object] | None = None,
+) -> list[Examined] | None:
+    """Goes through the conformance suite.
+
+    Args:
+        controller: The name of a controller of longfat, or a handle.
+        seed: What the random sequences of events follow from.
+        cases: How many there are.
+        progress: Called with the number of those that are done.
+
+    Returns:
+        Every promise that it gives; `None` for a controller without a window.
+
+    Raises:
+        TypeError: It is the handle of a queue.
+        ValueError: There is no such controller.
+    """
+
 def compiled(
     kind: Literal["law", "controller", "queue"], address: int, keep: object, digest: str, /
 ) -> Own:
@@ -257,6 +574,13 @@ class FluidPath:
         Raises:
             ValueError: There is no such table.
         """
+
+def fluid_price(scenario: Scenario, price: str, /) -> str:
+    """What links charge: `price`, or `xcp` or `vcp` where their routers say how rates change.
+
+    Raises:
+        FluidError: The fluid model cannot solve the scenario.
+    """
 
 def fluid_memory(scenario: Scenario) -> tuple[float, float]:
     """Roughly the memory of the fluid model in bytes: to be solved in time, and for its equilibrium."""

@@ -77,6 +77,8 @@ FLUIDS: dict[str, dict[str, Any]] = {
     "scenarios/first.toml": {"price": "avq", "stability": True},
     "scenarios/two-way.toml": {"model": "hybrid", "price": "avq"},
     "scenarios/three-reno-1G.toml": {"price": "overflow"},
+    "scenarios/xcp-rtts.toml": {"stability": True},
+    "scenarios/vcp.toml": {"delay": False},
 }
 """What is solved as differential equations, and how; of its first thirty seconds."""
 

@@ -4,8 +4,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from support import ROOT
+
 if TYPE_CHECKING:
     from support import Command
+
+XCP = ROOT / "scenarios/xcp-rtts.toml"
 
 
 def test_it_prints_means_and_writes_a_folder(longfat: Command, small: Path) -> None:
@@ -65,3 +71,26 @@ def test_wrong_input_ends_with_2(longfat: Command, small: Path) -> None:
     refused = longfat("fluid", small, "--out", "taken")
     assert refused.returncode == 2
     assert "it has no `.longfat.json`" in refused.stderr
+
+
+def test_routers_that_say_how_rates_change_need_no_price(longfat: Command) -> None:
+    """XCP's margin is that of theorem 1, π/(4 √2 · 0.4) = 1.388, with the paper's rounded β of 0.226."""
+    found = json.loads(longfat("fluid", XCP, "--stability", "--json").stdout)
+    assert (found["price"], found["stable"]) == ("xcp", True)
+    assert found["margin"] == pytest.approx(1.388, rel=2e-3)
+    rates = [flow["rate_bit_s"] for flow in found["equilibrium"]["flows"]]
+    assert rates == pytest.approx([10e6] * 10)
+    drawn = longfat("fluid", XCP, "--plot", "--set", "duration=5 s", "--set", "warmup=2 s")
+    assert drawn.returncode == 0, drawn.stderr
+    assert Path("runs/xcp-rtts-fluid/fluid.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_their_equations_do_not_cover_ends_with_2(longfat: Command) -> None:
+    for arguments, reason in (
+        (("--set", "link.bottleneck.loss=1e-6"), "do not cover corrupted packets"),
+        (("--model", "hybrid"), "choose the model mean-field"),
+        (("--stability", "--set", "link.bottleneck.queue.gamma=0"), "settle nowhere in particular"),
+    ):
+        done = longfat("fluid", XCP, *arguments)
+        assert done.returncode == 2, done.stderr
+        assert reason in done.stderr

@@ -3,7 +3,8 @@
 - Every `$ longfat` line of a ```console block is run. Output shown below it is what it prints, except for
   wall-clock times; `...` stands for anything. Output that begins with `error` or `Usage` belongs to a command
   that is refused.
-- Every ```python block is run.
+- Every ```python block is run. One that begins with a comment `# NAME.py` is that file, which later blocks and
+  commands use.
 - Every ```toml block is read as a scenario; what a fragment lacks is added. A block that begins with a comment
   `# NAME.toml` is that file: it says the same as the example of that name, or is written for what follows.
   One with `[vary]` is a study; one in a ```toml environment block is the file of an environment.
@@ -53,6 +54,7 @@ BLOCK = re.compile(
 )
 ENTRY = re.compile(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 WALL_CLOCK = re.compile(r"in \S+ \S+: \S+(?: \S)? packets/s, .* real time")
+SCRIPT = re.compile(r"# (\w+\.py)\n")
 FILE = re.compile(r"# (\S+\.toml)\n")
 LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)")
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)
@@ -151,7 +153,10 @@ def completed(fragment: str) -> str:
 
 
 @PAGES
-def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> None:
+def test_the_examples_of_a_document_work(
+    document: Path, longfat: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path.cwd()))
     for folder in ("scenarios", "studies"):
         shutil.copytree(ROOT / folder, folder)
     names: dict[str, Any] = {"__name__": "example"}
@@ -170,6 +175,8 @@ def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> No
         try:
             if language == "toml environment":
                 read_environment(block)
+            elif language == "python" and (name := SCRIPT.match(block)):
+                Path(name[1]).write_text(block, "utf-8")
             elif language == "python":
                 exec(compile("\n" * line + block, str(document), "exec"), names)  # noqa: S102
             else:

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 import longfat
 from longfat import plot
 from longfat._longfat import Scenario
-from support import SMALL
+from support import ROOT, SMALL
 
 UNIT = {
     "duration": "200 s",
@@ -327,3 +327,35 @@ def test_a_phase_plane_takes_several_starts_and_a_panel() -> None:
     assert [path[0].tolist() for path in trajectories] == [[6000, 1000], [1000, 3500]]
     for path in trajectories:
         assert path[-1, 1] / path[-1, 0] == pytest.approx(1, rel=0.1)
+
+
+def test_xcp_as_a_fluid_is_xcp_as_packets() -> None:
+    """Ten flows over 40 to 300 ms get a tenth of the link each, in both models."""
+    source = ROOT / "scenarios/xcp-rtts.toml"
+    fluid, packets = longfat.fluid(source), longfat.run(source, record=False)
+    assert fluid.options["price"] == "xcp"
+    simulated = [flow["goodput_bit_s"] for flow in packets.summary["flows"]]
+    assert fluid.flows.to_polars()["rate_mean_bit_s"].to_list() == pytest.approx(
+        simulated, rel=0.01
+    )
+    last = fluid.link_series.to_polars().tail(1)
+    assert last["price"].item() == pytest.approx(0, abs=1e-4)
+    assert last["load"].item() == pytest.approx(1, rel=1e-4)
+
+
+def test_vcp_as_a_fluid_lacks_the_sawtooth_of_its_packets() -> None:
+    """The equations follow the load factor itself, and rest at γ C and what additive increase adds to it.
+
+    Two bits make a sawtooth below that, which uses nine tenths of the link. Rates are as equal in both.
+    """
+    source = ROOT / "scenarios/vcp.toml"
+    fluid, packets = longfat.fluid(source, equilibrium=True), longfat.run(source, record=False)
+    rates = fluid.flows.to_polars()["rate_mean_bit_s"]
+    simulated = [flow["goodput_bit_s"] for flow in packets.summary["flows"]]
+    assert fluid.equilibrium is not None
+    load = fluid.equilibrium["links"]["bottleneck"]["load"]
+    assert load == pytest.approx(0.98 + 10 * 4 / (0.2 * 100e6 / 12_000), rel=1e-9)
+    assert rates.sum() == pytest.approx(load * 100e6, rel=1e-3)
+    assert 0.85 < sum(simulated) / rates.sum() < 0.95
+    assert max(simulated) / min(simulated) < 1.15
+    assert max(rates) / min(rates) < 1.15

@@ -30,7 +30,7 @@ LAYERS = [
     {"plot"},
     {"results"},
     {"study"},
-    {"fairness", "power", "fiber", "gym"},
+    {"conformance", "fairness", "power", "fiber", "gym"},
     {"paper", "bench"},
     {"commands"},
     {"__init__", "__main__"},

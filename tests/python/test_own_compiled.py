@@ -244,7 +244,7 @@ def missing(at: Any) -> float:
     return float(at.windw)
 
 
-def text(at: Any) -> str:  # noqa: ARG001
+def text(at: Any) -> str:
     return "fast"
 
 
@@ -252,7 +252,7 @@ def nothing(at: Any) -> None:
     pass
 
 
-def too_many(at: Any, p: Any, cause: Any, more: Any) -> float:  # noqa: ARG001
+def too_many(at: Any, p: Any, cause: Any, more: Any) -> float:
     return 1.0
 
 
@@ -260,7 +260,7 @@ def unknown(at: Any) -> float:
     return undefined(at)  # type: ignore[name-defined,no-any-return]  # noqa: F821
 
 
-def changing(at: Any) -> float:  # noqa: ARG001
+def changing(at: Any) -> float:
     return float(len(str(OBJECT)))
 
 

@@ -21,7 +21,7 @@ from longfat.errors import StudyError
 from longfat.study import Study, study
 from longfat.study._parts import PARTS, Claims, Parts, write_part
 from longfat.study._study import Opened
-from support import SMALL, Command
+from support import ROOT, SMALL, Command
 
 UTILISATION = "links.bottleneck.forward.utilisation"
 GOODPUT = "flows.forward.goodput_bit_s"
@@ -388,6 +388,19 @@ def test_an_equilibrium_is_enough(small: Path) -> None:
     assert found.rows["jain.forward"].to_list() == pytest.approx([1.0] * 50)
     loads = found.rows[GOODPUT].to_list()
     assert loads[-1] == pytest.approx(100e6, rel=1e-6)
+
+
+def test_routers_that_say_how_rates_change_are_part_of_a_study() -> None:
+    """XCP divides the link equally, whatever its α; as a fluid it takes no simulation to see it."""
+    swept = {
+        "scenario": str(ROOT / "scenarios/xcp-rtts.toml"),
+        "engine": "fluid",
+        "fluid": {"equilibrium": True},
+        "vary": {"link.bottleneck.queue.alpha": [0.1, 0.4]},
+    }
+    found = study(swept)
+    assert found.rows["jain.xcp"].to_list() == pytest.approx([1.0, 1.0])
+    assert found.rows["links.bottleneck.forward.utilisation"].to_list() == pytest.approx([1.0, 1.0])
 
 
 def test_what_the_fluid_model_cannot_solve_has_failed_and_stops_nothing(

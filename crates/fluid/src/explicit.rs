@@ -25,23 +25,36 @@
 //! windows w, a common round trip T, and G = γ C T:
 //!
 //! ```text
-//!     w_i'(t) = [κ (1 - ρ)/ρ w_i(t) + α]/T,     ρ = Σ w_j(t - T)/G
+//!     w_i'(t) = [κ (1 - ρ)/ρ w_i(t) + α]/T,     ρ = max(ρ̂, Σ w_j(t - T)/G)
 //! ```
 //!
-//! At rest every window is the same, and Σ w = G + N α/κ: the load factor exceeds one by what additive increase keeps
+//! As in the protocol a load factor below ρ̂ counts as ρ̂, so that a link that is nearly empty does not multiply windows
+//! by more than 1 + ξ per round trip; the paper's equation has no ρ̂. Flows of other round trips scale their steps so
+//! that their *rates* grow as those of a flow with the interval `t_ρ` for its round trip. So T is `t_ρ`, for all of them,
+//! and x = w/T.
+//!
+//! At rest every rate is the same, and Σ w = G + N α/κ: the load factor exceeds one by what additive increase keeps
 //! adding. The paper proves that flows get there from anywhere for κ ≤ 1/2. Near that point
 //! Δ' = -(κ (1 - 1/ρ) Δ + κ/ρ Δ(t - T))/T, which is stable for a wider range, up to κ = π/2 where ρ is near one.
 //!
+//! # The price
+//!
+//! Nothing is marked or lost. What stands for the price is how much of its capacity the link asks its flows, all
+//! together, to give back per round trip; below zero it offers capacity. For XCP that is -F/C, for VCP κ (ρ - 1), or
+//! -ξ ρ below ρ̂. At rest it is 0 with XCP, and N α/G with VCP.
+//!
 //! # Left out
 //!
-//! Several links, packets, the control intervals of routers, and queues that lengthen the round trip: as in the papers.
-//! Rates cannot fall below zero, nor the queue.
+//! Several links, packets, the control intervals of routers, full buffers, and queues that lengthen the round trip: as in
+//! the papers. Before a flow starts it has sent nothing, and what it hears begins a round trip later. It sends at least
+//! one segment per round trip, and the queue cannot fall below zero.
 
 use longfat_units::math;
 
 use crate::Stability;
-use crate::dormand_prince::{Equations, Side, TrialStep};
-use crate::history::History;
+use crate::explicit_course::{Course, Times};
+use crate::network::FluidError;
+use crate::stepping::Stepping;
 
 /// How a router tells flows what to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +76,10 @@ pub enum Scheme {
         alpha: f64,
         /// γ: share of the capacity to use, above 0 and at most 1.
         gamma: f64,
+        /// ρ̂: what lower load factors count as, 0 to 1.
+        low_load: f64,
+        /// T, that is `t_ρ`: in seconds, above 0.
+        interval: f64,
     },
 }
 
@@ -70,7 +87,8 @@ impl Scheme {
     /// XCP with the parameters of its paper.
     pub const XCP: Self = Self::Xcp { alpha: 0.4, beta: 0.226, gamma: 0.1 };
     /// VCP with the parameters of its paper.
-    pub const VCP: Self = Self::Vcp { kappa: 0.25, alpha: 1.0, gamma: 0.98 };
+    pub const VCP: Self =
+        Self::Vcp { kappa: 0.25, alpha: 1.0, gamma: 0.98, low_load: 0.8, interval: 0.2 };
 }
 
 /// Flows with explicit feedback on one link.
@@ -87,10 +105,14 @@ pub struct ExplicitLink {
 /// A flow with explicit feedback.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExplicitFlow {
-    /// Its round trip in seconds, above 0. VCP takes the mean over the flows for all of them.
+    /// Its round trip in seconds, above 0. For VCP it only makes a window of a rate.
     pub round_trip: f64,
-    /// Its rate until time 0, in segments per second, above 0.
+    /// Its first rate, in segments per second, above 0.
     pub rate: f64,
+    /// When it starts, in seconds.
+    pub start: f64,
+    /// When it stops, in seconds; infinite if never.
+    pub stop: f64,
 }
 
 /// The course of flows with explicit feedback.
@@ -99,14 +121,17 @@ pub struct ExplicitFlow {
 pub struct ExplicitPath {
     /// The instants, in seconds.
     pub t: Vec<f64>,
-    /// The rates of each flow, in segments per second.
+    /// The rates of each flow, in segments per second; 0 while it is not there.
     pub rates: Vec<Vec<f64>>,
+    /// The mean rate of each flow over the part of the measured interval in which it is there.
+    pub rate_means: Vec<f64>,
+    /// How much of its capacity the link asks its flows to give back per round trip.
+    pub price: Vec<f64>,
     /// The queue of XCP, in segments; VCP's model has none.
     pub queue: Vec<f64>,
+    /// Steps of integration.
+    pub steps: u64,
 }
-
-/// Steps in the shortest round trip: the past is smooth between them.
-const STEPS: f64 = 64.0;
 
 impl ExplicitLink {
     /// The rate of each flow at rest, in segments per second: the same for all.
@@ -114,14 +139,14 @@ impl ExplicitLink {
         let count = self.flows.len() as f64;
         match self.scheme {
             Scheme::Xcp { .. } => self.capacity / count,
-            Scheme::Vcp { kappa, alpha, gamma } => {
-                gamma * self.capacity / count + alpha / (kappa * self.round_trip())
+            Scheme::Vcp { kappa, alpha, gamma, interval, .. } => {
+                gamma * self.capacity / count + alpha / (kappa * interval)
             }
         }
     }
 
-    /// Does the load return to rest after a small disturbance, with delays times `delay` (0: none)? For flows with the
-    /// same round trip, as in the papers; others are taken to have the mean one.
+    /// Does the load return to rest after a small disturbance, with delays times `delay` (0: none)? For flows of XCP
+    /// with the same round trip, as in the paper; others are taken to have the mean one.
     pub fn stability(&self, delay: f64) -> Stability {
         let margin = match self.scheme {
             // |α z + β| = |z|² at z = iω, and the phase of the left is what delay may take away.
@@ -132,8 +157,7 @@ impl ExplicitLink {
             }
             // Hayes 1950: s + a + b e^(-sτ) = 0.
             Scheme::Vcp { kappa, gamma, .. } => {
-                let full = gamma * self.capacity * self.round_trip();
-                let load = self.rest() * self.round_trip() * self.flows.len() as f64 / full;
+                let load = self.rest() * self.flows.len() as f64 / (gamma * self.capacity);
                 let (now, late) = (kappa * (1.0 - 1.0 / load), kappa / load);
                 let squared = late * late - now * now;
                 (squared > 0.0).then(|| {
@@ -145,93 +169,37 @@ impl ExplicitLink {
         Stability { stable: margin.is_none_or(|margin| delay < margin), margin }
     }
 
-    /// Solves the equations for so many seconds; samples come every `sample` seconds.
-    pub fn solve(&self, duration: f64, sample: f64) -> ExplicitPath {
-        let shortest = self.flows.iter().map(|flow| flow.round_trip).fold(f64::INFINITY, f64::min);
-        let h = shortest / STEPS;
-        let mut equations = Running { link: self, past: History::default() };
-        let mut state: Vec<f64> = self.flows.iter().map(|flow| flow.rate).collect();
-        state.push(0.0);
-        let (mut step, mut quartics) = (TrialStep::new(state.len()), Vec::new());
-        let mut path =
-            ExplicitPath { rates: vec![Vec::new(); self.flows.len()], ..Default::default() };
-        let longest = self.flows.iter().map(|flow| flow.round_trip).fold(0.0, f64::max);
-        let mut t = 0.0;
-        while t <= duration {
-            if t >= path.t.len() as f64 * sample {
-                path.t.push(t);
-                path.rates.iter_mut().zip(&state).for_each(|(rates, &rate)| rates.push(rate));
-                path.queue.extend(state.last());
+    /// The price where `load` segments per second arrive, `queue` of them wait, and the mean round trip is `mean`.
+    pub(crate) fn price(&self, load: f64, queue: f64, mean: f64) -> f64 {
+        match self.scheme {
+            Scheme::Xcp { .. } => {
+                -self.scheme.change(self.capacity, load, queue, mean) / self.capacity
             }
-            step.attempt(&mut equations, t, &state, h);
-            step.quartics(&state, h, &mut quartics);
-            equations.past.push(t, h, t + h, &quartics);
-            state.copy_from_slice(&step.end);
-            for value in &mut state {
-                *value = value.max(0.0);
-            }
-            // What was cut off makes the slope at the end of the step another one.
-            step.restart();
-            t += h;
-            equations.past.forget(t - longest - h);
-        }
-        path
-    }
-
-    /// The mean over the flows: d and T.
-    fn round_trip(&self) -> f64 {
-        let sum: f64 = self.flows.iter().map(|flow| flow.round_trip).sum();
-        sum / self.flows.len() as f64
-    }
-}
-
-/// The equations and their past.
-struct Running<'a> {
-    link: &'a ExplicitLink,
-    past: History,
-}
-
-impl Running<'_> {
-    /// A component of the state at an earlier time; what there was until time 0 before that.
-    fn before(&self, index: usize, t: f64) -> f64 {
-        let first = || self.link.flows.get(index).map_or(0.0, |flow| flow.rate);
-        self.past.at(t, Side::Before).map_or_else(first, |past| past.state(index, t))
-    }
-}
-
-impl Equations for Running<'_> {
-    fn slope(&mut self, _: Side, t: f64, y: &[f64], slope: &mut [f64]) {
-        let flows = &self.link.flows;
-        let (count, capacity) = (flows.len(), self.link.capacity);
-        let mean = self.link.round_trip();
-        match self.link.scheme {
-            Scheme::Xcp { alpha, beta, gamma } => {
-                for (index, flow) in flows.iter().enumerate() {
-                    let then = t - flow.round_trip;
-                    let load: f64 = (0..count).map(|other| self.before(other, then)).sum();
-                    let queue = self.before(count, then);
-                    let change = alpha * (capacity - load) - beta * queue / mean;
-                    let shuffled = (gamma * load - change.abs()).max(0.0);
-                    let given = (shuffled + change.max(0.0)) / count as f64;
-                    let share = self.before(index, then) / load.max(f64::MIN_POSITIVE);
-                    slope[index] = (given - (shuffled + (-change).max(0.0)) * share) / mean;
-                }
-                let surplus = y[..count].iter().sum::<f64>() - capacity;
-                slope[count] = if y[count] > 0.0 { surplus } else { surplus.max(0.0) };
-            }
-            Scheme::Vcp { kappa, alpha, gamma } => {
-                let load: f64 = (0..count).map(|other| self.before(other, t - mean)).sum();
-                let factor = (load / (gamma * capacity)).max(f64::MIN_POSITIVE);
-                for index in 0..count {
-                    let grown = kappa * (1.0 / factor - 1.0) * y[index];
-                    slope[index] = (grown + alpha / mean) / mean;
-                }
-                slope[count] = 0.0;
+            Scheme::Vcp { kappa, gamma, low_load, .. } => {
+                let factor = load / (gamma * self.capacity);
+                -kappa * (1.0 / factor.max(low_load).max(f64::MIN_POSITIVE) - 1.0) * factor
             }
         }
     }
 
-    fn negligible(&self, _: usize) -> f64 {
-        1e-9 * self.link.capacity
+    /// Solves the equations for so many seconds, the delays included; samples come every `sample` seconds.
+    ///
+    /// # Errors
+    /// If the equations take too many steps, or their solution is no longer finite.
+    pub fn solve(&self, duration: f64, sample: f64) -> Result<ExplicitPath, FluidError> {
+        let times = Times { measured_from: 0.0, end: duration, sample };
+        let mut course = Course::new(self, 1.0, times);
+        while course.portion(u64::MAX)? {}
+        Ok(course.finish())
+    }
+}
+
+impl Scheme {
+    /// F of XCP: by how much the load should change per round trip.
+    pub(crate) fn change(&self, capacity: f64, load: f64, queue: f64, mean: f64) -> f64 {
+        match *self {
+            Self::Xcp { alpha, beta, .. } => alpha * (capacity - load) - beta * queue / mean,
+            Self::Vcp { .. } => 0.0,
+        }
     }
 }

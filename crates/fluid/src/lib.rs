@@ -8,6 +8,8 @@
 //!                  → equilibrium   where it settles, without integrating
 //!                  → stability     whether it does, and how much later the feedback could come
 //!
+//!     Scenario → ExplicitSetup: an ExplicitLink for each link, and what its flows are called
+//!
 //!     ExplicitLink → solve, rest, stability     XCP and VCP, whose routers say how rates change
 //! ```
 //!
@@ -21,7 +23,10 @@ mod demand;
 mod dormand_prince;
 mod equilibrium;
 mod explicit;
+mod explicit_course;
+mod explicit_scenario;
 mod history;
+mod labels;
 mod linear;
 mod memory;
 mod model;
@@ -37,11 +42,13 @@ mod trajectory;
 
 pub use equilibrium::{Equilibrium, FlowRest, LinkRest, equilibrium, equilibrium_while};
 pub use explicit::{ExplicitFlow, ExplicitLink, ExplicitPath, Scheme};
+pub use explicit_scenario::{ExplicitIntegration, ExplicitSetup};
+pub use labels::{FlowLabel, GroupLabel, Labels};
 pub use memory::{Memory, memory};
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
-pub use scenario::{FluidSetup, GroupLabel, Pricing};
+pub use scenario::{FluidSetup, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, can_be_judged, stability, stability_while};
 pub use steered::Report;

@@ -159,6 +159,51 @@ pub enum FluidError {
         /// The controllers of the scenario's catalogue that have a law.
         laws: Vec<String>,
     },
+    /// Flows whose routers say how rates change, beside others.
+    #[error(
+        "flow `{flow}` has the controller `{control}`, whose routers say how rates change, and flow `{other}` has \
+         `{other_control}`: no equations cover both. Give all long flows the same controller, or simulate packets"
+    )]
+    MixedWithExplicit {
+        /// A group of flows whose routers say how rates change.
+        flow: String,
+        /// Its controller.
+        control: String,
+        /// Another group of flows.
+        other: String,
+        /// The controller of that.
+        other_control: String,
+    },
+    /// Something that the equations of XCP and VCP do not have.
+    #[error("the equations of `{control}` do not cover {what}: {help}, or simulate packets")]
+    BeyondExplicit {
+        /// The controller.
+        control: String,
+        /// What they do not cover, and where it is.
+        what: String,
+        /// What to change.
+        help: &'static str,
+    },
+    /// The hybrid or the synchronised model of flows whose routers say how rates change.
+    #[error(
+        "routers say how the rates of `{control}` change, and this model is about windows that fall at losses: choose \
+         the model mean-field"
+    )]
+    NoLosses {
+        /// The controller.
+        control: String,
+    },
+    /// XCP or VCP with a parameter at zero.
+    #[error(
+        "flows of `{control}` settle nowhere in particular where `{parameter}` is 0. Set it above 0, or solve the \
+         equations in time instead"
+    )]
+    NoRest {
+        /// The controller.
+        control: String,
+        /// The parameter.
+        parameter: &'static str,
+    },
     /// A flow with a size, which would finish at some point.
     #[error(
         "flow `{flow}` has a size, and the fluid model does not count what is left to send. Give it a `stop` instead"

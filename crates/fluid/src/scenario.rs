@@ -3,18 +3,16 @@
 //! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
 //! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
-use std::collections::BTreeMap;
-
 use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
 use longfat_scenario::{
-    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, Hop, ReceiveBuffer, Scenario,
-    TrafficGroup,
+    AntiEcnMarker, AntiEcnMode, Choice, Direction, FlowGroup, ReceiveBuffer, Scenario, TrafficGroup,
 };
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
+use crate::labels::{FlowLabel, Labels};
 use crate::network::{
     FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare,
 };
@@ -63,26 +61,8 @@ pub struct FluidSetup {
     pub network: FluidNetwork,
     /// Spacing of the time series.
     pub sample: Span,
-    /// The groups of long flows, in the order of the scenario.
-    pub groups: Vec<GroupLabel>,
-    /// For each flow of the network, the index of its group.
-    pub group: Vec<u32>,
-    /// The names of the links of the scenario.
-    pub links: Vec<String>,
-    /// For each link of the network, the index of the link in the scenario, and whether this is its reverse direction.
-    pub directions: Vec<(usize, bool)>,
-    /// The place of each in `directions`.
-    places: BTreeMap<(usize, bool), usize>,
-}
-
-/// A group of long flows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GroupLabel {
-    /// Its name.
-    pub name: String,
-    /// The name of its controller.
-    pub control: String,
+    /// What its flows and links are called.
+    pub labels: Labels,
 }
 
 impl FluidSetup {
@@ -105,11 +85,7 @@ impl FluidSetup {
                 seed: scenario.seed,
             },
             sample: scenario.sample,
-            groups: Vec::new(),
-            group: Vec::new(),
-            links: scenario.links.iter().map(|link| link.name.clone()).collect(),
-            directions: Vec::new(),
-            places: BTreeMap::new(),
+            labels: Labels::new(scenario),
         };
         if scenario.flows.is_empty() {
             return Err(FluidError::NoLongFlows);
@@ -125,7 +101,7 @@ impl FluidSetup {
         }
         let mean_rtts = setup.mean_round_trips();
         let packets = scenario.largest_packets();
-        for (at, &(index, reverse)) in setup.directions.iter().enumerate() {
+        for (at, &(index, reverse)) in setup.labels.directions.iter().enumerate() {
             let link = &scenario.links[index];
             if link.is_varying(reverse) {
                 return Err(FluidError::Varying { link: link.name.clone() });
@@ -151,12 +127,7 @@ impl FluidSetup {
         let Some(law) = &control.entry.law else {
             return Err(no_law(scenario, name, control));
         };
-        if group.size.is_some() {
-            return Err(FluidError::Sized { flow: name.clone() });
-        }
-        if let Some(application) = &group.application {
-            return Err(FluidError::Application { flow: name.clone(), kind: application.kind() });
-        }
+        refuse_finite(group)?;
         if let Some(ReceiveBuffer::RightSizing { .. }) =
             transport.receive_window.map(|window| window.buffer)
         {
@@ -165,19 +136,15 @@ impl FluidSetup {
         let allowed = transport.receive_window.map(|window| window.most_packets(transport.packet));
         let bounds = transport.max_window.into_iter().chain(allowed);
         let max_window = bounds.min();
-        let route = self.route(&group.path);
-        let index = self.groups.len() as u32;
-        self.groups.push(GroupLabel { name: name.clone(), control: control.kind().into() });
-        for member in 0..group.count {
-            let (start, rtt) = scenario.start_and_rtt(group, member);
-            self.group.push(index);
+        let route = self.labels.route(&group.path);
+        for FlowLabel { name, rtt, start } in self.labels.add(scenario, group) {
             self.network.flows.push(FluidFlow {
-                name: format!("{name}[{member}]"),
+                name: name.clone(),
                 law: law(&control.settings),
                 route: route.clone(),
-                rtt,
+                rtt: *rtt,
                 packet: transport.packet,
-                start,
+                start: *start,
                 stop: group.stop,
                 initial_window: Segments(transport.initial_window),
                 initial_threshold: transport.initial_threshold.map(Segments),
@@ -198,28 +165,14 @@ impl FluidSetup {
             (Some(stop), Some(ends)) => Some(stop.min(ends)),
             (stop, ends) => stop.or(ends),
         };
-        let route = self.route(&group.path);
+        let route = self.labels.route(&group.path);
         let rate = group.arrivals * group.size.mean() * 8.0;
         self.network.loads.push(Load { route, rate, start: group.start, stop });
     }
 
-    /// The path in links of the network; directions that no flow has crossed before are added.
-    fn route(&mut self, path: &[Hop]) -> Vec<usize> {
-        path.iter()
-            .map(|hop| {
-                let wanted = (hop.link, hop.reverse);
-                let next = self.directions.len();
-                *self.places.entry(wanted).or_insert_with(|| {
-                    self.directions.push(wanted);
-                    next
-                })
-            })
-            .collect()
-    }
-
     /// The mean round trip of the flows on each link, in seconds.
     fn mean_round_trips(&self) -> Vec<f64> {
-        let mut sums = vec![(0.0, 0.0); self.directions.len()];
+        let mut sums = vec![(0.0, 0.0); self.labels.directions.len()];
         for flow in &self.network.flows {
             for &link in &flow.route {
                 sums[link].0 += flow.rtt.seconds();
@@ -235,7 +188,7 @@ impl FluidSetup {
     fn refuse_small_virtual_buffers(&self, scenario: &Scenario) -> Result<(), FluidError> {
         for flow in self.network.flows.iter().filter(|flow| self.network.hears_of_spare(flow)) {
             for &at in &flow.route {
-                let (index, reverse) = self.directions[at];
+                let (index, reverse) = self.labels.directions[at];
                 let link = &scenario.links[index];
                 let direction = if reverse { &link.reverse } else { &link.forward };
                 let Some(AntiEcnMarker { threshold, buffer, .. }) = direction.anti_ecn else {
@@ -254,6 +207,18 @@ impl FluidSetup {
         }
         Ok(())
     }
+}
+
+/// Refuses flows that end, or pause, by what they have to send.
+pub(crate) fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
+    if group.size.is_some() {
+        return Err(FluidError::Sized { flow: group.name.clone() });
+    }
+    if let Some(application) = &group.application {
+        let (flow, kind) = (group.name.clone(), application.kind());
+        return Err(FluidError::Application { flow, kind });
+    }
+    Ok(())
 }
 
 fn no_law(scenario: &Scenario, flow: &str, control: &Choice<Controller>) -> FluidError {

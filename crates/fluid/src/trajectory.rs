@@ -113,7 +113,7 @@ impl Mean {
         self.time += time;
     }
 
-    fn value(&self) -> f64 {
+    pub(crate) fn value(&self) -> f64 {
         if self.time > 0.0 { self.integral / self.time } else { 0.0 }
     }
 }

@@ -9,7 +9,9 @@ use longfat_units::math;
 const LIMIT: f64 = PI / (4.0 * SQRT_2);
 
 fn link(scheme: Scheme, capacity: f64, flows: &[(f64, f64)]) -> ExplicitLink {
-    let flows = flows.iter().map(|&(round_trip, rate)| ExplicitFlow { round_trip, rate }).collect();
+    let flow =
+        |&(round_trip, rate)| ExplicitFlow { round_trip, rate, start: 0.0, stop: f64::INFINITY };
+    let flows = flows.iter().map(flow).collect();
     ExplicitLink { scheme, capacity, flows }
 }
 
@@ -19,7 +21,7 @@ fn xcp(alpha: f64) -> Scheme {
 
 /// How far the load is from `rest` at most, as a share of it, over the instants from `from` to `to`.
 fn swing(link: &ExplicitLink, rest: f64, duration: f64, from: f64, to: f64) -> f64 {
-    let path = link.solve(duration, duration / 4000.0);
+    let path = link.solve(duration, duration / 4000.0).expect("it can be solved");
     let inside = path.t.iter().enumerate().filter(|&(_, &t)| (from..to).contains(&t));
     inside
         .map(|(at, _)| {
@@ -109,7 +111,7 @@ fn xcp_settles_with_the_paper_s_parameters_and_swings_far_above_the_limit() {
 fn xcp_rests_at_equal_rates_and_without_a_queue() {
     let flows = [(0.04, 900.0), (0.1, 10.0), (0.3, 400.0), (0.15, 100.0)];
     let network = link(Scheme::XCP, 1000.0, &flows);
-    let path = network.solve(60.0, 0.1);
+    let path = network.solve(60.0, 0.1).expect("it can be solved");
     let last = path.t.len() - 1;
     assert!((network.rest() - 250.0).abs() < 1e-9);
     for rates in &path.rates {
@@ -123,7 +125,9 @@ fn xcp_rests_at_equal_rates_and_without_a_queue() {
 #[test]
 fn xcp_without_shuffling_fills_the_link_unequally() {
     let scheme = Scheme::Xcp { alpha: 0.4, beta: 0.226, gamma: 0.0 };
-    let path = link(scheme, 1000.0, &[(0.1, 900.0), (0.1, 90.0)]).solve(60.0, 0.1);
+    let path = link(scheme, 1000.0, &[(0.1, 900.0), (0.1, 90.0)])
+        .solve(60.0, 0.1)
+        .expect("it can be solved");
     let last = path.t.len() - 1;
     let rates = [path.rates[0][last], path.rates[1][last]];
     assert!((rates[0] + rates[1] - 1000.0).abs() < 1.0, "{rates:?}");
@@ -137,7 +141,7 @@ fn vcp_rests_at_equal_windows() {
     let flows = [(0.2, 9000.0), (0.2, 10.0), (0.2, 400.0), (0.2, 100.0)];
     let network = link(Scheme::VCP, 10_000.0, &flows);
     assert!((network.rest() - 2470.0).abs() < 1e-9);
-    let path = network.solve(3000.0, 1.0);
+    let path = network.solve(3000.0, 1.0).expect("it can be solved");
     for rates in &path.rates {
         let last = rates[path.t.len() - 1];
         assert!((last / 2470.0 - 1.0).abs() < 1e-3, "{last}");
@@ -154,7 +158,7 @@ fn vcp_rests_at_equal_windows() {
 #[test]
 fn vcp_is_stable_for_the_paper_and_swings_above_half_a_pi() {
     for (kappa, stable) in [(0.25, true), (0.5, true), (1.5, true), (1.65, false)] {
-        let scheme = Scheme::Vcp { kappa, alpha: 0.01, gamma: 0.98 };
+        let scheme = Scheme::Vcp { kappa, alpha: 0.01, gamma: 0.98, low_load: 0.8, interval: 0.2 };
         let network = link(scheme, 10_000.0, &[(0.2, 9700.0)]);
         let found = network.stability(1.0);
         assert_eq!(found.stable, stable, "{kappa}");

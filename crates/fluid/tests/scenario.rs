@@ -62,8 +62,8 @@ packet   = "1000 B"
 #[test]
 fn flows_routes_and_loads_are_those_of_the_file() {
     let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), Pricing::Avq).expect("it is right");
-    assert_eq!(setup.links, ["near", "far"]);
-    assert_eq!(setup.directions, [(0, false), (1, false), (1, true)], "what is crossed");
+    assert_eq!(setup.labels.links, ["near", "far"]);
+    assert_eq!(setup.labels.directions, [(0, false), (1, false), (1, true)], "what is crossed");
     let network = &setup.network;
     let names: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["near", "far", "far, reverse"]);
@@ -76,8 +76,8 @@ fn flows_routes_and_loads_are_those_of_the_file() {
         ("back[0]", &[2], milliseconds(50)),
     ];
     assert_eq!(flows, expected);
-    assert_eq!(setup.group, [0, 0, 1]);
-    assert_eq!((&*setup.groups[1].name, &*setup.groups[1].control), ("back", "stcp"));
+    assert_eq!(setup.labels.group, [0, 0, 1]);
+    assert_eq!((&*setup.labels.groups[1].name, &*setup.labels.groups[1].control), ("back", "stcp"));
     assert_eq!(network.flows[2].stop, Some(Span::from_seconds(30)));
     // A hundred transfers of 80 kbit each second, and the thousandth after ten seconds.
     let load = &network.loads[0];
@@ -135,7 +135,7 @@ fn every_pricing_is_found_by_its_name() {
 fn a_path_may_cross_links_either_way() {
     let mesh = r#"flow.there.path=["near", { link = "far", reverse = true }]"#;
     let setup = FluidSetup::of(&scenario(TWO_LINKS, &[mesh]), Pricing::Avq).expect("it is right");
-    assert_eq!(setup.directions, [(0, false), (1, true)], "what is crossed");
+    assert_eq!(setup.labels.directions, [(0, false), (1, true)], "what is crossed");
     let routes: Vec<&[usize]> = setup.network.flows.iter().map(|flow| &*flow.route).collect();
     assert_eq!(routes, [&[0, 1][..], &[0, 1], &[1]]);
 }

@@ -71,7 +71,7 @@ impl Fluid {
         let mut setup = FluidSetup::of(&scenario, pricing)?;
         let network = &mut setup.network;
         let mut agents = Vec::new();
-        for (flow, group) in setup.group.iter().enumerate() {
+        for (flow, group) in setup.labels.group.iter().enumerate() {
             if groups.contains(&(*group as usize)) {
                 let each = &mut network.flows[flow];
                 // There is no slow start.

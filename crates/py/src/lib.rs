@@ -9,6 +9,8 @@
 //! - no panic crosses: it becomes `EngineError`, which says that the mistake is ours.
 
 mod arrow_table;
+mod check;
+mod class;
 mod fluid;
 mod guard;
 mod gym;
@@ -32,7 +34,12 @@ mod _longfat {
     #[pymodule_export]
     use super::{
         arrow_table::ArrowTable,
-        fluid::{FluidError, FluidPath, fluid_memory, fluid_rest, fluid_solve},
+        check::examine,
+        class::{
+            AdjustmentView, Base, CongestionView, FeedbackView, LostView, PathView, RateView,
+            SentView, StartView, class_controller,
+        },
+        fluid::{FluidError, FluidPath, fluid_memory, fluid_price, fluid_rest, fluid_solve},
         guard::EngineError,
         gym::{Environments, GymError, Policy, features, policy_controller},
         own::{CodeError, Own, compiled, load_library},

@@ -9,7 +9,7 @@ use longfat_queue::Discipline;
 use longfat_scenario::{Catalogue, Code};
 use longfat_units::fault::Fault;
 use longfat_units::{Form, Origin};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::types::PyTuple;
 use pyo3::{create_exception, prelude::*};
 
@@ -30,10 +30,15 @@ pub(crate) fn failed(py: Python<'_>, fault: Fault, flow: Option<String>) -> PyEr
     let flow = flow.map(|flow| format!(", flow {flow}")).unwrap_or_default();
     let now = now.map(|now| format!(", after {} s", now.seconds())).unwrap_or_default();
     let error = CodeError::new_err(format!("{who}{flow}{now}: {what}"));
-    if let Some(cause) = payload.and_then(|payload| payload.downcast::<PyErr>().ok()) {
-        error.set_cause(py, Some(*cause));
+    match payload.and_then(|payload| payload.downcast::<PyErr>().ok()) {
+        // Ctrl-C and the like, which came while the code of a class was running, are no fault of it.
+        Some(cause) if !cause.is_instance_of::<PyException>(py) => *cause,
+        Some(cause) => {
+            error.set_cause(py, Some(*cause));
+            error
+        }
+        None => error,
     }
-    error
 }
 
 /// An entry of a catalogue that is no part of longfat, ready to be chosen by a scenario.
@@ -44,6 +49,14 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// The controller that it is, if it is one.
+    pub(crate) fn controller(&self) -> Option<Controller> {
+        match &self.entry {
+            Entry::Controller(entry) => Some(entry.clone()),
+            Entry::Discipline(_) => None,
+        }
+    }
+
     /// Adds it to a catalogue, unless the same is there already.
     pub(crate) fn add_to(&self, catalogue: &mut Catalogue) -> PyResult<()> {
         let wrong =

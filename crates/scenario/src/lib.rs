@@ -76,6 +76,8 @@ pub struct Scenario {
     pub seed: u64,
     /// Spacing of the time series.
     pub sample: Span,
+    /// Do the time series hold the variables of controllers ([`observe`](longfat_control::CongestionControl::observe))?
+    pub observe: bool,
     /// The links, in the order of the file.
     pub links: Vec<Link>,
     /// The groups of long flows, in the order of the file.
@@ -450,9 +452,10 @@ impl RtoRestart {
 /// Scenarios are equal if they say the same, whatever else they could have chosen from.
 impl PartialEq for Scenario {
     fn eq(&self, other: &Self) -> bool {
-        let Self { duration, warmup, seed, sample, links, flows, traffic, catalogue: _ } = self;
+        let Self { duration, warmup, seed, sample, observe, links, flows, traffic, catalogue: _ } =
+            self;
         (*duration, *warmup) == (other.duration, other.warmup)
-            && (*seed, *sample) == (other.seed, other.sample)
+            && (*seed, *sample, *observe) == (other.seed, other.sample, other.observe)
             && *links == other.links
             && *flows == other.flows
             && *traffic == other.traffic

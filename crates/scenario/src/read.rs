@@ -13,13 +13,14 @@ use crate::link::{Crossing, Links, draft};
 use crate::trace::{Files, TraceFiles, no_files};
 use crate::traffic::{TRAFFIC, traffic};
 use crate::tree::{Node, TomlTable, parse};
-use crate::value::{NONE, count, quantity};
+use crate::value::{NONE, count, flag, quantity};
 use crate::{
     Catalogue, Direction, FlowGroup, Hop, Link, Replay, Scenario, TrafficGroup, largest_packets,
     overrides,
 };
 
-const KEYS: &[&str] = &["duration", "warmup", "seed", "sample", "link", "flow", "traffic"];
+const KEYS: &[&str] =
+    &["duration", "warmup", "seed", "sample", "observe", "link", "flow", "traffic"];
 
 /// How a list of flows begins in a resolved scenario.
 const LIST: &str = "list = \"";
@@ -187,6 +188,7 @@ fn scenario(
     let seed = fields.or("seed", 1, problems, |field| count(field, 0, u64::MAX));
     let usual = pleasant_sample(duration.unwrap_or(LONGEST));
     let sample = fields.or("sample", usual, problems, |field| sample(field, duration));
+    let observe = fields.or("observe", false, problems, flag);
 
     let link_entries = links(&fields, problems);
     let entries = link_entries.map(|table| table.0.as_slice()).unwrap_or_default();
@@ -228,6 +230,7 @@ fn scenario(
         warmup: warmup?,
         seed: seed?,
         sample: sample?,
+        observe: observe?,
         links: links.into_iter().collect::<Option<_>>()?,
         flows: flows?,
         traffic: traffic?,

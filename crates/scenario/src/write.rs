@@ -68,12 +68,16 @@ impl Scenario {
 
     /// What stands above the links.
     fn top(&self) -> Map<String, Value> {
-        object([
+        let mut top = object([
             ("duration", span(self.duration)),
             ("warmup", span(self.warmup)),
             ("seed", self.seed.into()),
             ("sample", span(self.sample)),
-        ])
+        ]);
+        if self.observe {
+            top.insert("observe".into(), true.into());
+        }
+        top
     }
 }
 

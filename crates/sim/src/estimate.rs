@@ -34,6 +34,8 @@ const WRITE: f64 = 32.0;
 const LISTED: f64 = 120.0;
 /// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
+/// What a row of a flow holds beyond that where controllers are observed: a dozen variables, in the table too.
+const VARIABLES: f64 = 200.0;
 /// A link: both of its directions, with their wires and what is measured.
 const LINK: f64 = 3_000.0;
 /// A piece of a course, of three for each direction: as it is, while it is made, and where it is measured.
@@ -173,9 +175,10 @@ impl WorkEstimate {
         let lists = scenario.traffic.iter().filter_map(|group| group.replay.as_ref());
         let listed: f64 = lists.map(|replay| replay.flows() as f64).sum();
         let transfer = if keep.transfers { TRANSFER } else { TRANSFER_TOLD };
-        let rows = scenario.duration.0 as f64 / scenario.sample.0 as f64
-            * (flows + 2.0 * scenario.links.len() as f64)
-            * f64::from(u8::from(keep.rows));
+        let samples =
+            scenario.duration.0 as f64 / scenario.sample.0 as f64 * f64::from(u8::from(keep.rows));
+        let rows = samples * (flows + 2.0 * scenario.links.len() as f64);
+        let variables = if scenario.observe { samples * flows * VARIABLES } else { 0.0 };
 
         let parts = [
             (Share::Packets, under_way * (PACKET + LEVEL + departure)),
@@ -190,7 +193,7 @@ impl WorkEstimate {
                 Share::Transfers,
                 transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW + listed * LISTED,
             ),
-            (Share::Rows, rows * ROW),
+            (Share::Rows, rows * ROW + variables),
         ];
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
         Self {

@@ -233,7 +233,10 @@ pub(crate) struct Outlet {
     /// The slots of the pipe to the first link and of pacing.
     out: usize,
     pace: usize,
-    /// Is the pacing event scheduled?
+    /// When pacing next lets the flow send; `Time::NEVER` if it holds nothing back.
+    pub(crate) pace_at: Time,
+    /// Is an event of pacing in the wheel? It comes at `pace_at` or earlier, since what lets a sender have its
+    /// acknowledgments early moves `pace_at` on without it.
     pub(crate) pace_set: bool,
     /// When the retransmission timer that is set runs out; stale timers are recognised by their time.
     pub(crate) timer_at: Time,
@@ -281,9 +284,17 @@ impl Outlet {
             self.timer_at = sender.deadline();
             timers.add(self.timer_at, Timer::Retransmission(index as u32));
         }
-        if let Some(until) = sender.pace_deadline().filter(|_| !self.pace_set) {
+        if let Some(until) = sender.pace_deadline().filter(|_| self.pace_at == Time::NEVER) {
+            self.pace_at = until;
+            self.set_pace(heads);
+        }
+    }
+
+    /// Sees to it that the wheel has an event of pacing in time.
+    pub(crate) fn set_pace(&mut self, heads: &mut Wheel) {
+        if !self.pace_set {
             self.pace_set = true;
-            heads.add(self.pace, until);
+            heads.add(self.pace, self.pace_at);
         }
     }
 }
@@ -413,6 +424,7 @@ impl Flow {
                 before: part,
                 out: config.slots.out,
                 pace: config.slots.pace,
+                pace_at: Time::NEVER,
                 pace_set: false,
                 timer_at: Time::NEVER,
                 in_transit: 0,
@@ -449,13 +461,14 @@ impl Flow {
         };
     }
 
-    /// May the sender have an acknowledgment that arrives at `time` now? Not if something else may come first: another
-    /// acknowledgment, a time-out, pacing. Nor if it may complete the flow, which must not happen ahead of time.
+    /// May the sender have an acknowledgment that arrives at `time` now, once it has sent what pacing lets go before?
+    /// Not if something else may come first: another acknowledgment, a time-out. Nor if it may complete the flow, which
+    /// must not happen ahead of time.
     #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
     #[inline(always)]
     pub(crate) fn hears_early(&self, time: Time, ack: &Packet) -> bool {
-        !self.outlet.pace_set
-            && !ack.flags.has(Flags::DESTROYED)
+        !ack.flags.has(Flags::DESTROYED)
+            && (time <= self.alarm_at || !self.sends_when_asked())
             && match &self.source {
                 Source::Windowed(sender) => sender.hears_early(time, ack.number),
                 _ => self.hears_otherwise_early(time, ack.number),
@@ -473,10 +486,23 @@ impl Flow {
         }
     }
 
+    /// Would the sender send if anything asked it to, before pacing does? A congestion event or a time-out may end a
+    /// wait whose event is already set.
+    #[inline(never)]
+    pub(crate) fn sends_when_asked(&self) -> bool {
+        let until = match &self.source {
+            Source::Windowed(sender) => sender.pace_deadline(),
+            Source::Numbered(sender) => sender.pace_deadline(),
+            Source::Bursts(sender) => sender.pace_deadline(),
+            Source::Idle(_) => None,
+        };
+        until.is_some_and(|until| until < self.outlet.pace_at)
+    }
+
     /// Has a finite flow finished, with none of its packets left in transit?
     pub(crate) fn is_over(&self) -> bool {
         self.outlet.in_transit == 0
-            && !self.outlet.pace_set
+            && self.outlet.pace_at == Time::NEVER
             && self.source.sender().is_some_and(Sends::is_done)
     }
 }

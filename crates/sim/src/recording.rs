@@ -1,5 +1,7 @@
 //! What a run produces: tables of plain columns, and the summary.
 
+use longfat_units::parameter::Text;
+
 use crate::summary::Summary;
 
 /// All the results of a finished run.
@@ -21,7 +23,7 @@ pub struct Table {
     /// Its name: the stem of its file.
     pub name: &'static str,
     /// Names and values.
-    pub columns: Vec<(&'static str, Column)>,
+    pub columns: Vec<(Text, Column)>,
 }
 
 /// The values of one column.
@@ -38,8 +40,12 @@ pub enum Column {
 
 impl Table {
     /// The table of this name with these columns, which are of equal length.
-    pub fn new(name: &'static str, columns: Vec<(&'static str, Column)>) -> Self {
-        Self { name, columns }
+    pub fn new(
+        name: &'static str,
+        columns: impl IntoIterator<Item = (impl Into<Text>, Column)>,
+    ) -> Self {
+        let named = columns.into_iter().map(|(name, column)| (name.into(), column));
+        Self { name, columns: named.collect() }
     }
 }
 

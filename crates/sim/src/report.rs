@@ -274,7 +274,7 @@ fn flow_table(run: &ReportSource<'_>, flows: &[FlowSummary]) -> Table {
         let limited = reals(flows, |flow| flow.receiver_limited_s.unwrap_or(f64::NAN));
         columns.push(("receiver_limited_s", limited));
     }
-    Table { name: "flows", columns }
+    Table::new("flows", columns)
 }
 
 fn has_receive_window(run: &ReportSource<'_>) -> bool {
@@ -310,7 +310,7 @@ fn link_table(run: &ReportSource<'_>, links: &[LinkSummary]) -> Table {
         ("marked", counts(links, |link| link.marked)),
         ("corrupted", counts(links, |link| link.corrupted)),
     ]);
-    Table { name: "links", columns }
+    Table::new("links", columns)
 }
 
 /// The transfers not taken before, complete or not: finite long flows first, then short ones.
@@ -343,9 +343,9 @@ fn take_short_transfers(run: &mut ReportSource<'_>) -> Vec<(u32, Transfer)> {
 fn table_of_transfers(run: &ReportSource<'_>, rows: &[(u32, Transfer)]) -> Table {
     let long = run.scenario.flows.iter().map(|group| group.name.clone());
     let short = run.network.traffic.iter().map(|traffic| traffic.name().to_owned());
-    Table {
-        name: "transfers",
-        columns: vec![
+    Table::new(
+        "transfers",
+        vec![
             (
                 "group",
                 Column::Word(
@@ -362,7 +362,7 @@ fn table_of_transfers(run: &ReportSource<'_>, rows: &[(u32, Transfer)]) -> Table
             ("retransmitted", counts(rows, |(_, transfer)| transfer.retransmitted)),
             ("timeouts", counts(rows, |(_, transfer)| transfer.timeouts)),
         ],
-    }
+    )
 }
 
 /// What was asked for and has come, by group, in the order in which it came.
@@ -375,9 +375,9 @@ fn exchange_table(run: &ReportSource<'_>) -> Table {
         })
         .collect();
     let bit_rate = |rate: Option<Rate>| rate.map_or(f64::NAN, |rate| rate.0 as f64);
-    Table {
-        name: "exchanges",
-        columns: vec![
+    Table::new(
+        "exchanges",
+        vec![
             (
                 "group",
                 Column::Word(rows.iter().map(|(group, _)| *group).collect(), group_names(run)),
@@ -389,7 +389,7 @@ fn exchange_table(run: &ReportSource<'_>) -> Table {
             ("bit_rate_bit_s", reals(&rows, |(_, it)| bit_rate(it.bit_rate))),
             ("buffer_s", reals(&rows, |(_, it)| seconds(it.level))),
         ],
-    }
+    )
 }
 
 fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
@@ -411,7 +411,11 @@ fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     if has_receive_window(run) {
         columns.push(("receive_window", Column::Real(series.receive_window)));
     }
-    Table { name: "flow_series", columns }
+    let mut table = Table::new("flow_series", columns);
+    if let Some(variables) = series.variables {
+        variables.add_to(&mut table);
+    }
+    table
 }
 
 fn link_series(run: &ReportSource<'_>) -> Table {
@@ -451,5 +455,5 @@ fn link_series(run: &ReportSource<'_>) -> Table {
         columns.push(("capacity_bit_s", each(&|row, link| ports[link].gauge().capacity(row))));
         columns.push(("delay_s", each(&delay)));
     }
-    Table { name: "link_series", columns }
+    Table::new("link_series", columns)
 }

@@ -133,7 +133,7 @@ impl Case {
 /// Every table, column by column, in units of bits that are `scale` times as long.
 fn without_bits(recording: &Recording, scale: f64) -> Vec<(&str, &str, String)> {
     let columns = recording.tables.iter().flat_map(|table| {
-        table.columns.iter().map(move |(name, column)| (table.name, *name, column))
+        table.columns.iter().map(move |(name, column)| (table.name, &**name, column))
     });
     columns
         .map(|(table, name, column)| {

@@ -3,5 +3,5 @@
 /// Collects the variables that a controller or a queue names.
 pub trait Probe {
     /// The current value of `name`.
-    fn value(&mut self, name: &'static str, value: f64);
+    fn value(&mut self, name: &str, value: f64);
 }

@@ -74,7 +74,14 @@ impl Span {
     /// span there is.
     pub fn from_seconds_f64(seconds: f64) -> Self {
         debug_assert!(seconds.is_finite() && seconds >= 0.0, "{seconds} s is no span");
-        Self((seconds * PICOSECONDS_PER_SECOND as f64).round() as u64)
+        let picoseconds = seconds * PICOSECONDS_PER_SECOND as f64;
+        if picoseconds >= (1_u64 << 53) as f64 {
+            return Self(picoseconds as u64);
+        }
+        // Without a call: few processors have an instruction that rounds halves away from zero. Signed: processors
+        // convert that in one instruction.
+        let whole = (picoseconds as i64).max(0);
+        Self(whole.cast_unsigned() + u64::from(picoseconds - whole as f64 >= 0.5))
     }
 
     /// Its length in seconds.
@@ -200,6 +207,17 @@ mod tests {
         assert_eq!(Time::ZERO.saturating_add(days(200)), Time::ZERO + days(200));
         assert_eq!((Time::ZERO + days(200)).saturating_add(days(14)), Time::NEVER);
         assert_eq!(Span::from_seconds_f64(1e9), Span(u64::MAX));
+    }
+
+    #[test]
+    fn a_number_of_seconds_is_rounded_like_any_other_number() {
+        let halves = (0..1000).map(|count| (f64::from(count) + 0.5) * 1e-12);
+        let near_halves = halves.flat_map(|half| [half.next_down(), half, half.next_up()]);
+        let powers = (0..62).map(|power| f64::from(power).exp2() / 3e12);
+        for seconds in near_halves.chain(powers).chain([0.0, 9_007.199_254_740_99, 12_345.678_9]) {
+            let rounded = (seconds * 1e12).round() as u64;
+            assert_eq!(Span::from_seconds_f64(seconds), Span(rounded), "{seconds}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,6 +22,7 @@ from longfat._longfat import (
     __version__,
 )
 from longfat.commands._bench import bench_command
+from longfat.commands._check import check_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
 from longfat.commands._paper import paper_command
@@ -66,6 +68,7 @@ commands.add_command(try_command)
 commands.add_command(study_command)
 commands.add_command(paper_command)
 commands.add_command(fluid_command)
+commands.add_command(check_command)
 commands.add_command(list_command)
 commands.add_command(bench_command)
 
@@ -124,7 +127,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except tuple(_ENDINGS) as error:
         message, code = next(told for kind, told in _ENDINGS.items() if isinstance(error, kind))
         if message is not None:
-            _complain(message + (_reason(error) if isinstance(error, OSError) else str(error)))
+            _complain(_traceback(error) + message + _reason(error))
         _abandon_output()
     return code if isinstance(code, int) else DONE
 
@@ -155,7 +158,16 @@ def _abandon_output() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _reason(error: OSError) -> str:
+def _traceback(error: Exception) -> str:
+    """Where code that somebody brought along failed; nothing for other errors."""
+    if not isinstance(error, CodeError) or error.__cause__ is None:
+        return ""
+    return "".join(traceback.format_exception(error.__cause__))
+
+
+def _reason(error: Exception) -> str:
+    if not isinstance(error, OSError):
+        return str(error)
     if error.filename is None:
         return error.strerror or str(error)
     return f"{error.filename}: {(error.strerror or 'it cannot be used').lower()}"

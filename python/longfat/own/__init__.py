@@ -7,6 +7,17 @@ shared libraries, classes. `Code` holds what a scenario may use beyond longfat, 
 
 from longfat._longfat import Own
 from longfat.own._abi import Cause, Limited, Pacing, Phase, Verdict
+from longfat.own._class import (
+    Adjustment,
+    Congestion,
+    Controller,
+    Feedback,
+    Lost,
+    Path,
+    RateSample,
+    Sent,
+    Start,
+)
 from longfat.own._code import NOTHING, Brought, Code, handle, located
 from longfat.own._compile import Parameter
 from longfat.own._controller import CompiledController, controller
@@ -16,18 +27,27 @@ from longfat.own._queue import CompiledQueue, queue
 
 __all__ = [
     "NOTHING",
+    "Adjustment",
     "Brought",
     "Cause",
     "Code",
     "CompiledController",
     "CompiledQueue",
+    "Congestion",
+    "Controller",
+    "Feedback",
     "Law",
     "LibraryEntry",
     "Limited",
+    "Lost",
     "Own",
     "Pacing",
     "Parameter",
+    "Path",
     "Phase",
+    "RateSample",
+    "Sent",
+    "Start",
     "Verdict",
     "controller",
     "handle",

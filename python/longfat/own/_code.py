@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from longfat._longfat import Own, load_library
 from longfat.foreign import shown
+from longfat.own._class import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -112,7 +113,8 @@ class Code:
         except ImportError:
             pickler = pickle
         try:
-            sent: bytes = pickler.dumps(self)
+            with labelled(self.controllers):
+                sent: bytes = pickler.dumps(self)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             message = (
                 f"a controller or queue cannot be sent to another process: {error}; put it into a module "

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from longfat.plot._subjects import Recorded, Solved
 
+_ROUTERS = ("xcp", "vcp")
+"""Prices that are what routers ask flows to give back, not a probability."""
+
 
 def fluid(solved: Solved, packets: Recorded | None = None) -> Figure:
     """Draws windows, rates and prices of a fluid solution against time.
@@ -44,10 +47,12 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     window, rate, price = axes
     flow_lines(window, flows, "window", "window (segments)")
     flow_lines(rate, flows, "rate_bit_s", "rate", legend=False)
-    price.set_ylabel("price (marked or lost)")
+    told = solved.options["price"] in _ROUTERS
+    price.set_ylabel("asked back (of the rate)" if told else "price (marked or lost)")
     for colour, (name, line) in zip(style.LINK_COLOURS, directions(links), strict=False):
         price.plot(line["time_s"], line["price"], color=colour, linewidth=1.1, label=name)
-    price.set_ylim(bottom=0)
+    if not told:
+        price.set_ylim(bottom=0)
     style.legend(price)
     if packets is not None:
         _behind(window, rate, flows, packets)
@@ -59,7 +64,8 @@ def _fluid(solved: Solved, packets: Recorded | None) -> Figure:
     style.name_warmup(window, solved.warmup_s, solved.duration_s)
     options = solved.options
     feedback = "with feedback delay" if options["delay"] else "without feedback delay"
-    detail = f"{options['model']} fluid, price {options['price']}, {feedback}"
+    says = f"routers of {options['price']}" if told else f"price {options['price']}"
+    detail = f"{options['model']} fluid, {says}, {feedback}"
     if options["model"] == "synchronised":
         detail = "flows that lose together on one drop-tail link"
     behind = " · faint: the packets of the same scenario" if packets is not None else ""

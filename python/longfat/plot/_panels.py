@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from longfat import foreign
 from longfat.plot import style
 from longfat.units import RATE, ruler
 
@@ -19,12 +20,19 @@ FEW = 6
 
 _MOST_THIN_LINES = 60
 _MOST_MARKS = 200
+_MOST_VARIABLES = 8
 _BUSY = 0.1
 """A direction of a link is drawn if its utilisation or its queue ever exceeds this share."""
 
 
 def flow_lines(
-    panel: Axes, series: pl.DataFrame, column: str, label: str, *, legend: bool = True
+    panel: Axes,
+    series: pl.DataFrame,
+    column: str,
+    label: str,
+    *,
+    legend: bool = True,
+    from_zero: bool = True,
 ) -> None:
     """Draws one line per flow, or for many flows thin lines and the mean of each group."""
     unit = ""
@@ -49,9 +57,30 @@ def flow_lines(
             mean = group.group_by("time_s").agg(pl.col(column).mean()).sort("time_s")
             text = f"{name}: mean of {len(lines)}"
             panel.plot(mean["time_s"], mean[column], color=colour, linewidth=2.2, label=text)
-    panel.set_ylim(bottom=0)
+    if from_zero:
+        panel.set_ylim(bottom=0)
     if legend:
         style.legend(panel)
+
+
+def variables(panels: Sequence[Axes], series: pl.DataFrame, names: Sequence[str]) -> None:
+    """Draws what controllers show of themselves, a panel for each variable; flows that lack it have no line."""
+    for panel, name in zip(panels, names, strict=True):
+        finite = pl.when(pl.col(name).is_finite()).then(pl.col(name))
+        least = series[name].drop_nulls().to_numpy().min(initial=0.0)
+        drawn = series.with_columns(finite)
+        flow_lines(panel, drawn, name, "", legend=False, from_zero=bool(least >= 0))
+        panel.set_ylabel(foreign.drawn(name))
+
+
+def telling(series: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Those variables that change, of which a line tells something: the first few."""
+    changing = [
+        name
+        for name in names
+        if series[name].drop_nulls().filter(series[name].drop_nulls().is_finite()).n_unique() > 1
+    ]
+    return changing[:_MOST_VARIABLES]
 
 
 def receive_windows(panel: Axes, series: pl.DataFrame) -> None:

@@ -13,44 +13,55 @@ from longfat.plot._panels import (
     in_order,
     queues,
     receive_windows,
+    telling,
     utilisations,
 )
+from longfat.plot._panels import variables as draw_variables
 from longfat.units import TIME, amount, percent, small
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
     from matplotlib.figure import Figure
 
     from longfat.plot._subjects import Recorded
 
+_VARIABLE = 1.6
+"""What a variable adds to the height, in hundreds of pixels."""
 
-def run(finished: Recorded) -> Figure:
+
+def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure:
     """Draws window, throughput, queue and utilisation of one run against time.
 
     Of links that change it also shows what they could carry, and when their delay changed; of a few
-    flows with receive windows, these.
+    flows with receive windows, these; and where controllers were observed, their variables.
 
     Args:
         finished: A run that kept its time series.
+        variables: Which variables of controllers to draw; by default those that change, eight at most.
 
     Returns:
-        A figure of four panels with a common time axis; the warm-up is shaded.
+        A figure of four panels and one for each variable, with a common time axis; the warm-up is shaded.
 
     Raises:
-        ValueError: The run kept no time series.
+        ValueError: The run kept no time series, or has no such variable.
     """
     with style.applied():
-        return _run(finished)
+        return _run(finished, variables)
 
 
-def _run(finished: Recorded) -> Figure:
+def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     flows = in_order(finished.flow_series.to_polars(), finished.summary)
     links = finished.link_series.to_polars()
     if links.is_empty():
         message = "the run kept no time series: run it with record=True"
         raise ValueError(message)
-    figure = style.figure(12, 10, head=1.15)
-    axes = figure.subplots(4, 1, sharex=True, height_ratios=(1.25, 1, 1, 0.8))
-    window, throughput, queue, utilisation = axes
+    observed = _chosen(finished, flows, asked)
+    figure = style.figure(12, 10 + _VARIABLE * len(observed), head=1.15)
+    heights = (1.25, 1, 1, 0.8, *(0.8 for _ in observed))
+    axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    window, throughput, queue, utilisation = axes[:4]
     flow_lines(window, flows, "window", "window (segments)")
     if "receive_window" in flows.columns:
         receive_windows(window, flows)
@@ -61,13 +72,27 @@ def _run(finished: Recorded) -> Figure:
         delay_changes(axes, shown)
     queues(queue, shown)
     utilisations(utilisation, shown)
+    draw_variables(axes[4:], flows, observed)
     for panel in axes:
         style.panel(panel, finished.warmup_s, finished.duration_s)
-    utilisation.set_xlabel("time (s)")
+    axes[-1].set_xlabel("time (s)")
     style.name_warmup(window, finished.warmup_s, finished.duration_s)
     style.title(figure, *_headline(finished))
     figure.align_ylabels(axes)
     return figure
+
+
+def _chosen(finished: Recorded, flows: pl.DataFrame, asked: Sequence[str] | None) -> list[str]:
+    """The variables to draw, if there are any."""
+    there = finished.variables
+    if asked is None:
+        return telling(flows, there)
+    missing = [name for name in asked if name not in there]
+    if missing:
+        known = f"it has {', '.join(there)}" if there else "run it with set={'observe': True}"
+        message = f"the run has no variable `{missing[0]}`: {known}"
+        raise ValueError(message)
+    return list(asked)
 
 
 def _headline(finished: Recorded) -> tuple[str, str]:

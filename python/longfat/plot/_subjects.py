@@ -52,6 +52,10 @@ class _Told(_Timed, Protocol):
 class Recorded(_Told, Protocol):
     """A run with its time series: `longfat.Run`."""
 
+    @property
+    def variables(self) -> list[str]:
+        """The columns of the flow series that hold variables of controllers."""
+
 
 class Solved(_Told, Protocol):
     """A fluid solution in time: `longfat.Fluid`."""

@@ -71,7 +71,8 @@ def fluid(
             and jump at random losses. `"synchronised"`: one drop-tail link whose flows all lose together.
         price: `"avq"`: a virtual queue marks what exceeds the capacity, and no queue forms. `"overflow"`: what
             exceeds a full buffer is lost. `"red"`: the RED queues of the scenario. `"loss"`: nothing
-            beyond the `loss` of the links, whatever the load. The synchronised model does not ask.
+            beyond the `loss` of the links, whatever the load. The synchronised model does not ask, and neither
+            do flows of XCP or VCP: their routers say how rates change.
         delay: With feedback delay: a flow learns a round trip late what its packets met.
         integrate: Solve in time.
         equilibrium: Find where the flows that never stop settle, without integrating.
@@ -152,7 +153,8 @@ def solve(
             delay=delay,
             progress=None if progress is None else progress.solved,
         )
-    return Fluid(scenario, name, path, rest, {"model": model, "price": price, "delay": delay})
+    charged = _longfat.fluid_price(scenario, price)
+    return Fluid(scenario, name, path, rest, {"model": model, "price": charged, "delay": delay})
 
 
 def synchronised(
@@ -235,7 +237,8 @@ class Fluid(Resolved):
 
     Attributes:
         name: A short name: the stem of the scenario file, or `scenario`.
-        options: The model, the price, and whether there was feedback delay.
+        options: The model, the price (`xcp` or `vcp` where their routers say how rates change, whatever was
+            asked for), and whether there was feedback delay.
     """
 
     def __init__(

@@ -25,6 +25,23 @@ if TYPE_CHECKING:
     from longfat import _longfat
     from longfat.results._transfers import TransferFile
 
+_MEASURED = frozenset(
+    (
+        "time_s",
+        "flow",
+        "group",
+        "window",
+        "threshold",
+        "in_flight",
+        "rtt_s",
+        "throughput_bit_s",
+        "retransmitted",
+        "room_rate",
+        "receive_window",
+    )
+)
+"""The columns of the flow series that the simulator measures; controllers show the others."""
+
 
 def run(
     source: Source,
@@ -112,8 +129,16 @@ class Run(Resolved):
 
     @cached_property
     def flow_series(self) -> Table:
-        """One row for each long flow and sample: window (segments), throughput (bit/s), round trip (s)."""
+        """One row for each long flow and sample: window (segments), throughput (bit/s), round trip (s).
+
+        With `observe = true` in the scenario there is also a column for each of the `variables`.
+        """
         return Table(self._recording.table("flow_series"))
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables of controllers that the scenario asked for with `observe`: columns of `flow_series`."""
+        return [name for name in self.flow_series.columns if name not in _MEASURED]
 
     @cached_property
     def link_series(self) -> Table:
@@ -141,21 +166,27 @@ class Run(Resolved):
         """
         return Table(self._recording.table(name)).to_polars()
 
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draws window, throughput, queue and utilisation against time.
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        variables: Sequence[str] | None = None,
+    ) -> Figure:
+        """Draws window, throughput, queue and utilisation against time, and what controllers show.
 
         Args:
             path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
+            variables: Which of the `variables` to draw; by default those that change, eight at most.
 
         Returns:
             The figure, which a notebook displays.
 
         Raises:
-            ValueError: The run kept no time series (`record=False`).
+            ValueError: The run kept no time series (`record=False`), or has no such variable.
         """
         from longfat import plot
 
-        figure = plot.run(self)
+        figure = plot.run(self, variables=variables)
         if path is not None:
             plot.save(figure, path)
         return figure

@@ -45,7 +45,9 @@
 //! - *The send quantum* is the host's. One that sends packet by packet has a quantum of one segment.
 //! - *The recovery after a time-out* ends when everything that was in flight is acknowledged. Until then the window grows
 //!   from one segment as it always does.
-//! - *Low rates seen in ProbeRTT* are kept out of the filter by the controller, not by a note to the host.
+//! - *Low rates seen in ProbeRTT* are kept out of the filter by the controller, not by a note to the host. As in the
+//!   draft it forgets nothing while it is shown nothing, so a short path with more than ten round trips in 200 ms keeps
+//!   its rate.
 //! - *The ten round trips of the filter* include the one under way.
 //!
 //! Domain: any window. Buffers below one product of bandwidth and delay overflow again and again: Hock, Bless and
@@ -278,6 +280,8 @@ pub struct Bbr1 {
     rounds: Rounds,
     /// `BtlBwFilter`
     bandwidth: Largest,
+    /// Round trips that have begun since it was last shown a rate.
+    unseen: usize,
     /// `RTprop` and when it was measured; none before the first sample.
     rtprop: Option<Span>,
     rtprop_seconds: f64,
@@ -319,6 +323,7 @@ impl Bbr1 {
             initial_window: window,
             rounds: Rounds::default(),
             bandwidth: Largest::over(settings.number("bw_rounds") as usize),
+            unseen: 0,
             rtprop: start.round_trip,
             rtprop_seconds: start.round_trip.map_or(0.0, Span::seconds),
             rtprop_stamp: None,
@@ -355,12 +360,14 @@ impl Bbr1 {
     fn update_bandwidth(&mut self, sample: &RateSample) {
         self.delivered = sample.delivered_total;
         self.rounds.see(sample);
-        if self.rounds.starts {
-            self.bandwidth.advance();
-        }
+        self.unseen += usize::from(self.rounds.starts);
         let rate = rate_of(sample);
         let limited = self.quiet.limits(sample);
         if !limited || rate >= self.bandwidth.value() {
+            // Rates are forgotten when others take their place, not while there are none.
+            for _ in 0..std::mem::take(&mut self.unseen).min(LONGEST_FILTER) {
+                self.bandwidth.advance();
+            }
             self.bandwidth.see(rate);
         }
         if self.rounds.starts && !limited && !self.filled_pipe {
@@ -616,5 +623,232 @@ impl CongestionControl for Bbr1 {
         probe.value("pacing_gain", self.pacing_gain);
         probe.value("cwnd_gain", self.cwnd_gain);
         probe.value("prior_window", self.prior_window);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments per second, and the round trip: a product of 100 segments.
+    const RATE: u64 = 1000;
+    const RTT: Span = Span::from_millis(100);
+
+    /// A path that delivers so many segments per second, as a flow on it sees it.
+    struct Wire {
+        flow: Bbr1,
+        now: Time,
+        delivered: u64,
+    }
+
+    impl Wire {
+        fn new() -> Self {
+            let start = Start { window: Segments(10.0), ..Start::default() };
+            Self {
+                flow: Bbr1::new(&controller().defaults(), &start),
+                now: Time::ZERO,
+                delivered: 0,
+            }
+        }
+
+        /// An acknowledgment after so many milliseconds of what was delivered in them, at so many segments per second,
+        /// with so much in flight before it. `round`: does it end a round trip?
+        fn acknowledged(&mut self, millis: u64, rate: u64, in_flight: u64, rtt: Span, round: bool) {
+            let interval = Span::from_millis(millis);
+            self.now = self.now.saturating_add(interval);
+            let acked = (rate * millis / 1000).max(1);
+            self.delivered += acked;
+            let sample = RateSample {
+                delivered_before: if round { self.delivered } else { 0 },
+                delivered_total: self.delivered,
+                ..RateSample::of(rate * millis, Span(interval.0 * 1000))
+            };
+            let feedback = Feedback {
+                rtt: Some(rtt),
+                rate: Some(sample),
+                in_flight,
+                round_starts: round,
+                ..Feedback::at(self.now, acked)
+            };
+            self.flow.on_feedback(&feedback, &Path { rtt, base_rtt: RTT });
+        }
+
+        /// Up to `ProbeBW`, on a path of `RATE`.
+        fn settled() -> Self {
+            let mut wire = Self::new();
+            while wire.flow.state != State::ProbeBw {
+                wire.acknowledged(100, RATE, 100, RTT, true);
+            }
+            wire
+        }
+
+        /// The gain of the pacing rate now.
+        fn gain(&self) -> f64 {
+            self.flow.pacing_rate / RATE as f64
+        }
+    }
+
+    /// Section 4.3.2.1: 2/ln 2 = 2.89 is the least gain that doubles the rate in each round trip. 4.3.3: that of Drain is
+    /// one over it, and the window keeps its gain.
+    #[test]
+    fn startup_doubles_and_drain_undoes_it() {
+        assert!((HIGH_GAIN * std::f64::consts::LN_2 - 2.0).abs() < 1e-15);
+        let mut wire = Wire::new();
+        // While each round trip delivers twice as much, the pacing rate is 2.89 times that.
+        for doubled in [100, 200, 400, 800] {
+            wire.acknowledged(100, doubled, 50, RTT, true);
+            assert_eq!(wire.flow.state, State::Startup);
+            assert!((wire.flow.pacing_rate / doubled as f64 - 2.885_39).abs() < 1e-5);
+        }
+        // The first round trip at 1000 grows by a quarter; the pipe is full after three more that do not (4.3.2.2).
+        for stalled in 0..4 {
+            assert_eq!(wire.flow.state, State::Startup, "after {stalled} round trips");
+            wire.acknowledged(100, RATE, 288, RTT, true);
+        }
+        assert_eq!(wire.flow.state, State::Drain);
+        assert!((wire.gain() - 0.346_57).abs() < 1e-5, "{}", wire.gain());
+        assert!((wire.flow.cwnd_gain - 2.885_39).abs() < 1e-5);
+        // Until no more is in flight than the product, 100 segments and three quanta, after the acknowledgment of 10.
+        wire.acknowledged(10, RATE, 114, RTT, false);
+        assert_eq!(wire.flow.state, State::Drain);
+        wire.acknowledged(10, RATE, 113, RTT, false);
+        assert_eq!(wire.flow.state, State::ProbeBw);
+    }
+
+    /// Less than a quarter more in three round trips ends Startup; a quarter in any of them begins the count again.
+    #[test]
+    fn a_quarter_more_is_growth() {
+        let mut wire = Wire::new();
+        for rate in [1000, 1240, 1240, 1250, 1250, 1250] {
+            wire.acknowledged(100, rate, 100, RTT, true);
+            assert_eq!(wire.flow.state, State::Startup, "{rate}");
+        }
+        wire.acknowledged(100, 1250, 400, RTT, true);
+        assert_eq!(wire.flow.state, State::Drain);
+    }
+
+    /// Section 4.3.4.1: 5/4, 3/4 and six times 1, in this order. 4.3.4.3: each is longer than `RTprop`; 5/4 also lasts
+    /// until that much is in flight or something is lost, and 3/4 no longer than until what is in flight is the product.
+    #[test]
+    fn the_cycle_has_the_gains_and_the_lengths_of_the_draft() {
+        let mut wire = Wire::settled();
+        // Acknowledgments every 10 ms with as much in flight as the gain asks for.
+        let mut phases: Vec<(f64, u64)> = Vec::new();
+        for _ in 0..300 {
+            let gain = wire.flow.pacing_gain;
+            let in_flight = if gain > 1.0 { 128 } else { 110 };
+            wire.acknowledged(10, RATE, in_flight, RTT, false);
+            assert!((wire.gain() - wire.flow.pacing_gain).abs() < 1e-9, "{}", wire.gain());
+            match phases.last_mut() {
+                Some((last, length)) if *last == wire.flow.pacing_gain && gain == *last => {
+                    *length += 10;
+                }
+                _ => phases.push((wire.flow.pacing_gain, 10)),
+            }
+        }
+        // Phases of gain 1 are told apart by the index; joined here, they last six times as long.
+        let from = phases.iter().position(|&(gain, _)| gain == 1.25).expect("it probes");
+        let cycle: Vec<(f64, u64)> = phases[from..from + 3].to_vec();
+        // The first acknowledgment after more than 100 ms comes at 110.
+        assert_eq!(cycle, [(1.25, 110), (0.75, 110), (1.0, 660)]);
+        assert_eq!(phases[from + 3].0, 1.25, "and again");
+    }
+
+    #[test]
+    fn probing_waits_for_its_queue_or_a_loss_and_draining_ends_early() {
+        let mut wire = Wire::settled();
+        while wire.flow.pacing_gain != 1.25 {
+            wire.acknowledged(10, RATE, 110, RTT, false);
+        }
+        // 5/4 of the product and three quanta are 128 segments: with 127 it goes on, for as long as it takes.
+        for _ in 0..50 {
+            wire.acknowledged(10, RATE, 127, RTT, false);
+            assert_eq!(wire.flow.pacing_gain, 1.25);
+        }
+        wire.acknowledged(10, RATE, 128, RTT, false);
+        assert_eq!(wire.flow.pacing_gain, 0.75);
+        wire.acknowledged(10, RATE, 104, RTT, false);
+        assert_eq!(wire.flow.pacing_gain, 0.75);
+        wire.acknowledged(10, RATE, 103, RTT, false);
+        assert_eq!(wire.flow.pacing_gain, 1.0, "the queue is gone after 20 ms");
+    }
+
+    /// Section 4.3.4.2: a flow enters the cycle in any phase but that of 3/4.
+    #[test]
+    fn the_cycle_begins_anywhere_but_with_three_quarters() {
+        let mut seen = [0; CYCLE.len()];
+        for draw in 0..700_u32 {
+            let start = Start { chance: u64::from(draw), ..Start::default() };
+            let mut flow = Bbr1::new(&controller().defaults(), &start);
+            flow.enter_probe_bw(Time::ZERO);
+            seen[flow.cycle_index] += 1;
+        }
+        assert_eq!(seen[1], 0, "{seen:?}");
+        // Seven phases, 100 of 700 each: five standard deviations of a binomial are 46.
+        assert!(
+            seen.iter().enumerate().all(|(at, &n)| at == 1 || (54..147).contains(&n)),
+            "{seen:?}"
+        );
+    }
+
+    /// Sections 4.1.1.2 and 4.1.1.5: the largest rate of the last ten round trips, `BtlBwFilterLen`.
+    #[test]
+    fn the_largest_rate_is_remembered_for_ten_round_trips() {
+        let mut wire = Wire::settled();
+        wire.acknowledged(100, 2 * RATE, 110, RTT, true);
+        assert_eq!(wire.flow.bandwidth.value(), 2000.0);
+        for round in 2..=10 {
+            wire.acknowledged(100, RATE, 110, RTT, true);
+            assert_eq!(wire.flow.bandwidth.value(), 2000.0, "round trip {round}");
+        }
+        wire.acknowledged(100, RATE, 110, RTT, true);
+        assert_eq!(wire.flow.bandwidth.value(), 1000.0, "the eleventh");
+    }
+
+    /// Section 4.3.5: ten seconds after the last round trip as short as `RTprop` (`ProbeRTTInterval`), at most four
+    /// segments (`BBRMinPipeCwnd`) for 200 ms (`ProbeRTTDuration`) and a round trip, counted from when no more are in
+    /// flight; then the window of before is back.
+    #[test]
+    fn probe_rtt_holds_four_segments_for_200_ms_every_ten_seconds() {
+        let mut wire = Wire::settled();
+        let longer = Span::from_millis(101);
+        wire.acknowledged(10, RATE, 110, RTT, false);
+        let last = wire.now;
+        while wire.flow.state == State::ProbeBw {
+            wire.acknowledged(10, RATE, 110, longer, wire.now.0.is_multiple_of(RTT.0));
+        }
+        assert_eq!(wire.flow.state, State::ProbeRtt);
+        // The first acknowledgment after more than ten seconds.
+        assert_eq!(wire.now.since(last), Span::from_millis(10_010));
+        let before = wire.flow.prior_window;
+        assert_eq!((wire.flow.window, wire.flow.pacing_gain), (4.0, 1.0));
+        // What is in flight takes a while to leave; the time does not count yet.
+        for left in [90, 50, 6] {
+            wire.acknowledged(10, RATE, left + 10, longer, false);
+            assert_eq!(wire.flow.probe_rtt_done, None);
+        }
+        wire.acknowledged(10, RATE, 14, longer, false);
+        let since = wire.now;
+        // Acknowledgments of four segments per round trip from here on.
+        while wire.flow.state == State::ProbeRtt {
+            assert_eq!(wire.flow.window, 4.0);
+            wire.acknowledged(20, 50, 4, longer, true);
+        }
+        assert_eq!(wire.now.since(since), Span::from_millis(220), "more than 200 ms");
+        assert_eq!(wire.flow.state, State::ProbeBw);
+        assert!(wire.flow.window >= before, "{} of {before}", wire.flow.window);
+        // Neither the rates seen with four segments in flight nor those eleven round trips have spoilt the estimate
+        // (4.1.1.5: a sample that is limited and lower leaves the filter alone).
+        assert_eq!(wire.flow.bandwidth.value(), 1000.0);
+        // Without an end of a round trip in it 200 ms are not enough.
+        let mut wire = Wire::settled();
+        wire.acknowledged(10_010, RATE, 110, longer, false);
+        wire.acknowledged(10, RATE, 110, longer, false);
+        assert_eq!(wire.flow.state, State::ProbeRtt);
+        wire.acknowledged(10, RATE, 14, longer, false);
+        for _ in 0..30 {
+            wire.acknowledged(20, 50, 4, longer, false);
+            assert_eq!(wire.flow.state, State::ProbeRtt);
+        }
     }
 }

@@ -24,13 +24,13 @@
 //!
 //! | parameter     | default | source |
 //! |---------------|---------|--------|
-//! | `delta`       | 0.5     | section 2.1: about two packets of each flow wait |
-//! | `competitive` | true    | section 2.2: may it change its mode? |
+//! | `delta`       | 0.5     | the paper: about two packets of each flow wait |
+//! | `competitive` | true    | the paper: may it change its mode? |
 //!
 //! Deviations:
 //!
 //! - Of the three round trips in one direction the one that turns is none: that gives the period and the queue of the
-//!   paper's section 3.
+//!   paper.
 //! - *Losses* take nothing from the window in either mode, as in the paper; a time-out, of which the paper says nothing,
 //!   leaves one segment and slow start. Marks count as losses.
 //! - While losses are repaired, or the flow does not use its window, it does not grow.

@@ -60,7 +60,7 @@ use longfat_units::{RouterHeader, Segments};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window, halved};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
-    Sending, Start, Wants,
+    Probe, Sending, Start, Wants,
 };
 
 /// `DECbit`'s entry in the catalogue.
@@ -183,6 +183,11 @@ impl CongestionControl for DecBit {
 
     fn wants(&self) -> Wants {
         Wants { router_header: true, ..Wants::NOTHING }
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        probe.value("bits_seen", self.seen as f64);
+        probe.value("bits_set", self.set as f64);
     }
 
     fn needs(&self) -> Needs {

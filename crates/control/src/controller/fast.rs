@@ -18,13 +18,14 @@
 //!
 //! | parameter | default | source |
 //! |-----------|---------|--------|
-//! | `alpha`   | 200     | the draft: 20, 200, 2000 segments where the bottleneck has 0.1, 1, 10 Gbit/s |
+//! | `alpha`   | 200     | the draft, section 5.4: 20, 200, 2000 segments where the bottleneck has 0.1, 1, 10 Gbit/s |
 //!
 //! A flow does not know the capacity of its bottleneck, and flows with different α share it in that proportion: set it for
 //! the network. It is also how fast a window grows where nothing waits, α/2 segments per round trip.
 //!
 //! Deviations:
 //!
+//! - *η* is at most 1/4, as the article has it; the draft has 1/8 (section 5.2). The two differ below 24 segments.
 //! - *The first rise* is that of Vegas, every other round trip, until α of its own segments wait; the window then becomes
 //!   what the path holds and α. The paper doubles in each round trip as long as hardly anything waits, and paces: without
 //!   that the bursts of a doubling window look like a full path.

@@ -20,7 +20,7 @@
 //!
 //! | parameter     | default | source                                                             |
 //! |---------------|---------|--------------------------------------------------------------------|
-//! | `alpha_min`   | 0.3     | section 2: least segments per round trip                           |
+//! | `alpha_min`   | 0.3     | the paper: least segments per round trip                           |
 //! | `alpha_max`   | 10      | most                                                               |
 //! | `beta_min`    | 1/8     | least share given up                                               |
 //! | `beta_max`    | 1/2     | most                                                               |

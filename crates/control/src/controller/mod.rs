@@ -26,6 +26,7 @@ pub mod ltcp;
 pub mod multcp;
 pub mod prague;
 pub mod reno;
+pub mod scream;
 pub mod sized_start;
 pub mod stcp;
 pub mod vcp;
@@ -67,6 +68,7 @@ pub static CONTROLLERS: LazyLock<Vec<Arc<Controller>>> = LazyLock::new(|| {
         multcp::controller(),
         prague::controller(),
         reno::controller(),
+        scream::controller(),
         sized_start::controller(),
         stcp::controller(),
         vcp::controller(),

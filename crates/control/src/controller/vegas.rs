@@ -22,7 +22,7 @@
 //! |-----------|---------|--------|
 //! | `alpha`   | 1       | the paper's experiments: Vegas-1,3 and Vegas-2,4 |
 //! | `beta`    | 3       | the same; a scenario may not make it smaller than `alpha` |
-//! | `gamma`   | 1       | section III.C: the equivalent of one buffer |
+//! | `gamma`   | 1       | the paper: the equivalent of one buffer |
 //!
 //! Deviations:
 //!

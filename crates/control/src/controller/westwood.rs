@@ -20,8 +20,8 @@
 //!
 //! | parameter  | default | source                                                        |
 //! |------------|---------|---------------------------------------------------------------|
-//! | `weight`   | 1/8     | section 2: of a new sample, in each of two filters            |
-//! | `shortest` | 50 ms   | section 2: a sample is not shorter than this                  |
+//! | `weight`   | 1/8     | the paper: of a new sample, in each of two filters            |
+//! | `shortest` | 50 ms   | the paper: a sample is not shorter than this                  |
 //!
 //! Decided here:
 //!

@@ -53,7 +53,7 @@ use longfat_units::{RouterHeader, Segments, Span};
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window, halved};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
-    Sending, Start, Wants,
+    Probe, Sending, Start, Wants,
 };
 
 /// XCP's entry in the catalogue.
@@ -131,6 +131,12 @@ impl CongestionControl for Xcp {
 
     fn wants(&self) -> Wants {
         Wants { router_header: true, ..Wants::NOTHING }
+    }
+
+    fn observe(&self, probe: &mut dyn Probe) {
+        if let Some(desired) = self.desired {
+            probe.value("desired_rate", desired);
+        }
     }
 
     fn needs(&self) -> Needs {

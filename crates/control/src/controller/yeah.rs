@@ -20,8 +20,8 @@
 //!
 //! | parameter | default | source                                                        |
 //! |-----------|---------|---------------------------------------------------------------|
-//! | `q_max`   | 80      | section 3: segments in the queue                              |
-//! | `phi`     | 8       | section 3: queueing of an eighth of the base round trip        |
+//! | `q_max`   | 80      | the paper: segments in the queue                              |
+//! | `phi`     | 8       | the paper: queueing of an eighth of the base round trip       |
 //! | `a`       | 0.01    | Scalable TCP (Kelly 2003)                                     |
 //! | `rho`     | 16      | slow rounds in a row that mean competition                    |
 //! | `zeta`    | 50      | fast rounds that mean its end                                 |

@@ -69,7 +69,7 @@ impl ClockedFlow {
     pub(crate) fn variable(&self, name: &str) -> Option<f64> {
         struct One<'a>(&'a str, Option<f64>);
         impl Probe for One<'_> {
-            fn value(&mut self, name: &'static str, value: f64) {
+            fn value(&mut self, name: &str, value: f64) {
                 if name == self.0 {
                     self.1 = Some(value);
                 }

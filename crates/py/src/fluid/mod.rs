@@ -5,13 +5,12 @@ mod tables;
 use std::sync::Arc;
 
 use longfat_fluid::{
-    FluidSetup, Integration, Pricing, Reading, Solve, Synchronised, Trajectory, can_be_judged,
-    equilibrium_while, stability_while,
+    ExplicitIntegration, ExplicitSetup, FluidSetup, Integration, Pricing, Reading, Solve,
+    Synchronised, Trajectory, can_be_judged, equilibrium_while, stability_while,
 };
 use longfat_units::fault;
 use pyo3::exceptions::PyValueError;
 use pyo3::{create_exception, prelude::*};
-use serde_json::Value;
 
 use crate::arrow_table::ArrowTable;
 use crate::scenario::Scenario;
@@ -68,10 +67,18 @@ pub(crate) fn fluid_solve(
     let look =
         |share: f64| progress.map_or(Ok(()), |progress| progress.call1((share,)).map(|_| ()));
     watched(py, look, move |waiting| {
-        let setup = setup(&scenario, &price)?;
-        let path = path(&setup, &model, delay, waiting)?;
-        let json = tables::json(&setup, &path).to_string();
-        let tables = tables::tables(&setup, &path).into_iter();
+        let (labels, path) = match setup(&scenario, &price)? {
+            Setup::Priced(setup) => {
+                let path = path(&setup, &model, delay, waiting)?;
+                (setup.labels, path)
+            }
+            Setup::Explicit(setup) => {
+                let path = explicit_path(&setup, &model, delay, waiting)?;
+                (setup.labels, path)
+            }
+        };
+        let json = tables::json(&labels, &path).to_string();
+        let tables = tables::tables(&labels, &path).into_iter();
         let tables = tables.map(|table| Ok((table.name, ArrowTable::new(table)?)));
         Ok(FluidPath { json, tables: tables.collect::<PyResult<_>>()? })
     })?
@@ -104,6 +111,24 @@ fn path(setup: &FluidSetup, model: &str, delay: bool, waiting: &Waiting) -> PyRe
     Ok(integration.finish())
 }
 
+fn explicit_path(
+    setup: &ExplicitSetup,
+    model: &str,
+    delay: bool,
+    waiting: &Waiting,
+) -> PyResult<Trajectory> {
+    if model != "mean-field" {
+        return Err(refused(longfat_fluid::FluidError::NoLosses {
+            control: setup.control.clone(),
+        }));
+    }
+    let mut integration = ExplicitIntegration::new(setup, if delay { 1.0 } else { 0.0 });
+    while waiting.goes_on() && integration.advance(PORTION).map_err(refused)? {
+        waiting.report(integration.progress());
+    }
+    Ok(integration.finish())
+}
+
 /// Finds where a scenario settles and, if asked to, judges its stability: JSON text.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, price, delay, judge, progress = None))]
@@ -125,20 +150,39 @@ pub(crate) fn fluid_rest(
             waiting.report(done);
             waiting.goes_on() && !fault::is_reported()
         };
-        let setup = setup(&scenario, &price)?;
+        let setup = match setup(&scenario, &price)? {
+            Setup::Priced(setup) => setup,
+            Setup::Explicit(setup) => return explicit_rest(&setup, delay, judge),
+        };
         let rest = equilibrium_while(&setup.network, &mut go_on).map_err(refused)?;
         let Some(rest) = rest else { return Ok(String::new()) };
-        let mut value = tables::rest(&setup, &rest);
+        let mut value = tables::rest(&setup.labels, &rest);
         if judge {
             can_be_judged(&setup.network, &rest).map_err(refused)?;
             let delay = if delay { 1.0 } else { 0.0 };
             let judged = stability_while(&setup.network, &rest, delay, &mut go_on);
             let Some(judged) = judged else { return Ok(String::new()) };
-            value["stable"] = Value::from(judged.stable);
-            value["margin"] = judged.margin.map_or(Value::Null, Value::from);
+            tables::judge(&mut value, judged);
         }
         Ok(value.to_string())
     })?
+}
+
+fn explicit_rest(setup: &ExplicitSetup, delay: bool, judge: bool) -> PyResult<String> {
+    let (rest, judged) = setup.rest(if delay { 1.0 } else { 0.0 }).map_err(refused)?;
+    let mut value = tables::rest(&setup.labels, &rest);
+    if judge {
+        tables::judge(&mut value, judged);
+    }
+    Ok(value.to_string())
+}
+
+/// What links charge in the fluid model of a scenario: `price`, or the controller whose routers say how rates change.
+#[pyfunction]
+#[pyo3(signature = (scenario, price, /))]
+pub(crate) fn fluid_price(scenario: &Bound<'_, Scenario>, price: &str) -> PyResult<String> {
+    let explicit = ExplicitSetup::of(&scenario.get().inner).map_err(refused)?;
+    Ok(explicit.map_or_else(|| price.to_owned(), |setup| setup.control))
 }
 
 /// Roughly the memory that the fluid model of a scenario takes, in bytes: to be solved in time, and for its
@@ -149,13 +193,24 @@ pub(crate) fn fluid_memory(scenario: &Bound<'_, Scenario>) -> (f64, f64) {
     (memory.in_time, memory.at_rest)
 }
 
+/// The equations of a scenario.
+enum Setup {
+    /// Those of laws that answer prices.
+    Priced(FluidSetup),
+    /// Those of flows whose routers say how rates change.
+    Explicit(ExplicitSetup),
+}
+
 /// The scenario in the terms of the fluid model, with the prices that `price` names.
-fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<FluidSetup> {
+fn setup(scenario: &longfat_scenario::Scenario, price: &str) -> PyResult<Setup> {
     let pricing = Pricing::named(price).ok_or_else(|| {
         let names = Pricing::ALL.map(Pricing::name).join(", ");
         PyValueError::new_err(format!("there is no price `{price}`: the prices are {names}"))
     })?;
-    FluidSetup::of(scenario, pricing).map_err(refused)
+    if let Some(setup) = ExplicitSetup::of(scenario).map_err(refused)? {
+        return Ok(Setup::Explicit(setup));
+    }
+    FluidSetup::of(scenario, pricing).map(Setup::Priced).map_err(refused)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]

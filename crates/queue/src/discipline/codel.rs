@@ -36,8 +36,8 @@
 //!
 //! | key | symbol | default | source |
 //! |---|---|---|---|
-//! | `target` | TARGET | 5 ms | RFC 8289: 5 to 10 % of the interval |
-//! | `interval` | INTERVAL | 100 ms | RFC 8289: a round trip that most flows do not exceed |
+//! | `target` | TARGET | 5 ms | RFC 8289, section 4.3: 5 to 10 % of the interval |
+//! | `interval` | INTERVAL | 100 ms | section 4.2: a round trip that most flows do not exceed |
 //! | `ecn` | | true | RFC 3168; `false` drops |
 //!
 //! # Domain

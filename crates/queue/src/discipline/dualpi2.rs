@@ -36,12 +36,12 @@
 //! | key | symbol | default | source |
 //! |---|---|---|---|
 //! | `target` | target | 15 ms | RFC 9332, appendix A.1 |
-//! | `interval` | Tupdate | 16 ms | appendix A.1: at most a third of the largest round trip |
-//! | `alpha` | α | 0.16 /s | appendix A.1: 0.1 Tupdate/RTT², for round trips up to 100 ms |
+//! | `interval` | Tupdate | 16 ms | as deployed; appendix A.1: min(target, RTT/3) = 15 ms, where RTT is the largest, 100 ms |
+//! | `alpha` | α | 0.16 /s | appendix A.1: 0.1 Tupdate/RTT² |
 //! | `beta` | β | 3.2 /s | as deployed; appendix A.1: 0.3/RTT = 3 /s |
 //! | `coupling` | k | 2 | appendix A.1 |
 //! | `ramp_from`, `ramp_to` | minTh, maxTh | 0.8 ms, 1.2 ms | appendix A.1; equal ones make a step |
-//! | `classic_share` | | 1/16 | section 4.1: a weight for C that is small, but not zero |
+//! | `classic_share` | | 1/16 | section 4.2.2: a small weight for C |
 //!
 //! # Domain
 //!

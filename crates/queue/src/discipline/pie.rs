@@ -36,12 +36,12 @@
 //! |---|---|---|---|
 //! | `target` | `QDELAY_REF` | 15 ms | RFC 8033, section 4.2 |
 //! | `interval` | `T_UPDATE` | 15 ms | section 4.2 |
-//! | `alpha` | alpha | 1/8 /s | appendix A |
-//! | `beta` | beta | 1 1/4 /s | appendix A |
+//! | `alpha` | alpha | 1/8 /s | its pseudo-code |
+//! | `beta` | beta | 1 1/4 /s | the same |
 //! | `burst` | `MAX_BURST` | 150 ms | section 4.4 |
 //! | `ecn` | | true | section 5.1; `false` drops |
 //! | `mark_below` | `mark_ecnth` | 0.1 | section 5.1 |
-//! | `derandomize` | | true | section 5.4; `false` is the basic algorithm of appendix A |
+//! | `derandomize` | | true | section 5.4; `false` is the basic algorithm |
 //!
 //! In data centres, where target and burst are a thousand times shorter, alpha and beta are to be as many times larger
 //! (section 4.2).

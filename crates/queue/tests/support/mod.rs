@@ -259,24 +259,24 @@ pub(crate) fn close(found: f64, expected: f64) {
 }
 
 /// The variables that a policy reports.
-pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<&'static str, f64> {
+pub(crate) fn observed(policy: &dyn Policy) -> BTreeMap<String, f64> {
     let mut values = Values::default();
     policy.observe(&mut values);
     values.0
 }
 
 /// The variables that a queue reports.
-pub(crate) fn observed_in(queue: &dyn PacketQueue) -> BTreeMap<&'static str, f64> {
+pub(crate) fn observed_in(queue: &dyn PacketQueue) -> BTreeMap<String, f64> {
     let mut values = Values::default();
     queue.observe(&mut values);
     values.0
 }
 
 #[derive(Default)]
-struct Values(BTreeMap<&'static str, f64>);
+struct Values(BTreeMap<String, f64>);
 
 impl Probe for Values {
-    fn value(&mut self, name: &'static str, value: f64) {
-        assert!(self.0.insert(name, value).is_none(), "{name} is named twice");
+    fn value(&mut self, name: &str, value: f64) {
+        assert!(self.0.insert(name.to_owned(), value).is_none(), "{name} is named twice");
     }
 }

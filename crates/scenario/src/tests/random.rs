@@ -53,9 +53,10 @@ fn top() -> impl Strategy<Value = String> {
         maybe("warmup", span(0..6 * second)),
         maybe("seed", any::<u64>().prop_map(|seed| seed.to_string())),
         maybe("sample", span(second / 100..second)),
+        maybe("observe", any::<bool>().prop_map(|observe| observe.to_string())),
     )
-        .prop_map(|(duration, warmup, seed, sample)| {
-            format!("duration = {duration}\n{warmup}{seed}{sample}")
+        .prop_map(|(duration, warmup, seed, sample, observe)| {
+            format!("duration = {duration}\n{warmup}{seed}{sample}{observe}")
         })
 }
 

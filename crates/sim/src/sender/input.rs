@@ -5,18 +5,37 @@ use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::losses::Losses;
-use super::{Sender, Sends, State};
+use super::{Extras, Sender, Sends, State};
 use crate::cargo::{Blocks, Cargo, Report};
 use crate::packet::{Flags, Packet};
 
+impl Extras {
+    /// Is an acknowledgment that is plain without them plain with them too? Not if they find losses or change what may
+    /// be sent, nor if it reports marks.
+    #[inline]
+    pub(super) fn let_pass(&self, ack: &Packet, counts_marks: bool) -> bool {
+        self.follow_only_deliveries
+            && (!counts_marks || Report::of(ack.detail, false).marks == self.marks)
+    }
+}
+
 impl Sender {
     /// New data acknowledged in order, with nothing under repair and no sign of congestion. Nearly all acknowledgments
-    /// are of this kind, so this path skips every check whose outcome is already known.
-    #[inline]
-    pub(super) fn on_plain_ack(&mut self, now: Time, ack: &Packet) {
+    /// are of this kind, so this path skips every check whose outcome is already known. With `EXTRAS` there are some,
+    /// and they let it pass ([`Extras::let_pass`]).
+    #[expect(
+        clippy::inline_always,
+        reason = "without extras, on the way of nearly every acknowledgment"
+    )]
+    #[inline(always)]
+    pub(super) fn on_plain_ack<const EXTRAS: bool>(&mut self, now: Time, ack: &Packet) {
         let from = self.unacknowledged;
         let in_flight = self.next - from;
         let rtt = now - ack.sent;
+        let extras = if EXTRAS { self.extras.as_deref_mut() } else { None };
+        if let Some(rate) = extras.and_then(|extras| extras.delivery_rate.as_mut()) {
+            (from..ack.number).for_each(|segment| rate.on_delivered(now, segment));
+        }
         self.unacknowledged = ack.number;
         let (round_starts, restarted) =
             self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
@@ -24,7 +43,7 @@ impl Sender {
         self.duplicates.clear();
         self.measured.round_trip(rtt, self.config.propagation);
         let spare = self.listener.hear(ack.flags);
-        let feedback = Feedback {
+        let mut feedback = Feedback {
             rtt: Some(rtt),
             in_flight,
             limited: self.limited,
@@ -32,11 +51,23 @@ impl Sender {
             spare,
             ..Feedback::at(now, ack.number - from)
         };
+        if EXTRAS {
+            self.add_extras(&mut feedback);
+        }
         self.control.on_feedback(&feedback, self.timer.path());
         if round_starts || self.minds_pacing {
             self.pace_on(now, round_starts);
         }
         self.heed_control(now);
+        if EXTRAS {
+            self.set_alarm();
+        }
+    }
+
+    /// The same with extras.
+    #[inline(never)]
+    pub(super) fn on_plain_ack_with_extras(&mut self, now: Time, ack: &Packet) {
+        self.on_plain_ack::<true>(now, ack);
     }
 
     /// Any acknowledgment.
@@ -231,7 +262,7 @@ impl Sender {
     }
 
     /// Adds the feedback that only some controllers ask for.
-    #[inline(never)]
+    #[inline]
     pub(super) fn add_extras(&mut self, feedback: &mut Feedback) {
         if feedback.limited.may_grow() && !self.may_grow() {
             feedback.limited = Limited::Application;

@@ -225,6 +225,8 @@ pub(crate) struct Sender {
     asks_pacing_always: bool,
     /// Does each acknowledgment matter to pacing, for that or for loose blocks?
     minds_pacing: bool,
+    /// Does any of the extras want to know what leaves?
+    follows_departures: bool,
     /// Does a departing packet only need to be counted?
     leaves_plainly: bool,
     /// Does data leave with a header for routers?
@@ -248,6 +250,10 @@ pub(crate) struct Sender {
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
+    /// Is there nothing here but what the controller asks to be told about deliveries, time and marks?
+    follow_only_deliveries: bool,
+    /// Does anything here want to know what leaves?
+    follow_departures: bool,
     delivery_rate: Option<DeliveryRate>,
     rack: Option<Rack>,
     /// How much the receiver allows.
@@ -299,8 +305,14 @@ impl Extras {
             return None;
         }
         let delivery_rate = (wants.delivery_rate || wants.losses).then(DeliveryRate::default);
+        let changes_little = !validates && !finds_losses && allowance.is_none();
         Some(Box::new(Self {
             wants,
+            follow_only_deliveries: changes_little,
+            follow_departures: finds_losses
+                || validates
+                || delivery_rate.is_some()
+                || wants.departures,
             delivery_rate,
             rack,
             allowance,
@@ -355,6 +367,7 @@ impl Sender {
     ) -> Self {
         let wants = control.wants();
         let extras = Extras::of(wants, &config, control.window().0);
+        let follows_departures = extras.as_ref().is_some_and(|extras| extras.follow_departures);
         let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
         let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
@@ -379,7 +392,8 @@ impl Sender {
             pacer: Pacer::new(config.send_quantum, config.bytes),
             asks_pacing_always: wants.pacing && config.pacing.is_none(),
             minds_pacing: wants.pacing && config.pacing.is_none(),
-            leaves_plainly: extras.is_none(),
+            follows_departures,
+            leaves_plainly: !follows_departures,
             assisted: wants.router_header,
             loaded: wants.router_header || wants.one_way_delay,
             extras,
@@ -457,11 +471,15 @@ impl Sender {
         };
         let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
         let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
-        self.pacer.set(match wanted {
+        let wanted = match wanted {
             Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
-        });
-        self.leaves_plainly = self.extras.is_none() && !self.pacer.is_on();
+        };
+        if wanted == self.pacer.mode() {
+            return;
+        }
+        self.pacer.set(wanted);
+        self.leaves_plainly = !self.follows_departures && !self.pacer.is_on();
         self.minds_pacing = self.asks_pacing_always || self.pacer.is_loose();
     }
 
@@ -581,12 +599,13 @@ impl Sends for Sender {
             && self.is_open()
             && self.scoreboard.is_clear()
             && cargo.is_none()
-            && !ack.flags.has(Flags::ECHO)
-            && self.extras.is_none();
-        if is_plain {
-            self.on_plain_ack(now, ack);
-        } else {
-            self.on_any_ack(now, ack, cargo);
+            && !ack.flags.has(Flags::ECHO);
+        match &self.extras {
+            None if is_plain => self.on_plain_ack::<false>(now, ack),
+            Some(extras) if is_plain && extras.let_pass(ack, self.config.counts_marks) => {
+                self.on_plain_ack_with_extras(now, ack);
+            }
+            _ => self.on_any_ack(now, ack, cargo),
         }
     }
 
@@ -656,7 +675,6 @@ impl Sends for Sender {
     fn hears_early(&self, time: Time, number: u64) -> bool {
         time <= self.timer.deadline()
             && time <= self.alarm
-            && !self.pacer.is_on()
             && number.max(self.unacknowledged) < self.early_below
     }
 

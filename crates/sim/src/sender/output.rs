@@ -181,14 +181,14 @@ impl Sender {
     }
 
     /// Handles the departure of a packet that is paced, or that the controller wants to know about.
-    #[cold]
+    #[inline(never)]
     fn leave_watched(&mut self, now: Time, number: u64, flags: Flags) {
         let again = flags.has(Flags::RETRANSMISSION);
         if self.pacer.is_on() {
             let (window, rtt) = (self.control.window().0, self.timer.path().rtt);
             self.pacer.leave(now, !again, window, self.allowed, rtt);
         }
-        if self.extras.is_some() {
+        if self.follows_departures {
             self.tell_departure(now, number, again);
         }
     }

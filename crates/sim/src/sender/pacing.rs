@@ -94,6 +94,12 @@ impl Pacer {
         }
     }
 
+    /// What it does now.
+    #[inline]
+    pub(crate) fn mode(&self) -> Pacing {
+        self.mode
+    }
+
     /// Is there anything to do when a packet leaves?
     #[inline]
     pub(crate) fn is_on(&self) -> bool {

@@ -104,7 +104,11 @@ impl Simulation {
         if due {
             sender.on_alarm(self.now);
         }
-        self.send(index as usize, self.now);
+        if due || flow.sends_when_asked() {
+            self.send(index as usize, self.now);
+        } else {
+            self.set_alarm(index as usize);
+        }
     }
 
     /// Adds a row to every time series.

@@ -99,7 +99,7 @@ impl Simulation {
         }
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
-            FlowSeries::new(network.long)
+            FlowSeries::new(network.long, scenario.observe)
         });
         Self {
             heads: Wheel::new(network.pipes.len(), network.gap),
@@ -226,9 +226,7 @@ impl Simulation {
             Slot::Release(port) => self.release(port as usize),
             Slot::Pace => {
                 let flow = self.network.pipes[slot].flow;
-                self.network.flows[flow as usize].outlet.pace_set = false;
-                self.send(flow as usize, self.now);
-                self.retire(flow as usize);
+                self.pace(flow as usize);
             }
             Slot::Out(_) | Slot::Back(_) => unreachable!("handled already"),
         }

@@ -189,9 +189,14 @@ impl Simulation {
         }
         let time = time + way.after;
         if ACK {
-            if flow.homeward == 0 && time <= quiet && flow.hears_early(time, &packet) {
+            if flow.homeward == 0
+                && time <= quiet
+                && flow.hears_early(time, &packet)
+                && (time <= flow.outlet.pace_at || self.catch_up(time, &packet))
+            {
                 return self.reach_sender(time, packet);
             }
+            let flow = &mut self.network.flows[packet.flow as usize];
             flow.homeward += 1;
             let slot = flow.slots.home;
             return self.put(slot, time, packet);
@@ -280,8 +285,44 @@ impl Simulation {
             }
             let Some((next, ack)) = self.network.pipes[slot].first() else { return };
             time = next;
-            if time > quiet || !self.network.flows[flow].hears_early(time, &ack) {
+            let flow = &self.network.flows[flow];
+            let hears = time <= quiet
+                && flow.hears_early(time, &ack)
+                && (time <= flow.outlet.pace_at || self.catch_up(time, &ack));
+            if !hears {
                 return self.heads.add(slot, time);
+            }
+        }
+    }
+
+    /// An event of pacing.
+    pub(super) fn pace(&mut self, index: usize) {
+        let outlet = &mut self.network.flows[index].outlet;
+        outlet.pace_set = false;
+        if outlet.pace_at == self.now {
+            outlet.pace_at = Time::NEVER;
+            self.send(index, self.now);
+            self.retire(index);
+        } else if outlet.pace_at != Time::NEVER {
+            outlet.set_pace(&mut self.heads);
+        }
+    }
+
+    /// Lets a sender send what pacing allows before an acknowledgment comes at `time`, which it otherwise might have
+    /// early. May it still? What it sends may set a timer that comes first.
+    #[inline(never)]
+    fn catch_up(&mut self, time: Time, ack: &Packet) -> bool {
+        let index = ack.flow as usize;
+        loop {
+            let outlet = &mut self.network.flows[index].outlet;
+            let at = std::mem::replace(&mut outlet.pace_at, Time::NEVER);
+            self.send(index, at);
+            let flow = &self.network.flows[index];
+            if !flow.hears_early(time, ack) {
+                return false;
+            }
+            if time <= flow.outlet.pace_at {
+                return true;
             }
         }
     }
@@ -339,8 +380,18 @@ impl Simulation {
         flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
         flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
         if sender.alarm() < flow.alarm_at {
-            flow.alarm_at = sender.alarm();
-            self.timers.add(flow.alarm_at, Timer::Alarm(index as u32));
+            self.set_alarm(index);
+        }
+    }
+
+    /// Sets a timer for when a flow's controller next wants to be called, unless one is set that comes first.
+    #[inline(never)]
+    pub(super) fn set_alarm(&mut self, index: usize) {
+        let flow = &mut self.network.flows[index];
+        let alarm = flow.source.sender().map_or(Time::NEVER, Sends::alarm);
+        if alarm < flow.alarm_at {
+            flow.alarm_at = alarm;
+            self.timers.add(alarm, Timer::Alarm(index as u32));
         }
     }
 
@@ -358,8 +409,7 @@ impl Simulation {
                 flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
                 flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
                 if sender.alarm() < flow.alarm_at {
-                    flow.alarm_at = sender.alarm();
-                    self.timers.add(flow.alarm_at, Timer::Alarm(index as u32));
+                    self.set_alarm(index);
                 }
             }
             Source::Windowed(_) | Source::Idle(_) => {}

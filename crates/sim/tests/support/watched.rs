@@ -81,7 +81,7 @@ impl Moment {
 }
 
 impl Probe for Moment {
-    fn value(&mut self, name: &'static str, value: f64) {
+    fn value(&mut self, name: &str, value: f64) {
         match name {
             "state" => self.state = STATES[value as usize],
             "round" => self.round = value,

@@ -7,10 +7,19 @@
 //! that test it (by at most one for each, unless they say otherwise), and that it falls only at congestion, on a loss
 //! to no less than two segments, or where the host asks for another one, which it then has.
 //!
-//! The property tests, the fuzz target and the checks of controllers from elsewhere all use this module.
+//! The property tests, the fuzz target and the checks of controllers from elsewhere (`longfat check`) all use this
+//! module. [`examine`] goes through a suite and says which promises a controller breaks, each with the shortest sequence
+//! of events that shows it.
+
+mod directed;
+mod examine;
+mod promise;
+mod shrink;
+mod words;
 
 use std::fmt;
 
+use longfat_units::fault;
 use longfat_units::parameter::{Kind, Parameter, Setting, Settings};
 use longfat_units::{Bytes, RouterHeader, Segments, Span, Time};
 
@@ -18,6 +27,11 @@ use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Feedback, Limited, Lost, Pacing,
     Path, Promises, RateSample, SendQuantum, Sending, Sent, SlowStart, Start,
 };
+
+pub use directed::{bears_any_start, endures, forgets, keeps_a_floor};
+pub use examine::{Checked, Effort, Failure, Step, examine};
+pub use promise::{Promise, PromiseSet};
+use words::name;
 
 /// Something that happens to a flow, some time after the previous event.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +67,8 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
+    /// Which promise.
+    pub promise: Promise,
     /// The number of events up to and including the one that broke it; 0: broken from the start.
     pub after: usize,
     /// What is wrong.
@@ -158,7 +174,7 @@ pub fn start_from_bytes([window, threshold, kind, other]: [u8; 4]) -> Start {
 }
 
 /// Settings of a controller: the defaults, except that each parameter picked by a digit of `choice` gets its smallest
-/// or largest value, or another word.
+/// or largest value, if it has one, or another word.
 pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Settings {
     let mut settings = controller.defaults();
     for parameter in &controller.parameters {
@@ -169,6 +185,10 @@ pub fn settings_from_number(controller: &Controller, mut choice: u32) -> Setting
     }
     settings
 }
+
+/// Numbers from here on are no bounds that somebody has thought of: code from outside need not have any.
+const UNBOUNDED: f64 = 1e100;
+const UNCOUNTED: u64 = 1_000_000_000_000_000;
 
 fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
     let smallest = digit == 1;
@@ -184,8 +204,14 @@ fn other_value(parameter: &Parameter, digit: u32) -> Option<Setting> {
             | Kind::Frequency { min, max }
             | Kind::NumberOr { min, max, .. },
             _,
-        ) => Setting::Number(if smallest { *min } else { *max }),
-        (Kind::Count { min, max }, _) => Setting::Count(if smallest { *min } else { *max }),
+        ) => {
+            let extreme = if smallest { *min } else { *max };
+            return (extreme.abs() < UNBOUNDED).then_some(Setting::Number(extreme));
+        }
+        (Kind::Count { min, max }, _) => {
+            let extreme = if smallest { *min } else { *max };
+            return (extreme < UNCOUNTED).then_some(Setting::Count(extreme));
+        }
         (Kind::Span, _) => Setting::Span(Span::from_seconds(if smallest { 0 } else { 3600 })),
     })
 }
@@ -213,31 +239,48 @@ pub fn check(
 /// # Errors
 /// The first promise that they break.
 pub fn check_control(
-    mut control: Box<dyn CongestionControl>,
+    control: Box<dyn CongestionControl>,
     second: Box<dyn CongestionControl>,
     operations: &[Operation],
 ) -> Result<(), Violation> {
+    run(control, second, operations, PromiseSet::ALL, |_| {})
+}
+
+/// What is wrong, and which promise it breaks.
+type Broken = (Promise, String);
+
+/// The same, for the promises of `asked`; `see` is shown the window after each event.
+fn run(
+    mut control: Box<dyn CongestionControl>,
+    second: Box<dyn CongestionControl>,
+    operations: &[Operation],
+    asked: PromiseSet,
+    mut see: impl FnMut(f64),
+) -> Result<(), Violation> {
     let rtt = Span::from_millis(100);
     let mut host = Driver { now: Time::ZERO, path: Path { rtt, base_rtt: rtt } };
+    let wrong = |after| move |(promise, what)| Violation { promise, after, what };
+    // What the thread did before is over.
+    drop(fault::take());
     // A second one built alike, and a copy made midway, must behave the same.
     let mut twin = second;
-    check_answers(&*control, &*twin).map_err(|what| Violation { after: 0, what })?;
+    check_answers(&*control, &*twin, asked).map_err(wrong(0))?;
     for (index, operation) in operations.iter().enumerate() {
         if index == operations.len() / 2 {
             twin = control.clone();
         }
-        let wrong = |what| Violation { after: index + 1, what };
         let event = host.pass(operation);
         host.wake(&mut *control);
         host.wake(&mut *twin);
         let before = control.clone();
-        check_answers(&*control, &*before).map_err(|what| Violation { after: index, what })?;
+        check_answers(&*control, &*before, asked).map_err(wrong(index))?;
         host.tell(&mut *control, event);
+        see(control.window().0);
         host.tell(&mut *twin, event);
-        check_answers(&*control, &*twin).map_err(wrong)?;
-        check_event(&host, event, before, &*control).map_err(wrong)?;
+        check_answers(&*control, &*twin, asked).map_err(wrong(index + 1))?;
+        check_event(&host, event, before, &*control, asked).map_err(wrong(index + 1))?;
     }
-    Ok(())
+    check_answers(&*control, &*control.clone(), asked).map_err(wrong(operations.len()))
 }
 
 /// The clock and the path of a flow.
@@ -305,28 +348,43 @@ impl Driver {
 fn check_answers(
     control: &dyn CongestionControl,
     twin: &dyn CongestionControl,
-) -> Result<(), String> {
-    let window = control.window().0;
-    ensure(window.is_finite() && window >= 1.0, || format!("the window is {window}"))?;
-    let threshold = control.threshold().map(|threshold| threshold.0);
-    ensure(threshold.is_none_or(|value| value.is_finite() && value >= 1.0), || {
-        format!("the threshold is {threshold:?}")
+    asked: PromiseSet,
+) -> Result<(), Broken> {
+    let answers = |control: &dyn CongestionControl| {
+        (control.window(), control.threshold(), control.pacing(), control.timer())
+    };
+    let (one, other) = (answers(control), answers(twin));
+    // Code from outside that fails keeps its last answers, and nothing more can be said of it.
+    if let Some(fault) = fault::take() {
+        return Err((Promise::Runs, fault.what));
+    }
+    let (Segments(window), threshold, pacing, _) = one;
+    asked.ensure(Promise::Window, window.is_finite() && window >= 1.0, || {
+        format!("the window is {window}")
     })?;
-    let pacing = control.pacing();
+    let threshold = threshold.map(|threshold| threshold.0);
+    let sound = threshold.is_none_or(|value| value.is_finite() && value >= 1.0);
+    asked.ensure(Promise::Threshold, sound, || format!("the threshold is {threshold:?}"))?;
     let positive = match pacing {
         Pacing::Unpaced => true,
         Pacing::Spread { gain } => gain.is_finite() && gain > 0.0,
         Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) => blocks > 0,
         Pacing::Rate(rate) => rate.is_finite() && rate > 0.0,
     };
-    ensure(positive, || format!("the pacing is {pacing:?}"))?;
-    let answers = |control: &dyn CongestionControl| {
-        (control.window(), control.threshold(), control.pacing(), control.timer())
-    };
-    let (one, other) = (answers(control), answers(twin));
-    ensure(one == other, || {
+    asked.ensure(Promise::Pacing, positive, || format!("the pacing is {pacing:?}"))?;
+    asked.ensure(Promise::Repeats, one == other, || {
+        let words = |(window, threshold, pacing, timer): (Segments, _, _, Option<Time>)| {
+            let threshold: Option<f64> = Option::<Segments>::map(threshold, |it| it.0);
+            let timer = timer.map(Time::seconds);
+            let pacing: Pacing = pacing;
+            format!(
+                "window {}, threshold {threshold:?}, pacing {pacing:?}, timer {timer:?}",
+                window.0
+            )
+        };
+        let (one, other) = (words(one), words(other));
         format!(
-            "the same events gave {one:?} and {other:?}: it is not deterministic, or not copied whole"
+            "the same events gave {one}; and {other}: it is not deterministic, or not copied whole"
         )
     })
 }
@@ -337,41 +395,42 @@ fn check_event(
     event: Event,
     before: Box<dyn CongestionControl>,
     after: &dyn CongestionControl,
-) -> Result<(), String> {
+    asked: PromiseSet,
+) -> Result<(), Broken> {
     let promises = after.promises();
     let (old, new) = (before.window().0, after.window().0);
+    let additive = |holds: bool, what: &dyn Fn() -> String| {
+        asked.ensure(Promise::Additive, holds || !promises.additive, what)
+    };
     match event {
         Event::Feedback(feedback) => {
-            if promises.any_batching {
-                check_batching(host, &feedback, before, after)?;
+            if promises.any_batching && asked.has(Promise::AnyBatching) {
+                check_batching(host, &feedback, before, after, asked)?;
             }
             if promises.additive {
-                check_growth(&feedback, promises, old, new)?;
+                check_growth(&feedback, promises, old, new, asked)?;
             }
         }
         Event::Congestion(Congestion { cause, .. }) => {
-            if promises.additive || cause == Cause::Timeout {
-                ensure(new <= old, || format!("{cause:?} raised the window from {old} to {new}"))?;
+            let raised = || format!("{} raised the window from {old} to {new}", name(cause));
+            if cause == Cause::Timeout {
+                asked.ensure(Promise::TimeOut, new <= old, raised)?;
             }
-            if promises.additive && cause == Cause::Loss {
-                ensure(new >= old.min(2.0), || format!("a loss left {new} of {old}"))?;
-            }
+            additive(new <= old, &raised)?;
+            let floor = cause != Cause::Loss || new >= old.min(2.0);
+            additive(floor, &|| format!("a loss left {new} of {old}"))?;
         }
         Event::Adjustment(Adjustment { window, threshold, .. }) => {
-            if promises.additive {
-                ensure(new == window.0, || {
-                    format!("asked for the window {window:?} it has {new}")
-                })?;
-                let moved = threshold.is_none() || after.threshold() == threshold;
-                ensure(moved, || {
-                    format!("asked for the threshold {threshold:?} it keeps its own")
-                })?;
-            }
+            let window = window.0;
+            additive(new == window, &|| format!("asked for the window {window} it has {new}"))?;
+            let moved = threshold.is_none() || after.threshold() == threshold;
+            additive(moved, &|| {
+                let asked = threshold.map(|threshold| threshold.0);
+                format!("asked for the threshold {asked:?} it keeps its own")
+            })?;
         }
         Event::Sent(..) | Event::Lost(_) | Event::Recovered | Event::Restart => {
-            if promises.additive {
-                ensure(new == old, || format!("{event:?} took the window from {old} to {new}"))?;
-            }
+            additive(new == old, &|| format!("`{event}` took the window from {old} to {new}"))?;
         }
     }
     Ok(())
@@ -383,7 +442,8 @@ fn check_batching(
     feedback: &Feedback,
     mut single: Box<dyn CongestionControl>,
     batched: &dyn CongestionControl,
-) -> Result<(), String> {
+    asked: PromiseSet,
+) -> Result<(), Broken> {
     let count = feedback.acked;
     for index in 0..count {
         let first = index == 0;
@@ -397,28 +457,31 @@ fn check_batching(
         host.tell(&mut *single, Event::Feedback(one));
     }
     let (single, batched) = (single.window().0, batched.window().0);
-    ensure(count == 0 || single == batched, || {
+    asked.ensure(Promise::AnyBatching, count == 0 || single == batched, || {
         format!("{count} acknowledged at once give the window {batched}, one by one {single}")
     })
 }
 
-fn check_growth(feedback: &Feedback, promises: Promises, old: f64, new: f64) -> Result<(), String> {
-    ensure(new >= old, || format!("an acknowledgment took the window from {old} to {new}"))?;
+fn check_growth(
+    feedback: &Feedback,
+    promises: Promises,
+    old: f64,
+    new: f64,
+    asked: PromiseSet,
+) -> Result<(), Broken> {
+    asked.ensure(Promise::Additive, new >= old, || {
+        format!("an acknowledgment took the window from {old} to {new}")
+    })?;
     if feedback.limited.may_grow() && !feedback.is_congested() {
         // Nothing grows faster than slow start: one segment per acknowledged segment (RFC 5681).
         let most = feedback.acked as f64 * (1.0 + 1e-9) + 1e-6;
-        ensure(!promises.doubles_at_most || new - old <= most, || {
+        let slow = !promises.doubles_at_most || new - old <= most;
+        asked.ensure(Promise::DoublesAtMost, slow, || {
             format!("{} acknowledged added {}", feedback.acked, new - old)
         })
     } else {
-        ensure(new == old, || {
-            format!(
-                "the window grew from {old} to {new} though nothing said that it may: {feedback:?}"
-            )
+        asked.ensure(Promise::Additive, new == old, || {
+            format!("the window grew from {old} to {new} though nothing said that it may")
         })
     }
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
 }

@@ -1,0 +1,85 @@
+"""`longfat check`: does a controller keep what every host relies on?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from longfat.scenario import LARGEST_SEED
+
+if TYPE_CHECKING:
+    from longfat.own import Brought
+
+_LIBRARIES = (".so", ".dylib", ".dll")
+
+
+@click.command("check")
+@click.argument("controller")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    default=1,
+    show_default=True,
+    help="Other random sequences of events.",
+)
+@click.option(
+    "--cases",
+    type=click.IntRange(1, 1_000_000),
+    default=200,
+    show_default=True,
+    help="How many of them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def check_command(controller: str, seed: int, cases: int, *, as_json: bool, quiet: bool) -> int:
+    """Hold CONTROLLER to what every host relies on, and to what it promises itself.
+
+    CONTROLLER is a name of `longfat list controllers`, or code of your own, which is run: rules.py:gentle,
+    package.module:gentle, librules.so or librules.so:gentle.
+
+    Of each promise that is broken it shows what was expected, what happened, and the shortest sequence of
+    events that it found to show it. Ends with 0 if all are kept, and with 1 otherwise.
+    """
+    from longfat.commands._console import progress
+    from longfat.conformance import check
+    from longfat.foreign import json_text
+
+    subject = chosen(controller)
+    try:
+        with progress(
+            f"checking {controller}", quiet=quiet, speed=lambda share: f"{share * cases:,.0f}/s"
+        ) as tell:
+            checked = check(subject, seed=seed, cases=cases, progress=tell)
+    except (TypeError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(json_text(checked.as_dict(), indent=2) if as_json else str(checked))
+    return 0 if checked.ok else 1
+
+
+def chosen(controller: str) -> str | Brought:
+    """What the argument means.
+
+    Raises:
+        click.UsageError: It names code that cannot be had.
+    """
+    from longfat.own import Code
+
+    path, colon, _ = controller.rpartition(":")
+    is_library = any(part.endswith(_LIBRARIES) for part in (controller, path))
+    if not colon and not is_library:
+        if controller.endswith(".py"):
+            message = (
+                f"{controller} is a file: say which controller in it, such as {controller}:gentle"
+            )
+            raise click.UsageError(message)
+        return controller
+    fetch = Code(allowed=True).fetcher(Path())
+    assert fetch is not None  # noqa: S101 - code is allowed
+    try:
+        own, _ = fetch("library" if is_library else "python", controller, "controller")
+    except ValueError as error:
+        message = f"no controller comes from `{controller}`: {error}"
+        raise click.UsageError(message) from error
+    return own

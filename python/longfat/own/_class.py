@@ -1,0 +1,268 @@
+"""Controllers that are classes in plain Python."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import re
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from longfat._longfat import (
+    Adjustment,
+    Congestion,
+    ControllerBase,
+    Feedback,
+    Lost,
+    Own,
+    Path,
+    RateSample,
+    Sent,
+    Start,
+    class_controller,
+)
+from longfat.own._digest import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import CodeType
+
+__all__ = [
+    "Adjustment",
+    "Congestion",
+    "Controller",
+    "Feedback",
+    "Lost",
+    "Path",
+    "RateSample",
+    "Sent",
+    "Start",
+]
+
+_LARGEST = 1e300
+_LARGEST_COUNT = 1e15
+_BOUNDS = 3
+
+
+class Controller(ControllerBase):
+    """A congestion controller as a class: derive from it, and hand the class over.
+
+        class Halving(longfat.Controller):
+            def on_feedback(self, feedback, path):
+                for _ in range(self.slow_start(feedback)):
+                    self.window += 1 / self.window
+
+            def on_congestion(self, event, path):
+                if event.cause == "timeout":
+                    self.time_out(event)
+                else:
+                    self.threshold = self.window = max(2.0, self.window / 2)
+
+        longfat.run("scenarios/first.toml", controllers=[Halving], set={"flow.reno.control": "halving"})
+
+    There is an instance for each flow. The methods `on_...` are told what happened, and set the attributes
+    that say how much may be sent, and how fast; they return nothing. Times are in seconds, windows in segments,
+    rates in segments per second. The arguments are filled in anew for the next call: keep numbers, not the
+    objects.
+
+    Attributes that a flow has:
+
+    - `window`: How much may be in flight, 1 or more; at first that of the scenario.
+    - `threshold`: The window below which slow start goes on; `None`: as high as needed. At first that of the
+      scenario.
+    - `pacing`: How fast the window may leave: `None` at once, a number for a rate, `("spread", 1.25)` for so
+      many windows per round trip, `("blocks", 4)` for that many equal parts, `("loose_blocks", 4)` for such
+      parts that an acknowledgment may let go earlier.
+    - `timer`: When `on_timer` is to be called, once; `None`: never.
+    - `in_slow_start`: Is the window below the threshold?
+    - `start`: How the flow began (`Start`).
+    - `p`: The parameters that the scenario gives, as attributes.
+
+    A class may also have `window`, `threshold`, `pacing` or `timer` as a property or a method: then that is
+    asked after each call.
+
+    Attributes that a class may have:
+
+    - `name`: What scenarios call it; otherwise the name of the class, `MyRule` as `my-rule`.
+    - `parameters`: What scenarios may set, with defaults: a number, `(number, least, most)`, a whole number, a
+      truth value, a time such as `"25 ms"` (seconds in `p`), or a tuple of words, the default first.
+    - `source`: Where it was published.
+    - `wants`: What costs something on every packet, and is there only on request: `delivery_rate`,
+      `one_way_delay`, `spurious`, `own_recovery`.
+    - `needs`: What it cannot do without: `ecn`, `accurate_ecn`, `ect1`, `spare`, `pacing`, `access`. A flow
+      that lacks any of it is refused.
+    - `reaction`: `per_window` for one call of `on_congestion` per window of data, or `per_mark`.
+    - `promises`: What `longfat.check` holds it to beyond what holds for all: `any_batching`, `additive`,
+      `doubles_at_most`, `forgetful`.
+
+    `on_feedback` and `on_congestion` must be there. The others are called if they are:
+
+    - `on_timer(self, now, path)`: The time of `timer` has come.
+    - `on_sent(self, sent, path)`, `on_lost(self, lost, path)`: A segment has left, or has been found lost.
+    - `on_recovered(self, now, path)`: All losses are repaired.
+    - `on_restart(self, now, path)`: Data leaves again after the application had nothing to send.
+    - `on_adjustment(self, adjustment, path)`: The host asks for another window; otherwise it gets it.
+    - `observe(self)`: Returns a dictionary of names and numbers, which become columns of the time series where
+      the scenario says `observe = true`.
+
+    What a method raises ends the run with a `CodeError` that names controller, flow and simulated time, and has
+    the exception as its `__cause__`, with its traceback.
+
+    Numbers that change at random must follow from `self.start.chance`, and nothing may outlive a run in the
+    class or its module: otherwise runs could not be repeated.
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    parameters: ClassVar[Mapping[str, Any]] = {}
+    wants: ClassVar[Sequence[str] | str]
+    needs: ClassVar[Sequence[str] | str]
+    promises: ClassVar[Sequence[str] | str]
+    reaction: ClassVar[str]
+
+    @classmethod
+    def __longfat__(cls) -> Own:
+        """A handle of the class, for `controllers=`.
+
+        Raises:
+            TypeError: It lacks a method, or says something about itself that has the wrong type.
+            ValueError: It says something about itself that makes no sense.
+        """
+        if cls is Controller:
+            message = "longfat.Controller is what controllers derive from, and none itself"
+            raise TypeError(message)
+        name = getattr(cls, "name", None) or kebab(cls.__name__)
+        if not isinstance(name, str):
+            message = f"the name of {cls.__name__} is {name!r}, which is no text"
+            raise TypeError(message)
+        key = (cls, name, digest(cls))
+        with _making:
+            if key not in _handles:
+                given = [_parameter(name, *each) for each in dict(cls.parameters).items()]
+                _handles[key] = class_controller(cls, name, given, key[2])
+            return _handles[key]
+
+
+_handles: dict[tuple[type, str, str], Own] = {}
+_making = threading.Lock()
+
+
+def kebab(name: str) -> str:
+    """`MyRule` as scenarios write it: `my-rule`."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
+    return parts.replace("_", "-").strip("-").lower()
+
+
+def _parameter(controller: str, name: str, given: object) -> dict[str, Any]:
+    """A parameter as the engine reads it."""
+    made: dict[str, Any] = {
+        "name": name,
+        "kind": "number",
+        "default": given,
+        "bounds": (-_LARGEST, _LARGEST),
+        "words": [],
+        "about": "",
+    }
+    if isinstance(given, bool):
+        return made | {"kind": "flag"}
+    if isinstance(given, int) and given >= 0:
+        return made | {"kind": "count", "bounds": (0.0, _LARGEST_COUNT)}
+    if isinstance(given, (int, float)):
+        return made | {"default": float(given)}
+    if isinstance(given, str):
+        return made | {"kind": "time"}
+    if isinstance(given, tuple) and given:
+        if all(isinstance(word, str) for word in given):
+            return made | {"kind": "word", "default": given[0], "words": list(given)}
+        if len(given) == _BOUNDS and all(isinstance(number, (int, float)) for number in given):
+            default, least, most = map(float, given)
+            return made | {"default": default, "bounds": (least, most)}
+    message = (
+        f"the parameter `{name}` of the controller `{controller}` is {given!r}: a number, "
+        '(number, least, most), a truth value, a time such as "25 ms", or a tuple of words is needed'
+    )
+    raise TypeError(message)
+
+
+def digest(cls: type) -> str:
+    """A digest of the code of a class: another one for a class that may do something else.
+
+    It covers the files in which the class and its bases are written, whole, so that the functions they use are
+    covered as well, and what the class holds now. What these files import is not covered. A class that was
+    sent from another process keeps the digest that it had there.
+    """
+    if _SENT in vars(cls):
+        return str(vars(cls)[_SENT])
+    total = hashlib.sha256(sys.version.encode())
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] in ("longfat", "builtins"):
+            continue
+        total.update(f"{base.__qualname__}\0".encode())
+        total.update(_file(base))
+        for name, value in sorted(vars(base).items()):
+            total.update(f"{name}\0{_told(value)}\0".encode())
+    return total.hexdigest()[:32]
+
+
+_SENT = "_longfat_digest"
+
+
+@contextmanager
+def labelled(classes: Sequence[object]) -> Iterator[None]:
+    """While the block sends classes to another process, they carry their digests, which need their files."""
+    mine = [each for each in classes if isinstance(each, type) and issubclass(each, Controller)]
+    for each in mine:
+        setattr(each, _SENT, digest(each))
+    try:
+        yield
+    finally:
+        for each in mine:
+            delattr(each, _SENT)
+
+
+def _file(cls: type) -> bytes:
+    try:
+        path = inspect.getsourcefile(cls)
+        if path is None:
+            return b""
+        with open(path, "rb") as file:  # noqa: PTH123 - what it names may be no path
+            return file.read()
+    except (OSError, TypeError):
+        return b""
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def _told(value: object) -> str:
+    """What an attribute of a class is, without where it lies in memory."""
+    for part in ("fget", "__func__", "__wrapped__"):
+        if (inner := getattr(value, part, None)) is not None and inner is not value:
+            return f"{type(value).__name__} {_told(inner)}"
+    code = getattr(value, "__code__", None)
+    if code is None:
+        return _ADDRESS.sub("", repr(value))
+    with suppress(TypeError):
+        return digest_of(value)
+    closed = [
+        cell.cell_contents for cell in getattr(value, "__closure__", None) or () if _is_set(cell)
+    ]
+    defaults = getattr(value, "__defaults__", None), getattr(value, "__kwdefaults__", None)
+    return _ADDRESS.sub("", f"{_instructions(code)} {closed!r} {defaults!r}")
+
+
+def _is_set(cell: Any) -> bool:  # noqa: ANN401 - a cell has no public type
+    try:
+        cell.cell_contents  # noqa: B018 - which raises if it is empty
+    except ValueError:
+        return False
+    return True
+
+
+def _instructions(code: CodeType) -> str:
+    constants = [
+        _instructions(each) if inspect.iscode(each) else repr(each) for each in code.co_consts
+    ]
+    return f"{code.co_code.hex()} {code.co_names} {constants}"

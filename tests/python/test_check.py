@@ -1,0 +1,223 @@
+"""`longfat check`: every promise in words, and the shortest sequence of events that breaks one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import longfat as package
+
+if TYPE_CHECKING:
+    from longfat.own import Congestion, Feedback
+    from longfat.own import Path as Route
+    from support import Command
+
+HELD_BY_ALL = [
+    "runs",
+    "window",
+    "threshold",
+    "pacing",
+    "repeats",
+    "time-out",
+    "any start",
+    "floor",
+    "endures",
+]
+
+RULES = """
+import longfat
+
+class Good(longfat.Controller):
+    promises = ("any_batching", "additive", "doubles_at_most", "forgetful")
+
+    def on_feedback(self, feedback, path):
+        for _ in range(self.slow_start(feedback)):
+            self.window += 1 / self.window
+
+    def on_congestion(self, event, path):
+        if event.cause == "timeout":
+            self.time_out(event)
+        else:
+            self.threshold = max(2.0, self.window / 2)
+            self.window = min(self.window, self.threshold)
+
+class Eager(Good):
+    def on_feedback(self, feedback, path):
+        self.window += 2.0 * feedback.acked
+"""
+
+
+class Good(package.Controller):
+    promises = ("any_batching", "additive", "doubles_at_most", "forgetful")
+
+    def on_feedback(self, feedback: Feedback, path: Route) -> None:
+        for _ in range(self.slow_start(feedback)):
+            self.window += 1 / self.window
+
+    def on_congestion(self, event: Congestion, path: Route) -> None:
+        if event.cause == "timeout":
+            self.time_out(event)
+        else:
+            self.threshold = max(2.0, self.window / 2)
+            self.window = min(self.window, self.threshold)
+
+
+def variant(title: str, /, **members: Any) -> type[Good]:
+    return type(title, (Good,), members)
+
+
+def broken(cls: type[Good], **how: Any) -> dict[str, package.conformance.Promise]:
+    checked = package.check(cls, cases=60, **how)
+    assert checked.ok == (not checked.broken)
+    assert bool(checked) == checked.ok
+    return {promise.name: promise for promise in checked.broken}
+
+
+def test_a_sound_class_keeps_all_its_promises() -> None:
+    checked = package.check(Good, cases=60)
+    assert checked.ok, str(checked)
+    assert [promise.name for promise in checked.promises[:9]] == HELD_BY_ALL
+    assert [promise.name for promise in checked.promises[9:]] == [
+        "any batching",
+        "additive",
+        "doubles at most",
+        "forgetful",
+    ]
+    assert "good: all 13 promises are kept (60 sequences of events, seed 1)" in str(checked)
+    assert len(package.check(variant("Silent", promises=()), cases=10).promises) == 9
+
+
+@pytest.mark.parametrize("control", [each["name"] for each in package.controllers()])
+def test_every_controller_of_longfat_keeps_its_promises(control: str) -> None:
+    checked = package.check(control, seed=7, cases=20)
+    assert checked.ok, str(checked)
+    assert bool(checked.promises) == (control != "blitz")
+
+
+def test_a_window_that_grows_too_fast_is_shown_by_one_acknowledgment() -> None:
+    def eager(self: Any, feedback: Feedback, path: Route) -> None:
+        if feedback.may_grow:
+            self.window += 3 * feedback.acked
+
+    found = broken(variant("Eager", on_feedback=eager))
+    assert set(found) == {"doubles at most"}
+    promise = found["doubles at most"]
+    assert promise.happened == "1 acknowledged added 3"
+    assert promise.window == 10.0
+    (step,) = promise.events
+    assert (step.now_s, step.event, step.window) == (
+        0.1,
+        "acknowledgment of 1 segment, 10 in flight",
+        13.0,
+    )
+    assert "1. 0.1 s: acknowledgment of 1 segment, 10 in flight → window 13" in str(promise)
+
+
+def test_what_takes_two_events_is_shown_by_two() -> None:
+    def twice(self: Any, event: Congestion, path: Route) -> None:
+        if event.cause == "loss" and getattr(self, "lost", False):
+            self.window += 1
+        self.lost = event.cause == "loss"
+        self.threshold = self.window
+
+    promise = broken(variant("Twice", on_congestion=twice, promises=("additive",)))["additive"]
+    assert promise.happened == "a loss raised the window from 10 to 11"
+    assert [step.event for step in promise.events] == ["congestion: a loss, 10 in flight"] * 2
+
+
+def test_an_exception_is_a_broken_promise_with_its_place() -> None:
+    def fail(self: Any, event: Congestion, path: Route) -> None:
+        message = "no idea"
+        raise LookupError(message)
+
+    promise = broken(variant("Failing", on_congestion=fail))["runs"]
+    assert "`on_congestion` raised LookupError: no idea (test_check.py, line" in str(
+        promise.happened
+    )
+    assert len(promise.events) == 1
+
+
+def test_what_does_not_repeat_is_found() -> None:
+    shared = {"calls": 0}
+
+    def remember(self: Any, event: Congestion, path: Route) -> None:
+        shared["calls"] += 1
+        self.threshold = self.window = 2.0 + shared["calls"]
+
+    assert "repeats" in broken(variant("Shared", on_congestion=remember, promises=()))
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    def odd(self: Any, feedback: Feedback, path: Route) -> None:
+        self.window = 0.5 if feedback.sacked > 20 and feedback.acked > 8 else 10.0
+
+    cls = variant("Odd", on_feedback=odd, promises=())
+    first, again = (package.check(cls, seed=3, cases=60) for _ in range(2))
+    assert first == again
+    assert not first.ok
+    progress: list[float] = []
+    package.check("reno", cases=500, progress=progress.append)
+    assert all(0 <= share <= 1 for share in progress)
+
+
+def test_only_controllers_are_checked() -> None:
+    with pytest.raises(ValueError, match=r"called `cubik`: did you mean `cubic`\?"):
+        package.check("cubik")
+    with pytest.raises(TypeError, match="neither a controller nor a queue"):
+        package.check(3)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def rules() -> str:
+    Path("rules.py").write_text(RULES, encoding="utf-8")
+    return "rules.py"
+
+
+def test_the_command_ends_with_what_it_found(longfat: Command, rules: str) -> None:
+    good = longfat("check", f"{rules}:Good")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert "good: all 13 promises are kept (200 sequences of events, seed 1)" in good.stdout
+    assert longfat("check", "rules:Good", "--cases", "5").returncode == 0
+    bad = longfat("check", f"{rules}:Eager", "--seed", "4", "--cases", "50")
+    assert bad.returncode == 1
+    assert "BROKEN  doubles at most" in bad.stdout
+    assert "expected: no acknowledged segment adds more than one" in bad.stdout
+    assert "happened: 1 acknowledged added 2" in bad.stdout
+    assert "(50 sequences of events, seed 4)" in bad.stdout
+
+
+def test_the_command_prints_json(longfat: Command, rules: str) -> None:
+    done = longfat("check", f"{rules}:Eager", "--json", "--cases", "50")
+    assert done.returncode == 1
+    told = json.loads(done.stdout)
+    assert (told["controller"], told["ok"], told["seed"], told["cases"]) == ("eager", False, 1, 50)
+    promise = next(each for each in told["promises"] if each["name"] == "doubles at most")
+    assert not promise["kept"]
+    assert promise["events"] == [
+        {"now_s": 0.1, "event": "acknowledgment of 1 segment, 10 in flight", "window": 12.0}
+    ]
+    fine = json.loads(longfat("check", "reno", "--json").stdout)
+    assert fine["ok"]
+    assert all(each["kept"] for each in fine["promises"])
+
+
+@pytest.mark.parametrize(
+    ("subject", "words"),
+    [
+        ("cubik", "did you mean `cubic`?"),
+        ("rules.py", "say which controller in it"),
+        ("rules.py:Nothing", "there is no `Nothing` in it"),
+        ("rules.py:longfat", "neither a controller nor a queue"),
+        ("missing.py:Good", "there is no such file"),
+        ("missing.so", "there is no such file"),
+        ("rules.py:Good --cases 0", "0 is not in the range"),
+    ],
+)
+def test_wrong_input_ends_with_2(longfat: Command, rules: str, subject: str, words: str) -> None:
+    assert rules == "rules.py"
+    done = longfat("check", *subject.split())
+    assert done.returncode == 2
+    assert words in done.stderr.replace("\n", " ")
