@@ -1,0 +1,80 @@
+"""The page that says which controller is for which path: its table is that of the study, and so are its numbers.
+
+After `longfat study studies/paths.toml`, UPDATE=1 takes over what came out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import polars as pl
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/which-controller.md"
+KEPT = ROOT / "studies/paths.csv"
+FINISHED = ROOT / "runs/study-paths/table.csv"
+BEGIN, END = (
+    "<!-- paths: written by tests/python/test_which_controller.py -->\n",
+    "<!-- end of paths -->",
+)
+NUMBERS = ("used", "used_half_width", "wait", "flows.own.retransmit_rate", "jain.own")
+PATHS = ("fibre", "switch", "home", "radio", "satellite", "cell")
+
+
+def kept() -> pl.DataFrame:
+    """What came out of the study: a row for each controller with its queue, and path."""
+    if os.environ.get("UPDATE") and FINISHED.exists():
+        table = pl.read_csv(FINISHED)
+        path = pl.col("flow.own.path").str.extract(r"(\w+)").alias("path")
+        queue = pl.col("link.*.queue").str.extract(r"^([\w-]+)").alias("queue")
+        numbers = [pl.col(name).round_sig_figs(4) for name in NUMBERS]
+        table.select(path, pl.col("flow.own.control").alias("control"), queue, *numbers).write_csv(
+            KEPT
+        )
+    return pl.read_csv(KEPT)
+
+
+def cell(row: dict[str, float]) -> str:
+    """Share used with half of its interval, and wait."""
+    used, half = 100 * row["used"], 100 * row["used_half_width"]
+    wait = row["wait"]
+    share = f"{used:.0f} ± {half:.0f} %" if half >= 0.5 else f"{used:.0f} %"
+    return f"{share}, {wait:.0f} ms" if wait >= 9.95 else f"{share}, {wait:.1f} ms"
+
+
+def rendered() -> str:
+    """The table in Markdown."""
+    lines = [f"| | {' | '.join(PATHS)} |", "|---|" + "---|" * len(PATHS)]
+    table = kept()
+    for control, queue in table.select("control", "queue").unique(maintain_order=True).rows():
+        name = f"`{control}`" if queue == "drop-tail" else f"`{control}`, `{queue}`"
+        of = table.filter((pl.col("control") == control) & (pl.col("queue") == queue))
+        cells = [cell(of.filter(pl.col("path") == path).row(0, named=True)) for path in PATHS]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_table_is_that_of_the_study() -> None:
+    text = PAGE.read_text("utf-8")
+    before, rest = text.split(BEGIN)
+    table, after = rest.split(END)
+    if os.environ.get("UPDATE"):
+        PAGE.write_text(before + BEGIN + rendered() + END + after, "utf-8")
+    else:
+        assert table == rendered(), "UPDATE=1 writes the table from studies/paths.csv"
+
+
+def test_every_number_of_its_sentences_is_in_the_table() -> None:
+    text = PAGE.read_text("utf-8")
+    prose, rest = text.split("## What came out")[1].split(BEGIN)
+    prose += rest.split(END)[1].split("## Beside others")[0]
+    table = rendered()
+    counts = [int(share) for share in re.findall(r"(\d+)(?: ± \d+)? %", prose)]
+    waits = re.findall(r"(\d+(?:\.\d+)?) ms", prose)
+    assert len(counts) > 10
+    assert len(waits) > 5
+    shares = {int(share) for share in re.findall(r"[| ](\d+)(?: ± \d+)? %", table)}
+    assert set(counts) <= shares
+    assert set(waits) <= set(re.findall(r"(\d+(?:\.\d+)?) ms", table))
