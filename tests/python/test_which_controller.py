@@ -1,4 +1,4 @@
-"""The page that says which controller is for which path: its table is that of the study, and so are its numbers.
+"""The page that says which controller is for which path: its table and its numbers are those of the study.
 
 After `longfat study studies/paths.toml`, UPDATE=1 takes over what came out.
 """
