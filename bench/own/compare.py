@@ -52,7 +52,7 @@ def entries(folder: Path) -> dict[str, Any]:
             "-lm",
         ]
         subprocess.run(command, check=True)  # noqa: S603 - made here
-        found |= {each.name: each for each in longfat.library(path)}
+        found |= {each.name: each for each in longfat.load_library(path)}
     return found
 
 

@@ -46,7 +46,7 @@ from longfat._longfat import (
 )
 from longfat.conformance import check
 from longfat.fiber import fiber_alpha
-from longfat.own import Controller, controller, law, library, queue
+from longfat.own import Controller, controller, law, load_library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ __all__ = [
     "fluid",
     "gym",
     "law",
-    "library",
+    "load_library",
     "own",
     "paper",
     "plot",

@@ -579,7 +579,7 @@ def laws(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("library") / "liblaws.so"
     command = ["cc", "-std=c99", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'crates/foreign/include'}"]
     subprocess.run([*command, "-o", path, ROOT / "tests/own/laws.c"], check=True)
-    return {entry.name: entry for entry in package.library(path)}
+    return {entry.name: entry for entry in package.load_library(path)}
 
 
 def test_the_other_flows_may_have_controllers_of_ones_own(laws: dict[str, Any]) -> None:

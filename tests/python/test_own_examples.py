@@ -55,7 +55,7 @@ def test_cubic_in_c_gives_the_bytes_of_cubic(cubic: Path, changes: dict[str, Any
     def run(control: object) -> str:
         given = {**SHORT, "flow.reno.start": "0 s", "flow.reno.control": control, **changes}
         scenario = ROOT / "scenarios/first.toml"
-        own = longfat.library(cubic)
+        own = longfat.load_library(cubic)
         return averages(longfat.run(scenario, set=given, controllers=own, record=False))
 
     parameters = {"c": 1.0, "beta": 0.8, "fast_convergence": False}

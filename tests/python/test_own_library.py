@@ -45,7 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def entries(built: Path) -> dict[str, LibraryEntry]:
-    return {entry.name: entry for entry in longfat.library(built)}
+    return {entry.name: entry for entry in longfat.load_library(built)}
 
 
 def averages(run: longfat.Run, own: str = "", same: str = "") -> str:
@@ -226,7 +226,7 @@ def test_a_library_that_is_compiled_again_is_another_one(tmp_path: Path) -> None
 )
 def test_a_library_of_no_use_is_refused(tmp_path: Path, options: list[str], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        longfat.library(build(tmp_path / "libbad.so", *options))
+        longfat.load_library(build(tmp_path / "libbad.so", *options))
 
 
 @pytest.mark.parametrize(
@@ -261,16 +261,16 @@ def test_a_table_that_is_wrong_is_refused(
     source.write_text(text.replace(*change, 1), "utf-8")
     options = ["-Wno-unused-function", "-Wno-unused-const-variable", "-Wno-unused-variable"]
     with pytest.raises(ValueError, match=told):
-        longfat.library(build(tmp_path / "libwrong.so", *options, source=source))
+        longfat.load_library(build(tmp_path / "libwrong.so", *options, source=source))
 
 
 def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "libtext.so"
     text.write_text("not a library", "utf-8")
     with pytest.raises(ValueError, match=r"libtext.so is not a shared library for this machine: "):
-        longfat.library(text)
+        longfat.load_library(text)
     with pytest.raises(ValueError, match=r"libnone.so: No such file"):
-        longfat.library(tmp_path / "libnone.so")
+        longfat.load_library(tmp_path / "libnone.so")
 
 
 def test_names_are_unique(entries: dict[str, LibraryEntry], tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_names_are_unique(entries: dict[str, LibraryEntry], tmp_path: Path) -> N
     assert first("c-reno", controllers=twice).summary["flows"][0]["control"] == "c-reno"
     source = tmp_path / "taken.c"
     source.write_text(SOURCE.read_text("utf-8").replace('"c-reno"', '"reno"'), "utf-8")
-    taken = longfat.library(build(tmp_path / "libtaken.so", source=source))[0]
+    taken = longfat.load_library(build(tmp_path / "libtaken.so", source=source))[0]
     with pytest.raises(ValueError, match="there is already a controller called `reno`"):
         first("reno", controllers=[taken])
     with pytest.raises(TypeError, match="`c-reno` is a controller, not a queue"):

@@ -22,7 +22,7 @@ from longfat.own._code import NOTHING, Brought, Code, handle, located
 from longfat.own._compile import Parameter
 from longfat.own._controller import CompiledController, controller
 from longfat.own._law import Law, law
-from longfat.own._library import LibraryEntry, library
+from longfat.own._library import LibraryEntry, load_library
 from longfat.own._queue import CompiledQueue, queue
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
     "controller",
     "handle",
     "law",
-    "library",
+    "load_library",
     "located",
     "queue",
 ]

@@ -57,8 +57,8 @@ def handle(brought: Brought, kind: Kind | None = None) -> Own:
     if not isinstance(own, Own):
         message = (
             f"{shown(repr(brought)[:80])} is neither a controller nor a queue: `longfat.law`, "
-            "`longfat.controller` and `longfat.queue` make them from Python, `longfat.library` takes them from "
-            "a library"
+            "`longfat.controller` and `longfat.queue` make them from Python, `longfat.load_library` takes them "
+            "from a library"
         )
         raise TypeError(message)
     if kind is not None and own.kind != kind:

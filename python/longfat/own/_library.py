@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from longfat._longfat import Own, load_library
+from longfat import _longfat
 from longfat.own._code import entry_of
 
 if TYPE_CHECKING:
     import os
+
+    from longfat._longfat import Own
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class LibraryEntry:
         return entry_of(self.path, self.name)
 
 
-def library(path: str | os.PathLike[str]) -> list[LibraryEntry]:
+def load_library(path: str | os.PathLike[str]) -> list[LibraryEntry]:
     """What is in a shared library: controllers and queues, to be given to `run(..., controllers=[...])`.
 
     Loading a library runs its code. It stays loaded as long as the process lives.
@@ -43,4 +45,4 @@ def library(path: str | os.PathLike[str]) -> list[LibraryEntry]:
             itself wrongly; the message says what, and what to do.
     """
     found = Path(path).resolve()
-    return [LibraryEntry(found, own.name) for own in load_library(found)]
+    return [LibraryEntry(found, own.name) for own in _longfat.load_library(found)]

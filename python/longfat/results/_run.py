@@ -65,7 +65,7 @@ def run(
         record: Keep the time series. Dropping them changes nothing else and saves memory.
         progress: Called about ten times a second with the share of simulated time that has passed, 0 to 1.
         controllers: Controllers of your own that it can choose by their names, as `longfat.law`,
-            `longfat.controller` and `longfat.library` make them.
+            `longfat.controller` and `longfat.load_library` make them.
         queues: Queues of your own, likewise.
         allow_code: Let it name code, `{ python = "rules.py:gentle" }`, which is then loaded and run. Only for
             scenarios that you trust.
