@@ -34,7 +34,7 @@ test-python: build
 # scenarios.
 test-long: build
 	cargo test --workspace --locked -- --ignored
-	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test properties
+	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test all properties::
 	$(BIN)/python -m pytest -m long
 	bench/instructions --check
 

@@ -1,13 +1,11 @@
 //! Vegas and FAST as a fluid: where they settle, and whether they stay there.
 
-mod support;
-
+use crate::support::{AVQ, PACKET, assert_near, flow, law, link, mean_field, single};
 use longfat_fluid::{
     Equilibrium, FluidError, FluidLink, FluidNetwork, Price, Reading, Solve, Stability,
     Synchronised, equilibrium, solve, stability,
 };
 use longfat_units::Span;
-use support::{AVQ, PACKET, assert_near, flow, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 

@@ -1,10 +1,8 @@
 //! The equations checked against closed forms: delays, queues, prices, starts and stops.
 
-mod support;
-
+use crate::support::{AVQ, PACKET, assert_near, flow, hybrid, law, link, mean_field, single};
 use longfat_fluid::{FluidError, Load, Price, Reading, RedPrice, Solve, averaging, solve};
 use longfat_units::{Rate, Segments, Span};
-use support::{AVQ, PACKET, assert_near, flow, hybrid, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 

@@ -1,13 +1,11 @@
 //! Where networks settle: by hand, by integration, and for thousands of flows. An independent convex solver checks it
 //! too, in `tests/python/test_fluid_theorem.py`.
 
-mod support;
-
+use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
 use longfat_fluid::{
     Equilibrium, FluidError, FluidLink, FluidNetwork, Price, RedPrice, averaging, equilibrium,
 };
 use longfat_units::Span;
-use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 

@@ -1,10 +1,8 @@
 //! How the fluid reads scenarios whose routers say how rates change, and what it refuses.
 
-mod support;
-
+use crate::support::assert_near;
 use longfat_fluid::{ExplicitIntegration, ExplicitSetup, FluidError, Scheme, Trajectory};
 use longfat_scenario::Scenario;
-use support::assert_near;
 
 fn scenario(text: &str, overrides: &[&str]) -> Scenario {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();

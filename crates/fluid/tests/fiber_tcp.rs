@@ -1,11 +1,9 @@
 //! The fluid figures of Kavak and Kunniyur, ICC 2004: time and windows in the paper's own units.
 
-mod support;
-
+use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
 use longfat_control::WindowLaw;
 use longfat_fluid::{FluidNetwork, Price};
 use longfat_units::Span;
-use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
 const UNIT: Span = Span::from_seconds(1);
 

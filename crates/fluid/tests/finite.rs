@@ -1,13 +1,11 @@
 //! What once led to infinite numbers: identical flows, and windows that nothing holds.
 
-mod support;
-
+use crate::support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
     FluidError, FluidFlow, FluidNetwork, Price, Reading, Solve, Trajectory, solve, synchronised,
 };
 use longfat_units::{Rate, Segments, Span, math};
-use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
 /// Two flows of one law, as in a scenario with one rate and one round trip: slow start has no threshold.
 fn twins(law_name: &str, rate: Rate, rtt: Span, price: Price) -> FluidNetwork {

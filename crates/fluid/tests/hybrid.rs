@@ -1,11 +1,9 @@
 //! Windows that jump, under random losses: the constants that packets obey too (`crates/sim/tests/theory.rs`).
 
-mod support;
-
+use crate::support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 use longfat_control::WindowLaw;
 use longfat_fluid::Price;
 use longfat_units::Span;
-use support::{AVQ, assert_near, flow, hybrid, law, link, mean_field, single};
 
 /// The mean window of a lone flow under losses of probability `p`, over about `losses` losses.
 fn mean_window(law: Box<dyn WindowLaw>, p: f64, losses: f64, delay: f64) -> f64 {

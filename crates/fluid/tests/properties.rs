@@ -1,7 +1,6 @@
 //! What holds for every network: one to twenty flows, alike or different, under every law and every price.
 
-mod support;
-
+use crate::support::law;
 use longfat_control::{CONTROLLERS, Operating, Phase, SlowStart};
 use longfat_fluid::{
     FluidError, FluidFlow, FluidLink, FluidNetwork, Integration, Price, Reading, RedPrice, Solve,
@@ -11,7 +10,6 @@ use longfat_units::{Bytes, Rate, Segments, Span, math};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::law;
 
 /// Steps that a network of twenty flows may take for two hundred round trips. The most seen so far is a tenth of that.
 const MANY: u64 = 200_000;

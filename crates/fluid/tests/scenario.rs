@@ -1,14 +1,12 @@
 //! How the fluid reads a scenario file: routes, loads, prices, AntiECN, and what it refuses.
 
-mod support;
-
+use crate::support::assert_near;
 use longfat_fluid::{
     FluidError, FluidSetup, Integration, Price, Pricing, Reading, Solve, Trajectory, equilibrium,
     synchronised,
 };
 use longfat_scenario::Scenario;
 use longfat_units::{Bytes, Rate, Span};
-use support::assert_near;
 
 fn scenario(text: &str, overrides: &[&str]) -> Scenario {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();

@@ -1,14 +1,12 @@
 //! Stability checked against textbooks, and against the equations themselves on both sides of the boundary.
 
-mod support;
-
+use crate::support::{AVQ, assert_near, flow, law, link, mean_field, single};
 use longfat_control::{Cause, Operating, WindowLaw};
 use longfat_fluid::{
     Equilibrium, FlowRest, FluidError, FluidNetwork, LinkRest, Price, RedPrice, Stability,
     can_be_judged, equilibrium, equilibrium_while, stability, stability_while,
 };
 use longfat_units::{Segments, Span};
-use support::{AVQ, assert_near, flow, law, link, mean_field, single};
 
 const SECOND: Span = Span::from_seconds(1);
 

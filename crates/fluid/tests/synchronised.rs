@@ -1,10 +1,8 @@
 //! Flows that lose together.
 
-mod support;
-
+use crate::support::{assert_near, flow, law, link, single};
 use longfat_fluid::{FluidError, FluidNetwork, Price, Trajectory, synchronised};
 use longfat_units::{Bytes, Rate, Segments, Span};
-use support::{assert_near, flow, law, link, single};
 
 /// Two flows of a law with 800 and 100 segments on a link of 1000 per round trip of 0.1 s, without a buffer.
 fn unequal(name: &str, seconds: f64) -> Trajectory {

@@ -1,11 +1,9 @@
 //! What the virtual queue of AntiECN says, with numbers worked out by hand.
 
-mod support;
-
 use longfat_queue::AntiEcnQueue;
 use longfat_units::{Bytes, Time};
 
-use support::{PACKET, PACKET_TIME, RATE, close};
+use crate::support::{PACKET, PACKET_TIME, RATE, close};
 
 /// That many packet times, of a microsecond each, into the run.
 fn at(packet_times: f64) -> Time {

@@ -1,13 +1,11 @@
 //! What AVQ promises, with numbers worked out by hand.
 
-mod support;
-
 use longfat_queue::discipline::avq::discipline;
 use longfat_queue::{Arrival, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Time};
 
-use support::{
+use crate::support::{
     Change, PACKET, PACKET_TIME, behind, chance, changed, close, observed, policy, site,
 };
 

@@ -1,7 +1,5 @@
 //! CAKE, by hand.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use longfat_queue::discipline::cake::discipline;
@@ -9,7 +7,7 @@ use longfat_queue::{Capacity, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Time};
 
-use support::{FreeLink, PACKET, changed, observed_in, site};
+use crate::support::{FreeLink, PACKET, changed, observed_in, site};
 
 fn port(isolation: &'static str, seed: u64) -> FreeLink {
     let changes =

@@ -1,7 +1,5 @@
 //! CoDel, by traces worked out from the pseudo-code of RFC 8289, section 5.
 
-mod support;
-
 use std::collections::VecDeque;
 
 use longfat_queue::discipline::codel::discipline;
@@ -9,8 +7,8 @@ use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
+use crate::support::{FreeLink, PACKET, defaults, site};
 use proptest::prelude::*;
-use support::{FreeLink, PACKET, defaults, site};
 
 fn port(capacity: Capacity, ecn: bool) -> FreeLink {
     let mut settings = defaults(&discipline(), "packets").expect("it has defaults");

@@ -1,14 +1,12 @@
 //! What every discipline must do, whatever its paper says.
 
-mod support;
-
 use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Site};
 use longfat_units::parameter::{Kind, Setting as Value};
 use longfat_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use support::{
+use crate::support::{
     Books, CODEPOINTS, FreeLink, PACKET, PACKET_TIME, chance, defaults, observed, observed_in, site,
 };
 

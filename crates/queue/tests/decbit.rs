@@ -1,12 +1,10 @@
 //! What DECbit's router promises, with numbers worked out by hand.
 
-mod support;
-
 use longfat_queue::discipline::decbit::discipline;
 use longfat_queue::{Arrival, Policy};
 use longfat_units::{Bytes, RouterHeader, Span, Time};
 
-use support::{behind, chance, changed, close, observed, policy, site};
+use crate::support::{behind, chance, changed, close, observed, policy, site};
 
 fn decbit() -> Box<dyn Policy> {
     policy(&discipline(), &changed(&discipline(), "packets", &[]), &site("packets"))

@@ -1,14 +1,12 @@
 //! DRR, by the example of its paper and its bound.
 
-mod support;
-
 use longfat_queue::discipline::drr::discipline;
 use longfat_queue::{Capacity, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Time};
 use proptest::prelude::*;
 
-use support::{FreeLink, changed, site};
+use crate::support::{FreeLink, changed, site};
 
 fn port(capacity: Capacity, quantum: u32) -> FreeLink {
     let settings =

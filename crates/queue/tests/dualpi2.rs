@@ -1,13 +1,11 @@
 //! DualPI2, by traces worked out from the pseudo-code of RFC 9332, appendix A.
 
-mod support;
-
 use longfat_queue::discipline::dualpi2::discipline;
 use longfat_queue::{Capacity, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Ecn, Span, Time};
 
-use support::{Change, FreeLink, PACKET, changed, close, observed_in, site};
+use crate::support::{Change, FreeLink, PACKET, changed, close, observed_in, site};
 
 fn port(changes: &[Change]) -> FreeLink {
     let settings = changed(&discipline(), "packets", changes);

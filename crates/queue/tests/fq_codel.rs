@@ -1,7 +1,5 @@
 //! FQ-CoDel, by traces worked out from RFC 8290, sections 4 and 5.
 
-mod support;
-
 use std::collections::BTreeSet;
 
 use longfat_queue::discipline::fq_codel::discipline;
@@ -9,7 +7,7 @@ use longfat_queue::{Capacity, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span, Time};
 
-use support::{Change, FreeLink, PACKET, changed, observed_in, site};
+use crate::support::{Change, FreeLink, PACKET, changed, observed_in, site};
 
 fn port(capacity: Capacity, seed: u64, changes: &[Change]) -> FreeLink {
     let settings = changed(&discipline(), "packets", changes);

@@ -1,13 +1,11 @@
 //! What PI promises, with numbers from the paper or worked out by hand.
 
-mod support;
-
 use longfat_queue::discipline::pi::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Fixed, behind, changed, close, observed, policy, site};
+use crate::support::{Fixed, behind, changed, close, observed, policy, site};
 
 /// a = 0.01, b = 0.008 and a target of ten packets.
 fn pi_at(site: &Site, target: f64) -> Box<dyn Policy> {

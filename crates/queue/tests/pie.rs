@@ -1,14 +1,12 @@
 //! PIE, by traces worked out from RFC 8033, sections 4 and 5 and appendix A.
 
-mod support;
-
 use longfat_queue::discipline::pie::discipline;
 use longfat_queue::{Capacity, Host, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Ecn, RouterHeader, Span, Time};
 use rand_core::Rng;
 
-use support::{Change, Fixed, FreeLink, PACKET, changed, close, observed_in, site};
+use crate::support::{Change, Fixed, FreeLink, PACKET, changed, close, observed_in, site};
 
 fn port(changes: &[Change]) -> FreeLink {
     let settings = changed(&discipline(), "packets", changes);

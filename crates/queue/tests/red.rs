@@ -1,14 +1,12 @@
 //! What RED promises, with numbers worked out by hand or taken from the paper.
 
-mod support;
-
 use longfat_queue::discipline::red::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Rate, Time};
 use proptest::prelude::*;
 
-use support::{
+use crate::support::{
     CODEPOINTS, Change, Fixed, PACKET, PACKET_TIME, behind, chance, changed, close, observed,
     policy, site,
 };

@@ -1,13 +1,11 @@
 //! What REM promises, with numbers worked out by hand.
 
-mod support;
-
 use longfat_queue::discipline::rem::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Ecn, Span};
 
-use support::{Change, Fixed, behind, chance, changed, close, observed, policy, site};
+use crate::support::{Change, Fixed, behind, chance, changed, close, observed, policy, site};
 
 /// γ = 0.1, α = 0.5, φ = 2, b* = 4 packets, and an interval of ten packet times: c = 10.
 fn rem_at(site: &Site, target: f64, changes: &[Change]) -> Box<dyn Policy> {

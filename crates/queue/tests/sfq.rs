@@ -1,13 +1,11 @@
 //! SFQ, by hand.
 
-mod support;
-
 use longfat_queue::discipline::sfq::discipline;
 use longfat_queue::{Capacity, Item, Site};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, Span, Time};
 
-use support::{Change, FreeLink, changed, observed_in, site};
+use crate::support::{Change, FreeLink, changed, observed_in, site};
 
 fn port(capacity: Capacity, seed: u64, changes: &[Change]) -> FreeLink {
     let settings = changed(&discipline(), "packets", changes);

@@ -1,13 +1,11 @@
 //! Step marking: where it begins, and what becomes of packets that cannot be marked.
 
-mod support;
-
 use longfat_queue::discipline::step::discipline;
 use longfat_queue::{Arrival, Verdict};
 use longfat_units::Ecn;
 use longfat_units::parameter::Setting as Value;
 
-use support::{behind, chance, changed, policy, site};
+use crate::support::{behind, chance, changed, policy, site};
 
 fn verdict(threshold: f64, drop: bool, waiting: u64, ecn: Ecn) -> Verdict {
     let ours = [("threshold", Value::Length(threshold)), ("drop", Value::Flag(drop))];

@@ -1,13 +1,11 @@
 //! What VCP's router promises, with numbers worked out by hand.
 
-mod support;
-
 use longfat_queue::discipline::vcp::discipline;
 use longfat_queue::{Arrival, Backlog, Policy};
 use longfat_units::parameter::Setting as Value;
 use longfat_units::{Bytes, RouterHeader, Span};
 
-use support::{Change, behind, chance, changed, close, observed, policy, site};
+use crate::support::{Change, behind, chance, changed, close, observed, policy, site};
 
 fn vcp(changes: &[Change]) -> Box<dyn Policy> {
     policy(&discipline(), &changed(&discipline(), "packets", changes), &site("packets"))

@@ -1,12 +1,11 @@
 //! What XCP's router promises, with numbers worked out by hand.
 
-mod support;
-
+use crate::support;
 use longfat_queue::discipline::xcp::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site};
 use longfat_units::{Bytes, Rate, RouterHeader, Segments, Span, Time};
 
-use support::{chance, changed, close, observed, policy};
+use crate::support::{chance, changed, close, observed, policy};
 
 /// C = 10⁶ B/s, packets of 1000 bytes.
 const SITE: Site = Site {

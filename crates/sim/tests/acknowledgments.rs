@@ -1,8 +1,6 @@
 //! Links that thin acknowledgments or hold them back, followed by hand.
 
-mod support;
-
-use support::{of, run};
+use crate::support::{of, run};
 
 /// Ten packets of 1000 bytes at once, and one more for each that is acknowledged. Data takes 1 ms on its link, and
 /// 10 ms on the wire either way.

@@ -1,13 +1,12 @@
 //! AntiECN: the bit's way from sender to links to receiver and back, and how a window that follows it develops.
 
-mod random;
-mod support;
-
+use crate::random;
+use crate::support;
+use crate::support::run;
 use longfat_control::{CONTROLLERS, Controller};
 use longfat_sim::Recording;
 use longfat_sim::summary::{FlowSummary, Summary};
 use proptest::prelude::*;
-use support::run;
 
 /// A column of the time series of the flows.
 fn series(recording: &Recording, name: &str) -> Vec<f64> {

@@ -1,10 +1,9 @@
 //! What applications write and see, worked out by hand.
 
-mod support;
-
+use crate::support;
+use crate::support::numbers;
 use longfat_sim::{Options, Recording, Simulation};
 use serde_json::Value;
-use support::numbers;
 
 fn record(text: &str) -> Recording {
     support::record(text, false)

@@ -229,6 +229,37 @@ fn modules_of_std_are_found() {
     assert_eq!(modules_of_std("use my_std::time;"), [""; 0]);
 }
 
+/// With `autotests = false` cargo runs only what is named: a file that nobody names would pass for ever.
+#[test]
+fn every_file_of_tests_is_run() {
+    let mut forgotten = Vec::new();
+    for package in &packages() {
+        let manifest = Path::new(text(package, "manifest_path"));
+        let tests = manifest.with_file_name("tests");
+        let Ok(listed) = fs::read_to_string(tests.join("main.rs")) else {
+            continue;
+        };
+        let programs: Vec<&str> = package["targets"]
+            .as_array()
+            .expect("a list of targets")
+            .iter()
+            .map(|target| text(target, "src_path"))
+            .collect();
+        for entry in fs::read_dir(&tests).expect("tests can be listed") {
+            let path = entry.expect("an entry").path();
+            let is_rust = path.extension().is_some_and(|ending| ending == "rs");
+            let module = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let named = listed.lines().any(|line| line == format!("mod {module};"))
+                || programs.iter().any(|program| Path::new(program) == path);
+            if is_rust && !named {
+                forgotten
+                    .push(format!("{}: add `mod {module};` to main.rs beside it", shown(&path)));
+            }
+        }
+    }
+    assert!(forgotten.is_empty(), "\n{}", forgotten.join("\n"));
+}
+
 #[test]
 fn no_file_is_too_long() {
     let mut wrong = Vec::new();

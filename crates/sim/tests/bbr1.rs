@@ -1,8 +1,6 @@
 //! BBRv1 on a network: what its draft promises.
 
-mod support;
-
-use support::{numbers, of, record, run};
+use crate::support::{numbers, of, record, run};
 
 /// One flow on 1 Gbit/s with a round trip of 100 ms, where data is lost with this probability.
 fn lossy(control: &str, p: f64) -> longfat_sim::summary::Summary {

@@ -1,10 +1,7 @@
 //! BBRv3 on a network: the test cases of its draft's appendix ("BBR Example Test Cases"), one test for each, named after
 //! it. Where what the appendix asks for does not come out, the test says what does, and why.
 
-#[path = "support/watched.rs"]
-mod watched;
-
-use watched::{Moment, Run, State, run};
+use crate::support::watched::{Moment, Run, State, run};
 
 /// A flow on a link of so many Mbit/s with so many milliseconds of round trip, with more keys of the link, of the flow
 /// and of the file.

@@ -3,8 +3,7 @@
 //! The network of the paper: sources with links of their own, a bottleneck, and a link to the sinks, all at `BW_N`
 //! except the bottleneck; D is the round trip, and switches hold what `BW_N` sends in it.
 
-mod support;
-
+use crate::support;
 use longfat_sim::Recording;
 
 /// The network without its flows.

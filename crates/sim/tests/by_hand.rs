@@ -1,8 +1,6 @@
 //! Small networks whose every packet can be followed by hand.
 
-mod support;
-
-use support::{numbers, of, record, run};
+use crate::support::{numbers, of, record, run};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)

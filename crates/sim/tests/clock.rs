@@ -1,9 +1,7 @@
 //! The end of the clock: 64 bits of picoseconds last 213 days, and nothing wraps around to zero.
 
-mod support;
-
+use crate::support::{read, record};
 use longfat_sim::{Recording, Simulation};
-use support::{read, record};
 
 /// A window of 2 000 000 packets that take 12 s each, 278 days in total, in front of a link or of the sender's own
 /// link: those whose turn comes arrive, the others stay in flight.

@@ -1,11 +1,9 @@
 //! What controllers promise of a network, not of a window: queues, shares and losses that they do not cause.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::{of, run};
 use longfat_sim::summary::Summary;
-use support::{of, run};
 
 /// One flow on a link of 100 Mbit/s and a round trip of 40 ms (333 segments), or several.
 fn on_a_link(flows: &[(&str, u32)], buffer: &str, loss: f64, seconds: u32) -> Summary {

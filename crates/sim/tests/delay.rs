@@ -1,9 +1,7 @@
 //! What controllers that listen to delays promise for a link with flows on it.
 
-mod support;
-
+use crate::support::{of, run};
 use longfat_sim::summary::Summary;
-use support::{of, run};
 
 /// The buffer of the link, in packets: more than anybody wants.
 const BUFFER: f64 = 10_000.0;

@@ -1,10 +1,8 @@
 //! What the systems whose routers say more than "too much" promise for a network: XCP, VCP and DECbit.
 
-mod support;
-
+use crate::support::{of, read, run};
 use longfat_sim::summary::Summary;
 use longfat_sim::{Options, Simulation};
-use support::{of, read, run};
 
 /// A link of 100 Mbit/s with a buffer of a bandwidth-delay product, and ten flows of this kind.
 fn bottleneck(kind: &str, rtt: &str, duration: u32, warmup: u32) -> String {

@@ -1,11 +1,8 @@
 //! Every controller over every queue, with the smallest and largest settings of both.
 
-#[path = "support/accounted.rs"]
-mod accounted;
-
 use std::collections::BTreeSet;
 
-use accounted::run;
+use crate::support::accounted::run;
 use longfat_control::CONTROLLERS;
 use longfat_queue::DISCIPLINES;
 use longfat_sim::Scenario;

@@ -1,6 +1,6 @@
 //! The lower bound on the marking probability, packet by packet (Kavak and Kunniyur, section III).
 
-mod support;
+use crate::support;
 
 /// What a flow met in two minutes on a bottleneck with RED.
 struct Met {

@@ -1,9 +1,8 @@
 //! What the sources of disciplines with a queue for each flow promise for a link with flows on it.
 
-mod support;
-
+use crate::support;
+use crate::support::run;
 use longfat_sim::summary::Summary;
-use support::run;
 
 /// A number of the bottleneck, forward.
 fn of(summary: &Summary, key: &str) -> f64 {

@@ -1,6 +1,6 @@
 //! Runs whose every number is known: they must come out the same on every machine, after every optimisation.
 //!
-//! If a change is meant to move results, `UPDATE=1 cargo test -p longfat-sim --test golden` writes the new ones; the
+//! If a change is meant to move results, `UPDATE=1 cargo test -p longfat-sim --test all golden::` writes the new ones; the
 //! difference belongs in the change, and its reason in the changelog.
 
 use std::path::Path;

@@ -1,20 +1,14 @@
 //! What must not change the dynamics of a run: the unit in which bits are counted, the order in which a file says
 //! things, and whether flows are one group or several.
 
-#[path = "support/disciplines.rs"]
-mod disciplines;
-mod support;
-#[path = "support/witness.rs"]
-mod witness;
-
-use disciplines::acting;
+use crate::support::disciplines::acting;
+use crate::support::record;
+use crate::support::witness::{open, watched};
 use longfat_queue::DISCIPLINES;
 use longfat_sim::summary::FlowSummary;
 use longfat_sim::{Column, Recording, Simulation};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::record;
-use witness::{open, watched};
 
 /// Flows with the ways in which they can differ; the text of each lacks its name, its start and its round trip.
 #[derive(Clone, Debug)]

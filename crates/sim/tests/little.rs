@@ -4,16 +4,12 @@
 //! queue of the summary, which is an integral over time kept by other code; and with the witness, every number must be
 //! what it is without, where most links know departures ahead and never ask a queue.
 
-mod random;
-#[path = "support/witness.rs"]
-mod witness;
-
+use crate::random::scenarios;
+use crate::support::witness::{open, watched};
 use longfat_sim::summary::Summary;
 use longfat_sim::{Options, Recording, Scenario, Simulation};
 use longfat_units::{Span, Time};
 use proptest::prelude::*;
-use random::scenarios;
-use witness::{open, watched};
 
 fn run(scenario: &Scenario) -> Recording {
     let mut simulation = Simulation::with_options(scenario, Options::default().record(true));

@@ -1,14 +1,12 @@
 //! `observe = true`: what controllers show of themselves, as columns of the flow series.
 
-mod support;
-
+use crate::support::{numbers, record};
 use longfat_control::{
     Congestion, CongestionControl, Controller, Feedback, Path, Probe, Sending, Start,
 };
 use longfat_scenario::Catalogue;
 use longfat_sim::{Recording, Scenario, Simulation};
 use longfat_units::Segments;
-use support::{numbers, record};
 
 /// Two flows, the second half a second later: a packet takes 1 ms, so windows of ten leave the link idle.
 fn text(controls: [&str; 2], top: &str) -> String {

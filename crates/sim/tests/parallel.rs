@@ -1,8 +1,6 @@
 //! Several flows in parallel (`PSockets`), and one flow that behaves as several would (MulTCP).
 
-mod support;
-
-use support::run;
+use crate::support::run;
 
 /// The goodput of 64 flows at once on a wire that loses one packet in a thousand, per bundle.
 fn bundles(control: &str, flows: u32, bundles: u32) -> f64 {

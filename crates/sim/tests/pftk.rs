@@ -3,10 +3,7 @@
 //!
 //! docs/closed-forms.md has the formula and the pictures.
 
-#[path = "support/lost_rounds.rs"]
-mod lost_rounds;
-
-use lost_rounds::{Losses, sent_per_second};
+use crate::support::lost_rounds::{Losses, sent_per_second};
 
 /// Loss probability; packets per second by the formula, with a round trip of 0.1 s, time-outs of 1 s, and an
 /// acknowledgment for each packet; and how much less the process behind it sends, which the formula simplifies by

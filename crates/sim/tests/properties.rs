@@ -1,12 +1,9 @@
 //! What holds in every simulation, tested on random scenarios.
 
-#[path = "random/prober.rs"]
-mod prober;
-mod random;
-
+use crate::random::prober;
+use crate::random::scenarios;
 use longfat_sim::{Column, Options, Recording, Scenario, Simulation};
 use proptest::prelude::*;
-use random::scenarios;
 
 fn read(text: &str) -> Scenario {
     Scenario::read(text, "random.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{text}"))

@@ -1,14 +1,11 @@
 //! What the sources of the queue disciplines promise for a link with flows on it.
 
-mod support;
-#[path = "support/witness.rs"]
-mod witness;
-
+use crate::support;
+use crate::support::run;
+use crate::support::witness::{open, watched};
 use longfat_sim::Simulation;
 use longfat_sim::summary::{FlowSummary, Summary};
 use longfat_units::{Span, Time};
-use support::run;
-use witness::{open, watched};
 
 /// A number of the bottleneck, forward.
 fn of(summary: &Summary, key: &str) -> f64 {

@@ -1,8 +1,6 @@
 //! Receive windows, followed by hand and held against what a window allows.
 
-mod support;
-
-use support::{numbers, of, record, run};
+use crate::support::{numbers, of, record, run};
 
 /// Ten packets may leave at once as far as the controller is concerned. Each takes a millisecond, its acknowledgment 40
 /// microseconds, and the wire 10 ms either way.

@@ -1,9 +1,8 @@
 //! Flows that are replayed from a list.
 
-mod support;
-
+use crate::support;
+use crate::support::numbers;
 use longfat_sim::{Options, Simulation};
-use support::numbers;
 
 /// Two links of 8 Mbit/s, on which a packet of 1000 bytes takes 1 ms.
 fn listed(more: &str, kinds: &str, list: &str) -> String {

@@ -1,8 +1,6 @@
 //! SCReAM on a network: what its draft says of marks and of queues.
 
-mod support;
-
-use support::{of, run};
+use crate::support::{of, run};
 
 /// One flow for 60 s, measured in the second half, on 20 Mbit/s: in packets of 1500 bytes 1667 per second.
 fn lone(control: &str, queue: &str, rtt: &str, buffer: &str) -> longfat_sim::summary::Summary {

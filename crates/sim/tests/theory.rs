@@ -2,9 +2,7 @@
 //!
 //! The slow ones are ignored here and run by `make test-long`.
 
-mod support;
-
-use support::run;
+use crate::support::run;
 
 /// A lone flow whose only losses are Bernoulli with probability `p`: mean window in segments and losses met.
 ///

@@ -1,7 +1,6 @@
 //! Short flows that arrive at random: how many, how large, how long, and what is reported about them.
 
-mod support;
-
+use crate::support;
 use longfat_sim::{Column, Recording, Simulation, Table};
 
 fn record(text: &str) -> Recording {

@@ -1,9 +1,8 @@
 //! Links that change while packets cross them, followed by hand.
 
-mod support;
-
+use crate::support;
+use crate::support::{numbers, of, record, run};
 use longfat_sim::Options;
-use support::{numbers, of, record, run};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-12 * expected.abs().max(1e-3)

@@ -1,5 +1,4 @@
 //! Small networks for the tests.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use longfat_control::{CONTROLLERS, SlowStart, WindowLaw};
 use longfat_fluid::{FluidFlow, FluidLink, FluidNetwork, Price, Reading, Solve, Trajectory, solve};

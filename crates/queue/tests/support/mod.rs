@@ -1,7 +1,5 @@
 //! A queue in front of a link, for testing its policy alone.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
-
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 

@@ -1,9 +1,8 @@
 //! Random scenarios as text: what a failing test prints can be run again with `longfat run`.
 
-#[path = "../support/disciplines.rs"]
-mod disciplines;
+pub(crate) mod prober;
 
-use disciplines::acting;
+use crate::support::disciplines::acting;
 use longfat_queue::DISCIPLINES;
 use proptest::option::of;
 use proptest::prelude::*;

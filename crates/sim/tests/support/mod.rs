@@ -1,5 +1,10 @@
 //! What the tests of whole simulations share.
-#![allow(dead_code, reason = "each test binary uses its part")]
+
+pub(crate) mod accounted;
+pub(crate) mod disciplines;
+pub(crate) mod lost_rounds;
+pub(crate) mod watched;
+pub(crate) mod witness;
 
 use longfat_sim::summary::Summary;
 use longfat_sim::{Column, Recording, Scenario, Simulation};

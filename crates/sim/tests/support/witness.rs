@@ -1,5 +1,4 @@
 //! A witness before every queue: it writes down when each packet comes and goes, and changes nothing.
-#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

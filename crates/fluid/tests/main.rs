@@ -1,0 +1,15 @@
+//! All tests from outside, in one program: they link once, and run side by side.
+
+mod delay;
+mod equations;
+mod equilibrium;
+mod explicit;
+mod explicit_scenario;
+mod fiber_tcp;
+mod finite;
+mod hybrid;
+mod properties;
+mod scenario;
+mod stability;
+mod support;
+mod synchronised;

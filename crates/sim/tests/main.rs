@@ -1,0 +1,36 @@
+//! All tests from outside, in one program: they link once, and run side by side.
+
+mod acknowledgments;
+mod anti_ecn;
+mod applications;
+mod arrows;
+mod bbr1;
+mod bbr3;
+mod blitz;
+mod by_hand;
+mod catalogue;
+mod clock;
+mod controllers;
+mod delay;
+mod explicit;
+mod extremes;
+mod fiber;
+mod flow_queues;
+mod golden;
+mod invariance;
+mod little;
+mod observe;
+mod outside;
+mod paced;
+mod parallel;
+mod pftk;
+mod properties;
+mod queues;
+mod random;
+mod receive_window;
+mod replay;
+mod scream;
+mod support;
+mod theory;
+mod traffic;
+mod varying;
