@@ -5,6 +5,7 @@ use crate::support::watched::{Moment, Run, State, run};
 
 /// A flow on a link of so many Mbit/s with so many milliseconds of round trip, with more keys of the link, of the flow
 /// and of the file.
+#[derive(Clone)]
 struct Case {
     rate: f64,
     rtt: u32,
@@ -494,13 +495,21 @@ fn handling_application_limited_sending_during_probe_refill() {
 #[test]
 fn one_percent_of_random_losses_cost_what_the_draft_says() {
     // 1 Gbit/s, 100 ms. Each round trip of CRUISE lowers the rate by its losses, and 2 to 3 s are 20 to 30 of them: the
-    // draft's (1 - p)^N, on average 1 - 0.01 · 25/2 = 0.87 of the link. BBRv1, which ignores losses, uses 0.97.
+    // draft's (1 - p)^N, on average 1 - 0.01 · 25/2 = 0.88 of the 0.96 that it uses without losses. That is 0.85 and a
+    // little more, as the largest sample of a round trip counts. BBRv1, which ignores losses, uses 0.97.
     let case = Case { rate: 1000.0, rtt: 100, seconds: 30, ..Case::plain() };
-    let case = Case { link: "loss = 0.01".into(), ..case };
-    let text = case.text().replace("[link.wire.reverse]", "[link.wire.reverse]\nloss = 0");
-    let run = run(&text.replace("warmup = \"1 s\"", "warmup = \"5 s\""), |_| false);
-    let used = run.summary.links["wire"]["forward"]["utilisation"].as_f64().expect("a number");
-    assert!((0.84..0.90).contains(&used), "{used}");
-    assert!(run.moments.iter().all(|it| it.inflight_longterm.is_infinite()), "1 % is below 2 %");
+    let used_with = |loss: f64| {
+        let case = Case { link: format!("loss = {loss}"), ..case.clone() };
+        let text = case.text().replace("[link.wire.reverse]", "[link.wire.reverse]\nloss = 0");
+        let run = run(&text.replace("warmup = \"1 s\"", "warmup = \"5 s\""), |_| false);
+        assert!(run.moments.iter().all(|it| it.inflight_longterm.is_infinite()), "below 2 %");
+        run.summary.links["wire"]["forward"]["utilisation"].as_f64().expect("a number")
+    };
+    let used = used_with(0.01);
+    assert!((0.85..0.89).contains(&used), "{used}");
+    // One in a thousand would cost 0.0125 by that rule. But a loss in the last round trip of DOWN makes 0.9 · 0.99 of the
+    // rate a bound, and each round trip of CRUISE with a loss takes the margin again.
+    let used = used_with(0.001);
+    assert!((0.87..0.91).contains(&used), "{used}");
     assert_eq!(case.bdp().round(), 8333.0);
 }

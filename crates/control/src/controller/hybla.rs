@@ -22,6 +22,10 @@
 //! | `rtt0`    | 25 ms   | the paper: the round trip of the connection to equal    |
 //! | `gamma`   | 44      | the threshold of that connection: 65 535 bytes, what hosts began with then |
 //!
+//! ρ, its least value of 1, `rtt0` and both rules of growth were checked against the Hybla of Linux, which cites the
+//! paper for them, and the window over time that they solve (slow start up to ρ γ) against S. Cheung's lectures on the
+//! paper (Emory, CS 558); its text was not at hand. It leaves γ to the connection: 44 is ours.
+//!
 //! Decided here:
 //!
 //! - *RTT* is the smallest seen, so that a queue of its own does not make a flow greedier.

@@ -20,12 +20,17 @@
 //!
 //! | parameter     | default | source                                                             |
 //! |---------------|---------|--------------------------------------------------------------------|
-//! | `alpha_min`   | 0.3     | the paper: least segments per round trip                           |
-//! | `alpha_max`   | 10      | most                                                               |
-//! | `beta_min`    | 1/8     | least share given up                                               |
-//! | `beta_max`    | 1/2     | most                                                               |
-//! | `w_thresh`    | 10      | below it α = 1 and β = 1/2, whatever the delay                     |
-//! | `theta`       | 5       | round trips with `d_a` ≤ d₁ before α is `α_max` again              |
+//! | `alpha_min`   | 0.3     | Linux and ns-3; the paper has 0.1                                  |
+//! | `alpha_max`   | 10      | paper, Linux and ns-3                                              |
+//! | `beta_min`    | 1/8     | the same                                                           |
+//! | `beta_max`    | 1/2     | the same                                                           |
+//! | `w_thresh`    | 10      | the paper; Linux and ns-3 have 15. Below it α = 1 and β = 1/2      |
+//! | `theta`       | 5       | paper, Linux and ns-3: round trips with `d_a` ≤ d₁ before `α_max`  |
+//!
+//! Both functions, κ₁ and κ₂, the shares d₁ to d₃ and these numbers were checked against the manual of ns-3 (section
+//! Illinois, equations `illinoisalpha` to `illinoisdi`), which also says where the paper differs from Linux; the text of
+//! the paper was not at hand. `alpha_min = 0.1` is the paper's. (What the manual prints for the slope of β has α in
+//! place of β; the straight line through both ends is meant.)
 //!
 //! Decided here:
 //!

@@ -46,6 +46,9 @@
 //! | `beta` | β | 0.875 | 2005 |
 //! | `interval` | `t_ρ` | 200 ms | 2005: the same in all routers and hosts |
 //!
+//! All four, the thresholds of 80 and 100 %, ξ and its power of rtt/`t_ρ` were checked against the authors' program for
+//! ns-2 (`vcp-src`, `vcp-cmn`); the text of the paper was not at hand.
+//!
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `vcp`, with the same `t_ρ`; one such queue is required. Convergence to
@@ -54,7 +57,10 @@
 //! # Deviations
 //!
 //! * The two bits travel in a header of their own, beside the ECN field, which stays as RFC 3168 has it.
-//! * The exponent is worked out once per round trip. It has a bound, so that a window at most doubles in one.
+//! * The exponent is worked out once per round trip. It has a bound, so that a window at most doubles in one; that of
+//!   the authors' program is 2.5.
+//! * The additive step is α where the round trip is `t_ρ`; in the authors' program it is α at 100 ms, four times as
+//!   much. That program freezes the window only while routers report overload.
 //! * A loss halves the window and a time-out takes it to one segment, as the paper leaves it to TCP.
 //!
 //! # What the paper promises

@@ -20,9 +20,13 @@
 //!
 //! | parameter | default | source |
 //! |-----------|---------|--------|
-//! | `alpha`   | 1       | the paper's experiments: Vegas-1,3 and Vegas-2,4 |
-//! | `beta`    | 3       | the same; a scenario may not make it smaller than `alpha` |
-//! | `gamma`   | 1       | the paper: the equivalent of one buffer |
+//! | `alpha`   | 1       | the paper's Vegas-1,3; ns-2; Linux and ns-3 have 2 |
+//! | `beta`    | 3       | the same; Linux and ns-3 have 4; a scenario may not make it smaller than `alpha` |
+//! | `gamma`   | 1       | Linux and ns-3, the equivalent of one buffer |
+//!
+//! Expected, Actual, Diff and the three thresholds were checked against the manual of ns-3 (section Vegas, its equations
+//! `vegasactual` to `vegasdiff`) and the manual page `cc_vegas(4)` of FreeBSD, which was written from the paper alone;
+//! the text of the paper was not at hand.
 //!
 //! Deviations:
 //!

@@ -20,8 +20,12 @@
 //!
 //! | parameter  | default | source                                                        |
 //! |------------|---------|---------------------------------------------------------------|
-//! | `weight`   | 1/8     | the paper: of a new sample, in each of two filters            |
-//! | `shortest` | 50 ms   | the paper: a sample is not shorter than this                  |
+//! | `weight`   | 1/8     | Linux: of a new sample, in each of two filters                |
+//! | `shortest` | 50 ms   | Linux: a sample is not shorter than this                      |
+//!
+//! The Westwood+ of Linux began with one of the authors, A. Dell'Aera ("Linux 2.4 Implementation of Westwood+ TCP with
+//! Rate-Halving", with Grieco and Mascolo, ICC 2004), and both numbers were checked there; the text of the paper of 2004
+//! was not at hand. ns-3 has one filter.
 //!
 //! Decided here:
 //!

@@ -14,21 +14,26 @@
 //! ```
 //!
 //! Reno flows do not take their segments back, so the queue stays, and a flow that gave way each time would starve.
-//! Many slow rounds in a row (ρ) are therefore read as competition: then a loss halves, and the window is not taken
-//! below an estimate of Reno's, which grows by a segment in each slow round and is halved at losses. ζ fast rounds say
-//! that the others are gone.
+//! Many slow rounds in a row (ρ) are therefore read as competition: then a loss halves. And the window is never taken
+//! below an estimate of Reno's, which is half of the window in the first slow round, grows by a segment in each further
+//! one and is halved at losses. ζ fast rounds since the last loss say that the others are gone, and end the estimate.
 //!
 //! | parameter | default | source                                                        |
 //! |-----------|---------|---------------------------------------------------------------|
-//! | `q_max`   | 80      | the paper: segments in the queue                              |
-//! | `phi`     | 8       | the paper: queueing of an eighth of the base round trip       |
+//! | `q_max`   | 80      | Linux, ns-3: segments in the queue                            |
+//! | `phi`     | 8       | Linux, ns-3: queueing of an eighth of the base round trip     |
 //! | `a`       | 0.01    | Scalable TCP (Kelly 2003)                                     |
-//! | `rho`     | 16      | slow rounds in a row that mean competition                    |
-//! | `zeta`    | 50      | fast rounds that mean its end                                 |
+//! | `rho`     | 16      | Linux, ns-3: slow rounds in a row that mean competition       |
+//! | `zeta`    | 50      | Linux, ns-3: fast rounds that mean its end                    |
+//!
+//! These, the most that is taken back (Q, w/2), the least that a loss takes (w/8) and the estimate of Reno's window were
+//! checked against the YeAH of Linux, which cites the paper for them, and the manual of ns-3 (section `YeAH`, equations
+//! `q_yeah`, `l_yeah` and `yeahssthresh`); the text of the paper was not at hand.
 //!
 //! Decided here:
 //!
 //! - *A fast segment adds at least 1/w*: below 100 segments Scalable TCP alone would be slower than Reno.
+//! - *What was taken back is no longer queued* for a loss in the next round trip. Linux would take it twice.
 //! - *Taking segments back ends slow start*; a loss in slow start takes half.
 //!
 //! Domain: paths on which `RTT_base` can be seen. Needs nothing beyond acknowledgments with round trips. Not a window
@@ -67,7 +72,7 @@ fn build(settings: &Settings, start: &Start) -> Sending {
 
 /// The least share of the window that a loss takes.
 const LEAST_SHARE: f64 = 0.125;
-/// The least that Reno would have.
+/// The least that Reno would have, and what it is said to have where nothing is known of it.
 const LEAST_RENO: f64 = 2.0;
 
 /// The rule of the paper.
@@ -125,12 +130,15 @@ impl Yeah {
             return window;
         }
         self.slow_rounds += 1;
-        self.reno += 1.0;
-        if self.queued <= self.q_max {
-            return window;
-        }
-        let left = (window - self.queued.min(window / 2.0)).max(self.reno).min(window);
-        self.queued = (self.queued - (window - left)).max(0.0);
+        let taken = if self.queued > self.q_max {
+            self.queued.min(window / 2.0).min(window - self.reno).max(0.0)
+        } else {
+            0.0
+        };
+        self.queued -= taken;
+        let left = window - taken;
+        self.reno =
+            if self.reno > LEAST_RENO { self.reno + 1.0 } else { (left / 2.0).max(LEAST_RENO) };
         left
     }
 }

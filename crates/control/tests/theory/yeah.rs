@@ -46,6 +46,35 @@ fn a_long_queue_is_taken_back() {
     assert_eq!(end_round(&mut flow, 700.0), 500.0, "half at most");
 }
 
+/// The window is not taken below an estimate of Reno's: half of it in the first slow round, a segment more in each further
+/// one. A loss halves the estimate, and more than fifty fast rounds end it.
+#[test]
+fn the_window_is_not_taken_below_what_reno_would_have() {
+    // 580 after the first slow round, with 290 for Reno; 75 of 580 are more than an eighth of the base round trip.
+    let slow = |rounds: u32| {
+        let mut flow = ClockedFlow::new("yeah", &[], 700.0);
+        assert_near(end_round(&mut flow, 120.0), 120.0, 1e-6, "the queue");
+        for _ in 0..rounds {
+            assert_eq!(end_round(&mut flow, 75.0), 0.0);
+        }
+        flow
+    };
+    assert_near(end_round(&mut slow(10), 285.0), 280.0, 1e-6, "580 to 300");
+    let fast = |rounds: u32| {
+        let mut flow = slow(10);
+        for _ in 0..rounds {
+            assert_eq!(end_round(&mut flow, 0.0), 0.0);
+        }
+        end_round(&mut flow, 285.0)
+    };
+    assert_near(fast(50), 280.0, 1e-6, "the estimate stays");
+    assert_near(fast(51), 285.0, 1e-6, "nobody else is there");
+    let mut flow = slow(100);
+    flow.lose();
+    assert_near(flow.window(), 290.0, 1e-6, "half of 580, as Reno's");
+    assert_near(end_round(&mut flow, 130.0), 95.0, 1e-6, "290 to half of 390");
+}
+
 /// A loss takes an eighth, or the queue if that is longer, up to half.
 #[test]
 fn a_loss_takes_the_queue_and_at_least_an_eighth() {

@@ -24,8 +24,11 @@
 //!
 //! | key | symbol | default | source |
 //! |---|---|---|---|
-//! | `queues` | | 1024 | as for FQ-CoDel, RFC 8290 |
-//! | `quantum` | Q | 1514 bytes | at least the largest packet (the paper, for constant work); Ethernet's, RFC 8290 |
+//! | `queues` | | 1024 | as for FQ-CoDel, RFC 8290, section 5.2.5 |
+//! | `quantum` | Q | 1514 bytes | at least the largest packet, for constant work; Ethernet's, RFC 8290, section 5.2.4 |
+//!
+//! The rules of a turn were checked against RFC 8290, section 4, whose scheduler is built from them, and `tc-drr(8)`; the
+//! text of the paper was not at hand.
 //!
 //! # Domain
 //!
