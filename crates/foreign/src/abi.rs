@@ -206,15 +206,22 @@ pub struct Sent {
     pub in_flight: i64,
 }
 
+/// What the tables of all three kinds begin with; in the header its fields are their own.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Head {
     pub size: u64,
     pub name: *const c_char,
     pub title: *const c_char,
     pub source: *const c_char,
     pub parameters: *const Parameter,
     pub parameter_count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    pub head: Head,
     pub needs: u64,
     pub manner: u64,
     pub gain: Option<unsafe extern "C" fn(*const Operating, *const f64) -> f64>,
@@ -239,12 +246,7 @@ pub type Observe = Option<unsafe extern "C" fn(Seen, *mut f64, *const f64)>;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Controller {
-    pub size: u64,
-    pub name: *const c_char,
-    pub title: *const c_char,
-    pub source: *const c_char,
-    pub parameters: *const Parameter,
-    pub parameter_count: u64,
+    pub head: Head,
     pub needs: u64,
     pub wants: u64,
     pub manner: u64,
@@ -293,12 +295,7 @@ pub struct Arrival {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
-    pub size: u64,
-    pub name: *const c_char,
-    pub title: *const c_char,
-    pub source: *const c_char,
-    pub parameters: *const Parameter,
-    pub parameter_count: u64,
+    pub head: Head,
     pub wants: u64,
     pub state_size: u64,
     pub observed: *const *const c_char,

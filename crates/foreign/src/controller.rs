@@ -13,8 +13,7 @@ use longfat_units::{Origin, Segments, Span, Time};
 use crate::law::{cause_code, needs, reaction};
 use crate::pace::checked;
 use crate::table::{
-    Head, Keep, Memory, RawHead, check_bits, check_state, observed, read_head, read_sized, there,
-    values,
+    Head, Keep, Memory, check_bits, check_state, observed, read_head, read_sized, there, values,
 };
 use crate::{TableError, abi};
 
@@ -22,6 +21,7 @@ use crate::{TableError, abi};
 const LATEST: f64 = 1.8e7;
 
 /// A controller as its table describes it.
+#[derive(Debug)]
 struct Table {
     name: String,
     needs: Needs,
@@ -56,14 +56,7 @@ pub(crate) unsafe fn entry(
     // SAFETY: the caller's promise.
     let (raw, head, observed) = unsafe {
         let raw = read_sized(at)?;
-        let head = RawHead {
-            name: raw.name,
-            title: raw.title,
-            source: raw.source,
-            parameters: raw.parameters,
-            count: raw.parameter_count,
-        };
-        (raw, read_head(&head, false)?, observed(raw.observed, raw.observed_count)?)
+        (raw, read_head(&raw.head, false)?, observed(raw.observed, raw.observed_count)?)
     };
     let Head { name, title, source, parameters } = head;
     check_bits(&name, "needs", raw.needs, abi::needs::ALL)?;
@@ -114,29 +107,23 @@ fn wants(bits: u64) -> Wants {
     }
 }
 
-/// One flow under foreign code, with the last good answers.
-#[derive(Clone)]
+/// What foreign code has answered: of each number the last one that was good.
+#[derive(Clone, Copy, Debug)]
+struct Answers {
+    window: Segments,
+    pacing: Pacing,
+    threshold: Option<Segments>,
+    timer: Option<Time>,
+}
+
+/// One flow under foreign code.
+#[derive(Clone, Debug)]
 struct Control {
     table: Arc<Table>,
     p: Arc<[f64]>,
     state: Memory,
-    window: f64,
-    pacing: Pacing,
-    threshold: Option<Segments>,
-    timer: Option<Time>,
+    answers: Answers,
     member: Option<Member>,
-}
-
-impl std::fmt::Debug for Control {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { table, p, window, pacing, .. } = self;
-        f.debug_struct("Control")
-            .field("name", &table.name)
-            .field("parameters", &&p[..p.len() - 1])
-            .field("window", window)
-            .field("pacing", pacing)
-            .finish_non_exhaustive()
-    }
 }
 
 fn or_nan<T>(value: Option<T>, number: impl FnOnce(T) -> f64) -> f64 {
@@ -210,10 +197,12 @@ impl Control {
             table,
             p,
             state,
-            window: AFTER_TIMEOUT,
-            pacing: Pacing::Unpaced,
-            threshold: None,
-            timer: None,
+            answers: Answers {
+                window: Segments(AFTER_TIMEOUT),
+                pacing: Pacing::Unpaced,
+                threshold: None,
+                timer: None,
+            },
             member: start.member,
         };
         let start = told_start(start);
@@ -242,7 +231,7 @@ impl Control {
         // SAFETY: as in `new`.
         let window = unsafe { (self.table.window)(self.state.get(), self.p.as_ptr()) };
         if (AFTER_TIMEOUT..=CEILING).contains(&window) {
-            self.window = window;
+            self.answers.window = Segments(window);
         } else {
             self.complain("window", window, "a number of segments from 1 to 1e12", now);
         }
@@ -255,7 +244,7 @@ impl Control {
         let Some(timer) = self.table.raw.timer else { return };
         // SAFETY: as in `new`.
         let at = unsafe { timer(self.state.get(), self.p.as_ptr()) };
-        self.timer = if at.is_nan() || at > LATEST {
+        self.answers.timer = if at.is_nan() || at > LATEST {
             None
         } else if at >= 0.0 {
             Some(Time(Span::from_seconds_f64(at).0))
@@ -273,7 +262,7 @@ impl Control {
             pacing(self.state.get(), &raw mut answer, std::ptr::from_ref(path), self.p.as_ptr());
         }
         match checked(answer) {
-            Ok(pacing) => self.pacing = pacing,
+            Ok(pacing) => self.answers.pacing = pacing,
             Err((value, wanted)) => self.complain("pacing", value, wanted, now),
         }
     }
@@ -282,7 +271,7 @@ impl Control {
         let Some(threshold) = self.table.raw.threshold else { return };
         // SAFETY: as in `new`.
         let found = unsafe { threshold(self.state.get(), self.p.as_ptr()) };
-        self.threshold = if found.is_nan() || found == f64::INFINITY {
+        self.answers.threshold = if found.is_nan() || found == f64::INFINITY {
             None
         } else if found >= 1.0 {
             Some(Segments(found))
@@ -396,31 +385,31 @@ impl CongestionControl for Control {
     }
 
     fn timer(&self) -> Option<Time> {
-        self.timer
+        self.answers.timer
     }
 
     fn on_timer(&mut self, now: Time, path: &Path) {
-        let before = self.timer;
+        let before = self.answers.timer;
         self.told_when(self.table.raw.on_timer, now, path);
-        if let (Some(before), Some(after)) = (before, self.timer)
+        if let (Some(before), Some(after)) = (before, self.answers.timer)
             && after <= before
             && after <= now
         {
             // It would be called again at once, and for ever.
             let wanted = "a time that has not come yet, or NaN,";
             self.complain("timer after on_timer", after.seconds(), wanted, now);
-            self.timer = None;
+            self.answers.timer = None;
         }
     }
 
     #[inline]
     fn window(&self) -> Segments {
-        Segments(self.window)
+        self.answers.window
     }
 
     #[inline]
     fn pacing(&self) -> Pacing {
-        self.pacing
+        self.answers.pacing
     }
 
     fn reaction(&self) -> Reaction {
@@ -428,7 +417,7 @@ impl CongestionControl for Control {
     }
 
     fn threshold(&self) -> Option<Segments> {
-        self.threshold
+        self.answers.threshold
     }
 
     fn wants(&self) -> Wants {

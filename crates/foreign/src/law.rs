@@ -11,10 +11,11 @@ use longfat_units::fault::{self, Fault, Member};
 use longfat_units::{Origin, Segments, Span, Time};
 
 use crate::pace::checked;
-use crate::table::{Head, Keep, RawHead, check_bits, read_head, read_sized, there, values};
+use crate::table::{Head, Keep, check_bits, read_head, read_sized, there, values};
 use crate::{TableError, abi};
 
 /// A window law as its table describes it.
+#[derive(Debug)]
 struct Table {
     name: String,
     needs: Needs,
@@ -39,14 +40,7 @@ pub(crate) unsafe fn entry(
     // SAFETY: the caller's promise.
     let (raw, head) = unsafe {
         let raw = read_sized(at)?;
-        let head = RawHead {
-            name: raw.name,
-            title: raw.title,
-            source: raw.source,
-            parameters: raw.parameters,
-            count: raw.parameter_count,
-        };
-        (raw, read_head(&head, false)?)
+        (raw, read_head(&raw.head, false)?)
     };
     let Head { name, title, source, parameters } = head;
     check_bits(&name, "needs", raw.needs, abi::needs::ALL)?;
@@ -101,19 +95,13 @@ pub(crate) fn reaction(manner: u64) -> Reaction {
 }
 
 /// A law with the parameters of one flow.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 struct Law {
     table: Arc<Table>,
     p: Arc<[f64]>,
     /// Which flow it is of, and what time it is, for messages.
     member: Option<Member>,
     now: Option<Time>,
-}
-
-impl std::fmt::Debug for Law {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?}", self.table.name, &self.p[..self.p.len() - 1])
-    }
 }
 
 #[inline]

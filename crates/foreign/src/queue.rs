@@ -9,12 +9,12 @@ use longfat_units::{Origin, Probe, Span, Time};
 use rand_core::Rng;
 
 use crate::table::{
-    Head, Keep, Memory, RawHead, check_bits, check_state, observed, read_head, read_sized, there,
-    values,
+    Head, Keep, Memory, check_bits, check_state, observed, read_head, read_sized, there, values,
 };
 use crate::{TableError, abi};
 
 /// A policy as its table describes it.
+#[derive(Debug)]
 struct Table {
     name: String,
     wants_chance: bool,
@@ -42,14 +42,7 @@ pub(crate) unsafe fn entry(
     // SAFETY: the caller's promise.
     let (raw, head, observed) = unsafe {
         let raw = read_sized(at)?;
-        let head = RawHead {
-            name: raw.name,
-            title: raw.title,
-            source: raw.source,
-            parameters: raw.parameters,
-            count: raw.parameter_count,
-        };
-        (raw, read_head(&head, true)?, observed(raw.observed, raw.observed_count)?)
+        (raw, read_head(&raw.head, true)?, observed(raw.observed, raw.observed_count)?)
     };
     let Head { name, title, source, parameters } = head;
     check_bits(&name, "wants", raw.wants, abi::wants::CHANCE)?;
@@ -77,17 +70,12 @@ pub(crate) unsafe fn entry(
 }
 
 /// The policy of one direction of a link.
+#[derive(Debug)]
 struct Decider {
     table: Arc<Table>,
     p: Arc<[f64]>,
     state: Memory,
     period: Option<Span>,
-}
-
-impl std::fmt::Debug for Decider {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?}", self.table.name, &self.p[..self.p.len() - 1])
-    }
 }
 
 /// A number in [0, 1), a multiple of 2⁻⁵³.

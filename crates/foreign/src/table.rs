@@ -98,33 +98,26 @@ pub(crate) struct Head {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// The same, as it stands in a table.
-pub(crate) struct RawHead {
-    pub(crate) name: *const c_char,
-    pub(crate) title: *const c_char,
-    pub(crate) source: *const c_char,
-    pub(crate) parameters: *const abi::Parameter,
-    pub(crate) count: u64,
-}
-
 /// Reads what tables begin with. Controllers have no lengths.
 ///
 /// # Safety
 /// The texts are null or end with a zero, and there are as many parameters as it says.
-pub(crate) unsafe fn read_head(raw: &RawHead, lengths: bool) -> Result<Head, TableError> {
+pub(crate) unsafe fn read_head(raw: &abi::Head, lengths: bool) -> Result<Head, TableError> {
     // SAFETY: the caller's promise.
     let (name, title, source) = unsafe { (text(raw.name)?, text(raw.title)?, text(raw.source)?) };
     let name =
         name.ok_or_else(|| TableError::Wrong("an entry has no name: `name` is null".into()))?;
     let wrong = |what: String| TableError::Wrong(format!("`{name}`: {what}"));
-    if raw.count > MOST_PARAMETERS || (raw.count > 0 && raw.parameters.is_null()) {
+    if raw.parameter_count > MOST_PARAMETERS
+        || (raw.parameter_count > 0 && raw.parameters.is_null())
+    {
         return Err(wrong(format!(
             "it says that it has {} parameters: {MOST_PARAMETERS} are the most, and they are a list",
-            raw.count
+            raw.parameter_count
         )));
     }
     let mut parameters = Vec::new();
-    for index in 0..raw.count as usize {
+    for index in 0..raw.parameter_count as usize {
         // SAFETY: the caller promises so many of them.
         let (given, key, about, written) = unsafe {
             let given = raw.parameters.add(index).read();

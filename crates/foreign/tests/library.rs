@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "tables are made by hand")]
 
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -62,6 +63,38 @@ fn catalogue(entries: &[Entry]) -> Catalogue {
         added.expect("names are unique");
     }
     catalogue
+}
+
+/// Lines of C that fail to compile where a structure of `abi` differs from that of the header. It names every field, or
+/// does not compile itself.
+macro_rules! layout {
+    ($rust:ident = $c:literal: $($field:ident),* $(,)?) => {{
+        let _ = |it: &abi::$rust| {
+            let abi::$rust { $($field: _),* } = it;
+        };
+        let mut lines = same(format!("sizeof({})", $c), size_of::<abi::$rust>());
+        $(lines += &place($c, stringify!($field), offset_of!(abi::$rust, $field));)*
+        lines
+    }};
+    ($rust:ident with a head = $c:literal: $($field:ident),* $(,)?) => {{
+        assert_eq!(offset_of!(abi::$rust, head), 0);
+        let _ = |it: &abi::$rust| {
+            let abi::$rust { head: _, $($field: _),* } = it;
+        };
+        let mut lines = same(format!("sizeof({})", $c), size_of::<abi::$rust>());
+        lines += &layout!(Head = $c: size, name, title, source, parameters, parameter_count)
+            .split_once('\n').expect("its size is the first line").1;
+        $(lines += &place($c, stringify!($field), offset_of!(abi::$rust, $field));)*
+        lines
+    }};
+}
+
+fn same(c: String, bytes: usize) -> String {
+    format!("_Static_assert({c} == {bytes}, \"{c}\");\n")
+}
+
+fn place(structure: &str, field: &str, bytes: usize) -> String {
+    same(format!("offsetof({structure}, {field})"), bytes)
 }
 
 /// The averages of a run, without those of the engine and with another name for the controller.
@@ -209,12 +242,14 @@ extern "C" fn nothing(_: *const abi::Operating, _: i64, _: *const f64) -> f64 {
 /// A table as a compiler fills one in.
 fn table() -> abi::Law {
     abi::Law {
-        size: size_of::<abi::Law>() as u64,
-        name: c"made".as_ptr(),
-        title: std::ptr::null(),
-        source: std::ptr::null(),
-        parameters: std::ptr::null(),
-        parameter_count: 0,
+        head: abi::Head {
+            size: size_of::<abi::Law>() as u64,
+            name: c"made".as_ptr(),
+            title: std::ptr::null(),
+            source: std::ptr::null(),
+            parameters: std::ptr::null(),
+            parameter_count: 0,
+        },
         needs: 0,
         manner: 0,
         gain: Some(one),
@@ -231,6 +266,52 @@ fn read(table: &abi::Law) -> Result<Entry, String> {
 }
 
 #[test]
+fn structures_lie_as_the_header_says() {
+    let lines = [
+        layout!(Parameter = "longfat_parameter": name, about, text, value, least, most, kind),
+        layout!(Pacing = "longfat_pacing": kind, value),
+        layout!(Operating = "longfat_operating":
+            window, epoch_window, rtt, base_rtt, since_event, spare, phase),
+        layout!(Path = "longfat_path": rtt, base_rtt, rtt_ps, base_rtt_ps),
+        layout!(Start = "longfat_start":
+            window, threshold, packet_bytes, access, transfer, round_trip, chance),
+        layout!(Feedback = "longfat_feedback":
+            now, now_ps, acked, sacked, lost, marked, in_flight, rtt, one_way_delay, spare, limited, round_starts,
+            recovery_begins, spurious, rate_interval, rate_delivered, rate_delivered_before, rate_delivered_total,
+            rate_lost, rate_in_flight, rate_application_limited),
+        layout!(Congestion = "longfat_congestion": now, now_ps, cause, in_flight, again),
+        layout!(Adjustment = "longfat_adjustment": now, now_ps, window, threshold),
+        layout!(Lost = "longfat_lost":
+            now, now_ps, segment, in_flight, lost, delivered_total, application_limited),
+        layout!(Sent = "longfat_sent": now, now_ps, again, in_flight),
+        layout!(Site = "longfat_site": rate, packet_bytes, capacity, round_trip, in_bytes),
+        layout!(Arrival = "longfat_arrival":
+            now, now_ps, bytes, ecn, waiting_packets, waiting_bytes, idle_since, chance),
+        layout!(Law with a head = "longfat_law": needs, manner, gain, give_up, slow_start, pacing),
+        layout!(Controller with a head = "longfat_controller":
+            needs, wants, manner, state_size, observed, observed_count, begin, on_feedback, on_congestion, window,
+            pacing, threshold, on_adjustment, on_recovered, on_restart, on_lost, on_sent, timer, on_timer, observe),
+        layout!(Queue with a head = "longfat_queue":
+            wants, state_size, observed, observed_count, on_arrival, begin, on_overflow, on_departure, period,
+            on_ticks, observe),
+        layout!(Plugin = "longfat_plugin_table":
+            size, version, laws, law_count, controllers, controller_count, queues, queue_count),
+    ];
+    let folder = folder();
+    let source = folder.path().join("layout.c");
+    let text = format!("#include <stddef.h>\n#include \"longfat.h\"\n{}", lines.concat());
+    std::fs::write(&source, text).expect("there is room");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let done = Command::new("cc")
+        .args(["-std=c11", "-fsyntax-only"])
+        .arg(format!("-I{}", include.display()))
+        .arg(&source)
+        .output();
+    let done = done.expect("there is a C compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
 fn tables_are_checked() {
     assert_eq!(read(&table()).expect("it is right").name(), "made");
     let refused = |change: fn(&mut abi::Law)| {
@@ -239,11 +320,11 @@ fn tables_are_checked() {
         read(&table).expect_err("it is wrong")
     };
     assert!(refused(|it| it.gain = None).contains("no function `gain`"));
-    assert!(refused(|it| it.size = 8).contains("8 bytes"));
-    assert!(refused(|it| it.name = std::ptr::null()).contains("no name"));
+    assert!(refused(|it| it.head.size = 8).contains("8 bytes"));
+    assert!(refused(|it| it.head.name = std::ptr::null()).contains("no name"));
     assert!(refused(|it| it.needs = 1 << 40).contains("`needs` has bits"));
     assert!(refused(|it| it.manner = 4).contains("`manner` has bits"));
-    assert!(refused(|it| it.parameter_count = 3).contains("3 parameters"));
+    assert!(refused(|it| it.head.parameter_count = 3).contains("3 parameters"));
     // SAFETY: null is allowed.
     let null = unsafe { compiled_law(std::ptr::null(), Arc::new(()), Origin::new("")) };
     assert!(null.expect_err("there is none").to_string().contains("missing"));
