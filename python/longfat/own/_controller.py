@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat.own import _abi
-from longfat.own._compile import Compiler, code_digest
-from longfat.own._compiled import Compiled, bits
+from longfat.own._compiled import Compiled, Description, bits
 from longfat.own._state import methods, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from longfat._longfat import Own
+    from longfat.own._compile import Compiler
 
 _EVENTS = {
     "begin": ("state", "start", "p"),
@@ -29,6 +29,8 @@ _EVENTS = {
 
 _ASKED = {"pacing": ("state", "path", "p"), "timer": ("state", "p")}
 
+_WANTS = ("pacing", "delivery_rate", "own_recovery", "spurious", "one_way_delay")
+
 _SAME = """\
 def wrapped(state, p):
     state_ = carray(state, 1)[0]
@@ -43,49 +45,44 @@ def wrapped(state, p):
 class CompiledController(Compiled):
     """A controller, as `longfat.controller` makes it: to be given to `longfat.run(..., controllers=[...])`."""
 
-    what = "controller"
+    kind = what = "controller"
+    unobserved = ("window", "threshold")
 
     def __init__(
         self,
         owner: type,
+        described: Description,
         *,
-        name: str,
-        parameters: Mapping[str, Any],
-        title: str,
-        source: str,
         needs: Iterable[str],
         wants: Iterable[str],
         per_mark: bool,
     ) -> None:
         """Use `longfat.controller`."""
-        super().__init__(name, parameters, title, source)
-        told = f"controller `{name}`"
-        self._name, self._module = owner.__qualname__, owner.__module__
-        self._state = variables(owner, told)
-        self._methods = methods(owner, [*_EVENTS, *_ASKED], told)
-        if not isinstance(self._state.get("window"), float):
+        told = f"controller `{described.name}`"
+        state = variables(owner, told)
+        written = methods(owner, [*_EVENTS, *_ASKED], told)
+        if not isinstance(state.get("window"), float):
             message = f"the {told} has no variable `window`, what may be in flight: write `window: float = 1.0`"
             raise TypeError(message)
         for key in ("on_feedback", "on_congestion"):
-            if key not in self._methods:
+            if key not in written:
                 message = f"the {told} has no method `{key}`"
                 raise TypeError(message)
-        self._needs = bits("need", needs, _abi.NEEDS)
-        known = {key: _abi.WANTS[key] for key in _WANTS}
-        self._wants = bits("wish", wants, known)
+        wished = bits("wish", wants, {key: _abi.WANTS[key] for key in _WANTS})
         for key, wish in (("on_lost", "losses"), ("on_sent", "departures"), ("timer", "timer")):
-            self._wants |= _abi.WANTS[wish] * (key in self._methods)
-        if ("timer" in self._methods) != ("on_timer" in self._methods):
+            wished |= _abi.WANTS[wish] * (key in written)
+        if ("timer" in written) != ("on_timer" in written):
             message = f"the {told} needs both `timer` and `on_timer`, or neither"
             raise TypeError(message)
-        self._manner = _abi.PER_MARK * per_mark
+        numbers = {
+            "needs": bits("need", needs, _abi.NEEDS),
+            "wants": wished,
+            "manner": _abi.PER_MARK * per_mark,
+        }
+        super().__init__(described, owner, written, state, numbers)
 
-    def _origin(self) -> Any:  # noqa: ANN401
-        return _Named(self._module, self._name)
-
-    def _compile(self) -> Own:
-        made = Compiler("controller", self.name, self.parameters, self._state)
-        written = self._methods
+    def _fill(self, made: Compiler) -> None:
+        written = self._functions
         made.begin(written.get("begin"), _EVENTS["begin"], "state_.window = start_.window")
         for key, arguments in _EVENTS.items():
             if key != "begin":
@@ -95,42 +92,6 @@ class CompiledController(Compiled):
         made.text("window", _SAME, ("state", "p"), "number")
         if isinstance(self._state.get("threshold"), float):
             made.text("threshold", _THRESHOLD, ("state", "p"), "number")
-        observed = observed_variables(self._state, "window", "threshold")
-        if observed:
-            made.text("observe", observe_text(observed), ("state", "values", "p"), "nothing")
-        numbers = {"needs": self._needs, "wants": self._wants, "manner": self._manner}
-        told = {**self._told(), **numbers, "state": list(self._state.items())}
-        digest = code_digest("controller", self.name, {**told, **self._methods})
-        return made.finish(
-            digest,
-            title=self.title,
-            source=self.source,
-            observed=observed,
-            numbers={**numbers, "state_size": made.state_size},
-        )
-
-
-_WANTS = ("pacing", "delivery_rate", "own_recovery", "spurious", "one_way_delay")
-
-
-class _Named:
-    """Where a class stood, whose name is now that of what was made of it."""
-
-    def __init__(self, module: str, name: str) -> None:
-        self.__module__ = module
-        self.__qualname__ = name
-
-
-def observed_variables(state: Mapping[str, object], *told: str) -> list[str]:
-    """The variables worth plotting: those without an underscore, and not told otherwise."""
-    return [name for name in state if not name.startswith("_") and name not in told]
-
-
-def observe_text(names: list[str]) -> str:
-    """The function that tells them."""
-    lines = [f"    values_[{index}] = float(state_.{name})" for index, name in enumerate(names)]
-    head = f"    values_ = carray(values, {len(names)})\n    state_ = carray(state, 1)[0]\n"
-    return f"def wrapped(state, values, p):\n{head}" + "\n".join(lines)
 
 
 def controller(
@@ -195,17 +156,7 @@ def controller(
     Returns:
         A decorator, which makes a `CompiledController`.
     """
-
-    def decorate(owner: type) -> CompiledController:
-        return CompiledController(
-            owner,
-            name=name,
-            parameters=parameters or {},
-            title=title,
-            source=source,
-            needs=needs,
-            wants=wants,
-            per_mark=per_mark,
-        )
-
-    return decorate
+    described = Description(name, parameters, title, source)
+    return partial(
+        CompiledController, described=described, needs=needs, wants=wants, per_mark=per_mark
+    )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat.own import _abi
-from longfat.own._compile import Compiler, code_digest
-from longfat.own._compiled import Compiled, bits
+from longfat.own._compiled import Compiled, Description, bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from longfat._longfat import Own
+    from longfat.own._compile import Compiler
 
 _HALF = 0.5
 
@@ -27,25 +27,23 @@ class Law(Compiled):
     `@gentle.pacing`. `longfat.run(..., controllers=[gentle])` takes it, and so does `longfat.fluid`.
     """
 
-    what = "window law"
+    kind, what = "law", "window law"
 
     def __init__(
         self,
         gain: Callable[..., float],
+        described: Description,
         *,
-        name: str,
-        parameters: Mapping[str, Any],
-        title: str,
-        source: str,
         needs: Iterable[str],
         per_mark: bool,
         heeds_delay: bool,
     ) -> None:
         """Use `longfat.law`."""
-        super().__init__(name, parameters, title, source)
-        self._functions: dict[str, Any] = {"gain": gain, "give_up": _half}
-        self._needs = bits("need", needs, _abi.NEEDS)
-        self._manner = _abi.PER_MARK * per_mark + _abi.HEEDS_DELAY * heeds_delay
+        numbers = {
+            "needs": bits("need", needs, _abi.NEEDS),
+            "manner": _abi.PER_MARK * per_mark + _abi.HEEDS_DELAY * heeds_delay,
+        }
+        super().__init__(described, gain, {"gain": gain, "give_up": _half}, None, numbers)
 
     def __call__(self, *arguments: Any) -> float:  # noqa: ANN401 - what the function takes
         """The gain, in plain Python."""
@@ -82,22 +80,13 @@ class Law(Compiled):
         """
         return self._add("pacing", function)
 
-    def _origin(self) -> Any:  # noqa: ANN401
-        return self._functions["gain"]
-
-    def _compile(self) -> Own:
-        made = Compiler("law", self.name, self.parameters, {})
-        functions = self._functions
-        at = ("operating", "p")
-        made.function("gain", functions["gain"], at, "number")
+    def _fill(self, made: Compiler) -> None:
+        functions, at = self._functions, ("operating", "p")
         order = ("operating", "p", "cause")
+        made.function("gain", functions["gain"], at, "number")
         made.function("give_up", functions["give_up"], ("operating", "cause", "p"), "number", order)
         made.function("slow_start", functions.get("slow_start"), at, "number")
         made.function("pacing", functions.get("pacing"), at, "pacing")
-        told = {**self._told(), "manner": self._manner, "needs": self._needs}
-        digest = code_digest("law", self.name, {**told, **self._functions})
-        numbers = {"needs": self._needs, "manner": self._manner}
-        return made.finish(digest, title=self.title, source=self.source, numbers=numbers)
 
 
 def law(
@@ -143,17 +132,7 @@ def law(
     Returns:
         A decorator, which makes a `Law`.
     """
-
-    def decorate(function: Callable[..., float]) -> Law:
-        return Law(
-            function,
-            name=name,
-            parameters=parameters or {},
-            title=title,
-            source=source,
-            needs=needs,
-            per_mark=per_mark,
-            heeds_delay=heeds_delay,
-        )
-
-    return decorate
+    described = Description(name, parameters, title, source)
+    return partial(
+        Law, described=described, needs=needs, per_mark=per_mark, heeds_delay=heeds_delay
+    )

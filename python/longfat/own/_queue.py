@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from longfat.own import _abi
-from longfat.own._compile import Compiler, code_digest
-from longfat.own._compiled import Compiled, bits
-from longfat.own._controller import _Named, observe_text, observed_variables
+from longfat.own._compiled import Compiled, Description, bits
 from longfat.own._state import methods, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from longfat._longfat import Own
+    from longfat.own._compile import Compiler
 
 _METHODS = {
     "begin": ("state", "site", "p"),
@@ -30,60 +29,35 @@ _RETURNS = {"on_arrival": "verdict", "period": "number"}
 class CompiledQueue(Compiled):
     """A queue policy, as `longfat.queue` makes it: to be given to `longfat.run(..., queues=[...])`."""
 
-    what = "queue"
+    kind = what = "queue"
 
     def __init__(
-        self,
-        written: type | Callable[..., int],
-        *,
-        name: str,
-        parameters: Mapping[str, Any],
-        title: str,
-        source: str,
-        wants: Iterable[str],
+        self, written: type | Callable[..., int], described: Description, *, wants: Iterable[str]
     ) -> None:
         """Use `longfat.queue`."""
-        super().__init__(name, parameters, title, source)
-        told = f"queue `{name}`"
-        self._name, self._module = written.__qualname__, written.__module__
+        told = f"queue `{described.name}`"
         self._plain = not inspect.isclass(written)
+        state: dict[str, float | int | bool] = {}
+        functions: dict[str, Any] = {"on_arrival": written}
         if inspect.isclass(written):
-            self._state = variables(written, told)
-            self._methods: dict[str, Any] = methods(written, _METHODS, told)
-        else:
-            self._state, self._methods = {}, {"on_arrival": written}
-        if "on_arrival" not in self._methods:
+            state, functions = variables(written, told), methods(written, _METHODS, told)
+        if "on_arrival" not in functions:
             message = f"the {told} has no method `on_arrival`"
             raise TypeError(message)
-        if ("period" in self._methods) != ("on_ticks" in self._methods):
+        if ("period" in functions) != ("on_ticks" in functions):
             message = f"the {told} needs both `period` and `on_ticks`, or neither"
             raise TypeError(message)
-        self._wants = bits("wish", wants, {"chance": _abi.WANTS["chance"]})
+        numbers = {"wants": bits("wish", wants, {"chance": _abi.WANTS["chance"]})}
+        super().__init__(described, written, functions, state, numbers)
 
-    def _origin(self) -> Any:  # noqa: ANN401
-        return _Named(self._module, self._name)
-
-    def _compile(self) -> Own:
-        made = Compiler("queue", self.name, self.parameters, self._state)
-        made.begin(self._methods.get("begin"), _METHODS["begin"])
+    def _fill(self, made: Compiler) -> None:
+        made.begin(self._functions.get("begin"), _METHODS["begin"])
         for key, arguments in _METHODS.items():
             if key == "begin":
                 continue
             order = arguments[1:] if self._plain else arguments
             returns = _RETURNS.get(key, "nothing")
-            made.function(key, self._methods.get(key), arguments, returns, order)
-        observed = observed_variables(self._state)
-        if observed:
-            made.text("observe", observe_text(observed), ("state", "values", "p"), "nothing")
-        told = {**self._told(), "wants": self._wants, "state": list(self._state.items())}
-        digest = code_digest("queue", self.name, {**told, **self._methods})
-        return made.finish(
-            digest,
-            title=self.title,
-            source=self.source,
-            observed=observed,
-            numbers={"wants": self._wants, "state_size": made.state_size},
-        )
+            made.function(key, self._functions.get(key), arguments, returns, order)
 
 
 def queue(
@@ -129,15 +103,6 @@ def queue(
     Returns:
         A decorator, which makes a `CompiledQueue`.
     """
-
-    def decorate(written: Any) -> CompiledQueue:  # noqa: ANN401 - a function or a class
-        return CompiledQueue(
-            written,
-            name=name,
-            parameters=parameters or {},
-            title=title,
-            source=source,
-            wants=wants,
-        )
-
-    return decorate
+    return partial(
+        CompiledQueue, described=Description(name, parameters, title, source), wants=wants
+    )
