@@ -51,10 +51,7 @@
 
 use longfat_units::math;
 
-use crate::Stability;
-use crate::explicit_course::{Course, Times};
-use crate::network::FluidError;
-use crate::stepping::Stepping;
+use crate::stability::Stability;
 
 /// How a router tells flows what to do.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,17 +177,6 @@ impl ExplicitLink {
                 -kappa * (1.0 / factor.max(low_load).max(f64::MIN_POSITIVE) - 1.0) * factor
             }
         }
-    }
-
-    /// Solves the equations for so many seconds, the delays included; samples come every `sample` seconds.
-    ///
-    /// # Errors
-    /// If the equations take too many steps, or their solution is no longer finite.
-    pub fn solve(&self, duration: f64, sample: f64) -> Result<ExplicitPath, FluidError> {
-        let times = Times { measured_from: 0.0, end: duration, sample };
-        let mut course = Course::new(self, 1.0, times);
-        while course.portion(u64::MAX)? {}
-        Ok(course.finish())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::explicit::{ExplicitLink, ExplicitPath, Scheme};
 use crate::history::{History, Past};
 use crate::network::FluidError;
 use crate::plan::LEAST_WINDOW;
-use crate::stepping::{StepLength, Stepping, Stride, count_step};
+use crate::stepping::{StepLength, Stepping, next_break};
 use crate::trajectory::{Mean, Sampling};
 
 /// From when to when, in seconds.
@@ -16,6 +16,19 @@ pub(crate) struct Times {
     pub(crate) end: f64,
     /// Spacing of the samples.
     pub(crate) sample: f64,
+}
+
+impl ExplicitLink {
+    /// Solves the equations for so many seconds, the delays included; samples come every `sample` seconds.
+    ///
+    /// # Errors
+    /// If the equations take too many steps, or their solution is no longer finite.
+    pub fn solve(&self, duration: f64, sample: f64) -> Result<ExplicitPath, FluidError> {
+        let times = Times { measured_from: 0.0, end: duration, sample };
+        let mut course = Course::new(self, 1.0, times);
+        while course.portion(u64::MAX)? {}
+        Ok(course.finish())
+    }
 }
 
 /// A solution under way.
@@ -175,25 +188,16 @@ impl Stepping for Course<'_> {
     }
 
     fn step(&mut self) -> Result<(), FluidError> {
-        while self.breaks.last().is_some_and(|&next| next <= self.t) {
-            self.breaks.pop();
-        }
-        let limit = self.breaks.last().copied().unwrap_or(self.times.end);
-        loop {
-            count_step(&mut self.path.steps, self.t)?;
-            let stride = self.lengths.stride(limit - self.t);
-            let Stride { length, whole } = stride;
-            let error = self.step.attempt(&mut self.equations, self.t, &self.state, length);
-            if self.lengths.explodes(stride, error) {
-                return Err(FluidError::NotFinite { flow: None, at: self.t });
-            }
-            if self.lengths.accepts(stride, error) {
-                self.take(length, if whole { limit } else { self.t + length });
-                self.lengths.taken(stride, error);
-                return Ok(());
-            }
-            self.lengths.refused(stride, error);
-        }
+        let limit = next_break(&mut self.breaks, self.t, self.times.end);
+        let found = self.lengths.find(self.t, limit, &mut self.path.steps, |length| {
+            self.step.attempt(&mut self.equations, self.t, &self.state, length)
+        })?;
+        let Some(found) = found else {
+            return Err(FluidError::NotFinite { flow: None, at: self.t });
+        };
+        self.take(found.length, found.end);
+        self.lengths.taken(found);
+        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@ use crate::dormand_prince::{Side, quartic};
 
 /// Where in a step the links are sampled.
 pub(crate) const SAMPLES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+/// Weights of these samples in an integral.
+pub(crate) const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
 
 /// One step that was taken.
 #[derive(Clone, Debug, Default)]

@@ -51,9 +51,8 @@ pub use plan::averaging;
 pub use scenario::{FluidSetup, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, can_be_judged, stability, stability_while};
-pub use steered::Report;
 pub use synchronised::{Synchronised, synchronised};
-pub use trajectory::{FlowPath, LinkPath, Trajectory};
+pub use trajectory::{FlowPath, LinkPath, Report, Trajectory};
 
 /// Called now and then to ask whether to go on.
 pub type GoOn<'a> = &'a mut dyn FnMut() -> bool;

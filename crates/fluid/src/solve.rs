@@ -7,13 +7,12 @@ use longfat_units::Span;
 
 use crate::chance::Losses;
 use crate::dormand_prince::{Side, TrialStep, quartic, quartic_integral};
-use crate::history::SAMPLES;
+use crate::history::{BOOLE, SAMPLES};
 use crate::model::{NetworkEquations, Reading};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, has_queue};
-use crate::steered::Report;
-use crate::stepping::{StepLength, Stepping, Stride, bisect, count_step};
-use crate::trajectory::{Means, Sampling, Trajectory};
+use crate::stepping::{StepLength, Stepping, bisect, next_break};
+use crate::trajectory::{Means, Report, Sampling, Trajectory};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +24,6 @@ pub struct Solve {
     /// Spacing of the samples.
     pub sample: Span,
 }
-
-/// Weights of five evenly spaced samples in an integral.
-pub(crate) const BOOLE: [f64; 5] = [7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0];
 
 /// This many losses more or fewer in a step make no difference.
 const UNEXPECTED: f64 = 1e-4;
@@ -44,7 +40,7 @@ pub fn solve(network: &FluidNetwork, how: &Solve) -> Result<Trajectory, FluidErr
 
 /// A solution in portions, for callers with something to do in between.
 #[derive(Debug)]
-pub struct Integration<'a>(Solver<'a>);
+pub struct Integration<'a>(pub(crate) Solver<'a>);
 
 impl<'a> Integration<'a> {
     /// Ready for the first step.
@@ -76,30 +72,6 @@ impl<'a> Integration<'a> {
     /// The share of the time that has been solved for, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.0.t / self.0.end
-    }
-
-    /// Solves up to this instant, in seconds, where the time has come to do something. False once the end is reached.
-    ///
-    /// # Errors
-    /// As for [`Integration::advance`].
-    pub fn advance_to(&mut self, until: f64) -> Result<bool, FluidError> {
-        self.0.advance_to(until)?;
-        Ok(!self.0.at_end())
-    }
-
-    /// From now on a window changes only where it is set, and what its acknowledgments report is counted.
-    pub fn steer(&mut self, flow: usize) {
-        self.0.steer(flow);
-    }
-
-    /// Sets the window of a flow that is under way, in segments.
-    pub fn set_window(&mut self, flow: usize, window: f64) {
-        self.0.set_window(flow, window);
-    }
-
-    /// What the acknowledgments of a steered flow have reported since this was last asked.
-    pub fn take_report(&mut self, flow: usize) -> Report {
-        self.0.take_report(flow)
     }
 
     /// The results so far.
@@ -239,31 +211,24 @@ impl<'a> Solver<'a> {
 
     /// One step that is short enough, or the part of it up to the first event.
     fn advance(&mut self) -> Result<(), FluidError> {
-        while self.breaks.last().is_some_and(|&next| next <= self.t) {
-            self.breaks.pop();
-        }
-        let mut limit = self.breaks.last().copied().unwrap_or(self.end).min(self.end);
+        let mut limit = next_break(&mut self.breaks, self.t, self.end);
         for stand in &self.model.stands {
             if stand.blind_until > self.t {
                 limit = limit.min(stand.blind_until);
             }
         }
         loop {
-            count_step(&mut self.trajectory.steps, self.t)?;
-            let stride = self.lengths.stride(limit - self.t);
-            let Stride { length, whole } = stride;
-            let error = self.step.attempt(&mut self.model, self.t, &self.y, length);
-            if self.lengths.explodes(stride, error) {
+            let found = self.lengths.find(self.t, limit, &mut self.trajectory.steps, |length| {
+                self.step.attempt(&mut self.model, self.t, &self.y, length)
+            })?;
+            let Some(found) = found else {
                 return Err(self.model.network.exploded(self.step.broken(), self.t));
-            }
-            if !self.lengths.accepts(stride, error) {
-                self.lengths.refused(stride, error);
-            } else if self.take(length, if whole { limit } else { self.t + length }, error <= 1.0) {
-                self.lengths.taken(stride, error);
+            };
+            if self.take(found.length, found.end, found.accurate) {
+                self.lengths.taken(found);
                 return self.model.network.refuse_outgrown(&self.y, self.t);
-            } else {
-                self.lengths.next = 0.4 * length;
             }
+            self.lengths.next = 0.4 * found.length;
         }
     }
 

@@ -1,65 +1,61 @@
 //! Windows that are set from outside, and what the acknowledgments of such a flow report.
 
 use crate::dormand_prince::Side;
-use crate::history::SAMPLES;
+use crate::history::{BOOLE, SAMPLES};
 use crate::model::NetworkEquations;
 use crate::network::FluidError;
 use crate::plan::has_queue;
-use crate::solve::{BOOLE, Solver};
+use crate::solve::{Integration, Solver};
 use crate::stepping::Stepping;
+use crate::trajectory::Report;
 
-/// What the acknowledgments of a flow have reported over some time. Amounts are in segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Report {
-    /// Segments that were delivered.
-    pub delivered: f64,
-    /// Segments that were lost.
-    pub lost: f64,
-    /// Segments that were marked.
-    pub marked: f64,
-    /// How long they waited in queues, in seconds: the mean over all of them; 0 without any.
-    pub waited: f64,
-    /// The time, in seconds.
-    pub time: f64,
-}
-
-impl Solver<'_> {
-    pub(crate) fn steer(&mut self, flow: usize) {
-        self.reports.push((flow, Report::default()));
-        self.model.stands[flow].due = f64::INFINITY;
-    }
-
-    pub(crate) fn advance_to(&mut self, until: f64) -> Result<(), FluidError> {
+impl Integration<'_> {
+    /// Solves up to this instant, in seconds, where the time has come to do something. False once the end is reached.
+    ///
+    /// # Errors
+    /// As for [`Integration::advance`].
+    pub fn advance_to(&mut self, until: f64) -> Result<bool, FluidError> {
+        let solver = &mut self.0;
         // The next one is the last.
-        let place = self.breaks.partition_point(|&at| at > until);
-        if self.breaks.get(place) != Some(&until) {
-            self.breaks.insert(place, until);
+        let place = solver.breaks.partition_point(|&at| at > until);
+        if solver.breaks.get(place) != Some(&until) {
+            solver.breaks.insert(place, until);
         }
-        while !self.at_end() && self.t < until {
-            self.step()?;
+        while !solver.at_end() && solver.t < until {
+            solver.step()?;
         }
-        Ok(())
+        Ok(!solver.at_end())
     }
 
-    pub(crate) fn set_window(&mut self, flow: usize, window: f64) {
-        if !self.model.stands[flow].active || self.y[flow] == window {
+    /// From now on a window changes only where it is set, and what its acknowledgments report is counted.
+    pub fn steer(&mut self, flow: usize) {
+        self.0.reports.push((flow, Report::default()));
+        self.0.model.stands[flow].due = f64::INFINITY;
+    }
+
+    /// Sets the window of a flow that is under way, in segments.
+    pub fn set_window(&mut self, flow: usize, window: f64) {
+        let solver = &mut self.0;
+        if !solver.model.stands[flow].active || solver.y[flow] == window {
             return;
         }
-        let epoch = self.model.epoch(flow);
-        (self.y[flow], self.y[epoch]) = (window, window);
-        self.step.restart();
+        let epoch = solver.model.epoch(flow);
+        (solver.y[flow], solver.y[epoch]) = (window, window);
+        solver.step.restart();
     }
 
-    pub(crate) fn take_report(&mut self, flow: usize) -> Report {
-        let found = self.reports.iter_mut().find(|(other, _)| *other == flow);
+    /// What the acknowledgments of a steered flow have reported since this was last asked.
+    pub fn take_report(&mut self, flow: usize) -> Report {
+        let found = self.0.reports.iter_mut().find(|(other, _)| *other == flow);
         let mut report = found.map(|(_, report)| std::mem::take(report)).unwrap_or_default();
         if report.delivered > 0.0 {
             report.waited /= report.delivered;
         }
         report
     }
+}
 
+impl Solver<'_> {
     /// Adds the step of this length, as far as `end`. Until it is taken, `waited` is a sum.
     pub(crate) fn count_reports(&mut self, length: f64, end: f64) {
         if self.reports.is_empty() || end <= self.t {

@@ -27,7 +27,7 @@ pub(crate) trait Stepping {
 }
 
 /// Counts a step, taken or not.
-pub(crate) fn count_step(steps: &mut u64, at: f64) -> Result<(), FluidError> {
+fn count_step(steps: &mut u64, at: f64) -> Result<(), FluidError> {
     *steps += 1;
     if *steps > MOST_STEPS {
         return Err(FluidError::TooManySteps { steps: MOST_STEPS, at });
@@ -45,47 +45,63 @@ pub(crate) struct StepLength {
     pub(crate) shortest: f64,
 }
 
-/// A step as it is tried: how long it is, and whether that is all the way to the next break.
+/// A step that can be taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stride {
+pub(crate) struct Found {
     pub(crate) length: f64,
-    pub(crate) whole: bool,
+    /// The instant at which it ends.
+    pub(crate) end: f64,
+    /// Is its error small enough, and not merely its length?
+    pub(crate) accurate: bool,
+    /// The length that would suit its error.
+    suited: f64,
+    /// Does it go all the way to the next break?
+    whole: bool,
 }
 
 impl StepLength {
-    /// The step to try if there are `left` seconds to the next break.
-    pub(crate) fn stride(&self, left: f64) -> Stride {
-        let most = self.next.min(self.longest);
-        let whole = left <= most * (1.0 + 1e-9);
-        Stride { length: if whole { left } else { most }, whole }
-    }
-
-    /// Can a step with this error be taken?
-    pub(crate) fn accepts(&self, stride: Stride, error: f64) -> bool {
-        error <= 1.0 || stride.length <= self.shortest
-    }
-
-    /// Is the solution no longer finite, however short the step?
-    pub(crate) fn explodes(&self, stride: Stride, error: f64) -> bool {
-        stride.length <= self.shortest && !error.is_finite()
-    }
-
-    /// The length that suits this error.
-    fn suited(&self, stride: Stride, error: f64) -> f64 {
-        (stride.length * stretch(error)).max(self.shortest)
+    /// Tries steps from `t` towards `limit`, the next break, until one can be taken; `None`: the solution is no longer
+    /// finite, however short the step. `attempt` tries a step of this length and returns its error.
+    pub(crate) fn find(
+        &mut self,
+        t: f64,
+        limit: f64,
+        steps: &mut u64,
+        mut attempt: impl FnMut(f64) -> f64,
+    ) -> Result<Option<Found>, FluidError> {
+        loop {
+            count_step(steps, t)?;
+            let (left, most) = (limit - t, self.next.min(self.longest));
+            let whole = left <= most * (1.0 + 1e-9);
+            let length = if whole { left } else { most };
+            let error = attempt(length);
+            let shortest = length <= self.shortest;
+            if shortest && !error.is_finite() {
+                return Ok(None);
+            }
+            let suited = (length * stretch(error)).max(self.shortest);
+            let accurate = error <= 1.0;
+            if accurate || shortest {
+                let end = if whole { limit } else { t + length };
+                return Ok(Some(Found { length, end, accurate, suited, whole }));
+            }
+            self.next = suited;
+        }
     }
 
     /// The step was taken.
-    pub(crate) fn taken(&mut self, stride: Stride, error: f64) {
-        let suited = self.suited(stride, error);
+    pub(crate) fn taken(&mut self, Found { suited, whole, .. }: Found) {
         // A step that was cut short by a break says little about the next.
-        self.next = if stride.whole { suited.max(self.next) } else { suited };
+        self.next = if whole { suited.max(self.next) } else { suited };
     }
+}
 
-    /// The error was too large.
-    pub(crate) fn refused(&mut self, stride: Stride, error: f64) {
-        self.next = self.suited(stride, error);
+/// The first break after `t`, or the end. Of the breaks, the next one is the last, and those that are over are taken off.
+pub(crate) fn next_break(breaks: &mut Vec<f64>, t: f64, end: f64) -> f64 {
+    while breaks.last().is_some_and(|&next| next <= t) {
+        breaks.pop();
     }
+    breaks.last().map_or(end, |&next| next.min(end))
 }
 
 /// Where in a step, 0 to 1, a condition that is true at its end becomes true: bisection, to the last bit that matters.

@@ -19,7 +19,7 @@ use longfat_units::Span;
 use crate::dormand_prince::{Equations, Side, TrialStep, quartic};
 use crate::network::{FluidError, FluidNetwork};
 use crate::plan::{LEAST_WINDOW, NetworkPlan, OperatingPoint};
-use crate::stepping::{StepLength, Stepping, Stride, bisect, count_step};
+use crate::stepping::{StepLength, Stepping, bisect};
 use crate::trajectory::{Means, Sampling, Trajectory};
 
 /// How the flows of one link grow and lose together. The link's price plays no part, its buffer does. The rows of the
@@ -228,21 +228,15 @@ impl<'a> SynchronisedSolver<'a> {
             self.lose();
         }
         let limit = self.next_break();
-        loop {
-            count_step(&mut self.trajectory.steps, self.t)?;
-            let stride = self.lengths.stride(limit - self.t);
-            let Stride { length, whole } = stride;
-            let error = self.step.attempt(&mut self.equations, self.t, &self.y, length);
-            if self.lengths.explodes(stride, error) {
-                return Err(self.equations.network.exploded(self.step.broken(), self.t));
-            }
-            if self.lengths.accepts(stride, error) {
-                self.lengths.taken(stride, error);
-                self.take(length, if whole { limit } else { self.t + length });
-                return self.equations.network.refuse_outgrown(&self.y, self.t);
-            }
-            self.lengths.refused(stride, error);
-        }
+        let found = self.lengths.find(self.t, limit, &mut self.trajectory.steps, |length| {
+            self.step.attempt(&mut self.equations, self.t, &self.y, length)
+        })?;
+        let Some(found) = found else {
+            return Err(self.equations.network.exploded(self.step.broken(), self.t));
+        };
+        self.lengths.taken(found);
+        self.take(found.length, found.end);
+        self.equations.network.refuse_outgrown(&self.y, self.t)
     }
 
     /// The next instant at which the equations change: a flow starts or stops, or the link may lose again.

@@ -42,6 +42,22 @@ pub struct LinkPath {
     pub queue: Vec<f64>,
 }
 
+/// What the acknowledgments of a flow have reported over some time. Amounts are in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Segments that were delivered.
+    pub delivered: f64,
+    /// Segments that were lost.
+    pub lost: f64,
+    /// Segments that were marked.
+    pub marked: f64,
+    /// How long they waited in queues, in seconds: the mean over all of them; 0 without any.
+    pub waited: f64,
+    /// The time, in seconds.
+    pub time: f64,
+}
+
 impl Trajectory {
     /// An empty trajectory for this many flows and links.
     pub(crate) fn new(flows: usize, links: usize) -> Self {
