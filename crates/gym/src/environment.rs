@@ -8,29 +8,8 @@ use longfat_units::{Span, Time};
 use crate::GymError;
 use crate::fluid::Fluid;
 use crate::packets::Packets;
+use crate::progress::Standing;
 use crate::settings::{Model, RewardWeights, Settings};
-
-/// What an interval has shown to an agent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
-    pub(crate) measured: Measurement,
-    /// The smoothed round trip, exactly.
-    pub(crate) smoothed: Span,
-}
-
-/// How far the flow of an agent has got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
-    /// It has not started, or nothing has come back yet.
-    #[default]
-    Waiting,
-    /// It is under way.
-    Running,
-    /// All it had to send is acknowledged: a terminal state.
-    Finished,
-    /// It was told to stop, though there was more to send: the episode was cut short.
-    Stopped,
-}
 
 /// What a step brought to one agent.
 #[derive(Clone, Copy, Debug, Default)]

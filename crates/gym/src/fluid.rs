@@ -9,7 +9,7 @@ use longfat_scenario::Scenario;
 use longfat_units::{Segments, Span, Time};
 
 use crate::GymError;
-use crate::environment::{Standing, Told};
+use crate::progress::{Standing, Told};
 
 /// The law of a window that only its agent changes.
 #[derive(Clone, Debug)]

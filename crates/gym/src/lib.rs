@@ -16,13 +16,15 @@ mod error;
 mod fluid;
 mod packets;
 mod policy_file;
+mod progress;
 mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use environment::{Environment, INFORMATION, Outcome, Standing};
+pub use environment::{Environment, INFORMATION, Outcome};
 pub use error::GymError;
 pub use policy_file::{PolicyFile, controller};
+pub use progress::Standing;
 pub use settings::{Model, RewardWeights, Settings};
 
 /// The examples of the README.

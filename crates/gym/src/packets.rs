@@ -11,7 +11,7 @@ use longfat_scenario::{Recovery, Scenario};
 use longfat_sim::{FlowState, Simulation};
 use longfat_units::{Segments, Span, Time};
 
-use crate::environment::{Standing, Told};
+use crate::progress::{Standing, Told};
 
 /// Where an agent and its flow meet.
 #[derive(Debug, Default)]
