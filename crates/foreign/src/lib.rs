@@ -51,6 +51,22 @@ impl Entry {
         }
     }
 
+    /// The controller, if it is one.
+    pub fn into_controller(self) -> Option<Controller> {
+        match self {
+            Self::Controller(entry) => Some(entry),
+            Self::Discipline(_) => None,
+        }
+    }
+
+    /// The queue discipline, if it is one.
+    pub fn into_discipline(self) -> Option<Discipline> {
+        match self {
+            Self::Controller(_) => None,
+            Self::Discipline(entry) => Some(entry),
+        }
+    }
+
     /// Where it comes from.
     pub fn origin(&self) -> Option<&Origin> {
         match self {

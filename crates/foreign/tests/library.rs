@@ -72,7 +72,7 @@ macro_rules! layout {
         let _ = |it: &abi::$rust| {
             let abi::$rust { $($field: _),* } = it;
         };
-        let mut lines = same(format!("sizeof({})", $c), size_of::<abi::$rust>());
+        let mut lines = same(concat!("sizeof(", $c, ")"), size_of::<abi::$rust>());
         $(lines += &place($c, stringify!($field), offset_of!(abi::$rust, $field));)*
         lines
     }};
@@ -81,7 +81,7 @@ macro_rules! layout {
         let _ = |it: &abi::$rust| {
             let abi::$rust { head: _, $($field: _),* } = it;
         };
-        let mut lines = same(format!("sizeof({})", $c), size_of::<abi::$rust>());
+        let mut lines = same(concat!("sizeof(", $c, ")"), size_of::<abi::$rust>());
         lines += &layout!(Head = $c: size, name, title, source, parameters, parameter_count)
             .split_once('\n').expect("its size is the first line").1;
         $(lines += &place($c, stringify!($field), offset_of!(abi::$rust, $field));)*
@@ -89,12 +89,12 @@ macro_rules! layout {
     }};
 }
 
-fn same(c: String, bytes: usize) -> String {
+fn same(c: &str, bytes: usize) -> String {
     format!("_Static_assert({c} == {bytes}, \"{c}\");\n")
 }
 
 fn place(structure: &str, field: &str, bytes: usize) -> String {
-    same(format!("offsetof({structure}, {field})"), bytes)
+    same(&format!("offsetof({structure}, {field})"), bytes)
 }
 
 /// The averages of a run, without those of the engine and with another name for the controller.
@@ -141,16 +141,11 @@ fn a_bad_answer_is_reported_once_and_never_used() {
 fn what_comes_through_keeps_the_promises_of_every_controller() {
     let folder = folder();
     let entries = load(&build(folder.path(), "libconform.so", &[])).expect("it is a library");
-    let controllers: Vec<&Controller> = entries
-        .iter()
-        .filter_map(|entry| match entry {
-            Entry::Controller(entry) => Some(entry),
-            Entry::Discipline(_) => None,
-        })
-        .collect();
+    let controllers: Vec<Controller> =
+        entries.iter().cloned().filter_map(Entry::into_controller).collect();
     assert_eq!(controllers.len(), 5);
     let byte = |index: u64| (index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8;
-    for controller in controllers {
+    for controller in &controllers {
         let mut wrong = None;
         for round in 0..40 {
             let bytes = |place: u64| byte(10_000 * round + place);
@@ -176,11 +171,8 @@ fn what_comes_through_keeps_the_promises_of_every_controller() {
 fn a_copy_of_a_flow_has_a_memory_of_its_own() {
     let folder = folder();
     let entries = load(&build(folder.path(), "libcopy.so", &[])).expect("it is a library");
-    let found = entries.iter().find_map(|entry| match entry {
-        Entry::Controller(entry) if entry.name == "c-own-reno" => Some(entry),
-        _ => None,
-    });
-    let controller = found.expect("it is there");
+    let found = entries.iter().find(|entry| entry.name() == "c-own-reno").cloned();
+    let controller = found.and_then(Entry::into_controller).expect("it is there");
     let Sending::Windowed(mut one) = (controller.build)(&controller.defaults(), &Start::default())
     else {
         panic!("it has a window");

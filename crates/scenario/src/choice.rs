@@ -83,12 +83,8 @@ pub(crate) fn controller(
     catalogue: &Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<Arc<Controller>, Problem> {
-    match chosen.form {
-        Some(form) => catalogue
-            .fetch_controller(form, chosen.name)
-            .map_err(|why| not_fetched(why, form, chosen, "controller")),
-        None => find(catalogue.controllers(), chosen, "controller").map(Arc::clone),
-    }
+    let fetch = |form| catalogue.fetch_controller(form, chosen.name);
+    entry(chosen, "controller", catalogue.controllers(), fetch)
 }
 
 /// The queue discipline of that name.
@@ -96,11 +92,20 @@ pub(crate) fn discipline(
     catalogue: &Catalogue,
     chosen: Chosen<'_>,
 ) -> Result<Arc<Discipline>, Problem> {
+    let fetch = |form| catalogue.fetch_discipline(form, chosen.name);
+    entry(chosen, "queue", catalogue.disciplines(), fetch)
+}
+
+/// The entry that is chosen by its name, or fetched.
+fn entry<T: Entry>(
+    chosen: Chosen<'_>,
+    what: &str,
+    entries: &[Arc<T>],
+    fetch: impl FnOnce(Form) -> Result<Arc<T>, Unfetched>,
+) -> Result<Arc<T>, Problem> {
     match chosen.form {
-        Some(form) => catalogue
-            .fetch_discipline(form, chosen.name)
-            .map_err(|why| not_fetched(why, form, chosen, "queue")),
-        None => find(catalogue.disciplines(), chosen, "queue").map(Arc::clone),
+        Some(form) => fetch(form).map_err(|why| not_fetched(why, form, chosen, what)),
+        None => find(entries, chosen, what).map(Arc::clone),
     }
 }
 
