@@ -11,11 +11,13 @@
 mod arrow_table;
 mod check;
 mod class;
+mod failure;
 mod fluid;
 mod guard;
 mod gym;
 mod own;
 mod pace;
+mod policy;
 mod quantities;
 mod quantity;
 mod registry;
@@ -39,10 +41,12 @@ mod _longfat {
             AdjustmentView, Base, CongestionView, FeedbackView, LostView, PathView, RateView,
             SentView, StartView, class_controller,
         },
+        failure::CodeError,
         fluid::{FluidError, FluidPath, fluid_memory, fluid_price, fluid_rest, fluid_solve},
         guard::EngineError,
-        gym::{Environments, GymError, Policy, features, policy_controller},
-        own::{CodeError, Own, compiled, load_library},
+        gym::{Environments, features},
+        own::{Own, compiled, load_library},
+        policy::{GymError, Policy, policy_controller},
         quantity::quantity,
         registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},

@@ -1,4 +1,4 @@
-//! Code that users bring along: handles of it, how a scenario finds it, and what becomes of its faults.
+//! Code that users bring along: handles of it, and how a scenario finds it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,39 +7,13 @@ use longfat_control::Controller;
 use longfat_foreign::{Entry, abi};
 use longfat_queue::Discipline;
 use longfat_scenario::{Catalogue, Code};
-use longfat_units::fault::Fault;
 use longfat_units::{Form, Origin};
-use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use pyo3::{create_exception, prelude::*};
 
 use crate::registry::{ControllerInfo, DisciplineInfo};
 use crate::watched::watched;
-
-create_exception!(
-    longfat._longfat,
-    CodeError,
-    PyRuntimeError,
-    "Code that was brought along failed, or answered nonsense, while it ran. The message names it, the flow and the \
-     simulated time."
-);
-
-/// What a fault is in Python. `flow` is what the flow is called; an exception that caused it is its cause.
-pub(crate) fn failed(py: Python<'_>, fault: Fault, flow: Option<String>) -> PyErr {
-    let Fault { who, now, what, payload, .. } = fault;
-    let flow = flow.map(|flow| format!(", flow {flow}")).unwrap_or_default();
-    let now = now.map(|now| format!(", after {} s", now.seconds())).unwrap_or_default();
-    let error = CodeError::new_err(format!("{who}{flow}{now}: {what}"));
-    match payload.and_then(|payload| payload.downcast::<PyErr>().ok()) {
-        // Ctrl-C and the like, which came while the code of a class was running, are no fault of it.
-        Some(cause) if !cause.is_instance_of::<PyException>(py) => *cause,
-        Some(cause) => {
-            error.set_cause(py, Some(*cause));
-            error
-        }
-        None => error,
-    }
-}
 
 /// An entry of a catalogue that is no part of longfat, ready to be chosen by a scenario.
 #[pyclass(frozen, module = "longfat._longfat")]
@@ -51,10 +25,7 @@ pub(crate) struct Own {
 impl Own {
     /// The controller that it is, if it is one.
     pub(crate) fn controller(&self) -> Option<Controller> {
-        match &self.entry {
-            Entry::Controller(entry) => Some(entry.clone()),
-            Entry::Discipline(_) => None,
-        }
+        self.entry.clone().into_controller()
     }
 
     /// Adds it to a catalogue, unless the same is there already.
@@ -165,51 +136,36 @@ pub(crate) fn compiled(
 pub(crate) struct Fetch(pub(crate) Py<PyAny>);
 
 impl Fetch {
-    fn entry(
+    /// The entry in `place`, with its origin as the scenario refers to it, where `take` finds it to be one of this kind.
+    fn fetch<T>(
         &self,
         form: Form,
         place: &str,
         kind: &'static str,
-    ) -> Result<(Entry, String), String> {
+        take: fn(Entry) -> Option<T>,
+    ) -> Result<T, String> {
         Python::attach(|py| {
             let fetch = || -> PyResult<_> {
                 let found = self.0.bind(py).call1((form.key(), place, kind))?;
                 let (own, place) = found.cast::<PyTuple>()?.extract::<(Py<Own>, String)>()?;
                 let own = own.get();
-                if own.kind() != kind {
+                let origin = own.entry.origin().cloned().unwrap_or_else(|| Origin::new(""));
+                take(own.entry.clone().with_origin(origin.named(form, place))).ok_or_else(|| {
                     let what = format!("`{}` is a {}, not a {kind}", own.name(), own.kind());
-                    return Err(PyTypeError::new_err(what));
-                }
-                Ok((own.entry.clone(), place))
+                    PyTypeError::new_err(what)
+                })
             };
             fetch().map_err(|error| error.value(py).to_string())
         })
     }
 }
 
-/// The same entry, as a scenario refers to it.
-fn placed(origin: Option<Origin>, form: Form, place: String) -> Origin {
-    origin.unwrap_or_else(|| Origin::new("")).named(form, place)
-}
-
 impl Code for Fetch {
     fn controller(&self, form: Form, place: &str) -> Result<Controller, String> {
-        match self.entry(form, place, "controller")? {
-            (Entry::Controller(entry), place) => {
-                let origin = placed(entry.origin.clone(), form, place);
-                Ok(entry.origin(origin))
-            }
-            (Entry::Discipline(_), _) => unreachable!("its kind was asked for"),
-        }
+        self.fetch(form, place, "controller", Entry::into_controller)
     }
 
     fn discipline(&self, form: Form, place: &str) -> Result<Discipline, String> {
-        match self.entry(form, place, "queue")? {
-            (Entry::Discipline(entry), place) => {
-                let origin = placed(entry.origin.clone(), form, place);
-                Ok(entry.origin(origin))
-            }
-            (Entry::Controller(_), _) => unreachable!("its kind was asked for"),
-        }
+        self.fetch(form, place, "queue", Entry::into_discipline)
     }
 }

@@ -11,8 +11,8 @@ use pyo3::{create_exception, prelude::*};
 use longfat_scenario::{Catalogue, Diagnostic};
 
 use crate::guard::guarded;
-use crate::gym::Policies;
 use crate::own::{Fetch, Own};
+use crate::policy::Policies;
 use crate::quantities::Quantities;
 use crate::traces;
 use crate::watched::watched;

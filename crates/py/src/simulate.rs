@@ -11,8 +11,8 @@ use pyo3::{create_exception, prelude::*};
 use serde::Serialize;
 
 use crate::arrow_table::ArrowTable;
+use crate::failure::failed;
 use crate::guard::guarded;
-use crate::own::failed;
 use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
 use crate::watched::watched;

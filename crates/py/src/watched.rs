@@ -8,8 +8,8 @@ use std::thread;
 use longfat_units::fault;
 use pyo3::prelude::*;
 
+use crate::failure::failed;
 use crate::guard::guarded;
-use crate::own::failed;
 use crate::pace::LOOK;
 
 /// The link between the work and whoever waits for it: are they still waiting, and how far has it got?

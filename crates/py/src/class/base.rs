@@ -151,24 +151,14 @@ impl Base {
         self.window = self.ramp.time_out(&event.0);
     }
 
-    #[expect(clippy::unused_self, reason = "the signature of a method")]
-    #[pyo3(text_signature = "($self, feedback, path)")]
-    fn on_feedback(
-        &self,
-        _feedback: PyRef<'_, FeedbackView>,
-        _path: PyRef<'_, PathView>,
-    ) -> PyResult<()> {
-        Err(PyNotImplementedError::new_err("a controller has to say what `on_feedback` does"))
+    #[pyo3(signature = (*_told), text_signature = "($self, feedback, path)")]
+    fn on_feedback(of: &Bound<'_, Self>, _told: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Err(lacking(of, "on_feedback")?)
     }
 
-    #[expect(clippy::unused_self, reason = "the signature of a method")]
-    #[pyo3(text_signature = "($self, event, path)")]
-    fn on_congestion(
-        &self,
-        _event: PyRef<'_, CongestionView>,
-        _path: PyRef<'_, PathView>,
-    ) -> PyResult<()> {
-        Err(PyNotImplementedError::new_err("a controller has to say what `on_congestion` does"))
+    #[pyo3(signature = (*_told), text_signature = "($self, event, path)")]
+    fn on_congestion(of: &Bound<'_, Self>, _told: &Bound<'_, PyTuple>) -> PyResult<()> {
+        Err(lacking(of, "on_congestion")?)
     }
 
     /// Takes the window that is asked for.
@@ -216,6 +206,13 @@ impl Base {
         }
         Ok(())
     }
+}
+
+/// A class does not have a method that each has to have.
+fn lacking(of: &Bound<'_, Base>, method: &str) -> PyResult<PyErr> {
+    let class = of.get_type().name()?;
+    let reason = format!("the controller `{class}` has to say what `{method}` does");
+    Ok(PyNotImplementedError::new_err(reason))
 }
 
 /// What the base keeps of a controller, on the way into a copy.

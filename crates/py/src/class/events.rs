@@ -4,7 +4,8 @@
 //! allocation. Times are in seconds.
 
 use longfat_control::{
-    Adjustment, Cause, Congestion, Feedback, Limited, Lost, Path, Sent, SlowStart, Start,
+    Adjustment, Cause, Congestion, Feedback, Limited, Lost, Path, RateSample, Sent, SlowStart,
+    Start,
 };
 use longfat_units::{Bytes, Segments, Span, Time};
 use pyo3::prelude::*;
@@ -21,6 +22,47 @@ fn cause(cause: Cause) -> &'static str {
     }
 }
 
+fn or_none<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "None".to_owned(), |value| value.to_string())
+}
+
+/// The attributes of a view, each with its type and where it comes from, and then any other methods. Views that are
+/// filled in anew are copied; in others nothing can change, so a copy need not be another one.
+macro_rules! attributes {
+    ($view:ident, filled in anew { $($attributes:tt)* } $($methods:tt)*) => {
+        attributes! { $view { $($attributes)* }
+            fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
+                self.clone()
+            }
+
+            $($methods)*
+        }
+    };
+    ($view:ident, fixed { $($attributes:tt)* } $($methods:tt)*) => {
+        attributes! { $view { $($attributes)* }
+            fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
+                of
+            }
+
+            $($methods)*
+        }
+    };
+    ($view:ident { $($name:ident: $kind:ty = |$it:ident| $value:expr;)* } $($methods:tt)*) => {
+        #[pymethods]
+        impl $view {
+            $(
+                #[getter]
+                fn $name(&self) -> $kind {
+                    let $it = &self.0;
+                    $value
+                }
+            )*
+
+            $($methods)*
+        }
+    };
+}
+
 /// What one acknowledgment reports. It is filled in anew for the next one: `copy()` keeps it.
 #[pyclass(name = "Feedback", module = "longfat._longfat")]
 #[derive(Clone, Debug)]
@@ -32,106 +74,32 @@ impl Default for FeedbackView {
     }
 }
 
-#[pymethods]
-impl FeedbackView {
-    #[getter]
-    fn now(&self) -> f64 {
-        self.0.now.seconds()
-    }
-
-    #[getter]
-    fn acked(&self) -> u64 {
-        self.0.acked
-    }
-
-    #[getter]
-    fn sacked(&self) -> u64 {
-        self.0.sacked
-    }
-
-    #[getter]
-    fn delivered(&self) -> u64 {
-        self.0.delivered()
-    }
-
-    #[getter]
-    fn lost(&self) -> u64 {
-        self.0.lost
-    }
-
-    #[getter]
-    fn marked(&self) -> u64 {
-        self.0.marked
-    }
-
-    #[getter]
-    fn rtt(&self) -> Option<f64> {
-        seconds(self.0.rtt)
-    }
-
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.0.in_flight
-    }
-
-    #[getter]
-    fn limited(&self) -> &'static str {
-        match self.0.limited {
+attributes! {
+    FeedbackView, filled in anew {
+        now: f64 = |it| it.now.seconds();
+        acked: u64 = |it| it.acked;
+        sacked: u64 = |it| it.sacked;
+        delivered: u64 = |it| it.delivered();
+        lost: u64 = |it| it.lost;
+        marked: u64 = |it| it.marked;
+        rtt: Option<f64> = |it| seconds(it.rtt);
+        in_flight: u64 = |it| it.in_flight;
+        limited: &'static str = |it| match it.limited {
             Limited::Window => "window",
             Limited::Pacing => "pacing",
             Limited::Receiver => "receiver",
             Limited::Recovery => "recovery",
             // `Application`, and whatever else may keep the window from being tested one day.
             _ => "application",
-        }
-    }
-
-    #[getter]
-    fn may_grow(&self) -> bool {
-        self.0.limited.may_grow() && !self.0.is_congested()
-    }
-
-    #[getter]
-    fn round_starts(&self) -> bool {
-        self.0.round_starts
-    }
-
-    #[getter]
-    fn recovery_begins(&self) -> bool {
-        self.0.recovery_begins
-    }
-
-    #[getter]
-    fn spare(&self) -> Option<bool> {
-        self.0.spare
-    }
-
-    #[getter]
-    fn delivery_rate(&self) -> Option<f64> {
-        self.0.rate.map(|sample| sample.per_second())
-    }
-
-    #[getter]
-    fn rate(&self) -> Option<RateView> {
-        self.0.rate.map(|sample| RateView {
-            delivered: sample.delivered,
-            interval: sample.interval.seconds(),
-            delivered_before: sample.delivered_before,
-            delivered_total: sample.delivered_total,
-            lost: sample.lost,
-            in_flight: sample.in_flight,
-            application_limited: sample.application_limited,
-        })
-    }
-
-    #[getter]
-    fn one_way_delay(&self) -> Option<f64> {
-        seconds(self.0.one_way_delay)
-    }
-
-    #[getter]
-    fn spurious(&self) -> Option<&'static str> {
-        self.0.spurious.map(cause)
+        };
+        may_grow: bool = |it| it.limited.may_grow() && !it.is_congested();
+        round_starts: bool = |it| it.round_starts;
+        recovery_begins: bool = |it| it.recovery_begins;
+        spare: Option<bool> = |it| it.spare;
+        delivery_rate: Option<f64> = |it| it.rate.map(|sample| sample.per_second());
+        rate: Option<RateView> = |it| it.rate.map(RateView);
+        one_way_delay: Option<f64> = |it| seconds(it.one_way_delay);
+        spurious: Option<&'static str> = |it| it.spurious.map(cause);
     }
 
     /// The same, as it is now.
@@ -139,40 +107,31 @@ impl FeedbackView {
         self.clone()
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
     fn __repr__(&self) -> String {
         let Feedback { now, acked, sacked, lost, marked, in_flight, .. } = self.0;
-        let rtt = self.0.rtt.map_or_else(|| "None".to_owned(), |rtt| rtt.seconds().to_string());
+        let (now, rtt) = (now.seconds(), or_none(self.rtt()));
         format!(
-            "Feedback(now={}, acked={acked}, sacked={sacked}, lost={lost}, marked={marked}, rtt={rtt}, \
+            "Feedback(now={now}, acked={acked}, sacked={sacked}, lost={lost}, marked={marked}, rtt={rtt}, \
              in_flight={in_flight}, limited='{}')",
-            now.seconds(),
             self.limited()
         )
     }
 }
 
 /// How fast the network delivered segments.
-#[pyclass(name = "RateSample", module = "longfat._longfat", frozen, get_all)]
+#[pyclass(name = "RateSample", module = "longfat._longfat", frozen)]
 #[derive(Clone, Debug)]
-pub(crate) struct RateView {
-    delivered: u64,
-    interval: f64,
-    delivered_before: u64,
-    delivered_total: u64,
-    lost: u64,
-    in_flight: u64,
-    application_limited: bool,
-}
+pub(crate) struct RateView(RateSample);
 
-#[pymethods]
-impl RateView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
+attributes! {
+    RateView, fixed {
+        delivered: u64 = |it| it.delivered;
+        interval: f64 = |it| it.interval.seconds();
+        delivered_before: u64 = |it| it.delivered_before;
+        delivered_total: u64 = |it| it.delivered_total;
+        lost: u64 = |it| it.lost;
+        in_flight: u64 = |it| it.in_flight;
+        application_limited: bool = |it| it.application_limited;
     }
 }
 
@@ -187,26 +146,15 @@ impl Default for PathView {
     }
 }
 
-#[pymethods]
-impl PathView {
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Self {
-        self.clone()
-    }
-
-    #[getter]
-    fn rtt(&self) -> f64 {
-        self.0.rtt.seconds()
-    }
-
-    #[getter]
-    fn base_rtt(&self) -> Option<f64> {
+attributes! {
+    PathView, filled in anew {
+        rtt: f64 = |it| it.rtt.seconds();
         // Before the first sample it is as long as the clock can count.
-        (self.0.base_rtt.0 < u64::MAX).then(|| self.0.base_rtt.seconds())
+        base_rtt: Option<f64> = |it| (it.base_rtt.0 < u64::MAX).then(|| it.base_rtt.seconds());
     }
 
     fn __repr__(&self) -> String {
-        let base = self.base_rtt().map_or_else(|| "None".to_owned(), |base| base.to_string());
-        format!("Path(rtt={}, base_rtt={base})", self.rtt())
+        format!("Path(rtt={}, base_rtt={})", self.rtt(), or_none(self.base_rtt()))
     }
 }
 
@@ -215,31 +163,12 @@ impl PathView {
 #[derive(Clone, Debug)]
 pub(crate) struct CongestionView(pub(super) Congestion);
 
-#[pymethods]
-impl CongestionView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
-    }
-
-    #[getter]
-    fn now(&self) -> f64 {
-        self.0.now.seconds()
-    }
-
-    #[getter]
-    fn cause(&self) -> &'static str {
-        cause(self.0.cause)
-    }
-
-    #[getter]
-    fn in_flight(&self) -> u64 {
-        self.0.in_flight
-    }
-
-    #[getter]
-    fn again(&self) -> bool {
-        self.0.again
+attributes! {
+    CongestionView, fixed {
+        now: f64 = |it| it.now.seconds();
+        cause: &'static str = |it| cause(it.cause);
+        in_flight: u64 = |it| it.in_flight;
+        again: bool = |it| it.again;
     }
 
     fn __repr__(&self) -> String {
@@ -255,77 +184,40 @@ impl CongestionView {
 #[derive(Clone, Debug)]
 pub(crate) struct AdjustmentView(pub(super) Adjustment);
 
-#[pymethods]
-impl AdjustmentView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
-    }
-
-    #[getter]
-    fn now(&self) -> f64 {
-        self.0.now.seconds()
-    }
-
-    #[getter]
-    fn window(&self) -> f64 {
-        self.0.window.0
-    }
-
-    #[getter]
-    fn threshold(&self) -> Option<f64> {
-        self.0.threshold.map(|Segments(threshold)| threshold)
+attributes! {
+    AdjustmentView, fixed {
+        now: f64 = |it| it.now.seconds();
+        window: f64 = |it| it.window.0;
+        threshold: Option<f64> = |it| it.threshold.map(|Segments(threshold)| threshold);
     }
 }
 
 /// A segment that has left.
-#[pyclass(name = "Sent", module = "longfat._longfat", frozen, get_all)]
+#[pyclass(name = "Sent", module = "longfat._longfat", frozen)]
 #[derive(Clone, Debug)]
-pub(crate) struct SentView {
-    now: f64,
-    again: bool,
-    in_flight: u64,
-}
+pub(crate) struct SentView(pub(super) Sent);
 
-#[pymethods]
-impl SentView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
-    }
-}
-
-impl From<&Sent> for SentView {
-    fn from(sent: &Sent) -> Self {
-        Self { now: sent.now.seconds(), again: sent.again, in_flight: sent.in_flight }
+attributes! {
+    SentView, fixed {
+        now: f64 = |it| it.now.seconds();
+        again: bool = |it| it.again;
+        in_flight: u64 = |it| it.in_flight;
     }
 }
 
 /// A segment that has been found lost.
-#[pyclass(name = "Lost", module = "longfat._longfat", frozen, get_all)]
+#[pyclass(name = "Lost", module = "longfat._longfat", frozen)]
 #[derive(Clone, Debug)]
-pub(crate) struct LostView {
-    now: f64,
-    segment: u64,
-    in_flight: u64,
-    lost: u64,
-    delivered_total: u64,
-    application_limited: bool,
-}
+pub(crate) struct LostView(pub(super) Lost);
 
-#[pymethods]
-impl LostView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
-    }
-}
-
-impl From<&Lost> for LostView {
-    fn from(lost: &Lost) -> Self {
-        let Lost { now, segment, in_flight, lost, delivered_total, application_limited } = *lost;
-        let now = now.seconds();
-        Self { now, segment, in_flight, lost, delivered_total, application_limited }
+attributes! {
+    LostView, fixed {
+        now: f64 = |it| it.now.seconds();
+        segment: u64 = |it| it.segment;
+        in_flight: u64 = |it| it.in_flight;
+        lost: u64 = |it| it.lost;
+        delivered_total: u64 = |it| it.delivered_total;
+        application_limited: bool = |it| it.application_limited;
     }
 }
 
@@ -334,11 +226,16 @@ impl From<&Lost> for LostView {
 #[derive(Clone, Debug)]
 pub(crate) struct StartView(pub(super) Start);
 
-#[pymethods]
-impl StartView {
-    /// Nothing in it can change, so a copy need not be another one.
-    fn __deepcopy__<'py>(of: Bound<'py, Self>, _memo: Bound<'py, PyAny>) -> Bound<'py, Self> {
-        of
+attributes! {
+    StartView, fixed {
+        window: f64 = |it| it.window.0;
+        threshold: Option<f64> = |it| it.threshold.map(|Segments(threshold)| threshold);
+        slow_start: &'static str = |it| SlowStart::name(it.slow_start);
+        packet: u64 = |it| it.packet.0;
+        access: Option<f64> = |it| it.access;
+        transfer: Option<u64> = |it| it.transfer;
+        round_trip: Option<f64> = |it| seconds(it.round_trip);
+        chance: u64 = |it| it.chance;
     }
 
     /// As a flow begins whose scenario says nothing else; for trying a class out by hand.
@@ -367,48 +264,8 @@ impl StartView {
         })
     }
 
-    #[getter]
-    fn window(&self) -> f64 {
-        self.0.window.0
-    }
-
-    #[getter]
-    fn threshold(&self) -> Option<f64> {
-        self.0.threshold.map(|Segments(threshold)| threshold)
-    }
-
-    #[getter]
-    fn slow_start(&self) -> &'static str {
-        SlowStart::name(self.0.slow_start)
-    }
-
-    #[getter]
-    fn packet(&self) -> u64 {
-        self.0.packet.0
-    }
-
-    #[getter]
-    fn access(&self) -> Option<f64> {
-        self.0.access
-    }
-
-    #[getter]
-    fn transfer(&self) -> Option<u64> {
-        self.0.transfer
-    }
-
-    #[getter]
-    fn round_trip(&self) -> Option<f64> {
-        seconds(self.0.round_trip)
-    }
-
-    #[getter]
-    fn chance(&self) -> u64 {
-        self.0.chance
-    }
-
     fn __repr__(&self) -> String {
-        let threshold = self.threshold().map_or_else(|| "None".to_owned(), |it| it.to_string());
-        format!("Start(window={}, threshold={threshold}, packet={})", self.window(), self.packet())
+        let (window, threshold, packet) = (self.window(), or_none(self.threshold()), self.packet());
+        format!("Start(window={window}, threshold={threshold}, packet={packet})")
     }
 }

@@ -9,7 +9,6 @@ mod base;
 mod events;
 mod spec;
 
-use std::fmt;
 use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -34,6 +33,7 @@ pub(crate) use spec::{Spec, class_controller};
 
 /// One flow under a controller in Python. Its instance is made when it is first needed: whoever only asks what the
 /// controller needs makes none.
+#[derive(Debug)]
 pub(crate) struct Control {
     spec: Arc<Spec>,
     settings: Arc<Py<PyAny>>,
@@ -53,6 +53,7 @@ struct Answers {
 }
 
 /// An instance of the class, and what it is called with.
+#[derive(Debug)]
 struct Live {
     instance: Option<Instance>,
     answers: Answers,
@@ -60,6 +61,7 @@ struct Live {
     now: Option<Time>,
 }
 
+#[derive(Debug)]
 struct Instance {
     object: Py<PyAny>,
     /// The base of the same object.
@@ -362,13 +364,13 @@ impl CongestionControl for Control {
 
     fn on_lost(&mut self, lost: &Lost, path: &Path) {
         self.call_by_name(Some(lost.now), "on_lost", path, |py| {
-            Ok(Py::new(py, LostView::from(lost))?.into_any())
+            Ok(Py::new(py, LostView(*lost))?.into_any())
         });
     }
 
     fn on_sent(&mut self, sent: &Sent, path: &Path) {
         self.call_by_name(Some(sent.now), "on_sent", path, |py| {
-            Ok(Py::new(py, SentView::from(sent))?.into_any())
+            Ok(Py::new(py, SentView(*sent))?.into_any())
         });
     }
 
@@ -486,12 +488,5 @@ impl Clone for Control {
 impl Control {
     fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
-    }
-}
-
-impl fmt::Debug for Control {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let answers = self.live.get().map(|live| live.answers);
-        f.debug_struct(&self.spec.name).field("answers", &answers).finish_non_exhaustive()
     }
 }

@@ -14,6 +14,7 @@ use super::{Base, Control};
 use crate::own::Own;
 
 /// What a class says about itself: read once, when it is handed over.
+#[derive(Debug)]
 pub(crate) struct Spec {
     pub(super) name: String,
     pub(super) class: Py<PyType>,
