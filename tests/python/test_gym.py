@@ -609,3 +609,24 @@ def test_code_that_fails_beside_an_agent_ends_the_episode(laws: dict[str, Any]) 
 def test_a_policy_goes_to_another_process() -> None:
     made = policy()
     assert copy.deepcopy(made).text == made.text
+
+
+@pytest.mark.parametrize("kind", [Env, VectorEnv, ParallelEnv])
+def test_an_unknown_keyword_is_refused(kind: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"no setting `histroy` of an environment: there are agents,"
+    ):
+        kind(PATH, **AGENT, histroy=4)
+
+
+def test_several_agents_read_the_scenario_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    once = package.scenario.Template.read
+
+    def counted(*arguments: Any, **keywords: Any) -> Any:
+        read.append(arguments)
+        return once(*arguments, **keywords)
+
+    monkeypatch.setattr(package.scenario.Template, "read", counted)
+    VectorEnv(PATH, num_envs=4, agents=["agent", "other"])
+    assert len(read) == 1

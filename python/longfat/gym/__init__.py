@@ -11,6 +11,7 @@ came of it. Any scenario will do: agents steer the flows that they are told to, 
 - `Env`: one environment with one agent
 - `VectorEnv`: many environments, stepped by compiled code in parallel, without the interpreter's lock
 - `ParallelEnv`: several agents in one environment, by PettingZoo's parallel interface
+- `Settings`: the keywords of all three
 - `Policy`: what was learned, as a file and as an ordinary controller
 
 `docs/guides/gym.md` says what can be observed, what actions mean, and how paths are randomised.
@@ -26,7 +27,7 @@ except ModuleNotFoundError as missing:
 
 from longfat._longfat import features
 from longfat.errors import GymError
-from longfat.gym._options import Action, Options, Reward
+from longfat.gym._options import Action, Options, Reward, Settings
 from longfat.gym._parallel import ParallelEnv
 from longfat.gym._policy import Policy
 from longfat.gym._single import Env
@@ -40,6 +41,7 @@ __all__ = [
     "ParallelEnv",
     "Policy",
     "Reward",
+    "Settings",
     "VectorEnv",
     "features",
 ]

@@ -11,11 +11,11 @@ from longfat._longfat import Environments, features
 from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._domain import Domain
-from longfat.gym._options import Options, Reward, RewardFunction, options
-from longfat.own import NOTHING, Code
+from longfat.gym._options import Options, RewardFunction, Settings, options
+from longfat.own import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -32,47 +32,35 @@ class Core:
         action_space: What it does.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        count: int,
-        threads: int,
-        reward: Reward | RewardFunction | Mapping[str, float] | None,
-        given: Mapping[str, Any],
-        *,
-        code: Code = NOTHING,
-    ) -> None:
-        """Reads everything, and refuses what makes no sense.
+    def __init__(self, source: Source, settings: Settings) -> None:
+        """Reads everything, and refuses what makes no sense. At first there is one environment.
 
         Raises:
+            TypeError: There is no such setting.
             GymError: A setting is wrong.
             ScenarioError: The scenario is wrong.
             OSError: A file cannot be read.
         """
-        self._function = reward if callable(reward) else None
+        if unknown := sorted(set(settings) - set(Settings.__annotations__)):
+            known = ", ".join(Settings.__annotations__)
+            message = f"there is no setting `{unknown[0]}` of an environment: there are {known}"
+            raise TypeError(message)
+        given: dict[str, Any] = dict(settings)
+        code = Code(
+            controllers=tuple(given.pop("controllers", ())),
+            queues=tuple(given.pop("queues", ())),
+            allowed=given.pop("allow_code", False),
+        )
+        reward = given.get("reward")
+        self._function: RewardFunction | None = reward if callable(reward) else None
         weights = None if callable(reward) else reward
         self.options, scenario = options(source, {**given, "reward": weights})
         asked = self.options
         self.domain = Domain(scenario, asked.set, asked.randomise, code)
-        groups = self._groups(asked)
-        action, weight, observed = asked.action, asked.reward, asked.observed
-        self._compiled = Environments(
-            count,
-            groups,
-            self.domain.example,
-            interval=asked.interval,
-            observe=observed,
-            history=asked.history,
-            sets=action.sets,
-            scale=action.scale,
-            octaves=action.octaves,
-            bounds=action.limits,
-            weights=(weight.throughput, weight.delay, weight.loss),
-            fluid=asked.fluid,
-            threads=threads,
-        )
-        self.count = count
-        self.agents = self._names(groups)
+        self._steered = self._groups(asked)
+        observed, action = asked.observed, asked.action
+        self.multiply(1, 1)
+        self.agents = self._names(self._steered)
         bounds = {name: (low, high) for name, _, low, high, _ in features()}
         low, high = (
             np.tile([bounds[name][end] for name in observed], asked.history).astype(np.float32)
@@ -82,7 +70,27 @@ class Core:
         least, most = action.space
         self.action_space = spaces.Box(least, most, (1,), dtype=np.float32)
         self.names: list[str] = self._compiled.information_names()
-        self.information = np.zeros((count, len(self.agents), len(self.names)))
+
+    def multiply(self, count: int, threads: int) -> None:
+        """Makes so many environments, stepped by so many threads, before any of them has begun."""
+        asked = self.options
+        action, weight = asked.action, asked.reward
+        self.count = count
+        self._compiled = Environments(
+            count,
+            self._steered,
+            self.domain.example,
+            interval=asked.interval,
+            observe=asked.observed,
+            history=asked.history,
+            sets=action.sets,
+            scale=action.scale,
+            octaves=action.octaves,
+            bounds=action.limits,
+            weights=(weight.throughput, weight.delay, weight.loss),
+            fluid=asked.fluid,
+            threads=threads,
+        )
 
     def _groups(self, asked: Options) -> list[str]:
         known = [

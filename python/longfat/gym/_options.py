@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from longfat.errors import GymError
 from longfat.foreign import read_text, shown
 
 if TYPE_CHECKING:
+    from longfat.own import Brought
     from longfat.scenario import Source
 
 if sys.version_info >= (3, 11):
@@ -83,6 +84,40 @@ class Reward(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     throughput: float = 1.0
     delay: float = 0.5
     loss: float = 10.0
+
+
+class Settings(TypedDict, total=False):
+    """The keywords of every environment. What they give replaces what the file of an environment says.
+
+    Attributes:
+        agents: The flows that agents steer, by the names of their groups. May be left out if the scenario has a
+            single group of flows.
+        interval: The length of a monitor interval in smoothed round trips, 1 by default.
+        observe: `scale-free` (the default), `raw`, or features by name.
+        history: How many intervals an observation has, 1 by default.
+        action: What actions mean.
+        reward: Weights of the default reward, or a function: from arrays by name, with an entry for each agent,
+            to an array of rewards.
+        set: Fields of the scenario to set, beside those that the file sets.
+        randomise: Fields of the scenario to draw for each episode.
+        fluid: Solve the fluid model, with what links charge.
+        controllers: Controllers of your own that the scenario can choose by their names.
+        queues: Queues of your own, likewise.
+        allow_code: Whether the scenario may name code, which is then run.
+    """
+
+    agents: Sequence[str] | None
+    interval: float | None
+    observe: str | Sequence[str] | None
+    history: int | None
+    action: Action | Mapping[str, Any] | None
+    reward: Reward | RewardFunction | Mapping[str, float] | None
+    set: Mapping[str, Any] | None
+    randomise: Mapping[str, Any] | None
+    fluid: str | None
+    controllers: Sequence[Brought]
+    queues: Sequence[Brought]
+    allow_code: bool
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

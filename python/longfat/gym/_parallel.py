@@ -11,16 +11,15 @@ from longfat.errors import GymError
 from longfat.foreign import shown
 from longfat.gym._core import Core
 from longfat.gym._single import SEEDS
-from longfat.own import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from gymnasium.spaces import Box
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from longfat.gym._options import Action, Options, Reward, RewardFunction
-    from longfat.own import Brought
+    from longfat.gym._options import Options, Settings
     from longfat.scenario import Source
 
 
@@ -39,42 +38,19 @@ class ParallelEnv:
     metadata = {"name": "longfat", "render_modes": [], "is_parallelizable": True}  # noqa: RUF012
     render_mode = None
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        agents: Sequence[str] | None = None,
-        interval: float | None = None,
-        observe: str | Sequence[str] | None = None,
-        history: int | None = None,
-        action: Action | Mapping[str, Any] | None = None,
-        reward: Reward | RewardFunction | Mapping[str, float] | None = None,
-        set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
-        randomise: Mapping[str, Any] | None = None,
-        fluid: str | None = None,
-        controllers: Sequence[Brought] = (),
-        queues: Sequence[Brought] = (),
-        allow_code: bool = False,
-    ) -> None:
-        """Makes an environment; the arguments are those of `Env`.
+    def __init__(self, source: Source, **settings: Unpack[Settings]) -> None:
+        """Makes an environment.
+
+        Args:
+            source: A scenario, or the file of an environment: as a path, as text or as a dictionary.
+            settings: What it is asked for: `longfat.gym.Settings` has all keywords.
 
         Raises:
             GymError: A setting is wrong.
             ScenarioError: The scenario is wrong.
             OSError: A file cannot be read.
         """
-        code = Code(tuple(controllers), tuple(queues), allow_code)
-        given = {
-            "agents": agents,
-            "interval": interval,
-            "observe": observe,
-            "history": history,
-            "action": action,
-            "set": set,
-            "randomise": randomise,
-            "fluid": fluid,
-        }
-        self._core = Core(source, 1, 1, reward, given, code=code)
+        self._core = Core(source, settings)
         self.possible_agents: list[str] = list(self._core.agents)
         self.agents: list[str] = []
         self._chance = seeding.np_random(None)[0]

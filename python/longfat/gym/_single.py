@@ -9,15 +9,12 @@ import numpy as np
 
 from longfat.errors import GymError
 from longfat.gym._core import Core
-from longfat.own import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from longfat.gym._options import Action, Options, Reward, RewardFunction
-    from longfat.own import Brought
+    from longfat.gym._options import Options, Settings
     from longfat.scenario import Source
 
 SEEDS = 2**62
@@ -38,61 +35,21 @@ class Env(gymnasium.Env["NDArray[np.float32]", "NDArray[np.float32]"]):
     metadata = {"render_modes": []}  # noqa: RUF012 - as Gymnasium has it
 
     def __init__(
-        self,
-        source: Source,
-        *,
-        agents: Sequence[str] | None = None,
-        interval: float | None = None,
-        observe: str | Sequence[str] | None = None,
-        history: int | None = None,
-        action: Action | Mapping[str, Any] | None = None,
-        reward: Reward | RewardFunction | Mapping[str, float] | None = None,
-        set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
-        randomise: Mapping[str, Any] | None = None,
-        fluid: str | None = None,
-        controllers: Sequence[Brought] = (),
-        queues: Sequence[Brought] = (),
-        allow_code: bool = False,
-        render_mode: str | None = None,
+        self, source: Source, *, render_mode: str | None = None, **settings: Unpack[Settings]
     ) -> None:
         """Makes an environment.
 
         Args:
             source: A scenario, or the file of an environment: as a path, as text or as a dictionary.
-            agents: The flow that the agent steers, as a list with the name of its group.
-            interval: The length of a monitor interval in smoothed round trips, 1 by default.
-            observe: `scale-free` (the default), `raw`, or features by name.
-            history: How many intervals an observation has, 1 by default.
-            action: What actions mean.
-            reward: Weights of the default reward, or a function: from arrays by name, with an entry for each
-                agent, to an array of rewards.
-            set: Fields of the scenario to set, beside those that the file sets.
-            randomise: Fields of the scenario to draw for each episode.
-            fluid: Solve the fluid model, with what links charge.
-            controllers: Controllers of your own that the scenario can choose by their names.
-            queues: Queues of your own, likewise.
-            allow_code: Whether the scenario may name code, which is then run.
             render_mode: Nothing is rendered: None.
-
-        What the file of an environment says is replaced by what is given here.
+            settings: What else it is asked for: `longfat.gym.Settings` has all keywords.
 
         Raises:
             GymError: A setting is wrong, or there is more than one agent.
             ScenarioError: The scenario is wrong.
             OSError: A file cannot be read.
         """
-        code = Code(tuple(controllers), tuple(queues), allow_code)
-        given = {
-            "agents": agents,
-            "interval": interval,
-            "observe": observe,
-            "history": history,
-            "action": action,
-            "set": set,
-            "randomise": randomise,
-            "fluid": fluid,
-        }
-        self._core = Core(source, 1, 1, reward, given, code=code)
+        self._core = Core(source, settings)
         if len(self._core.agents) != 1:
             message = (
                 f"{len(self._core.agents)} agents steer flows here, and `Env` is for one: take `ParallelEnv` "

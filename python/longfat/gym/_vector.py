@@ -13,15 +13,14 @@ from gymnasium.vector.utils import batch_space
 from longfat.errors import GymError
 from longfat.gym._core import Core
 from longfat.gym._single import SEEDS, refuse_options
-from longfat.own import Code
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Unpack
 
-    from longfat.gym._options import Action, Options, Reward, RewardFunction
-    from longfat.own import Brought
+    from longfat.gym._options import Options, Settings
     from longfat.scenario import Source
 
 
@@ -44,19 +43,8 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
         *,
         num_envs: int = 1,
         threads: int = 1,
-        agents: Sequence[str] | None = None,
-        interval: float | None = None,
-        observe: str | Sequence[str] | None = None,
-        history: int | None = None,
-        action: Action | Mapping[str, Any] | None = None,
-        reward: Reward | RewardFunction | Mapping[str, float] | None = None,
-        set: Mapping[str, Any] | None = None,  # noqa: A002 - as everywhere in longfat
-        randomise: Mapping[str, Any] | None = None,
-        fluid: str | None = None,
-        controllers: Sequence[Brought] = (),
-        queues: Sequence[Brought] = (),
-        allow_code: bool = False,
         render_mode: str | None = None,
+        **settings: Unpack[Settings],
     ) -> None:
         """Makes environments.
 
@@ -64,20 +52,8 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
             source: A scenario, or the file of an environment: as a path, as text or as a dictionary.
             num_envs: How many: a multiple of the number of agents in the scenario.
             threads: How many threads step them; results do not depend on it.
-            agents: The flows that agents steer, by the names of their groups.
-            interval: The length of a monitor interval in smoothed round trips, 1 by default.
-            observe: `scale-free` (the default), `raw`, or features by name.
-            history: How many intervals an observation has, 1 by default.
-            action: What actions mean.
-            reward: Weights of the default reward, or a function: from arrays by name, with an entry for each
-                agent, to an array of rewards.
-            set: Fields of the scenario to set, beside those that the file sets.
-            randomise: Fields of the scenario to draw for each episode.
-            fluid: Solve the fluid model, with what links charge.
-            controllers: Controllers of your own that the scenario can choose by their names.
-            queues: Queues of your own, likewise.
-            allow_code: Whether the scenario may name code, which is then run.
             render_mode: Nothing is rendered: None.
+            settings: What else they are asked for: `longfat.gym.Settings` has all keywords.
 
         Raises:
             GymError: A setting is wrong.
@@ -87,26 +63,14 @@ class VectorEnv(GymnasiumVectorEnv["NDArray[np.float32]", "NDArray[np.float32]",
         if num_envs < 1 or threads < 1:
             message = f"num_envs is {num_envs} and threads is {threads}: both are 1 or more"
             raise GymError(message)
-        code = Code(tuple(controllers), tuple(queues), allow_code)
-        given = {
-            "agents": agents,
-            "interval": interval,
-            "observe": observe,
-            "history": history,
-            "action": action,
-            "set": set,
-            "randomise": randomise,
-            "fluid": fluid,
-        }
-        self._core = Core(source, num_envs, threads, reward, given, code=code)
+        self._core = Core(source, settings)
         each = len(self._core.agents)
         if num_envs % each:
             message = (
                 f"num_envs is {num_envs}, and each scenario has {each} agents: a multiple is needed"
             )
             raise GymError(message)
-        if each > 1:
-            self._core = Core(source, num_envs // each, threads, reward, given, code=code)
+        self._core.multiply(num_envs // each, threads)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.single_observation_space = self._core.observation_space
