@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 class ClassReno(longfat.Controller):
     """Reno, to the byte."""
 
-    name = "class-reno"
     promises = ("any_batching", "additive", "doubles_at_most", "forgetful")
 
     def on_feedback(self, feedback: Feedback, path: Path) -> None:

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import longfat as package
+from class_reno import ClassReno
+from own_support import CLASS, build
+from support import ROOT
 
 if TYPE_CHECKING:
     from longfat.own import Congestion, Feedback
@@ -27,49 +30,19 @@ HELD_BY_ALL = [
     "endures",
 ]
 
-RULES = """
-import longfat
+RULES = f"""{CLASS}
 
-class Good(longfat.Controller):
-    promises = ("any_batching", "additive", "doubles_at_most", "forgetful")
-
-    def on_feedback(self, feedback, path):
-        for _ in range(self.slow_start(feedback)):
-            self.window += 1 / self.window
-
-    def on_congestion(self, event, path):
-        if event.cause == "timeout":
-            self.time_out(event)
-        else:
-            self.threshold = max(2.0, self.window / 2)
-            self.window = min(self.window, self.threshold)
-
-class Eager(Good):
+class Eager(ClassReno):
     def on_feedback(self, feedback, path):
         self.window += 2.0 * feedback.acked
 """
 
 
-class Good(package.Controller):
-    promises = ("any_batching", "additive", "doubles_at_most", "forgetful")
-
-    def on_feedback(self, feedback: Feedback, path: Route) -> None:
-        for _ in range(self.slow_start(feedback)):
-            self.window += 1 / self.window
-
-    def on_congestion(self, event: Congestion, path: Route) -> None:
-        if event.cause == "timeout":
-            self.time_out(event)
-        else:
-            self.threshold = max(2.0, self.window / 2)
-            self.window = min(self.window, self.threshold)
+def variant(title: str, /, **members: Any) -> type[ClassReno]:
+    return type(title, (ClassReno,), members)
 
 
-def variant(title: str, /, **members: Any) -> type[Good]:
-    return type(title, (Good,), members)
-
-
-def broken(cls: type[Good], **how: Any) -> dict[str, package.conformance.Promise]:
+def broken(cls: type[ClassReno], **how: Any) -> dict[str, package.conformance.Promise]:
     checked = package.check(cls, cases=60, **how)
     assert checked.ok == (not checked.broken)
     assert bool(checked) == checked.ok
@@ -77,7 +50,7 @@ def broken(cls: type[Good], **how: Any) -> dict[str, package.conformance.Promise
 
 
 def test_a_sound_class_keeps_all_its_promises() -> None:
-    checked = package.check(Good, cases=60)
+    checked = package.check(ClassReno, cases=60)
     assert checked.ok, str(checked)
     assert [promise.name for promise in checked.promises[:9]] == HELD_BY_ALL
     assert [promise.name for promise in checked.promises[9:]] == [
@@ -86,7 +59,7 @@ def test_a_sound_class_keeps_all_its_promises() -> None:
         "doubles at most",
         "forgetful",
     ]
-    assert "good: all 13 promises are kept (60 sequences of events, seed 1)" in str(checked)
+    assert "class-reno: all 13 promises are kept (60 sequences of events, seed 1)" in str(checked)
     assert len(package.check(variant("Silent", promises=()), cases=10).promises) == 9
 
 
@@ -177,10 +150,10 @@ def rules() -> str:
 
 
 def test_the_command_ends_with_what_it_found(longfat: Command, rules: str) -> None:
-    good = longfat("check", f"{rules}:Good")
+    good = longfat("check", f"{rules}:ClassReno")
     assert (good.returncode, good.stderr) == (0, "")
-    assert "good: all 13 promises are kept (200 sequences of events, seed 1)" in good.stdout
-    assert longfat("check", "rules:Good", "--cases", "5").returncode == 0
+    assert "class-reno: all 13 promises are kept (200 sequences of events, seed 1)" in good.stdout
+    assert longfat("check", "rules:ClassReno", "--cases", "5").returncode == 0
     bad = longfat("check", f"{rules}:Eager", "--seed", "4", "--cases", "50")
     assert bad.returncode == 1
     assert "BROKEN  doubles at most" in bad.stdout
@@ -211,9 +184,9 @@ def test_the_command_prints_json(longfat: Command, rules: str) -> None:
         ("rules.py", "say which controller in it"),
         ("rules.py:Nothing", "there is no `Nothing` in it"),
         ("rules.py:longfat", "neither a controller nor a queue"),
-        ("missing.py:Good", "there is no such file"),
+        ("missing.py:ClassReno", "there is no such file"),
         ("missing.so", "there is no such file"),
-        ("rules.py:Good --cases 0", "0 is not in the range"),
+        ("rules.py:ClassReno --cases 0", "0 is not in the range"),
     ],
 )
 def test_wrong_input_ends_with_2(longfat: Command, rules: str, subject: str, words: str) -> None:
@@ -221,3 +194,46 @@ def test_wrong_input_ends_with_2(longfat: Command, rules: str, subject: str, wor
     done = longfat("check", *subject.split())
     assert done.returncode == 2
     assert words in done.stderr.replace("\n", " ")
+
+
+def test_libraries_are_checked(longfat: Command, tmp_path: Path) -> None:
+    laws = build(tmp_path / "liblaws.so")
+    cubic = build(tmp_path / "libcubic.so", source=ROOT / "examples/c-cubic/cubic.c")
+    only = longfat("check", cubic, "--cases", "50")
+    assert (only.returncode, only.stderr) == (0, "")
+    assert "promises are kept (50 sequences of events, seed 1)" in only.stdout
+    chosen = longfat("check", f"{laws}:c-own-reno", "--json", "--cases", "50")
+    assert chosen.returncode == 0
+    assert json.loads(chosen.stdout)["controller"] == "c-own-reno"
+
+
+@pytest.mark.parametrize(
+    ("name", "happened"),
+    [
+        ("c-bad", "`gain` is NaN at a window of"),
+        ("c-bad-window", "`window` is -1: a number of segments from 1 to 1e12 is needed"),
+    ],
+)
+def test_a_library_that_breaks_a_promise_is_shown(
+    longfat: Command, tmp_path: Path, name: str, happened: str
+) -> None:
+    done = longfat("check", f"{build(tmp_path / 'liblaws.so')}:{name}", "--cases", "50")
+    assert done.returncode == 1
+    assert "BROKEN  runs" in done.stdout
+    assert happened in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "it has several: add a name after a colon. There is c-reno (controller),"),
+        (":none", "it has no controller called `none`: there is c-reno (controller),"),
+        (":c-step", "it has no controller called `c-step`"),
+    ],
+)
+def test_a_library_without_such_a_controller_ends_with_2(
+    longfat: Command, tmp_path: Path, name: str, words: str
+) -> None:
+    done = longfat("check", f"{build(tmp_path / 'liblaws.so')}{name}")
+    assert done.returncode == 2
+    assert words in " ".join(done.stderr.split())

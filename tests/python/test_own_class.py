@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ProcessPoolExecutor
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path as FilePath
 from typing import Any
@@ -18,29 +17,20 @@ import polars as pl
 import pytest
 
 import longfat
+from class_reno import ClassReno
 from longfat.own import Congestion, Feedback, Path, Start
 from longfat.study import study
-from support import ROOT, SMALL, Command
+from own_support import CLASS, OWN, against_reno, cluster, same_as_reno
+from support import SMALL, Command
 
-OWN = {"flow.forward.control": "halving"}
+CHOSEN = {"flow.forward.control": "halving"}
 
 
-class Halving(longfat.Controller):
+class Halving(ClassReno):
     """Reno, written like the law of longfat.
 
     The rest is no title.
     """
-
-    def on_feedback(self, feedback: Feedback, path: Path) -> None:
-        for _ in range(self.slow_start(feedback)):
-            self.window += 1 / self.window
-
-    def on_congestion(self, event: Congestion, path: Path) -> None:
-        if event.cause == "timeout":
-            self.time_out(event)
-        else:
-            self.threshold = max(2.0, self.window * 0.5)
-            self.window = min(self.window, self.threshold)
 
 
 def variant(title: str, /, **members: Any) -> type[Halving]:
@@ -65,7 +55,7 @@ def test_reno_in_python_is_reno_to_the_byte(queue: str, slow_start: str) -> None
         "flow.forward.slow_start": slow_start,
         "duration": "20 s",
     }
-    mine = longfat.run(SMALL, controllers=[Halving], set=OWN | changes)
+    mine = longfat.run(SMALL, controllers=[Halving], set=CHOSEN | changes)
     theirs = longfat.run(SMALL, set=changes)
     assert told(mine.summary) == told(theirs.summary)
     assert mine.summary["links"] == theirs.summary["links"]
@@ -375,25 +365,13 @@ def test_thousands_of_short_flows_have_an_instance_each() -> None:
         rtt = "20 ms"
         """
     )
-    mine = longfat.run(text, controllers=[Halving], set=OWN).summary
+    mine = longfat.run(text, controllers=[Halving], set=CHOSEN).summary
     theirs = longfat.run(text.replace('"halving"', '"reno"')).summary
     assert mine["traffic"] == theirs["traffic"]
     assert mine["traffic"]["web"]["completed"] > 400
 
 
-RULES = """
-import longfat
-
-class Halving(longfat.Controller):
-    def on_feedback(self, feedback, path):
-        for _ in range(self.slow_start(feedback)):
-            self.window += 1 / self.window
-
-    def on_congestion(self, event, path):
-        if event.cause == "timeout":
-            self.time_out(event)
-        else:
-            self.threshold = self.window = max(2.0, self.window / 2)
+RULES = f"""{CLASS.replace("ClassReno", "Halving")}
 
 class Failing(Halving):
     def on_congestion(self, event, path):
@@ -440,7 +418,7 @@ def test_an_edited_class_is_another_one(rules: str) -> None:
 
     first = digest()
     assert digest() == first
-    FilePath("rules.py").write_text(RULES.replace("window / 2", "window / 3"), encoding="utf-8")
+    FilePath("rules.py").write_text(RULES.replace("window * 0.5", "window * 0.4"), encoding="utf-8")
     assert digest() != first
 
 
@@ -478,58 +456,37 @@ seeds = 2
     assert studied.returncode == 0, studied.stderr
 
 
-STUDY: dict[str, Any] = {
-    "scenario": str(ROOT / "scenarios/first.toml"),
-    "seeds": 2,
-    "set": {"duration": "3 s", "warmup": "1 s", "flow.reno.start": "0 s"},
-    "vary": {"flow.reno.control": ["reno", "class-reno"]},
-}
+STUDY = against_reno("class-reno", "3 s")
 
 
 @pytest.fixture(autouse=True)
 def _findable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "tests/own"))
     # Processes that are started find it as well.
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests/own"))
-
-
-def class_reno() -> Any:
-    return import_module("class_reno").ClassReno
+    monkeypatch.setenv("PYTHONPATH", str(OWN))
 
 
 def local() -> Any:
     """A class that no process could import."""
 
-    class Local(class_reno()):  # type: ignore[misc]
+    class Local(ClassReno):
         name = "class-reno"
 
     return Local
 
 
-def same(found: longfat.study.Study) -> None:
-    assert (found.failed, found.runs) == (0, 4)
-    name = "links.bottleneck.forward.utilisation"
-    rows = found.rows.sort("seed").partition_by("flow.reno.control", as_dict=True)
-    assert rows["reno",][name].to_list() == rows["class-reno",][name].to_list()
-
-
 @pytest.mark.parametrize("by", ["module", "value"])
 def test_other_processes_have_the_class(tmp_path: FilePath, by: str) -> None:
-    own = class_reno() if by == "module" else local()
-    same(study(STUDY, out=tmp_path / "threads", controllers=[own]))
+    own = ClassReno if by == "module" else local()
+    same_as_reno(study(STUDY, out=tmp_path / "threads", controllers=[own]), "class-reno")
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        same(study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool))
+        found = study(STUDY, out=tmp_path / "spawned", controllers=[own], executor=pool)
+    same_as_reno(found, "class-reno")
 
 
 def test_a_cluster_gets_the_class_sent(tmp_path: FilePath) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=":0", processes=True
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        same(study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client))
+    with cluster() as client:
+        found = study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client)
+    same_as_reno(found, "class-reno")
 
 
 def test_a_study_tells_which_runs_of_a_class_failed(tmp_path: FilePath) -> None:
@@ -537,7 +494,7 @@ def test_a_study_tells_which_runs_of_a_class_failed(tmp_path: FilePath) -> None:
         message = "never again"
         raise RuntimeError(message)
 
-    cls: Any = type("Failing", (class_reno(),), {"name": "class-reno", "on_congestion": fail})
+    cls: Any = type("Failing", (ClassReno,), {"name": "class-reno", "on_congestion": fail})
     found = study(STUDY, out=tmp_path / "study", controllers=[cls])
     assert (found.failed, found.runs) == (2, 4)
     rows = found.rows.filter(pl.col("flow.reno.control") == "class-reno")

@@ -19,15 +19,12 @@ from longfat.own import Code, Pacing, Parameter, Verdict, _abi
 from longfat.own._digest import digest_of
 from longfat.scenario import read
 from longfat.study import Cache, Job, Point, run_many, run_points, study
+from own_support import FIRST, OWN, SHORT, against_reno, averages, cluster, first, same_as_reno
 from support import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-FIRST = ROOT / "scenarios/first.toml"
-OWN = ROOT / "tests/own"
-SHORT = {"duration": "20 s", "warmup": "2 s", "flow.reno.start": "0 s"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,15 +38,6 @@ def own_modules() -> Any:
 
 def made(name: str) -> Any:
     return getattr(import_module("compiled_laws"), name)
-
-
-def averages(run: longfat.Run) -> str:
-    return json.dumps({key: run.summary[key] for key in ("links", "flows", "jain")})
-
-
-def first(control: object, **more: Any) -> longfat.Run:
-    changes = {**SHORT, "flow.reno.control": control, **more.pop("changes", {})}
-    return longfat.run(FIRST, set=changes, record=False, **more)
 
 
 def test_the_structures_are_those_of_the_header(tmp_path: Path) -> None:
@@ -463,19 +451,7 @@ def test_without_numba_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     numba.cache_clear()
 
 
-STUDY = {
-    "scenario": str(FIRST),
-    "seeds": 2,
-    "set": SHORT,
-    "vary": {"flow.reno.control": ["reno", "py-reno"]},
-}
-
-
-def same(found: longfat.study.Study) -> None:
-    assert (found.failed, found.runs) == (0, 4)
-    name = "links.bottleneck.forward.utilisation"
-    rows = found.rows.sort("seed").partition_by("flow.reno.control", as_dict=True)
-    assert rows["reno",][name].to_list() == rows["py-reno",][name].to_list()
+STUDY = against_reno("py-reno")
 
 
 def test_points_take_own_controllers() -> None:
@@ -508,15 +484,11 @@ def local() -> Any:
 def test_other_processes_compile_it_again(tmp_path: Path, by: str) -> None:
     own = made("reno") if by == "module" else local()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        same(study(STUDY, out=tmp_path / "study", controllers=[own], executor=pool))
+        found = study(STUDY, out=tmp_path / "study", controllers=[own], executor=pool)
+    same_as_reno(found, "py-reno")
 
 
 def test_a_cluster_gets_it_sent(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=":0", processes=True
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        same(study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client))
+    with cluster() as client:
+        found = study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client)
+    same_as_reno(found, "py-reno")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import longfat
+from own_support import averages
 from support import ROOT
 
 if TYPE_CHECKING:
@@ -30,11 +31,6 @@ def cubic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     strict = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
     subprocess.run([*words, *strict], cwd=source.parent, check=True)
     return built
-
-
-def averages(run: longfat.Run) -> str:
-    keys = ("links", "flows", "jain", "traffic")
-    return json.dumps({key: run.summary[key] for key in keys if key in run.summary})
 
 
 @pytest.mark.parametrize(

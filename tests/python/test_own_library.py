@@ -8,7 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -16,26 +16,12 @@ from click.testing import CliRunner
 import longfat
 from longfat.commands import commands
 from longfat.study import Cache, Job, run_many, study
-from support import ROOT
+from own_support import FIRST, LAWS, SHORT, against_reno, averages, build, first, same_as_reno
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from longfat.own import LibraryEntry
-
-HEADER = ROOT / "crates/foreign/include"
-SOURCE = ROOT / "tests/own/laws.c"
-FIRST = ROOT / "scenarios/first.toml"
-SHORT = {"duration": "20 s", "warmup": "2 s", "flow.reno.start": "0 s"}
-"""The queue overflows several times in that."""
-
-
-def build(path: Path, *options: str, source: Path = SOURCE) -> Path:
-    """Compiles a library with every warning an error."""
-    strict = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-O2", "-shared", "-fPIC"]
-    command = ["cc", *strict, f"-I{HEADER}", *options, "-o", str(path), str(source)]
-    subprocess.run(command, check=True)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -46,17 +32,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def entries(built: Path) -> dict[str, LibraryEntry]:
     return {entry.name: entry for entry in longfat.load_library(built)}
-
-
-def averages(run: longfat.Run, own: str = "", same: str = "") -> str:
-    """What a run gives, apart from its scenario and its speed."""
-    summary = {key: run.summary[key] for key in ("links", "flows", "jain")}
-    return json.dumps(summary).replace(f'"{own}"', f'"{same}"')
-
-
-def first(control: object, **more: Any) -> longfat.Run:
-    changes = {**SHORT, "flow.reno.control": control, **more.pop("changes", {})}
-    return longfat.run(FIRST, set=changes, record=False, **more)
 
 
 def test_a_library_says_what_is_in_it(entries: dict[str, LibraryEntry]) -> None:
@@ -201,9 +176,7 @@ def test_a_library_that_is_compiled_again_is_another_one(tmp_path: Path) -> None
     assert not cached
     assert run() == (True, before, resolved)
     source = tmp_path / "other.c"
-    source.write_text(
-        SOURCE.read_text("utf-8").replace("p[0] / at->window", "2 * p[0] / at->window")
-    )
+    source.write_text(LAWS.read_text("utf-8").replace("p[0] / at->window", "2 * p[0] / at->window"))
     build(path, source=source)
     cached, after, _ = run()
     assert not cached
@@ -255,7 +228,7 @@ def test_a_library_of_no_use_is_refused(tmp_path: Path, options: list[str], told
 def test_a_table_that_is_wrong_is_refused(
     tmp_path: Path, change: tuple[str, str], told: str
 ) -> None:
-    text = SOURCE.read_text("utf-8")
+    text = LAWS.read_text("utf-8")
     assert change[0] in text
     source = tmp_path / "wrong.c"
     source.write_text(text.replace(*change, 1), "utf-8")
@@ -277,7 +250,7 @@ def test_names_are_unique(entries: dict[str, LibraryEntry], tmp_path: Path) -> N
     twice = [entries["c-reno"], entries["c-reno"]]
     assert first("c-reno", controllers=twice).summary["flows"][0]["control"] == "c-reno"
     source = tmp_path / "taken.c"
-    source.write_text(SOURCE.read_text("utf-8").replace('"c-reno"', '"reno"'), "utf-8")
+    source.write_text(LAWS.read_text("utf-8").replace('"c-reno"', '"reno"'), "utf-8")
     taken = longfat.load_library(build(tmp_path / "libtaken.so", source=source))[0]
     with pytest.raises(ValueError, match="there is already a controller called `reno`"):
         first("reno", controllers=[taken])
@@ -365,29 +338,17 @@ def test_try_takes_code(built: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert one["goodput_bit_s"] == other["goodput_bit_s"]
 
 
-STUDY = {
-    "scenario": str(FIRST),
-    "seeds": 2,
-    "set": {**SHORT},
-    "vary": {"flow.reno.control": ["reno", "c-reno"]},
-}
-
-
-def same(found: longfat.study.Study) -> None:
-    """The law in C gives in every run what Reno gives."""
-    assert (found.failed, found.runs) == (0, 4)
-    name = "links.bottleneck.forward.utilisation"
-    rows = found.rows.sort("seed").partition_by("flow.reno.control", as_dict=True)
-    assert rows["reno",][name].to_list() == rows["c-reno",][name].to_list()
+STUDY = against_reno("c-reno")
 
 
 def test_a_study_runs_own_controllers_in_other_processes(
     entries: dict[str, LibraryEntry], tmp_path: Path
 ) -> None:
     own = [entries["c-reno"]]
-    same(study(STUDY, out=tmp_path / "threads", controllers=own))
+    same_as_reno(study(STUDY, out=tmp_path / "threads", controllers=own), "c-reno")
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        same(study(STUDY, out=tmp_path / "spawned", controllers=own, executor=pool))
+        found = study(STUDY, out=tmp_path / "spawned", controllers=own, executor=pool)
+    same_as_reno(found, "c-reno")
 
 
 def test_a_study_file_names_code(built: Path, tmp_path: Path) -> None:
@@ -406,7 +367,7 @@ def test_a_study_file_names_code(built: Path, tmp_path: Path) -> None:
     again = study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
     assert again.known == 2
     source = tmp_path / "other.c"
-    source.write_text(SOURCE.read_text("utf-8").replace("1.0 / at->window", "2.0 / at->window"))
+    source.write_text(LAWS.read_text("utf-8").replace("1.0 / at->window", "2.0 / at->window"))
     build(tmp_path / "libown.so", source=source)
     again = study(tmp_path / "study", out=tmp_path / "study", allow_code=True)
     assert again.known == 1

@@ -27,18 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
 ];
-const BELOW_A_MODEL: &[&str] =
-    &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario"];
-const BELOW_AN_ENVIRONMENT: &[&str] = &[
-    "longfat-units",
-    "longfat-control",
-    "longfat-queue",
-    "longfat-scenario",
-    "longfat-sim",
-    "longfat-fluid",
-];
-const MODELS: &[&str] =
-    &["longfat-units", "longfat-control", "longfat-queue", "longfat-scenario", "longfat-sim"];
+/// From the bottom up.
 const EVERYTHING: &[&str] = &[
     "longfat-units",
     "longfat-control",
@@ -49,9 +38,12 @@ const EVERYTHING: &[&str] = &[
     "longfat-gym",
     "longfat-foreign",
 ];
+const INNER: &[&str] = EVERYTHING.split_at(3).0;
+const BELOW_A_MODEL: &[&str] = EVERYTHING.split_at(4).0;
+const MODELS: &[&str] = EVERYTHING.split_at(5).0;
+const BELOW_AN_ENVIRONMENT: &[&str] = EVERYTHING.split_at(6).0;
 
 /// What quantities, laws and policies may take from outside: arithmetic and text, and for their tests randomness.
-const INNER: &[&str] = &["longfat-units", "longfat-control", "longfat-queue"];
 const HARMLESS: &[&str] = &["dyn-clone", "libm", "rand_core", "thiserror"];
 const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
 from longfat.scenario import LARGEST_SEED
-
-if TYPE_CHECKING:
-    from longfat.own import Brought
-
-_LIBRARIES = (".so", ".dylib", ".dll")
 
 
 @click.command("check")
@@ -43,10 +35,12 @@ def check_command(controller: str, seed: int, cases: int, *, as_json: bool, quie
     events that it found to show it. Ends with 0 if all are kept, and with 1 otherwise.
     """
     from longfat.commands._console import progress
+    from longfat.commands._entry import own_entry
     from longfat.conformance import check
     from longfat.foreign import json_text
 
-    subject = chosen(controller)
+    own = own_entry(controller, "controller")
+    subject = controller if own is None else own
     try:
         with progress(
             f"checking {controller}", quiet=quiet, speed=lambda share: f"{share * cases:,.0f}/s"
@@ -56,30 +50,3 @@ def check_command(controller: str, seed: int, cases: int, *, as_json: bool, quie
         raise click.UsageError(str(error)) from error
     click.echo(json_text(checked.as_dict(), indent=2) if as_json else str(checked))
     return 0 if checked.ok else 1
-
-
-def chosen(controller: str) -> str | Brought:
-    """What the argument means.
-
-    Raises:
-        click.UsageError: It names code that cannot be had.
-    """
-    from longfat.own import Code
-
-    path, colon, _ = controller.rpartition(":")
-    is_library = any(part.endswith(_LIBRARIES) for part in (controller, path))
-    if not colon and not is_library:
-        if controller.endswith(".py"):
-            message = (
-                f"{controller} is a file: say which controller in it, such as {controller}:gentle"
-            )
-            raise click.UsageError(message)
-        return controller
-    fetch = Code(allowed=True).fetcher(Path())
-    assert fetch is not None  # noqa: S101 - code is allowed
-    try:
-        own, _ = fetch("library" if is_library else "python", controller, "controller")
-    except ValueError as error:
-        message = f"no controller comes from `{controller}`: {error}"
-        raise click.UsageError(message) from error
-    return own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -14,9 +14,22 @@ _KINDS = ("controllers", "queues", "profiles", "scenarios", "papers")
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(_KINDS), required=False)
+@click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def list_command(kind: str | None, *, as_json: bool) -> None:
-    """List controllers, queues, profiles, example scenarios and papers; by default all of them."""
+def list_command(kind: str | None, name: str | None, *, as_json: bool) -> None:
+    """List controllers, queues, profiles, example scenarios and papers; by default all of them.
+
+    With the NAME of a controller or a queue: what its parameters mean, what they may be, and their defaults.
+    NAME may be code of your own, which is run: rules.py:gentle, package.module:gentle, librules.so or
+    librules.so:gentle.
+
+    \b
+    longfat list controllers exp
+    longfat list queues red
+    """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    if name is not None:
+        _one(kind, name, as_json=as_json)
+        return
     from longfat import _longfat
     from longfat.commands._examples import examples
 
@@ -27,7 +40,7 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
         "scenarios": examples,
         "papers": _papers,
     }
-    found = {name: sources[name]() for name in ([kind] if kind else _KINDS)}
+    found = {each: sources[each]() for each in ([kind] if kind else _KINDS)}
     if as_json:
         from longfat.foreign import json_text
 
@@ -36,14 +49,49 @@ def list_command(kind: str | None, *, as_json: bool) -> None:
     from longfat.commands._console import console
 
     out = console()
-    for index, (name, entries) in enumerate(found.items()):
+    for index, (each, entries) in enumerate(found.items()):
         if index:
             out.print()
         if entries:
             tables = {"scenarios": _scenarios, "papers": _rooms}
-            out.print(tables[name](entries) if name in tables else _registry(name, entries))
+            out.print(tables[each](entries) if each in tables else _registry(each, entries))
         else:
-            out.print(f"no {name} found: they are in the folder {name} of the source")
+            out.print(f"no {each} found: they are in the folder {each} of the source")
+
+
+def _one(kind: str | None, named: str, *, as_json: bool) -> None:
+    """Shows one controller or queue.
+
+    Raises:
+        click.UsageError: There is none.
+    """
+    if kind not in ("controllers", "queues"):
+        message = f"a name is for controllers and queues: longfat list {kind} shows all there is"
+        raise click.UsageError(message)
+    from longfat.commands._console import console
+    from longfat.commands._entry import described, example, parameters
+
+    what: Literal["controller", "queue"] = "controller" if kind == "controllers" else "queue"
+    entry = described(named, what)
+    if as_json:
+        from longfat.foreign import json_text
+
+        click.echo(json_text({kind: [entry]}, indent=2))
+        return
+    out = console()
+    told = [f"{entry['name']}: {entry['title']}" if entry["title"] else entry["name"]]
+    told += [entry["source"]] if entry["source"] else []
+    told += [_family(entry["family"])] if "family" in entry else []
+    out.print("\n".join(told) + "\n", soft_wrap=True)
+    if entry["parameters"]:
+        out.print(parameters(entry))
+    else:
+        out.print("it has no parameters")
+    out.print(f"\nin a scenario: {example(named, entry, what)}", soft_wrap=True)
+
+
+def _family(family: str) -> str:
+    return f"by {family}" if family != "no window" else "without a window"
 
 
 def _profiles() -> list[dict[str, Any]]:
@@ -89,28 +137,17 @@ def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
         if entry.get("family") != family:
             family = entry["family"]
             made.add_section()
-            made.add_row(
-                "", f"by {family}" if family != "no window" else "without a window", "", ""
-            )
+            made.add_row("", _family(entry["family"]), "", "")
         parameters = "\n".join(_parameter(parameter) for parameter in entry["parameters"])
         made.add_row(entry["name"], entry["title"], parameters, entry["source"])
     return made
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
-    default = parameter["default"]
-    if isinstance(default, bool):
-        default = str(default).lower()
-    elif parameter.get("kind") == "frequency":
-        default = f"{default:g} /s"
-    value = (
-        ""
-        if default is None
-        else f" = {default:g}"
-        if isinstance(default, float)
-        else f" = {default}"
-    )
-    return f"{parameter['name']}{value}"
+    from longfat.commands._entry import default_of
+
+    default = default_of(parameter)
+    return f"{parameter['name']} = {default}" if default else str(parameter["name"])
 
 
 def _scenarios(entries: list[dict[str, Any]]) -> Table:

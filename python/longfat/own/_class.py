@@ -23,6 +23,7 @@ from longfat._longfat import (
     Start,
     class_controller,
 )
+from longfat.own._compile import Parameter
 from longfat.own._digest import digest_of
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ class Controller(ControllerBase):
 
     - `name`: What scenarios call it; otherwise the name of the class, `MyRule` as `my-rule`.
     - `parameters`: What scenarios may set, with defaults: a number, `(number, least, most)`, a whole number, a
-      truth value, a time such as `"25 ms"` (seconds in `p`), or a tuple of words, the default first.
+      truth value, a time such as `"25 ms"` (seconds in `p`), a tuple of words, the default first, or a
+      `longfat.own.Parameter`, which also says what it means.
     - `source`: Where it was published.
     - `wants`: What costs something on every packet, and is there only on request: `delivery_rate`,
       `one_way_delay`, `spurious`, `own_recovery`.
@@ -157,6 +159,22 @@ def kebab(name: str) -> str:
 
 def _parameter(controller: str, name: str, given: object) -> dict[str, Any]:
     """A parameter as the engine reads it."""
+    if not isinstance(given, Parameter):
+        return _undescribed(controller, name, given)
+    about = {"about": given.about}
+    if given.default is None or isinstance(given.default, (bool, str)):
+        return _undescribed(controller, name, given.default) | about
+    kind, lowest, highest = "number", -_LARGEST, _LARGEST
+    if given.whole:
+        kind, lowest, highest = "count", 0.0, _LARGEST_COUNT
+    least = lowest if given.least is None else given.least
+    most = highest if given.most is None else given.most
+    made = _undescribed(controller, name, given.default)
+    return made | about | {"kind": kind, "default": given.default, "bounds": (least, most)}
+
+
+def _undescribed(controller: str, name: str, given: object) -> dict[str, Any]:
+    """A parameter that says what it is by its default alone."""
     made: dict[str, Any] = {
         "name": name,
         "kind": "number",
@@ -181,7 +199,8 @@ def _parameter(controller: str, name: str, given: object) -> dict[str, Any]:
             return made | {"default": default, "bounds": (least, most)}
     message = (
         f"the parameter `{name}` of the controller `{controller}` is {given!r}: a number, "
-        '(number, least, most), a truth value, a time such as "25 ms", or a tuple of words is needed'
+        '(number, least, most), a truth value, a time such as "25 ms", a tuple of words, or a '
+        "longfat.own.Parameter with a default is needed"
     )
     raise TypeError(message)
 
