@@ -108,6 +108,15 @@ def small(value: float | None) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
+def plain(value: float) -> str:
+    """A number as scenarios have it.
+
+    >>> plain(1e7), plain(0.00001), plain(0.5)
+    ('1e7', '1e-5', '0.5')
+    """
+    return re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{value:g}")
+
+
 def count(value: float | None) -> str:
     """A count, or a mean of counts.
 

@@ -1,14 +1,30 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 
 import longfat
 from longfat import plot
+from longfat.paper import _looks
+from longfat.paper.plots import grid, over
+from longfat.plot import style
+from longfat.plot._intervals import reach
+from longfat.plot.style import Picture
 from longfat.study._comparison import Setup, compare
 from support import ROOT, SMALL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from longfat.study._comparison import Contender
 
 
 @pytest.mark.parametrize("count", [1, 6, 7, 70])
@@ -94,3 +110,153 @@ def test_a_comparison_that_failed_still_makes_a_picture() -> None:
     setup = Setup("10 Mbit/s", "20 ms", duration="4 s", warmup="1 s")
     found = compare(setup, ["reno"], seeds=1)
     assert plot.comparison(setup, found).axes
+
+
+SERIES = ("flow_series", "link_series")
+
+
+def compared(setup: Setup, *controls: str) -> Picture:
+    figure = plot.comparison(setup, compare(setup, controls, seeds=1, tables=SERIES))
+    assert isinstance(figure, Picture)
+    return figure
+
+
+def columns(figure: Figure) -> list[list[Axes]]:
+    """The panels of a comparison, column by column: window, throughput, queue, utilisation."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec()]
+    count = len(panels) // 4
+    return [panels[index::count] for index in range(count)]
+
+
+def slowed(contender: Contender, factor: float) -> Contender:
+    """The same with windows and throughputs a fraction as large."""
+    first = contender.results[0]
+    columns = ("window", "throughput_bit_s")
+    series = first.tables["flow_series"].to_polars().with_columns(pl.col(columns) * factor)
+    tables = {**first.tables, "flow_series": longfat.Table(series)}
+    return replace(contender, results=(replace(first, tables=tables),))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_row_of_a_comparison_has_one_unit_and_one_scale(order: tuple[int, int]) -> None:
+    setup = Setup("1 Gbit/s", "20 ms", duration="1 s", warmup="100 ms")
+    (fast,) = compare(setup, ["cubic"], seeds=1, tables=SERIES)
+    both = [fast, slowed(fast, 1e-3)]
+    found = columns(plot.comparison(setup, [both[index] for index in order]))
+    assert [panels[1].get_ylabel() for panels in found] == ["throughput (Gbit/s)", ""]
+    for row in (0, 1):
+        lines = [panels[row].get_lines()[0] for panels in found]
+        tops = [float(np.max(np.asarray(line.get_ydata(), dtype=float))) for line in lines]
+        assert tops[order.index(1)] == pytest.approx(1e-3 * tops[order.index(0)])
+        for panels in found:
+            assert panels[row].get_ylim() == pytest.approx((0, 1.05 * max(tops)))
+    assert max(tops) == pytest.approx(1, rel=0.01)
+
+
+def test_a_comparison_says_what_was_set_and_names_its_flows() -> None:
+    setup = Setup(
+        "10 Mbit/s", "20 ms", flows=2, duration="2 s", warmup="1 s", loss=1e-4, packet="9000 B"
+    )
+    assert setup.title == (
+        "2 flows on 10 Mbit/s, round trip 20 ms, buffer 1 bdp, drop-tail, loss 0.0001, packets of 9000 B"
+    )
+    assert "loss 2 %" in Setup("10 Mbit/s", "20 ms", loss=0.02).title
+    assert Setup("10 Mbit/s", "20 ms", packet="1.5 kB").title == Setup("10 Mbit/s", "20 ms").title
+    figure = compared(setup, "reno", "cubic")
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["flow[0]", "flow[1]"]
+    many = compared(Setup("10 Mbit/s", "20 ms", flows=8, duration="2 s", warmup="1 s"), "reno")
+    assert [text.get_text() for text in many.legends[0].get_texts()] == ["flow: mean of 8"]
+
+
+@pytest.mark.parametrize("words", [3, 30, 60])
+def test_long_titles_are_wrapped_within_the_picture(words: int) -> None:
+    figure = style.figure(9, 5, head=1.15)
+    panel = figure.subplots()
+    height = panel.get_position().height * figure.get_figheight()
+    style.title(figure, "heading " * words + "x" * 200, "detail " * words)
+    assert panel.get_position().height * figure.get_figheight() == pytest.approx(height)
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    boxes = [text.get_window_extent(renderer) for text in figure.texts]
+    assert all(box.x0 > 0 and box.x1 < figure.bbox.x1 for box in boxes)
+    tops = [*(box.y0 for box in boxes), panel.get_window_extent(renderer).y1]
+    bottoms = [figure.bbox.y1, *(box.y0 for box in boxes)]
+    assert all(top < bottom for top, bottom in zip(tops, bottoms, strict=True))
+
+
+def test_a_heading_that_is_too_wide_for_its_column_is_cut() -> None:
+    setup = Setup("10 Mbit/s", "20 ms", duration="2 s", warmup="1 s")
+    long = '{ kind = "exp", gamma = 0.1, beta = 0.25, w_ref = 50, rtt_fair = true }'
+    figure = compared(setup, "reno", long, "cubic")
+    heading = columns(figure)[1][0].texts[0].get_text()
+    assert heading.startswith("exp, gamma = 0.1")
+    assert heading.endswith("…")
+
+
+def test_pictures_keep_their_text() -> None:
+    figure = longfat.run(SMALL).plot()
+    figure.savefig("house.svg")
+    text = Path("house.svg").read_text("utf-8")
+    assert ">throughput (Mbit/s)</text>" in text
+    assert "<dc:date>" not in text
+    figure.savefig("house.pdf")
+    content = Path("house.pdf").read_bytes()
+    assert b"/CIDFontType2" in content  # TrueType, whole
+    assert b"/Type3" not in content
+    for suffix in ("svg", "pdf", "png"):
+        plot.save(figure, f"again.{suffix}")
+        figure.savefig(f"house.{suffix}")
+        assert Path(f"again.{suffix}").read_bytes() == Path(f"house.{suffix}").read_bytes()
+
+
+def test_a_notebook_shows_figures() -> None:
+    figure = longfat.run(SMALL).plot()
+    assert isinstance(figure, Picture)
+    shown = figure._repr_mimebundle_()
+    assert shown["image/png"].startswith(b"\x89PNG")
+    assert "</svg>" in shown["image/svg+xml"]
+    assert set(figure._repr_mimebundle_(include={"image/png"})) == {"image/png"}
+    assert set(figure._repr_mimebundle_(exclude={"image/png"})) == {"image/svg+xml"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.05, "0.05"), (999, "999"), (1500, "1.5 k"), (2e6, "2 M"), (-3e9, "−3 G")],
+)
+def test_axes_have_plain_numbers(value: float, text: str) -> None:
+    assert style.thousands(value) == text
+
+
+def test_intervals_stay_within_what_a_number_can_be() -> None:
+    below, above = reach("links.x.forward.utilisation", [0.98, 0.5], [0.1, 0.1])
+    assert below == pytest.approx([0.1, 0.1])
+    assert above == pytest.approx([0.02, 0.1])
+    assert reach("utilisation", [98.0], [5.0], 100.0) == ([5.0], [2.0])
+    assert reach("flows.goodput_bit_s", [2.0], [5.0]) == ([2.0], [5.0])
+    assert reach("lead", [0.5], [5.0]) == ([5.0], [5.0])
+    assert reach("utilisation", [1.0000001], [0.5]) == ([0.5], [0.0])
+    rows = pl.DataFrame(
+        {
+            "control": ["mine"] * 4,
+            "x": [1, 1, 2, 2],
+            "seed": [1, 2] * 2,
+            "utilisation": [0.2, 1, 0.1, 1],
+        }
+    )
+    figure, axes = grid()
+    over(axes[0, 0], rows, x="x", y="utilisation", percent=True)
+    (bars,) = [each for each in axes[0, 0].collections if isinstance(each, LineCollection)]
+    reached = np.concatenate(bars.get_segments())[:, 1]
+    assert (reached.min(), reached.max()) == (0.0, 100.0)
+    plot.save(figure, "over.png")
+
+
+def test_an_unknown_controller_has_a_colour_of_its_own() -> None:
+    known = {tint for tint, _, _ in _looks.LOOKS.values()}
+    assert not known & set(_looks.OTHERS)
+    assert len(set(_looks.OTHERS)) == len(_looks.OTHERS)
+    labels = ["reno", *(f"mine-{index}" for index in range(len(_looks.OTHERS)))]
+    tints = [tint for tint, _, _ in _looks.looks(labels, "control")]
+    assert len(set(tints)) == len(labels)
+    assert not known & set(tints[1:])
+    assert _looks.colour("mine-0") == tints[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from longfat.foreign import shown
+from longfat.units import plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -96,7 +96,7 @@ def default_of(parameter: dict[str, Any]) -> str:
         return ""
     if isinstance(default, bool):
         return str(default).lower()
-    number = _plain(default) if isinstance(default, float) else str(default)
+    number = plain(default) if isinstance(default, float) else str(default)
     return f"{number} /s" if parameter.get("kind") == "frequency" else number
 
 
@@ -115,25 +115,16 @@ def _range(parameter: dict[str, Any]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _plain(number: float) -> str:
-    """A number as a scenario has it.
-
-    >>> _plain(1e7), _plain(0.00001), _plain(0.5)
-    ('1e7', '1e-5', '0.5')
-    """
-    return re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{number:g}")
-
-
 def _bounds(parameter: dict[str, Any]) -> str:
     unit = " /s" if parameter["kind"] == "frequency" else ""
     least, most = float(parameter["minimum"]), float(parameter["maximum"])
-    high = "" if most >= _OPEN else f"{_plain(most)}{unit}"
+    high = "" if most >= _OPEN else f"{plain(most)}{unit}"
     if least <= -_OPEN:
         number = "a whole number" if parameter["kind"] == "count" else "a number"
         return f"up to {high}" if high else number
     if 0 < least < _LEAST_NORMAL:
         return f"above 0, up to {high}" if high else "above 0"
-    return f"{_plain(least)} to {high}" if high else f"{_plain(least)}{unit} or more"
+    return f"{plain(least)} to {high}" if high else f"{plain(least)}{unit} or more"
 
 
 def example(named: str, entry: dict[str, Any], kind: Kind) -> str:
@@ -152,6 +143,6 @@ def example(named: str, entry: dict[str, Any], kind: Kind) -> str:
     if settable:
         first = settable[0]
         value = default_of(first)
-        plain = isinstance(first["default"], (bool, int, float)) and first["kind"] != "frequency"
-        pairs.append(f"{first['name']} = {value}" if plain else f'{first["name"]} = "{value}"')
+        bare = isinstance(first["default"], (bool, int, float)) and first["kind"] != "frequency"
+        pairs.append(f"{first['name']} = {value}" if bare else f'{first["name"]} = "{value}"')
     return f"{key} = {{ {', '.join(pairs)} }}"

@@ -15,11 +15,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from matplotlib.container import ErrorbarContainer
-from matplotlib.ticker import EngFormatter, FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from longfat.paper._files import aggregate
+from longfat.paper._looks import colour, looks, marker, name  # noqa: F401 - rooms use them all
 from longfat.paper._select import at
 from longfat.plot import style
+from longfat.plot._intervals import reach
 from longfat.study._statistics import estimate
 from longfat.units import RATE, parts, plural
 
@@ -31,26 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.paper._room import Experiment
-
-_BLUE, _RED, _GREEN, _PINK, _SKY, _OLIVE, _GREY, _AMBER = style.COLOURS
-
-_LOOKS: dict[str, tuple[str, str, str]] = {
-    "reno": (_GREY, "o", "TCP"),
-    "exp": (_RED, "D", "EXP-TCP"),
-    "hstcp": (_BLUE, "s", "HSTCP"),
-    "stcp": (_GREEN, "^", "STCP"),
-    "cubic": (_SKY, "v", "CUBIC"),
-    "anti-ecn": (_PINK, "P", "AntiECN"),
-    "fiber": (_AMBER, "X", "fiber TCP"),
-    "cw-hstcp": (_OLIVE, "<", "CW-HSTCP"),
-    "blitz": ("#7A3E9D", "*", "Blitz"),
-    "constant-rate": ("#A0522D", ">", "constant rate"),
-    "sized-start": ("#2F4F9F", "h", "sized start"),
-    "bic": ("#B8860B", "p", "BIC"),
-    "h-tcp": ("#5F9E6E", "H", "H-TCP"),
-    "fast": ("#C71585", "8", "FAST"),
-}
-"""Colour, marker and name of each controller: the same in every picture of every paper."""
 
 _SHOWN: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What the curves of a picture are, where they are not means."""
@@ -69,21 +51,6 @@ DOTTED = (0, (2, 2))
 DASHED = (0, (4, 3))
 """Dashes for a bound: a capacity, a limit."""
 _EXPECTED = "#f0efe6"
-
-
-def colour(control: str) -> str:
-    """The colour of a controller."""
-    return _LOOKS[control][0] if control in _LOOKS else _GREY
-
-
-def marker(control: str) -> str:
-    """The marker of a controller, which distinguishes it without colour."""
-    return _LOOKS[control][1] if control in _LOOKS else "o"
-
-
-def name(control: str) -> str:
-    """The name of a controller as papers write it."""
-    return _LOOKS[control][2] if control in _LOOKS else control
 
 
 def grid(
@@ -148,33 +115,34 @@ def over(
     means = aggregate(chosen.select(by, x, "seed", y), [by, x]).sort(x)
     factor = 100.0 if percent else 1.0
     lines = list(means.group_by(by, maintain_order=True))
-    for index, (key, line) in enumerate(lines):
-        label = str(key[0])
-        looks = _LOOKS.get(label, (style.COLOURS[index % len(style.COLOURS)], "o", label))
-        half = line[f"{y}_half_width"]
+    styles = looks([str(key[0]) for key, _ in lines], by)
+    for index, (_, line) in enumerate(lines):
+        half = line[f"{y}_half_width"].cast(float)
+        middle = (factor * line[y].cast(float).fill_null(math.nan)).to_list()
+        bars = reach(y, middle, (factor * half.fill_null(0)).to_list(), factor)
         # Side by side, so that lines which coincide can all be seen.
         aside = index - (len(lines) - 1) / 2
         where = line[x] * 10 ** (_ASIDE * aside) if log else line[x]
         panel.errorbar(
             where.to_list(),
-            (factor * line[y].cast(float).fill_null(math.nan)).to_list(),
-            yerr=None if half.null_count() == len(half) else (factor * half.fill_null(0)).to_list(),
-            color=looks[0],
-            marker=looks[1],
+            middle,
+            yerr=None if half.null_count() == len(half) else bars,
+            color=styles[index][0],
+            marker=styles[index][1],
             markersize=5.5,
             markeredgecolor="white",
             markeredgewidth=0.6,
             linewidth=1.6,
             elinewidth=1.1,
             capsize=3,
-            label=looks[2],
+            label=styles[index][2],
             zorder=3 + index,
         )
     if log:
         panel.set_xscale("log")
         panel.set_xticks(sorted(means[x].unique().to_list()))
         panel.xaxis.set_minor_locator(NullLocator())
-        panel.xaxis.set_major_formatter(EngFormatter(sep=" "))
+        panel.xaxis.set_major_formatter(FuncFormatter(style.thousands))
         panel.margins(x=0.06)
 
 
@@ -261,8 +229,9 @@ def times(
     places = chosen.select(by, x, y).sort(x, maintain_order=True)
     order = places[x].cast(float).unique().sort().to_list()
     groups = list(places.group_by(by, maintain_order=True))
-    for index, (key, line) in enumerate(groups):
-        tint = _LOOKS.get(str(key[0]), (style.COLOURS[index % len(style.COLOURS)], "o", ""))[0]
+    styles = looks([str(key[0]) for key, _ in groups], by)
+    for index, (_, line) in enumerate(groups):
+        tint = styles[index][0]
         aside = index - (len(groups) - 1) / 2
         for place in order:
             at_place = line.filter((line[x].cast(float) - place).abs() <= _SAME_PLACE * abs(place))

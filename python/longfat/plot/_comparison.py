@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.plot import style
-from longfat.plot._panels import FEW, busy, flow_lines, in_order, queues, utilisations
+from longfat.plot._panels import FEW, busy, flow_lines, in_order, largest, queues, utilisations
 from longfat.units import ABSENT, RATE, percent, plural, ruler, small
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -33,34 +34,50 @@ def comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
 
 def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     columns = len(contenders)
+    firsts = [_first(contender) for contender in contenders]
     figure = style.figure(max(12.0, 3.2 * columns), 10.8, head=1.95)
     rows = figure.subplots(
         4, columns, sharex=True, sharey="row", squeeze=False, height_ratios=(1.25, 1, 1, 0.8)
     )
-    for column, contender in enumerate(contenders):
+    drawn = [first for first in firsts if first is not None]
+    fastest = max((largest(flows["throughput_bit_s"]) for flows, _ in drawn), default=0.0)
+    for column, (contender, first) in enumerate(zip(contenders, firsts, strict=True)):
         panels: list[Axes] = list(rows[:, column])
-        first = contender.results[0]
-        if not first.tables or not first.summary:
+        if first is None:
             continue
-        flows = in_order(first.tables["flow_series"].to_polars(), first.summary)
-        links = busy(first.tables["link_series"].to_polars())
+        flows, links = first
         flow_lines(panels[0], flows, "window", "window (segments)", legend=False)
-        flow_lines(panels[1], flows, "throughput_bit_s", "throughput", legend=False)
+        flow_lines(panels[1], flows, "throughput_bit_s", "throughput", legend=False, top=fastest)
         queues(panels[2], links, packets=column == columns - 1)
         utilisations(panels[3], links)
-        scenario = first.scenario
+        scenario = contender.results[0].scenario
         for panel in panels:
             style.panel(panel, scenario.warmup_s, scenario.duration_s)
             if column:
                 panel.set_ylabel("")
         panels[3].set_xlabel("time (s)")
         style.column_title(panels[0], contender.label, _numbers(contender))
+    for row in rows[:2]:
+        # The panels of a row share their scale, which the first one must not fix.
+        top = max(panel.dataLim.y1 for panel in row)
+        row[0].set_ylim(0, 1.05 * top if top > 0 else 1.0)
     seeds = plural(len(contenders[0].results), "seed")
     curves = "the first" + ("; thick: mean of the flows" if setup.flows > FEW else "")
     detail = f"numbers: means over {seeds} · curves: {curves}"
     style.title(figure, setup.title, detail)
+    if drawn:
+        style.figure_legend(figure, rows[0, firsts.index(drawn[0])])
     figure.align_ylabels(rows[:, 0])
     return figure
+
+
+def _first(contender: Compared) -> tuple[pl.DataFrame, list[tuple[str, pl.DataFrame]]] | None:
+    """The series of the first seed: of its flows, and of its links by name; `None` if there are none."""
+    first = contender.results[0]
+    if not first.tables or not first.summary:
+        return None
+    flows = in_order(first.tables["flow_series"].to_polars(), first.summary)
+    return flows, busy(first.tables["link_series"].to_polars())
 
 
 def _numbers(contender: Compared) -> str:

@@ -33,11 +33,15 @@ def flow_lines(
     *,
     legend: bool = True,
     from_zero: bool = True,
+    top: float | None = None,
 ) -> None:
-    """Draws one line per flow, or for many flows thin lines and the mean of each group."""
+    """Draws one line per flow, or for many flows thin lines and the mean of each group.
+
+    The unit suits the largest value, or `top`, where other panels have the same scale.
+    """
     unit = ""
     if column.endswith("_bit_s"):
-        size, unit, _ = ruler([largest(series[column])], RATE)
+        size, unit, _ = ruler([largest(series[column]) if top is None else top], RATE)
         series = series.with_columns(pl.col(column) / size)
         unit = f" ({unit})"
     else:

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from longfat import foreign
 from longfat.plot import style
+from longfat.plot._intervals import reach
 from longfat.units import RATE, TIME, amount, number_of, ruler
 
 if TYPE_CHECKING:
@@ -202,9 +203,8 @@ def _lines(
             xs, ys, color=colour, linestyle=dashes, marker=marker, linewidth=1.6, markersize=5
         )
         if any(halves):
-            axes.errorbar(
-                xs, ys, yerr=halves, color=colour, fmt="none", elinewidth=1.0, capsize=2.5
-            )
+            bars = reach(chosen.y, ys, halves, 1 / size)
+            axes.errorbar(xs, ys, yerr=bars, color=colour, fmt="none", elinewidth=1.0, capsize=2.5)
 
 
 def _palette(values: Sequence[Any]) -> dict[Any, tuple[Any, str]]:
@@ -268,7 +268,8 @@ def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> No
     if min(values) > 0 and max(values) / min(values) > _WIDE:
         axes.set_yscale("log")
     elif min(values) >= 0:
-        axes.set_ylim(0, max((mean + half) / size for mean, half in known) * 1.04 or 1.0)
+        tops = [mean + reach(chosen.y, [mean], [half])[1][0] for mean, half in known]
+        axes.set_ylim(0, max(tops) / size * 1.04 or 1.0)
 
 
 def _values(table: pl.DataFrame, key: str | None) -> list[Any]:

@@ -12,7 +12,7 @@ from longfat.own import NOTHING, Code
 from longfat.scenario import toml_value
 from longfat.study._runner import Job, ProgressCallback, Result, run_many
 from longfat.study._statistics import Estimate, estimate
-from longfat.units import RATE, TIME, amount, plural
+from longfat.units import RATE, TIME, amount, plain, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,9 @@ COMPARISON = "a comparison"
 
 LINK = "bottleneck"
 GROUP = "flow"
+
+_ONE_IN_1000 = 1e-3
+"""A larger loss rate is written in percent."""
 
 _START_ROUND_TRIPS = 5
 """Flows start within this many round trips, at times drawn from the seed: all that seeds change."""
@@ -62,7 +65,19 @@ class Setup:
         rate = amount(_longfat.quantity("rate", self.rate), RATE)
         rtt = amount(_longfat.quantity("time", self.rtt) * 1e-12, TIME)
         buffer, queue = label_of(self.buffer), label_of(self.queue)
-        return f"{plural(self.flows, 'flow')} on {rate}, round trip {rtt}, buffer {buffer}, {queue}"
+        parts = [
+            f"{plural(self.flows, 'flow')} on {rate}",
+            f"round trip {rtt}",
+            f"buffer {buffer}",
+            queue,
+        ]
+        if self.loss:
+            parts.append(
+                f"loss {f'{100 * self.loss:g} %' if self.loss >= _ONE_IN_1000 else plain(self.loss)}"
+            )
+        if _longfat.quantity("size", self.packet) != _longfat.quantity("size", Setup.packet):
+            parts.append(f"packets of {self.packet}")
+        return ", ".join(parts)
 
     def text(self, control: str) -> str:
         """The scenario file for one controller: a name, or a table such as `{ kind = "exp", gamma = 0.1 }`."""
