@@ -8,7 +8,7 @@
 
 The modules, from the ground up; each uses only those before it:
 
-- `longfat.errors`, `longfat.units`: errors, quantities as text
+- `longfat.errors`, `longfat.units`, `longfat.tables`: errors, quantities as text, tables
 - `longfat.own`: controllers and queues of your own
 - `longfat.scenario`: scenarios from anywhere
 - `longfat.plot`: pictures

@@ -9,7 +9,8 @@ import pytest
 from longfat.bench._benchmarks import BENCHMARKS, Benchmark, Speed
 from longfat.bench._measure import LONGFAT, Spread, as_json, loops, measure, reached, spread
 from longfat.bench._process import ProcessError, run
-from longfat.commands._console import console, show, table
+from longfat.commands._console import console, show
+from longfat.tables import TextTable
 from support import ROOT, SMALL
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def test_the_command_prints_json(longfat: Command, small: Path) -> None:
 
 
 def test_tables_are_printed_in_markdown(capsys: pytest.CaptureFixture[str]) -> None:
-    made = table("", "scenario", "packets/s", left=2)
-    made.add_row("A", "500 Mbit/s, [RED]", "3.4 M")
+    made = TextTable(("", "scenario", "packets/s"), words=2)
+    made.add("A", "500 Mbit/s, [RED]", "3.4 M")
     show(console(), made, markdown=True)
     assert capsys.readouterr().out.splitlines() == [
         "|  | scenario | packets/s |",

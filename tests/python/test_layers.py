@@ -25,6 +25,7 @@ PACKAGE = ROOT / "python/longfat"
 LAYERS = [
     {"_longfat"},
     {"errors", "foreign", "units", "shipped"},
+    {"tables"},
     {"own"},
     {"scenario"},
     {"plot"},

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from longfat.results import _tables
 
-from longfat.commands import _report
+if TYPE_CHECKING:
+    from longfat.tables import TextTable
 
 
-def drawn(table: Any) -> str:
-    text = io.StringIO()
-    Console(width=160, file=text).print(table)
-    return text.getvalue()
+def drawn(table: TextTable) -> str:
+    return table.markdown
 
 
 def test_short_flows_have_their_completion_times() -> None:
@@ -22,7 +20,7 @@ def test_short_flows_have_their_completion_times() -> None:
         "completion_s": {"mean": 0.4, "p50": 0.3, "p99": 2.0},
     }
     none = {**row, "completed": 0, "completion_s": {"mean": None, "p50": None, "p99": None}}
-    text = drawn(_report.traffic({"web": row, "quiet": none}))
+    text = drawn(_tables.traffic({"web": row, "quiet": none}))
     for cell in ("web", "4,000", "1.00 Mbit/s", "1.0e-4", "400 ms", "300 ms", "2.00 s", "–"):
         assert cell in text
 
@@ -37,9 +35,9 @@ def test_absent_numbers_are_dashes() -> None:
         "timeouts": 0,
         "queueing_delay_mean_s": None,
     }
-    assert drawn(_report.flows([flow])).count("–") == 3
+    assert drawn(_tables.flows([flow])).count("–") == 3
     many = [{**flow, "name": f"late[{index}]"} for index in range(9)]
-    assert "late × 9, mean" in drawn(_report.flows(many))
+    assert "late × 9, mean" in drawn(_tables.flows(many))
 
 
 def test_a_starved_flow_is_not_rounded_away() -> None:
@@ -51,7 +49,7 @@ def test_a_starved_flow_is_not_rounded_away() -> None:
         "queueing_delay_mean_s": 0.0,
     }
     rows = [{**flow, "name": f"f[{i}]", "goodput_bit_s": rate} for i, rate in enumerate((2e9, 3e6))]
-    text = drawn(_report.flows(rows))
+    text = drawn(_tables.flows(rows))
     assert "2 Gbit/s" in text
     assert "3 Mbit/s" in text
 
@@ -65,8 +63,8 @@ def test_what_came_of_anti_ecn_is_told_by_group() -> None:
         "flows": [{"name": name, **row} for name, row in rows.items()],
         "traffic": {"web": far, "mail": flow},
     }
-    assert _report.anti_ecn(summary) == [
+    assert _tables.anti_ecn(summary) == [
         "AntiECN is in use: near, mail",
         "link old does not support AntiECN, so this is plain TCP: far, web",
     ]
-    assert _report.anti_ecn({"flows": [{"name": "plain[0]", **plain}], "traffic": {}}) == []
+    assert _tables.anti_ecn({"flows": [{"name": "plain[0]", **plain}], "traffic": {}}) == []

@@ -138,20 +138,21 @@ def _chosen(letters: str | None) -> list[Benchmark]:
 
 def _print(found: Sequence[Timed], repeat: int, *, full: bool, markdown: bool) -> None:
     from longfat.bench._measure import ALONE, busy, loops, machine
-    from longfat.commands._console import console, show, table
+    from longfat.commands._console import console, show
+    from longfat.tables import TextTable
     from longfat.units import ABSENT, COUNT, PLAIN, TIME, amount, percent
 
     screen = console()
-    made = table(
-        "", "scenario", "simulated", "packets/s", "range", "core alone", "× real", "memory",
-        "must", "aim", "reached", left=2,
+    made = TextTable(
+        ("", "scenario", "simulated", "packets/s", "range", "core alone", "× real", "memory",
+         "must", "aim", "reached"), words=2,
     )  # fmt: skip
     loop = loops(found)
     for measured in found:
         benchmark = measured.benchmark
         speed, real = measured.packets_per_s(), measured.times_real()
         runs = measured.outcomes["longfat"]
-        made.add_row(
+        made.add(
             benchmark.letter,
             benchmark.title,
             amount(measured.duration_s, TIME),

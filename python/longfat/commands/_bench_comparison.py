@@ -6,7 +6,8 @@ import statistics
 from typing import TYPE_CHECKING
 
 from longfat.bench._measure import LONGFAT
-from longfat.commands._console import console, show, table
+from longfat.commands._console import console, show
+from longfat.tables import TextTable
 from longfat.units import ABSENT, COUNT, PLAIN, RATE, TIME, amount, percent, small
 
 if TYPE_CHECKING:
@@ -23,46 +24,31 @@ def print_comparison(
 ) -> None:
     """Prints speeds and ratios, then what happened in the network."""
     screen = console()
-    speeds = table(
-        "",
-        "simulator",
-        "simulated",
-        "packets/s",
-        "longfat is",
-        "range",
-        "must",
-        "aim",
-        "memory",
-        left=2,
+    speeds = TextTable(
+        ("", "simulator", "simulated", "packets/s", "longfat is", "range", "must", "aim", "memory"),
+        words=2,
     )
-    networks = table(
-        "",
-        "simulator",
-        "measured",
-        "goodput",
-        "queue mean",
-        "dropped",
-        "marked",
-        "Jain's index",
-        left=2,
+    networks = TextTable(
+        ("", "simulator", "measured", "goodput", "queue mean", "dropped", "marked", "Jain's index"),
+        words=2,
     )
     for measured in found:
         for peer in peers:
             if peer.name in measured.outcomes:
-                speeds.add_row(*_speed(measured, peer))
+                speeds.add(*_speed(measured, peer))
                 for row in _networks(measured, peer):
-                    networks.add_row(*row)
+                    networks.add(*row)
     refused = [
         f"the others cannot run {measured.benchmark.letter}: {measured.refused}"
         for measured in found
         if measured.refused
     ]
     for made in (speeds, networks):
-        if made.row_count:
+        if made.rows:
             screen.print()
             show(screen, made, markdown=markdown)
     words = refused
-    if speeds.row_count:
+    if speeds.rows:
         versions = ", ".join(f"{peer.title} {peer.version()}" for peer in peers)
         words += [
             f"{versions}; ratios run by run, of engine times, over the part that both simulated",

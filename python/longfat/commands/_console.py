@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import contextmanager
@@ -13,10 +14,13 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from rich.box import Box
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Task
     from rich.table import Table
     from rich.text import Text
+
+    from longfat.tables import TextTable
 
 _WIDE = 160
 """The width of a table written to a file or a pipe, where nothing should be cut."""
@@ -39,37 +43,78 @@ def console(*, stderr: bool = False) -> Console:
                 else:
                     yield Segment(shown(segment.text), segment.style)
 
-    # Names such as flow[0] must not be taken for markup.
-    width = None if stderr or sys.stdout.isatty() else _WIDE
+    # Rich itself asks the terminal, and what COLUMNS says. Names such as flow[0] must not be taken for markup.
+    told = stderr or sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    width = None if told else _WIDE
     return Screen(width=width, highlight=False, markup=False, emoji=False, stderr=stderr)
 
 
-def table(*columns: str, left: int = 1, wrap: bool = False) -> Table:
-    """An empty table without frames: the first `left` columns hold words, the others numbers."""
-    from rich.box import Box
+def table(*columns: str, left: int = 1) -> Table:
+    """An empty table of texts that are wrapped: the first `left` columns hold words, the others numbers."""
     from rich.table import Table
 
-    frame = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
     made = Table(
-        box=frame, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+        box=_frame(), pad_edge=False, show_edge=False, padding=(0, 1, 0, 0), header_style="bold"
     )
     for index, column in enumerate(columns):
-        made.add_column(column, justify="left" if index < left else "right", no_wrap=not wrap)
+        made.add_column(column, justify="left" if index < left else "right", overflow="fold")
     return made
 
 
-def _markdown(made: Table) -> str:
-    """A table in Markdown, for a page."""
-    head, *rows = zip(
-        *([str(column.header), *map(str, column.cells)] for column in made.columns), strict=True
-    )
-    ruler = ["--:" if column.justify == "right" else "---" for column in made.columns]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ruler, *rows))
+def _frame() -> Box:
+    from rich.box import Box
+
+    return Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
 
 
-def show(screen: Console, made: Table, *, markdown: bool) -> None:
-    """Prints a table, plain or in Markdown."""
-    screen.print(_markdown(made) if markdown else made, soft_wrap=markdown)
+def show(screen: Console, made: TextTable, *, markdown: bool = False) -> None:
+    """Prints a table, plain or in Markdown.
+
+    No number is ever cut: what is too wide for the screen goes on in another table, below, with the same words
+    at the left.
+    """
+    if markdown:
+        screen.print(made.markdown, soft_wrap=True)
+        return
+    if made.title:
+        screen.print(made.title, soft_wrap=True)
+    for index, columns in enumerate(_parts(made, screen.width)):
+        if index:
+            screen.print()
+        part = table(*(made.head[column] for column in columns), left=made.words)
+        fits = sum(_width(made, column) for column in columns) <= screen.width + _BETWEEN
+        for place, column in enumerate(part.columns):
+            column.no_wrap = fits or place >= made.words
+        for row in made.rows:
+            part.add_row(*(row[column] for column in columns))
+        screen.print(part)
+
+
+_BETWEEN = 2
+"""Characters from column to column."""
+
+
+def _width(made: TextTable, column: int) -> int:
+    """The characters that a column takes, with those up to the next one."""
+    from rich.cells import cell_len
+
+    cells = [made.head[column], *(row[column] for row in made.rows)]
+    return max(map(cell_len, cells)) + _BETWEEN
+
+
+def _parts(made: TextTable, width: int) -> list[list[int]]:
+    """The columns of each part of a table, by their places: those of words, and as many of numbers as fit."""
+    words = list(range(made.words))
+    room = width + _BETWEEN - sum(_width(made, column) for column in words)
+    parts: list[list[int]] = []
+    left = 0
+    for column in range(made.words, len(made.head)):
+        if not parts or _width(made, column) > left:
+            parts.append([*words])
+            left = room
+        parts[-1].append(column)
+        left -= _width(made, column)
+    return parts or [words]
 
 
 class Advance(Protocol):

@@ -82,7 +82,7 @@ def parameters(entry: dict[str, Any]) -> Table:
     """A row for each parameter: its default, what it may be, what it means."""
     from longfat.commands._console import table
 
-    made = table("parameter", "default", "range", "what it is", left=4, wrap=True)
+    made = table("parameter", "default", "range", "what it is", left=4)
     made.columns[0].no_wrap = made.columns[1].no_wrap = True
     for each in entry["parameters"]:
         made.add_row(each["name"], default_of(each), _range(each), each["about"])

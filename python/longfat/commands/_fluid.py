@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longfat.commands._console import console, refuse_missing, table
+from longfat.commands._console import console, refuse_missing, show
 from longfat.commands._options import of_scenario
+from longfat.tables import TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from rich.table import Table
 
     from longfat._longfat import Scenario
     from longfat.commands._console import Advance
@@ -153,20 +152,20 @@ def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:
 def _report(solved: Fluid, packets: Run | None, folder: Path | None) -> None:
     out = console()
     if solved.integrated:
-        out.print(_flows(solved, packets))
+        show(out, _flows(solved, packets))
     if (rest := solved.equilibrium) is not None:
         if solved.integrated:
             out.print("\nequilibrium")
-        out.print(_rest(rest))
+        show(out, _rest(rest))
         out.print()
-        out.print(_links(rest["links"]))
+        show(out, _links(rest["links"]))
     if solved.stable is not None:
         out.print(f"\n{_judgement(solved)}", soft_wrap=True)
     if folder is not None:
         out.print(f"\nresults in {folder}", soft_wrap=True)
 
 
-def _flows(solved: Fluid, packets: Run | None) -> Table:
+def _flows(solved: Fluid, packets: Run | None) -> TextTable:
     """Means over the measured interval, of the fluid and of the packets."""
     from longfat.units import RATE, TIME, aligned
 
@@ -193,13 +192,13 @@ def _flows(solved: Fluid, packets: Run | None) -> Table:
         else _windows(row[key] for row in rows)
         for key in keys
     ]
-    made = table(*headers, left=2)
+    made = TextTable(headers, words=2)
     for row, *cells in zip(rows, *columns, strict=True):
-        made.add_row(row["name"], row["control"], *cells)
+        made.add(row["name"], row["control"], *cells)
     return made
 
 
-def _rest(rest: dict[str, Any]) -> Table:
+def _rest(rest: dict[str, Any]) -> TextTable:
     from longfat.units import RATE, TIME, aligned, small
 
     keys = ["window", "rate_bit_s", "round_trip_s", "price"]
@@ -210,13 +209,13 @@ def _rest(rest: dict[str, Any]) -> Table:
         aligned([row["round_trip_s"] for row in rows], TIME),
         [small(row["price"]) for row in rows],
     )
-    made = table("flow", "window", "rate", "round trip", "price")
+    made = TextTable(("flow", "window", "rate", "round trip", "price"))
     for row, *cells in zip(rows, *columns, strict=True):
-        made.add_row(row["name"], *cells)
+        made.add(row["name"], *cells)
     return made
 
 
-def _links(links: dict[str, Row]) -> Table:
+def _links(links: dict[str, Row]) -> TextTable:
     from longfat.units import TIME, aligned, percent, small
 
     rows = []
@@ -224,9 +223,9 @@ def _links(links: dict[str, Row]) -> Table:
         rows += [{"name": name, **link}] if "price" in link else []
         rows += [{"name": f"{name}, reverse", **link["reverse"]}] if "reverse" in link else []
     queues = aligned([row["queue_s"] for row in rows], TIME)
-    made = table("link", "load", "queue", "price")
+    made = TextTable(("link", "load", "queue", "price"))
     for row, queue in zip(rows, queues, strict=True):
-        made.add_row(row["name"], percent(row["load"]), queue, small(row["price"]))
+        made.add(row["name"], percent(row["load"]), queue, small(row["price"]))
     return made
 
 

@@ -131,7 +131,7 @@ def _papers() -> list[dict[str, Any]]:
 def _registry(kind: str, entries: list[dict[str, Any]]) -> Table:
     from longfat.commands._console import table
 
-    made = table(kind.removesuffix("s"), "what it is", "parameters", "source", left=4, wrap=True)
+    made = table(kind.removesuffix("s"), "what it is", "parameters", "source", left=4)
     family = None
     for entry in entries:
         if entry.get("family") != family:
@@ -153,7 +153,7 @@ def _parameter(parameter: dict[str, Any]) -> str:
 def _scenarios(entries: list[dict[str, Any]]) -> Table:
     from longfat.commands._console import table
 
-    made = table("scenario", "its question", left=2, wrap=True)
+    made = table("scenario", "its question", left=2)
     for entry in entries:
         made.add_row(entry["path"], entry["question"])
     return made
@@ -162,7 +162,7 @@ def _scenarios(entries: list[dict[str, Any]]) -> Table:
 def _rooms(entries: list[dict[str, Any]]) -> Table:
     from longfat.commands._console import table
 
-    made = table("paper", "title", "figures", left=3, wrap=True)
+    made = table("paper", "title", "figures", left=3)
     for entry in entries:
         made.add_row(entry["slug"], entry["title"], ", ".join(entry["figures"]))
     return made

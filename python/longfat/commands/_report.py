@@ -1,179 +1,28 @@
-"""The averages of one run, as tables to read."""
+"""The averages of one run, printed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from longfat.commands._console import console, table
-from longfat.units import COUNT, PLAIN, RATE, TIME, aligned, amount, count, percent, plural, small
+from longfat.commands._console import console, show
+from longfat.results._tables import overview
+from longfat.tables import TextTable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.table import Table
-
     from longfat.results._run import Run
 
-_MANY = 8
-"""Groups with more flows are summarised."""
 
-Row = dict[str, Any]
-
-
-def report(run: Run, folder: Path) -> None:
+def report(run: Run, folder: Path, *, markdown: bool = False) -> None:
     """Prints links, flows, short flows, AntiECN, the speed of the engine and where the results are."""
-    summary = run.summary
     out = console()
-    out.print(links(summary["links"]))
-    if summary["flows"]:
-        out.print()
-        out.print(flows(summary["flows"]))
-        shared = [group for group, members in _groups(summary["flows"]).items() if len(members) > 1]
-        jain = {group: summary["jain"].get(group) for group in shared}
-        fair = [f"{group} {index:.3f}" for group, index in jain.items() if index is not None]
-        if fair:
-            out.print(f"\nfairness (Jain's index): {', '.join(fair)}", soft_wrap=True)
-    if summary.get("applications"):
-        out.print()
-        out.print(applications(summary["applications"]))
-    if summary["traffic"]:
-        out.print()
-        out.print(traffic(summary["traffic"]))
-    if told := anti_ecn(summary):
-        out.print("\n" + "\n".join(told), soft_wrap=True)
-    engine = summary["engine"]
-    out.print(
-        f"\n{plural(engine['data_packets'], 'packet')} in {amount(engine['wall_s'], TIME)}: "
-        f"{amount(engine['packets_per_s'], COUNT)} packets/s, "
-        f"{amount(run.duration_s / max(engine['wall_s'], 1e-9), PLAIN)} × real time"
-    )
-    out.print(f"results in {folder}", soft_wrap=True)
-
-
-def links(summary: dict[str, dict[str, Row]]) -> Table:
-    """One row for each direction of each link."""
-    headers = ("link", "direction", "utilisation", "queue mean", "queue p99", "dropped", "marked")
-    made = table(*headers, left=2)
-    for link, directions in summary.items():
-        for index, (direction, row) in enumerate(directions.items()):
-            made.add_row(
-                link if index == 0 else "",
-                direction,
-                percent(row["utilisation"]),
-                percent(row["queue_mean"]),
-                percent(row["queue_p99"]),
-                small(row["drop_rate"]),
-                small(row["mark_rate"]),
-            )
-    return made
-
-
-def flows(summary: list[Row]) -> Table:
-    """One row for each long flow; a large group has three: mean, least, most."""
-    headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing")
-    made = table(*headers, left=2)
-    rows: list[Row] = []
-    for group, members in _groups(summary).items():
-        rows += _summarised(group, members) if len(members) > _MANY else members
-    columns = (
-        aligned([row["rtt_s"] for row in rows], TIME),
-        aligned([row["goodput_bit_s"] for row in rows], RATE),
-        [small(row["retransmit_rate"]) for row in rows],
-        [count(row["timeouts"]) for row in rows],
-        aligned([row["queueing_delay_mean_s"] for row in rows], TIME),
-    )
-    for row, *cells in zip(rows, *columns, strict=True):
-        made.add_row(row["name"], row["control"], *cells)
-    return made
-
-
-def traffic(summary: dict[str, Row]) -> Table:
-    """One row for each group of short flows, with its completion times."""
-    made = table("short flows", "completed", "goodput", "dropped", "mean", "p50", "p99")
-    rows = list(summary.values())
-    goodput = aligned([row["goodput_bit_s"] for row in rows], RATE)
-    times = (
-        aligned([row["completion_s"][key] for row in rows], TIME) for key in ("mean", "p50", "p99")
-    )
-    for name, row, rate, *spans in zip(summary, rows, goodput, *times, strict=True):
-        made.add_row(name, count(row["completed"]), rate, small(row["drop_rate"]), *spans)
-    return made
-
-
-_TIMES = {
-    "delay_s": "delay",
-    "response_s": "response",
-    "page_load_s": "page load",
-    "chunk_s": "chunk",
-}
-
-
-def applications(summary: dict[str, Row]) -> Table:
-    """One row for each group of flows with applications: what these wait for, and how videos play."""
-    made = table(
-        "application",
-        "kind",
-        "time of",
-        "goodput",
-        "mean",
-        "p50",
-        "p99",
-        "bit rate",
-        "stalled",
-        left=3,
-    )
-    rows = list(summary.values())
-    waits = [next(key for key in _TIMES if key in row) for row in rows]
-    goodput = aligned([row["goodput_bit_s"] for row in rows], RATE)
-    times = (
-        aligned([row[wait][key] for row, wait in zip(rows, waits, strict=True)], TIME)
-        for key in ("mean", "p50", "p99")
-    )
-    rates = aligned([row.get("bit_rate_bit_s") for row in rows], RATE)
-    for name, row, wait, rate, *spans, video in zip(
-        summary, rows, waits, goodput, *times, rates, strict=True
-    ):
-        stalled = percent(row["stalled"]) if "stalled" in row else ""
-        shown = video if row["kind"] == "video" else ""
-        made.add_row(name, row["kind"], _TIMES[wait], rate, *spans, shown, stalled)
-    return made
-
-
-def anti_ecn(summary: dict[str, Any]) -> list[str]:
-    """What became of AntiECN, in lines: which groups use it, and why others do not."""
-    in_use: list[str] = []
-    plain: dict[str, list[str]] = {}
-    groups = {group: members[0] for group, members in _groups(summary["flows"]).items()}
-    for group, row in {**groups, **summary["traffic"]}.items():
-        if row.get("anti_ecn"):
-            in_use.append(group)
-        elif row.get("anti_ecn") is False:
-            plain.setdefault(row["unaware_link"], []).append(group)
-    told = [f"AntiECN is in use: {', '.join(in_use)}"] if in_use else []
-    return told + [
-        f"link {link} does not support AntiECN, so this is plain TCP: {', '.join(names)}"
-        for link, names in plain.items()
-    ]
-
-
-def _groups(flows: list[Row]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
-    for flow in flows:
-        groups.setdefault(flow["name"].partition("[")[0], []).append(flow)
-    return groups
-
-
-def _summarised(group: str, members: list[Row]) -> list[Row]:
-    """Three rows for a group: mean, least and most of each number."""
-    head = f"{group} × {len(members)}, "
-    rows: list[Row] = [
-        {"name": head + "mean", "control": members[0]["control"]},
-        {"name": "least".rjust(len(head) + 5), "control": ""},
-        {"name": "most".rjust(len(head) + 4), "control": ""},
-    ]
-    for key in ("rtt_s", "goodput_bit_s", "retransmit_rate", "timeouts", "queueing_delay_mean_s"):
-        known = [flow[key] for flow in members if flow[key] is not None]
-        statistics = (sum(known) / len(known), min(known), max(known)) if known else (None,) * 3
-        for row, value in zip(rows, statistics, strict=True):
-            row[key] = value
-    return rows
+    for index, part in enumerate(overview(run.summary, run.duration_s)):
+        if index:
+            out.print()
+        if isinstance(part, TextTable):
+            show(out, part, markdown=markdown)
+        else:
+            out.print(part, soft_wrap=True)
+    if not markdown:
+        out.print(f"results in {folder}", soft_wrap=True)

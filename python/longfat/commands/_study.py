@@ -11,11 +11,10 @@ import click
 from longfat.commands._options import allow_code
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from longfat.study._runs import Forecast
     from longfat.study._study import Opened, Study
     from longfat.study._work import Progress
+    from longfat.tables import TextTable
 
 _MOST_LINES = 40
 _MOST_ERRORS = 5
@@ -200,7 +199,7 @@ def _lasts(seconds: float) -> str:
 
 
 def _print(found: Study, shard: tuple[int, int] | None) -> None:
-    from longfat.commands._console import console
+    from longfat.commands._console import console, show
     from longfat.units import plural
 
     screen = console()
@@ -212,7 +211,7 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return
     if found.missing < found.runs:
-        screen.print(_means(found))
+        show(screen, _means(found))
         screen.print()
     known = f", {found.known:,} of them known" if found.known else ""
     failed = f", {found.failed:,} failed" if found.failed else ""
@@ -224,25 +223,25 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
     screen.print(f"\nresults in {found.folder}", soft_wrap=True)
 
 
-def _means(found: Study) -> Table:
+def _means(found: Study) -> TextTable:
     """The numbers that the study asks about, at each point."""
-    from longfat.commands._console import table
+    from longfat.tables import TextTable
 
     asked = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
     names = list(dict.fromkeys([*asked, *found.file.derive]))[:_MOST_NUMBERS]
     names = [name for name in names if name in found.numbers]
     means = found.table(*names)
-    made = table(
-        *found.keys, *(name.rpartition(".")[2] for name in names), "seeds", left=len(found.keys)
-    )
+    heads = (*found.keys, *(name.rpartition(".")[2] for name in names), "seeds")
+    made = TextTable(heads, words=len(found.keys))
     columns = [_aligned(name, means) for name in names]
     counts = means[f"{names[0]}_n"].to_list() if names else []
     for index, row in enumerate(means.rows(named=True)):
         if index == _MOST_LINES:
-            made.add_row(f"… {len(means) - _MOST_LINES:,} more in table.csv")
+            more = f"… {len(means) - _MOST_LINES:,} more in table.csv"
+            made.add(more, *[""] * (len(heads) - 1))
             break
         cells = [column[index] for column in columns]
-        made.add_row(
+        made.add(
             *(str(row[key]) for key in found.keys), *cells, str(counts[index]) if counts else ""
         )
     return made

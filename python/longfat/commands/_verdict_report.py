@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from longfat.paper._remake import Remade
     from longfat.paper._verdict import ClaimVerdict
 
+_WIDE = 100
+"""On narrower terminals numbers are wrapped between words, so that none is cut."""
+
 _COLOURS = {"reproduced": "green", "differs": "yellow", "not testable": "bright_black"}
 
 
@@ -33,7 +36,7 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     changed = f", changed: {remade.changes.in_words}" if remade.changes else ""
     out.print(Text(f"{remade.room.slug}, {remade.scale} scale{changed}\n"), soft_wrap=True)
     beside = _committed(remade) if remade.changes else {}
-    out.print(_table(remade, beside))
+    out.print(_table(remade, beside, out.width))
     if remade.changes:
         _print_flips(remade, beside)
     out.print(f"\n{counts(remade.verdicts)}", soft_wrap=True)
@@ -51,17 +54,17 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
         out.print(f"results committed in {remade.room.path}", soft_wrap=True)
 
 
-def _table(remade: Remade, beside: dict[str, ClaimVerdict]) -> Table:
+def _table(remade: Remade, beside: dict[str, ClaimVerdict], width: int) -> Table:
     """The claims with their verdicts; of a changed room with the committed ones, `beside` them."""
     from longfat.commands._console import table
     from longfat.paper._verdict import show_estimate
 
     heads = ("committed", "changed") if remade.changes else ("found", "verdict")
-    made = table("claim", "expected", *heads, left=1, wrap=True)
+    made = table("claim", "expected", *heads, left=1)
     made.columns[0].ratio = 1
     made.expand = True
     for column in made.columns[1:]:
-        column.no_wrap = True
+        column.no_wrap = width >= _WIDE
     made.columns[3].justify = "left"
     figure = None
     for verdict in remade.verdicts:
