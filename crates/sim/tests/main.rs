@@ -17,6 +17,7 @@ mod extremes;
 mod fiber;
 mod flow_queues;
 mod golden;
+mod in_flight;
 mod invariance;
 mod little;
 mod observe;

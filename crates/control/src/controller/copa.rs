@@ -36,9 +36,11 @@
 //!
 //! - Of the three round trips in one direction the one that turns is none: that gives the period and the queue of the
 //!   paper.
-//! - *Losses* take nothing from the window in either mode, as in the paper; the authors' program has since come to take
-//!   0.3 of it where many are lost. A time-out, of which the paper says nothing, leaves one segment and slow start. Marks
-//!   count as losses.
+//! - *Losses* take nothing from the window in either mode, as in the paper; a time-out, of which the paper says nothing,
+//!   leaves one segment and slow start. Marks count as losses. But a queue that drops early never grows, whatever is sent
+//!   to it, and without delay the window has no bound. The authors' program has one: where more than 0.3 of at least 20
+//!   segments are lost in two round trips, w ← 0.7 w. In it v is no more than δ w either: in a round trip the window moves
+//!   by no more than itself.
 //! - While losses are repaired, or the flow does not use its window, it does not grow.
 //! - The smallest round trips are kept in parts, an eighth of their time long and a tenth: what is forgotten is forgotten
 //!   so much earlier.
@@ -102,6 +104,13 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// v does not double before the window has moved the same way for so many round trips.
 const STEADY: u32 = 3;
 
+/// The share of segments that may be lost, out of how many and in how many round trips, and what is left of the window
+/// if more are.
+const MOST_LOST: f64 = 0.3;
+const FEWEST: u64 = 20;
+const ROUNDS_OF_LOSSES: u64 = 2;
+const LEFT: f64 = 0.7;
+
 /// Which way the window moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
@@ -125,8 +134,8 @@ impl Velocity {
         Self { v: 1.0, direction: Direction::Up, same: 0, before: None }
     }
 
-    /// A round trip is over.
-    fn next_round(&mut self, window: f64) {
+    /// A round trip is over; v stays below `most`.
+    fn next_round(&mut self, window: f64, most: f64) {
         let Some(before) = self.before.replace(window) else { return };
         let direction = if window < before { Direction::Down } else { Direction::Up };
         if direction != self.direction {
@@ -135,8 +144,31 @@ impl Velocity {
         }
         self.same += 1;
         if self.same >= STEADY {
-            self.v = (2.0 * self.v).min(CEILING);
+            self.v = (2.0 * self.v).min(most.max(1.0));
         }
+    }
+}
+
+/// What has become of segments lately.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fates {
+    since: Time,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Fates {
+    /// Counts what an acknowledgment reports. Are too many lost?
+    fn see(&mut self, feedback: &Feedback, rtt: Span) -> bool {
+        self.delivered += feedback.delivered();
+        self.lost += feedback.lost;
+        let all = self.delivered + self.lost;
+        if all < FEWEST || feedback.now.since(self.since) < rtt * ROUNDS_OF_LOSSES {
+            return false;
+        }
+        let lost = self.lost as f64;
+        *self = Self { since: feedback.now, ..Self::default() };
+        lost > MOST_LOST * all as f64
     }
 }
 
@@ -149,6 +181,7 @@ pub struct Copa {
     standing: Recent<Span, { PARTS_OF_HALF as usize }>,
     least: Recent<Span, 10>,
     most: Recent<Reverse<Span>, ROUNDS_OF_LARGEST>,
+    fates: Fates,
     /// When the queue was last nearly empty.
     empty: Option<Time>,
     /// 1/δ in competitive mode, if that is the mode.
@@ -169,6 +202,7 @@ impl Copa {
             standing: Recent::NOTHING,
             least: Recent::NOTHING,
             most: Recent::NOTHING,
+            fates: Fates::default(),
             empty: None,
             inverse: None,
             default_inverse: 1.0 / settings.number("delta"),
@@ -221,9 +255,13 @@ impl CongestionControl for Copa {
         let Some(rtt) = feedback.rtt else { return };
         let now = feedback.now;
         let Some((standing, waiting)) = self.measure(now, rtt, path) else { return };
+        if self.fates.see(feedback, path.rtt) {
+            self.window = (LEFT * self.window).max(FLOOR);
+            self.ramp.leave(self.window);
+        }
         let rises = self.ramp.holds(self.window);
         if feedback.round_starts && !rises {
-            self.velocity.next_round(self.window);
+            self.velocity.next_round(self.window, self.window / self.patience());
             self.choose_mode(now, path);
         }
         if self.ramp.watches() {
@@ -300,5 +338,31 @@ impl CongestionControl for Copa {
     fn observe(&self, probe: &mut dyn Probe) {
         probe.value("velocity", self.velocity.v);
         probe.value("delta", 1.0 / self.patience());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limited;
+
+    /// Seven of 20 lost in two round trips of 100 ms are too many; six are not, nor are seven of 19 or in less time.
+    #[test]
+    fn the_window_falls_where_too_much_is_lost() {
+        let path = Path { rtt: Span::from_millis(100), base_rtt: Span::from_millis(100) };
+        let after = |acked, lost, millis| {
+            let mut flow = Copa::new(&controller().defaults(), &Start::default());
+            flow.window = 100.0;
+            flow.ramp.leave(100.0);
+            let now = Time::ZERO + Span::from_millis(millis);
+            let rtt = Some(path.rtt);
+            let limited = Limited::Recovery;
+            flow.on_feedback(&Feedback { lost, rtt, limited, ..Feedback::at(now, acked) }, &path);
+            flow.window
+        };
+        assert_eq!(after(13, 7, 200), 70.0);
+        assert_eq!(after(14, 6, 200), 100.0);
+        assert_eq!(after(13, 7, 199), 100.0);
+        assert_eq!(after(12, 7, 200), 100.0);
     }
 }

@@ -9,7 +9,10 @@
 //!     delivered    = C.delivered - P.delivered      interval    = max(send_elapsed, ack_elapsed)
 //! ```
 //!
-//! P is the last-sent of the segments that an acknowledgment reports. Kept only for controllers that ask for it: the
+//! P is the last-sent of the segments that an acknowledgment reports. Without selective acknowledgments each duplicate
+//! counts as one delivered segment (draft-ietf-ccwg-bbr, "TCP Connections without SACK"), but only an acknowledgment in
+//! order says which segments have arrived and yields a sample. What it covers beyond the duplicates was delivered at some
+//! time since the loss, nobody knows when: it is left out. Kept only for controllers that ask for it: the
 //! records take 56 bytes per segment of the largest window so far.
 
 use longfat_control::{Lost, RateSample};
@@ -99,8 +102,20 @@ impl DeliveryRate {
     /// An acknowledgment at `now` reports this segment for the first time.
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: u64) {
-        self.delivered += 1;
+        self.count(now, 1);
+        self.cover(segment);
+    }
+
+    /// So many more segments are delivered; which ones may not be known.
+    #[inline]
+    pub(super) fn count(&mut self, now: Time, segments: u64) {
+        self.delivered += segments;
         self.delivered_at = now;
+    }
+
+    /// The current acknowledgment covers this segment.
+    #[inline]
+    pub(super) fn cover(&mut self, segment: u64) {
         let departure = self.departures[self.place(segment)];
         // Ties go to the first: it left with less delivered, so its sample covers more.
         if self.newest.is_none_or(|newest| departure.sent > newest.sent) {

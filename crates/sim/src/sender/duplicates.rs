@@ -23,12 +23,21 @@ pub(crate) struct Duplicates {
     copies_until: Option<Time>,
     /// Was there a partial acknowledgment in this recovery?
     partial: bool,
+    /// Of what is below, much may have arrived that no duplicate has reported.
+    obscure_below: u64,
 }
 
 impl Duplicates {
     /// `threshold` duplicates in a row indicate a loss.
     pub(crate) fn new(threshold: u64) -> Self {
-        Self { threshold, count: 0, inflation: 0, copies_until: None, partial: false }
+        Self {
+            threshold,
+            count: 0,
+            inflation: 0,
+            copies_until: None,
+            partial: false,
+            obscure_below: 0,
+        }
     }
 
     /// Segments allowed in flight beyond the window.
@@ -47,7 +56,19 @@ impl Duplicates {
     /// New data was acknowledged outside recovery, or recovery has ended.
     #[inline]
     pub(crate) fn clear(&mut self) {
-        *self = Self { copies_until: self.copies_until, ..Self::new(self.threshold) };
+        let Self { threshold, copies_until, obscure_below, .. } = *self;
+        *self = Self { copies_until, obscure_below, ..Self::new(threshold) };
+    }
+
+    /// From now on duplicates do not report everything that arrives of what is below `next`.
+    pub(crate) fn obscure(&mut self, next: u64) {
+        self.obscure_below = next;
+    }
+
+    /// How many of `news` segments from this one on, acknowledged in order and not reported by duplicates, have certainly
+    /// arrived just now: where there was a hole, only what has filled it.
+    pub(crate) fn certain(&self, first: u64, news: u64) -> u64 {
+        if first < self.obscure_below { news.min(1) } else { news }
     }
 
     /// Something was retransmitted after a time-out.

@@ -73,10 +73,10 @@ impl Sender {
     /// Any acknowledgment.
     #[inline(never)]
     pub(super) fn on_any_ack(&mut self, now: Time, ack: &Packet, cargo: Option<&Cargo>) {
-        let in_flight = self.in_flight();
+        let (flight, in_flight) = (self.flight(), self.in_flight());
         let recovering = matches!(self.state, State::Recovery { .. });
         let from = self.unacknowledged;
-        let mut acked = 0;
+        let (mut acked, mut sacked) = (0, 0);
         let mut round_starts = false;
         let mut third_duplicate = false;
         let rtt = now - ack.sent;
@@ -87,27 +87,33 @@ impl Sender {
             rack.on_ack(now, ack.sent);
         }
         if ack.number > from {
-            if self.extras.is_some() {
+            if self.extras.is_some() && !self.counts_duplicates {
                 self.note_delivered(now, ack);
             }
-            acked = self.scoreboard.advance(from, ack.number);
+            acked = self.scoreboard.advance(from, ack.number, self.next);
             self.unacknowledged = ack.number;
-            let goes_back = matches!(self.state, State::GoBack { .. });
             round_starts = self.on_progress(now, rtt, ack.number - from);
             if self.counts_duplicates {
-                // Much of it had arrived before the time-out, unreported (RFC 3465, section 2.3).
-                acked = if goes_back { acked.min(1) } else { acked };
+                self.count_delivered(now, self.duplicates.certain(from, acked), from);
+                // Much of it had arrived before the repair, unreported (RFC 3465, section 2.3).
+                acked = if repairing { acked.min(1) } else { acked };
                 // A partial acknowledgment reveals one more loss.
                 lost = u64::from(self.fast_retransmit);
             }
-        } else if self.counts_duplicates && from < self.next && self.minds(ack) {
-            third_duplicate = self.duplicates.see();
-            lost = u64::from(third_duplicate && self.is_open());
+        } else if self.counts_duplicates && from < self.next {
+            if self.minds(ack) {
+                sacked = 1;
+                self.scoreboard.on_duplicate(self.next - from);
+                self.count_delivered(now, sacked, from);
+                third_duplicate = self.duplicates.see();
+                lost = u64::from(third_duplicate && self.is_open());
+            } else {
+                self.duplicates.obscure(self.next);
+            }
         }
         if self.counts_duplicates && lost > 0 {
             self.tell_loss(now, self.unacknowledged);
         }
-        let mut sacked = 0;
         if let Some(blocks) = cargo.and_then(|cargo| cargo.blocks.as_ref()) {
             (sacked, lost) = self.hear(now, ack.sent, blocks);
         }
@@ -135,12 +141,12 @@ impl Sender {
         if self.extras.is_some() {
             self.add_extras(&mut feedback);
         }
-        self.tell(&feedback, ack.number);
+        self.tell(&feedback, flight, ack.number);
         if self.extras.as_ref().is_some_and(|extras| extras.resizes()) {
             self.resize_after_ack(&feedback);
         }
         if probed.is_some_and(|segment| self.once.loss_counts(segment)) {
-            self.reduce(now, Cause::Loss, in_flight);
+            self.reduce(now, Cause::Loss, flight);
             self.end_recovery();
         }
         if self.config.recovery == Recovery::Rack {
@@ -186,14 +192,14 @@ impl Sender {
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
-    /// congestion.
+    /// congestion, with so many segments in [`Self::flight`] before it.
     #[expect(
         clippy::inline_always,
         reason = "so that the feedback need not be written before it is asked about"
     )]
     #[inline(always)]
-    pub(super) fn tell(&mut self, feedback: &Feedback, number: u64) {
-        let &Feedback { now, in_flight, recovery_begins, marked, .. } = feedback;
+    pub(super) fn tell(&mut self, feedback: &Feedback, flight: u64, number: u64) {
+        let &Feedback { now, recovery_begins, marked, .. } = feedback;
         if feedback.delivered() + feedback.lost + marked > 0 {
             self.control.on_feedback(feedback, self.timer.path());
             if feedback.acked > 0 && !feedback.is_congested() {
@@ -204,13 +210,13 @@ impl Sender {
             }
         }
         if recovery_begins {
-            self.enter_recovery(now, in_flight);
+            self.enter_recovery(now, flight);
         } else if self.config.per_mark {
             for _ in 0..marked {
-                self.reduce(now, Cause::Mark, in_flight);
+                self.reduce(now, Cause::Mark, flight);
             }
         } else if marked > 0 && self.once.mark_counts(number) {
-            self.reduce(now, Cause::Mark, in_flight);
+            self.reduce(now, Cause::Mark, flight);
         }
         if self.minds_pacing {
             self.pace_on(now, false);
@@ -258,6 +264,17 @@ impl Sender {
             if !self.scoreboard.has_arrived(segment) {
                 extras.note_delivered(now, ack.sent, segment);
             }
+        }
+    }
+
+    /// The same where duplicates say that segments have arrived, but not which: `delivered` more have, and what is
+    /// acknowledged in order goes on from `from`.
+    #[inline(never)]
+    fn count_delivered(&mut self, now: Time, delivered: u64, from: u64) {
+        let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
+        if let Some(rate) = rate {
+            rate.count(now, delivered);
+            (from..self.unacknowledged).for_each(|segment| rate.cover(segment));
         }
     }
 

@@ -422,6 +422,13 @@ impl Sender {
         matches!(self.state, State::Open)
     }
 
+    /// What counts against the window: in flight, and with duplicates alone also what they have reported, which is in
+    /// their inflation instead. That is RFC 5681's `FlightSize`.
+    #[inline]
+    fn flight(&self) -> u64 {
+        self.scoreboard.pipe(self.next - self.unacknowledged)
+    }
+
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
@@ -431,6 +438,7 @@ impl Sender {
             return self.reduce(now, Cause::Loss, in_flight);
         }
         self.state = State::Recovery { point: self.next };
+        self.duplicates.obscure(self.next);
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
         // A loss from before the last reduction has already been answered.
@@ -617,11 +625,12 @@ impl Sends for Sender {
     /// RFC 6298, sections 5.4 to 5.7, and RFC 6675, section 5.1: everything unacknowledged counts as lost and is sent
     /// again, in slow start.
     fn on_timeout(&mut self, now: Time) {
-        let in_flight = self.in_flight();
+        let in_flight = self.flight();
         let again = self.timer.run_out(now, self.unacknowledged);
         self.state = State::GoBack { point: self.next };
         self.fast_retransmit = false;
         self.duplicates.clear();
+        self.duplicates.obscure(self.next);
         if self.config.recovery == Recovery::Rack {
             self.lose_by_timeout(now);
         } else {
@@ -684,9 +693,8 @@ impl Sends for Sender {
         self.sendable = self.sendable.min(self.limit);
     }
 
-    #[inline]
     fn in_flight(&self) -> u64 {
-        self.scoreboard.pipe(self.next - self.unacknowledged)
+        self.scoreboard.in_flight(self.next - self.unacknowledged)
     }
 
     fn is_done(&self) -> bool {

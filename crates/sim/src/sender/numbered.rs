@@ -201,7 +201,7 @@ impl Sender {
             ..Feedback::at(now, news.acked)
         };
         self.add_extras(&mut feedback);
-        self.tell(&feedback, largest + 1);
+        self.tell(&feedback, in_flight, largest + 1);
         self.resize_after_ack(&feedback);
         if found.persistent {
             self.collapse(now, in_flight);

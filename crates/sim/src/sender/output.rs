@@ -36,7 +36,7 @@ impl Sender {
                 return first;
             }
         }
-        if self.in_flight() >= self.allowed + self.duplicates.inflation() {
+        if self.flight() >= self.allowed + self.duplicates.inflation() {
             let bounded = self.config.max_window <= self.allowed;
             self.limited = if bounded { Limited::Receiver } else { Limited::Window };
             return None;

@@ -9,7 +9,7 @@ use longfat_units::{Segments, Time};
 
 use super::resume::{Arrival, Resume};
 use super::validation::{Resized, Usage};
-use super::{Extras, Sender, Sends};
+use super::{Extras, Sender};
 
 impl Extras {
     /// Does anything here but the delivery rate want to know what leaves?
@@ -38,7 +38,7 @@ impl Sender {
             threshold: self.control.threshold(),
             unacknowledged: self.unacknowledged,
             next: self.next,
-            full: self.in_flight() >= self.allowed,
+            full: self.flight() >= self.allowed,
             dry: self.next == self.limit,
             timeout: self.timer.timeout(),
             rtt: self.timer.path().rtt,
@@ -50,7 +50,7 @@ impl Sender {
         if !self.resizes() {
             return;
         }
-        let (usage, in_flight, allowed) = (self.usage(now), self.in_flight(), self.allowed);
+        let (usage, in_flight, allowed) = (self.usage(now), self.flight(), self.allowed);
         let Some(extras) = &mut self.extras else { return };
         let unused = extras.validation.as_mut().and_then(|it| it.on_sent(&usage, again));
         let known =
@@ -77,7 +77,7 @@ impl Sender {
             delivered: feedback.delivered(),
             unacknowledged: usage.unacknowledged,
             next: usage.next,
-            in_flight: self.in_flight(),
+            in_flight: self.flight(),
             window: usage.window,
             wants_more: self.limited.may_grow(),
             rtt: usage.rtt,

@@ -31,18 +31,21 @@ pub(crate) struct Scoreboard {
     retransmitted_below: u64,
     /// Segments below `retransmitted_below` that are not selectively acknowledged.
     retransmitted: u64,
+    /// Segments that duplicate acknowledgments have reported without saying which, where there are no selective ones.
+    unplaced: u64,
     /// RFC 6675's `RescueRxt`: no further rescue until everything below is acknowledged.
     rescued_below: u64,
     /// How many unacknowledged segments are not in the network: selectively acknowledged or lost, less those
     /// retransmitted. Asked for at every acknowledgment, so it is a sum kept, not one made. A segment repaired by
     /// rule 3 is retransmitted without being lost, so the sum may be negative.
     absent: i64,
-    /// Is any of the three counts above zero?
+    /// Is any of the counts above zero?
     broken: bool,
 }
 
 impl Scoreboard {
-    /// Is the window in flight unbroken, with nothing lost, retransmitted or selectively acknowledged?
+    /// Is the window in flight unbroken, with nothing lost, retransmitted, selectively acknowledged or reported by a
+    /// duplicate?
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
         !self.broken
@@ -52,7 +55,7 @@ impl Scoreboard {
     fn settle(&mut self) {
         let (sacked, lost, retransmitted) = (self.sacked.count(), self.lost, self.retransmitted);
         self.absent = (sacked + lost).cast_signed() - retransmitted.cast_signed();
-        self.broken = sacked + lost + retransmitted > 0;
+        self.broken = sacked + lost + retransmitted + self.unplaced > 0;
     }
 
     /// Losses are found elsewhere, by time: `lost` segments are lost and have not been sent again since.
@@ -78,6 +81,19 @@ impl Scoreboard {
         outstanding.wrapping_sub(self.absent.cast_unsigned())
     }
 
+    /// The same, less what duplicates have reported: what is in the network where there are no selective
+    /// acknowledgments.
+    pub(crate) fn in_flight(&self, outstanding: u64) -> u64 {
+        self.pipe(outstanding) - self.unplaced
+    }
+
+    /// A duplicate acknowledgment: one of the `outstanding` segments has arrived, and it is not the first (RFC 5681,
+    /// section 3.2).
+    pub(crate) fn on_duplicate(&mut self, outstanding: u64) {
+        self.unplaced = (self.unplaced + 1).min(outstanding - 1);
+        self.settle();
+    }
+
     /// RFC 6675's `IsLost(HighACK + 1)`.
     pub(crate) fn first_is_lost(&self, unacknowledged: u64) -> bool {
         self.lost_below > unacknowledged
@@ -88,16 +104,17 @@ impl Scoreboard {
         self.retransmitted_below > unacknowledged
     }
 
-    /// Everything below `to` is acknowledged. Returns how many of these segments had not been reported before.
+    /// Everything below `to` is acknowledged, and everything below `next` has been sent. Returns how many of these
+    /// segments had not been reported before.
     #[inline]
-    pub(crate) fn advance(&mut self, from: u64, to: u64) -> u64 {
-        if self.is_clear() { to - from } else { self.advance_among(from, to) }
+    pub(crate) fn advance(&mut self, from: u64, to: u64, next: u64) -> u64 {
+        if self.is_clear() { to - from } else { self.advance_among(from, to, next) }
     }
 
     /// The same where the window is broken.
     #[inline(never)]
-    fn advance_among(&mut self, from: u64, to: u64) -> u64 {
-        let mut news = 0;
+    fn advance_among(&mut self, from: u64, to: u64, next: u64) -> u64 {
+        let mut news = 0_u64;
         for segment in from..to {
             if self.sacked.contains(segment) {
                 self.sacked.forget(segment);
@@ -107,8 +124,11 @@ impl Scoreboard {
                 self.retransmitted -= u64::from(segment < self.retransmitted_below);
             }
         }
+        // The first one was missing; duplicates have reported the others, as far as there were so many.
+        let known = self.unplaced.min(news.saturating_sub(1));
+        self.unplaced = (self.unplaced - known).min((next - to).saturating_sub(1));
         self.settle();
-        news
+        news - known
     }
 
     /// Takes in blocks of RFC 2018; `unacknowledged` is the first segment not cumulatively acknowledged, `next` the
@@ -194,6 +214,7 @@ impl Scoreboard {
         self.retransmitted_below = unacknowledged;
         self.retransmitted = 0;
         self.rescued_below = 0;
+        self.unplaced = 0;
         self.settle();
     }
 

@@ -163,6 +163,46 @@ fn losses_without_selective_acknowledgments_are_counted_one_by_one() {
 }
 
 #[test]
+fn each_duplicate_is_a_delivery_and_no_acknowledgment_tells_of_it_again() {
+    // Ten in flight; 2 and 5 are lost. At 100 ms 0 and 1 are acknowledged, and 3, 4, 6, 7, 8 and 9 each give a duplicate.
+    // At 200 ms so do 10 to 13, sent before the repair of 2; that acknowledges 2, 3 and 4, of which only 2 is news. The
+    // repair of 5 acknowledges everything at 300 ms.
+    for recovery in [Recovery::NewReno, Recovery::Reno] {
+        let (dialogue, told) = listen(|_| {}, recovery, 1000, &[2, 5], 350);
+        let told = |until| -> Vec<_> {
+            let told = told.feedback.iter().filter(|it| millis(it.now) <= until);
+            told.map(|it| (it.acked, it.sacked, it.in_flight)).collect()
+        };
+        let first = [vec![(1, 0, 10); 2], vec![(0, 1, 10); 6]].concat();
+        assert_eq!(told(100), first, "{recovery:?}");
+        let repair = told(200)[8..].iter().position(|it| it.0 > 0);
+        assert_eq!(repair, Some(4), "{recovery:?}: {:?}", told(200));
+        let news = told(350).iter().map(|it| it.0 + it.1).max();
+        assert_eq!(news, Some(1), "{recovery:?}: no acknowledgment tells of more than one");
+        let all: u64 = told(350).iter().map(|it| it.0 + it.1).sum();
+        assert_eq!(all, dialogue.log.len() as u64 - dialogue.sender.in_flight() - 2);
+    }
+}
+
+#[test]
+fn a_hole_that_is_filled_does_not_make_the_path_faster() {
+    // 100 segments per round trip of 100 ms. Recoveries last many round trips, as each repairs one loss, and end with
+    // acknowledgments of hundreds of segments; some holes take a time-out as well.
+    let lost: Vec<u64> = (150..3000).step_by(37).chain([261, 261, 668]).collect();
+    for recovery in [Recovery::NewReno, Recovery::Reno] {
+        let (dialogue, told) = listen(|it| it.window = 100.0, recovery, 100_000, &lost, 60_000);
+        let rates: Vec<f64> =
+            told.feedback.iter().filter_map(|it| it.rate).map(|it| it.per_second()).collect();
+        assert!(rates.len() > 1000 && dialogue.lost.is_empty(), "{} samples", rates.len());
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        assert!((999.0..=1000.0).contains(&most), "{recovery:?}: {most} segments per second");
+        // Nothing is told of twice; what no duplicate has reported is not told of.
+        let all: u64 = told.feedback.iter().map(Feedback::delivered).sum();
+        assert!(all <= dialogue.sender.unacknowledged + 100, "{recovery:?}: {all}");
+    }
+}
+
+#[test]
 fn marks_are_told_with_every_echo_and_answered_once_per_window() {
     let (control, told) = Recorder::of_nothing();
     let sender = Sender::new(config(Recovery::Sack, None, 1000), Box::new(control), Time::ZERO);
