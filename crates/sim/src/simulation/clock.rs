@@ -140,3 +140,48 @@ impl Simulation {
         self.send(flow as usize, self.now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use longfat_scenario::Scenario;
+    use longfat_units::{Span, Time};
+
+    use crate::events::Timer;
+    use crate::options::Options;
+    use crate::simulation::Simulation;
+
+    /// Where the wait for a block is cut short and another one begins, the event that is set for the first one stays. The
+    /// second wait is over before it, and whatever asks the sender then makes it send, be it an alarm that nobody wants any
+    /// more. So a sender must not have an acknowledgment early if that comes after such an alarm.
+    #[test]
+    fn an_alarm_makes_a_sender_send_whose_wait_is_over() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        // A segment every 20 ms, and no acknowledgment for 220.
+        let text = "duration = \"1 s\"\n[link.l]\nrate = \"8 Mbit/s\"\ndelay = \"3 ms\"\n\
+             [[flow]]\nname = \"f\"\ncontrol = \"bbr1\"\npath = [\"l\"]\nrtt = \"220 ms\"\n\
+             pacing = { rate = \"50 /s\" }";
+        let scenario = Scenario::read(text, "asked.toml", &[], None).expect("a good scenario");
+        let left_by = |time, event_at, alarm_at| {
+            let options = Options::default().stepwise(true);
+            let mut simulation = Simulation::with_options(&scenario, options);
+            while simulation.network.flows[0].outlet.pace_at == Time::NEVER {
+                simulation.advance(1);
+            }
+            let flow = &mut simulation.network.flows[0];
+            assert!(!flow.sends_when_asked(), "its event comes when its wait is over");
+            (flow.outlet.pace_at, flow.alarm_at) = (event_at, alarm_at);
+            assert_eq!(flow.sends_when_asked(), event_at > at(20));
+            simulation.timers.add(alarm_at, Timer::Alarm(0));
+            let mut sent = 0;
+            while simulation.now <= time {
+                sent = simulation.fates().sent;
+                simulation.advance(1);
+            }
+            sent
+        };
+        assert_eq!(left_by(at(24), at(28), at(23)), 2, "the alarm asks it");
+        assert_eq!(left_by(at(28), at(28), at(19)), 2, "the alarm comes before its wait is over");
+        assert_eq!(left_by(at(24), at(28), at(19)), 1, "and nothing else asks it");
+        assert_eq!(left_by(at(24), at(20), at(23)), 2, "the event comes first");
+    }
+}
