@@ -17,6 +17,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
 - `longfat.gym`: scenarios as environments in which agents learn
 - `longfat.conformance`: what every controller owes its host
+- `longfat.evaluate`: is a controller good? cells, incumbents, verdicts
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.commands`: the command line
 """
@@ -26,6 +27,7 @@ from typing import TYPE_CHECKING
 from longfat import (
     conformance,
     errors,
+    evaluate,
     fairness,
     fiber,
     own,
@@ -67,6 +69,7 @@ __all__ = [
     "controller",
     "controllers",
     "errors",
+    "evaluate",
     "fairness",
     "fiber",
     "fiber_alpha",

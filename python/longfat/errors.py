@@ -17,6 +17,7 @@ __all__ = [
     "Cancelled",
     "CodeError",
     "EngineError",
+    "EvaluationError",
     "FluidError",
     "GymError",
     "LabelError",
@@ -50,3 +51,7 @@ class MemoryWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """Finished runs cannot be kept, so they will be simulated again."""
+
+
+class EvaluationError(ValueError):
+    """An evaluation cannot be done as asked: the message says what was asked, and what there is."""

@@ -32,7 +32,7 @@ LAYERS = [
     {"results"},
     {"study"},
     {"conformance", "fairness", "power", "fiber", "gym"},
-    {"paper", "bench"},
+    {"evaluate", "paper", "bench"},
     {"commands"},
     {"__init__", "__main__"},
 ]

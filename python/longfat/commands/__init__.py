@@ -23,13 +23,21 @@ from longfat._longfat import (
 )
 from longfat.commands._bench import bench_command
 from longfat.commands._check import check_command
+from longfat.commands._evaluate import evaluate_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
 from longfat.commands._study import study_command
 from longfat.commands._try import try_command
-from longfat.errors import CacheWarning, MeasureError, MemoryWarning, RoomError, StudyError
+from longfat.errors import (
+    CacheWarning,
+    EvaluationError,
+    MeasureError,
+    MemoryWarning,
+    RoomError,
+    StudyError,
+)
 from longfat.foreign import shown
 
 if TYPE_CHECKING:
@@ -59,6 +67,7 @@ def commands() -> None:
     longfat run scenarios/first.toml --plot                           one scenario
     longfat fluid scenarios/first.toml --with-packets                 its differential equations
     longfat study studies/controllers.toml                            a question over many runs
+    longfat evaluate exp                                              is a controller good?
     longfat paper exp-tcp                                             the figures of a paper
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
 
@@ -66,6 +75,7 @@ def commands() -> None:
 commands.add_command(run_command)
 commands.add_command(try_command)
 commands.add_command(study_command)
+commands.add_command(evaluate_command)
 commands.add_command(paper_command)
 commands.add_command(fluid_command)
 commands.add_command(check_command)
@@ -138,6 +148,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     ScenarioError: ("", WRONG_INPUT),
     RoomError: ("error: ", WRONG_INPUT),
     StudyError: ("error: ", WRONG_INPUT),
+    EvaluationError: ("error: ", WRONG_INPUT),
     ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),

@@ -177,7 +177,7 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
         )
     if manifest.longfat != kind:
         return f"it is {manifest.longfat}, not {kind}"
-    for name in sorted(names - {MANIFEST}):
+    for name in sorted(_files(folder)):
         path, written = folder / name, manifest.files.get(name)
         if written is None:
             return f"it holds `{name}`, which {kind} did not write"
@@ -186,8 +186,14 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
     return None
 
 
+def _files(folder: Path) -> list[str]:
+    """What is in a folder but its manifest, in folders within it as well: paths with slashes."""
+    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return [name for path in found if (name := path.relative_to(folder).as_posix()) != MANIFEST]
+
+
 def _checksums(folder: Path) -> dict[str, str]:
-    return {path.name: checksum(path) for path in sorted(folder.iterdir())}
+    return {name: checksum(folder / name) for name in sorted(_files(folder))}
 
 
 def checksum(path: Path) -> str:

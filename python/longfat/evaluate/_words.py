@@ -1,0 +1,63 @@
+"""Values as people read them, and the sentence that tells what a cell has found."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from longfat.units import ABSENT, RATE, TIME, amount, percent, small
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from longfat.evaluate.cells._cell import Measure
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_RATIO = ((1.0, ""),)
+
+
+def worded(value: float | None, measure: Measure) -> str:
+    """A value with its unit.
+
+    >>> from longfat.evaluate import Measure
+    >>> worded(0.984, Measure("used", "", "%")), worded(20.0, Measure("fill", "", "s", censored=20.0))
+    ('98.4 %', 'more than 20 s')
+    """
+    if value is None:
+        return ABSENT
+    if measure.censored is not None and value >= measure.censored * (1 - 1e-9):
+        return f"more than {_plain(measure.censored, measure.unit)}"
+    return _plain(value, measure.unit)
+
+
+def _plain(value: float, unit: str) -> str:
+    if unit == "%":
+        return percent(value)
+    if unit == "s":
+        return amount(value, TIME)
+    if unit == "bit/s":
+        return amount(value, RATE)
+    if unit == "probability":
+        return "none" if value == 0.0 else small(value)
+    if unit == "packets":
+        return f"{value:,.0f} packets"
+    return amount(value, _RATIO)
+
+
+def filled(template: str, values: Mapping[str, float | None], measures: Sequence[Measure]) -> str:
+    """A template with the measures in braces filled in.
+
+    Raises:
+        KeyError: There is no such measure.
+    """
+    known = {measure.name: measure for measure in measures}
+    return _PLACE.sub(lambda found: worded(values[found[1]], known[found[1]]), template)
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Parts of a sentence, one after the other.
+
+    >>> enumerated(["reno", "cubic", "bbr3"])
+    'reno, cubic and bbr3'
+    """
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -1,0 +1,401 @@
+"""Evaluations: verdicts by hand, the folder, the command, and what holds for every cell."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import longfat
+from longfat.errors import EvaluationError, ScenarioError
+from longfat.evaluate import Cell, Measure, Prepared, evaluate
+from longfat.evaluate._contender import Contender
+from longfat.evaluate._judge import compared, judged, overall
+from longfat.evaluate._words import filled, worded
+from longfat.evaluate.cells import GROUPS
+from longfat.evaluate.cells._cell import chosen
+from longfat.scenario import read
+from longfat.study import estimate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support import Command
+
+NARROW = "range/64kbit-100ms-1250ms"
+"""A cell that takes no time: 1 280 packets a run."""
+
+INCUMBENTS = {"reno": "reno", "cubic": "cubic", "bbr3": "bbr3"}
+EVERY = [cell for group in GROUPS for cell in group.make(INCUMBENTS)]
+
+GENTLE = """\
+import longfat as lf
+
+
+@lf.law(name="gentle", parameters={"a": 1.0})
+def gentle(at, p):
+    return p.a / at.window
+
+
+@gentle.give_up
+def give_up(at, p, cause):
+    return 0.3
+
+
+class Steady(lf.Controller):
+    def on_feedback(self, feedback, path):
+        self.window = 20.0
+
+    def on_congestion(self, event, path):
+        pass
+"""
+
+
+BROKEN = """\
+import longfat as lf
+
+
+class Broken(lf.Controller):
+    def on_feedback(self, feedback, path):
+        raise ValueError("no idea")
+
+    def on_congestion(self, event, path):
+        pass
+"""
+
+
+# Verdicts
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "values", "verdict"),
+    [
+        (0.95, None, [0.97, 0.97, 0.97], "pass"),
+        (0.95, None, [0.90, 0.91, 0.90], "fail"),
+        # Half of the interval of 0.94, 0.97 is 12.706 * 0.015 = 0.19: it holds 0.95.
+        (0.95, None, [0.94, 0.97], "undecided"),
+        (None, 8, [8, 8, 8], "pass"),
+        (None, 8, [9, 9], "fail"),
+        (None, 8, [7], "undecided"),
+        (None, 8, [None, None], "undecided"),
+        (None, None, [1.0, 1.0], None),
+    ],
+)
+def test_a_threshold_is_judged_by_the_interval(
+    least: float | None, most: float | None, values: list[float | None], verdict: str | None
+) -> None:
+    measure = Measure("x", "x", at_least=least, at_most=most)
+    assert judged(estimate(values), measure) == verdict
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "verdict"),
+    [
+        # Differences 9, 10, 11: 10 ± 4.303 / sqrt(3) = 10 ± 2.48; one matters.
+        ([19.0, 30.0, 41.0], [10.0, 20.0, 30.0], "better"),
+        ([10.0, 20.0, 30.0], [19.0, 30.0, 41.0], "worse"),
+        # The same luck: equal values seed by seed, however much they vary.
+        ([1.0, 50.0, 9.0], [1.0, 50.0, 9.0], "as good"),
+        # Always 0.5 more, which is certain, and does not matter.
+        ([1.5, 2.5, 3.5], [1.0, 2.0, 3.0], "as good"),
+        # 1 ± 2.48: it may be anything.
+        ([11.0, 22.0, 30.0], [10.0, 20.0, 30.0], "undecided"),
+        # One pair says nothing.
+        ([11.0, None, None], [10.0, 20.0, 30.0], "undecided"),
+    ],
+)
+def test_values_are_compared_seed_by_seed(
+    ours: list[float | None], theirs: list[float | None], verdict: str
+) -> None:
+    more = Measure("x", "x", better="more", matters=1.0)
+    assert compared(ours, theirs, more)[0] == verdict
+    less = Measure("x", "x", better="less", matters=1.0)
+    opposite = {"better": "worse", "worse": "better"}
+    assert compared(ours, theirs, less)[0] == opposite.get(verdict, verdict)
+
+
+def test_what_matters_may_be_a_share() -> None:
+    measure = Measure("x", "x", better="less", matters=1.0, matters_share=0.1)
+    assert measure.least_difference(5.0) == 1.0
+    assert measure.least_difference(-200.0) == 20.0
+
+
+def test_a_cell_is_mixed_only_where_measures_disagree() -> None:
+    assert overall(["better", "as good", "undecided"]) == "better"
+    assert overall(["worse", "as good"]) == "worse"
+    assert overall(["worse", "better"]) == "mixed"
+    assert overall(["as good", "as good"]) == "as good"
+    assert overall(["as good", "undecided"]) == "undecided"
+
+
+def test_values_have_units() -> None:
+    assert worded(0.984, Measure("x", "", "%")) == "98.4 %"
+    assert worded(0.0123, Measure("x", "", "s")) == "12.3 ms"
+    assert worded(1.5e8, Measure("x", "", "bit/s")) == "150 Mbit/s"
+    assert worded(0.0, Measure("x", "", "probability")) == "none"
+    assert worded(1.2e-5, Measure("x", "", "probability")) == "1.2e-5"
+    assert worded(None, Measure("x", "", "s")) == "–"
+    late = Measure("x", "", "s", censored=20.0)
+    assert worded(20.0, late) == "more than 20 s"
+    assert worded(4.0, late) == "4 s"
+    assert filled("takes {x}", {"x": 4.0}, [late]) == "takes 4 s"
+
+
+# Every cell
+
+
+@pytest.mark.parametrize("cell", EVERY, ids=lambda cell: cell.name)
+def test_a_cell_is_complete(cell: Cell) -> None:
+    names = [measure.name for measure in cell.measures]
+    assert len(set(names)) == len(names)
+    assert cell.group in {group.name for group in GROUPS}
+    assert cell.question.endswith(("?", "."))
+    assert not cell.source.says.endswith(".")
+    values = dict.fromkeys(names, 0.5)
+    for template in (cell.says, cell.briefly):
+        assert "{" not in filled(template, values, cell.measures)
+    for measure in cell.measures:
+        assert measure.better is None or measure.matters > 0 or measure.matters_share > 0
+        if measure.has_threshold:
+            assert cell.kind == "pass or fail"
+
+
+@pytest.mark.parametrize("cell", EVERY, ids=lambda cell: cell.name)
+def test_scenarios_of_a_cell_are_read_and_bounded(cell: Cell) -> None:
+    for scene in cell.scenes("reno").values():
+        scenario, _ = read(scene.scenario)
+        needed = scenario.estimate(record=False)
+        assert needed["packets"] < 60e6, "a run of a cell takes no more than some ten seconds"
+        assert needed["memory"] < 4e9
+
+
+def test_names_of_cells_are_unique() -> None:
+    names = [cell.name for cell in EVERY]
+    assert len(set(names)) == len(names)
+    assert all(name.replace("/", "-").replace(".", "").replace("-", "").isalnum() for name in names)
+
+
+@pytest.mark.parametrize("scale", ["quick", "full"])
+def test_reno_in_the_place_of_reno_runs_the_same_scenarios(scale: Any) -> None:
+    """So every difference is zero, and every comparison says "as good"."""
+    prepared = Prepared("reno", against=["reno"], scale=scale, seeds=2)
+    assert len(prepared.cells) > 10
+    for cell in prepared.cells:
+        own = [scene.scenario for scene in cell.scenes(prepared.subject.control).values()]
+        theirs = [scene.scenario for scene in cell.scenes(prepared.against[0].control).values()]
+        assert own == theirs
+    # Each run is asked for by both, and there once.
+    uses = [len(each) for each in prepared.pool._uses.values()]  # noqa: SLF001 - of the package
+    assert min(uses) >= 2 or any(not cell.chancy for cell in prepared.cells)
+
+
+def test_reno_is_as_good_as_reno() -> None:
+    found = evaluate("reno", against=["reno"], cells=[NARROW, "range/10Mbit-20ms*"], seeds=2)
+    for finding in found.findings:
+        assert finding.verdict == "as good"
+        for value in finding.values:
+            verdict, difference = value.against["reno"]
+            assert (verdict, difference.mean, difference.half_width) == ("as good", 0.0, 0.0)
+
+
+@pytest.mark.long
+def test_reno_is_as_good_as_reno_everywhere() -> None:
+    found = evaluate("reno", against=["reno"], seeds=2)
+    for finding in found.findings:
+        assert finding.verdict in ("as good", "evidence", "pass", "skipped"), finding.story
+        assert set(finding.against.values()) <= {"as good"}
+
+
+# Known answers
+
+
+def test_numbers_are_those_of_the_runs_behind_them() -> None:
+    found = evaluate("reno", against=["cubic"], cells=[NARROW], seeds=2)
+    (finding,) = found.findings
+    used = []
+    for seed in (1, 2):
+        scenario = finding.cell.scenes("reno")["alone"].scenario
+        run = longfat.run(scenario, seed=seed)
+        used.append(run.summary["flows"][0]["goodput_bit_s"] / 64e3)
+    assert finding.value("used").ours.mean == pytest.approx(math.fsum(used) / 2)
+    assert finding.value("used").ours.n == 2
+    assert f"{100 * math.fsum(used) / 2:.1f} %" in finding.story
+
+
+def test_a_fixed_window_does_not_react(own_folder: Path) -> None:
+    (own_folder / "rules.py").write_text(GENTLE, "utf-8")
+    found = evaluate("rules.py:Steady", against=["reno"], cells=[NARROW], seeds=2, allow_code=True)
+    (finding,) = found.findings
+    # 20 packets of 187.5 ms on a path that holds 0.53: the queue holds 6 of 1250 ms, and the others are lost.
+    assert finding.value("loss").ours.mean > 0.3  # type: ignore[operator]
+    assert finding.value("loss").against["reno"][0] == "worse"
+    assert finding.value("wait_p50").ours.mean > 0.9  # type: ignore[operator]
+
+
+# Controllers from anywhere
+
+
+def test_controllers_come_from_anywhere(own_folder: Path) -> None:
+    (own_folder / "rules.py").write_text(GENTLE, "utf-8")
+    by_name = longfat.evaluate(  # type: ignore[operator] - a module that can be called
+        "rules.py:gentle", against=["reno"], cells=[NARROW], seeds=2, allow_code=True
+    )
+    law = longfat.law(name="gentle", parameters={"a": 1.0})(lambda at, p: p.a / at.window)
+    law.give_up(lambda at, p, cause: 0.3)
+    handed_over = evaluate(law, against=["reno"], cells=[NARROW], seeds=2)
+    assert by_name.findings[0].value("used").ours == handed_over.findings[0].value("used").ours
+    assert by_name.to_dict()["subject"]["source"] == "python"
+    assert len(by_name.to_dict()["subject"]["digest"]) >= 16
+    assert (
+        evaluate("reno", cells=[NARROW], against=[], seeds=1).to_dict()["subject"]["digest"] is None
+    )
+
+
+def test_a_controller_has_the_routers_that_it_needs() -> None:
+    scenario: dict[str, Any] = {
+        "link": {"a": {"rate": "1 Gbit/s"}, "b": {"rate": "2 Gbit/s", "queue": "red"}},
+        "flow": [{"control": "blitz", "path": ["a", "b"]}, {"control": "reno", "path": ["b"]}],
+    }
+    placed = Contender.of("blitz").placed(scenario)
+    assert [link["queue"] for link in placed["link"].values()] == ["pushout", "red"]
+    assert [group.get("access") for group in placed["flow"]] == ["1 Gbit/s", None]
+    assert Contender.of("reno").placed(scenario) == scenario
+    assert "queue" not in scenario["link"]["a"]
+    found = evaluate("xcp", against=["reno"], cells=[NARROW], seeds=2)
+    assert "with queue `xcp` on all links, which it needs" in found.findings[0].story
+
+
+def test_a_controller_with_settings_has_a_name_of_its_own() -> None:
+    assert Contender.of('{ kind = "exp", gamma = 0.1 }').name == "exp (gamma = 0.1)"
+    assert Contender.of({"kind": "exp"}).control == "exp"
+    assert Contender.of("librules.so:gentle").control == {"library": "librules.so:gentle"}
+    assert Contender.of("a/rules.py:gentle").name == "gentle"
+
+
+def test_code_that_fails_is_told_and_loses_no_other_cell(
+    own_folder: Path, longfat: Command
+) -> None:
+    (own_folder / "rules.py").write_text(BROKEN, "utf-8")
+    done = longfat(
+        "evaluate",
+        "rules.py:Broken",
+        "--allow-code",
+        "--cell",
+        NARROW,
+        "--seeds",
+        "2",
+        "--against",
+        "reno",
+    )
+    assert done.returncode == 1
+    assert f"error: {NARROW}: " in done.stderr
+    assert "no idea" in done.stderr
+    tree = ET.parse(own_folder / "runs/evaluate-Broken-quick/junit.xml").getroot()  # noqa: S314 - our own
+    (suite,) = tree
+    assert (suite.get("errors"), suite.get("failures")) == ("1", "0")
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["exps"], "did you mean `exp`?"),
+        (["exp", "--against", "reno,cubics"], "did you mean `cubic`?"),
+        (["exp", "--against", "reno,reno"], "`reno` is an incumbent twice"),
+        (["exp", "--cell", "rang"], "there is no cell `rang` at this scale: did you mean `range`?"),
+        (["{ kind = "], "is not a table of TOML"),
+        (["rules.py:gentle"], "if you trust it, allow code"),
+        (["rules.py:gentle", "--allow-code"], "there is no such file"),
+        (["exp", "--scale", "huge"], "'huge' is not one of"),
+        (["exp", "--seeds", "0"], "0 is not in the range"),
+    ],
+)
+def test_wrong_input_is_refused(
+    arguments: list[str], told: str, longfat: Command, own_folder: Path
+) -> None:
+    done = longfat("evaluate", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert told in done.stderr
+    assert list(own_folder.iterdir()) == []
+
+
+def test_wrong_input_is_refused_in_python() -> None:
+    with pytest.raises(EvaluationError, match="there is no scale `huge`"):
+        evaluate("exp", scale="huge")  # type: ignore[arg-type]
+    with pytest.raises(EvaluationError, match="needs one seed at least, not 0"):
+        evaluate("exp", seeds=0)
+    with pytest.raises(EvaluationError, match="a controller has a `kind`"):
+        evaluate({"gamma": 1})
+    with pytest.raises(ScenarioError, match="did you mean `exp`"):
+        evaluate("exps")
+    with pytest.raises(TypeError, match="neither a controller nor a queue"):
+        evaluate(3)  # type: ignore[arg-type]
+
+
+def test_patterns_choose_cells() -> None:
+    assert [cell.name for cell in chosen(EVERY, [NARROW])] == [NARROW]
+    assert {cell.group for cell in chosen(EVERY, ["fairness", NARROW])} == {"fairness", "range"}
+    assert len(chosen(EVERY, ["range/1Gbit*"])) >= 2
+    assert chosen(EVERY, []) == EVERY
+
+
+# The folder and the command
+
+
+def test_the_command_writes_a_folder(longfat: Command, own_folder: Path) -> None:
+    done = longfat("evaluate", "exp", "--cell", NARROW, "--seeds", "2", "--against", "reno,cubic")
+    assert done.returncode == 0, done.stderr
+    folder = own_folder / "runs/evaluate-exp-quick"
+    names = {path.name for path in folder.iterdir()} - {"report.html"}
+    assert names == {".longfat.json", "evaluate.json", "junit.xml", "scenarios"}
+    assert "results in runs/evaluate-exp-quick" in done.stdout
+    content = json.loads((folder / "evaluate.json").read_text("utf-8"))
+    assert content["format"] == "longfat evaluation 1"
+    assert content["against"] == ["reno", "cubic"]
+    assert (content["scale"], content["seeds"], content["runs"]) == ("quick", 2, 6)
+    (cell,) = content["cells"]
+    assert cell["story"] in done.stdout
+    assert cell["verdict"] in done.stdout
+    assert set(cell["against"]) == {"reno", "cubic"}
+    for measure in cell["measures"]:
+        assert set(measure["incumbents"]) == {"reno", "cubic"}
+        assert measure["value"]["n"] == 2
+    for chart in cell["charts"]:
+        assert [series["name"] for series in chart["series"]] == ["exp", "reno", "cubic"]
+        assert all(len(each["t"]) == len(each["v"]) for each in chart["series"])
+    tree = ET.parse(folder / "junit.xml").getroot()  # noqa: S314 - our own
+    (suite,) = tree
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "0")
+    # The scenario of a cell can be run, and an evaluation in the same place replaces the first.
+    again = longfat("run", folder / cell["scenario"], "--quiet", "--out", "again")
+    assert again.returncode == 0, again.stderr
+    once_more = longfat(
+        "evaluate", "exp", "--cell", NARROW, "--seeds", "2", "--json", "--against", "reno,cubic"
+    )
+    assert once_more.returncode == 0, once_more.stderr
+    printed = json.loads(once_more.stdout)
+    assert printed["cells"] == content["cells"]
+    (folder / "mine.txt").write_text("keep", "utf-8")
+    refused = longfat("evaluate", "exp", "--cell", NARROW)
+    assert refused.returncode == 2
+    assert "it holds `mine.txt`" in refused.stderr
+    (folder / "mine.txt").unlink()
+    (folder / "scenarios/mine.toml").write_text("keep", "utf-8")
+    refused = longfat("evaluate", "exp", "--cell", NARROW)
+    assert "it holds `scenarios/mine.toml`" in refused.stderr
+
+
+def test_a_cell_may_have_no_place_for_a_controller(longfat: Command, own_folder: Path) -> None:
+    """A failed threshold is a failure; what does not apply is skipped."""
+    done = longfat("evaluate", "vcp", "--list")
+    assert done.returncode == 0, done.stderr
+    assert list(own_folder.iterdir()) == []
+    listed = longfat("evaluate", "exp", "--list", "--scale", "full", "--json")
+    rows = json.loads(listed.stdout)
+    assert [row["id"] for row in rows] == [cell.name for cell in EVERY]
+    assert all(row["core_s"] > 0 and row["runs"] > 0 for row in rows if row["skipped"] is None)
