@@ -141,7 +141,9 @@ def test_values_have_units() -> None:
     late = Measure("x", "", "s", censored=20.0)
     assert worded(20.0, late) == "more than 20 s"
     assert worded(4.0, late) == "4 s"
-    assert filled("takes {x}", {"x": 4.0}, [late]) == "takes 4 s"
+    assert worded(0.0, late) == "0 s"
+    assert filled("takes {x}", "reno", {"x": 4.0}, [late]) == "reno takes 4 s"
+    assert filled("{x} for {name}", "reno", {"x": 4.0}, [late]) == "4 s for reno"
 
 
 # Every cell
@@ -156,7 +158,7 @@ def test_a_cell_is_complete(cell: Cell) -> None:
     assert not cell.source.says.endswith(".")
     values = dict.fromkeys(names, 0.5)
     for template in (cell.says, cell.briefly):
-        assert "{" not in filled(template, values, cell.measures)
+        assert "{" not in filled(template, "reno", values, cell.measures)
     for measure in cell.measures:
         assert measure.better is None or measure.matters > 0 or measure.matters_share > 0
         if measure.has_threshold:
@@ -166,9 +168,10 @@ def test_a_cell_is_complete(cell: Cell) -> None:
 @pytest.mark.parametrize("cell", EVERY, ids=lambda cell: cell.name)
 def test_scenarios_of_a_cell_are_read_and_bounded(cell: Cell) -> None:
     for scene in cell.scenes("reno").values():
+        assert scene.scenario.get("flow") or scene.scenario["traffic"]
         scenario, _ = read(scene.scenario)
         needed = scenario.estimate(record=False)
-        assert needed["packets"] < 60e6, "a run of a cell takes no more than some ten seconds"
+        assert needed["packets"] < 20e6, "a run of a cell takes some seconds"
         assert needed["memory"] < 4e9
 
 
@@ -240,7 +243,7 @@ def test_a_fixed_window_does_not_react(own_folder: Path) -> None:
 
 def test_controllers_come_from_anywhere(own_folder: Path) -> None:
     (own_folder / "rules.py").write_text(GENTLE, "utf-8")
-    by_name = longfat.evaluate(  # type: ignore[operator] - a module that can be called
+    by_name = longfat.evaluate(  # type: ignore[operator]
         "rules.py:gentle", against=["reno"], cells=[NARROW], seeds=2, allow_code=True
     )
     law = longfat.law(name="gentle", parameters={"a": 1.0})(lambda at, p: p.a / at.window)
@@ -265,7 +268,7 @@ def test_a_controller_has_the_routers_that_it_needs() -> None:
     assert Contender.of("reno").placed(scenario) == scenario
     assert "queue" not in scenario["link"]["a"]
     found = evaluate("xcp", against=["reno"], cells=[NARROW], seeds=2)
-    assert "with queue `xcp` on all links, which it needs" in found.findings[0].story
+    assert "with queue `xcp` on all links, which xcp needs; reno" in found.findings[0].story
 
 
 def test_a_controller_with_settings_has_a_name_of_its_own() -> None:

@@ -128,12 +128,14 @@ def found_of(
     if refused is not None:
         return Finding(cell, "skipped", f"{subject.name} has no place here: {refused}.", refused)
     spent = sum((outcome.spent for outcome in outcomes.values()), Spent())
-    broken = {use.contender: outcome.error for use, outcome in outcomes.items() if outcome.error}
-    if _SUBJECT in broken:
-        why = str(broken[_SUBJECT])
+    broken = {use.contender: outcome for use, outcome in outcomes.items() if outcome.error}
+    if (failed := broken.get(_SUBJECT)) is not None:
+        why = str(failed.error)
+        if failed.refused:
+            return Finding(cell, "skipped", f"{subject.name} has no place here: {why}", why)
         return Finding(cell, "error", f"{subject.name} could not be run: {why}", why, spent=spent)
     taken = {place: _rows(cell, outcomes, place, seeds) for place in names if place not in broken}
-    values = [_value(measure, taken, names) for measure in cell.measures]
+    values = [_value(measure, taken, names, chancy=cell.chancy) for measure in cell.measures]
     against: dict[str, Overall] = {
         names[place]: overall(value.against[names[place]][0] for value in values if value.against)
         for place in taken
@@ -169,8 +171,12 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _value(measure: Measure, taken: Mapping[int, list[Row]], names: Mapping[int, str]) -> Value:
+def _value(
+    measure: Measure, taken: Mapping[int, list[Row]], names: Mapping[int, str], *, chancy: bool
+) -> Value:
     columns = {place: [row[measure.name] for row in rows] for place, rows in taken.items()}
+    if not chancy:  # what has no chance is as sure as if it had been seen twice
+        columns = {place: 2 * column for place, column in columns.items()}
     ours = estimate(columns[_SUBJECT])
     others = {place: column for place, column in columns.items() if place != _SUBJECT}
     return Value(
@@ -206,14 +212,14 @@ def _story(
 ) -> str:
     """One sentence: what the subject does, and what the incumbents do in its place."""
     ours = {value.measure.name: value.ours.mean for value in values}
-    told = f"{subject.name} {filled(cell.says, ours, cell.measures)}"
+    told = filled(cell.says, subject.name, ours, cell.measures)
     parts = []
     for place in taken:
         if place != _SUBJECT:
             theirs = {value.measure.name: value.theirs[names[place]].mean for value in values}
-            parts.append(f"{names[place]} {filled(cell.briefly, theirs, cell.measures)}")
-    network = f", with {subject.network}, which it needs," if subject.network else ""
-    return f"{told}{network}; {enumerated(parts)}." if parts else f"{told}{network.rstrip(',')}."
+            parts.append(filled(cell.briefly, names[place], theirs, cell.measures))
+    network = f", with {subject.network}, which {subject.name} needs" if subject.network else ""
+    return f"{told}{network}; {enumerated(parts)}." if parts else f"{told}{network}."
 
 
 def _lines(

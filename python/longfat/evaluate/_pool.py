@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SOLVED_S = 0.2
 _KNOWN_S = 0.005
+_NO_EQUATIONS = "FluidError: "
 
 
 @dataclass
@@ -31,12 +32,14 @@ class Outcome:
         row: What was measured.
         lines: What each chart draws.
         error: What went wrong.
+        refused: Whether it only says that the fluid model has no equations for this controller.
         spent: What the simulation cost.
     """
 
     row: Row = field(default_factory=dict)
     lines: list[Mapping[str, Line]] = field(default_factory=list)
     error: str | None = None
+    refused: bool = False
     spent: Spent = field(default_factory=Spent)
 
 
@@ -152,7 +155,8 @@ def _outcome(
     result: Result | Returned, scene: Scene | Solved, charts: Sequence[Chart], spent: Spent
 ) -> Outcome:
     if result.error is not None:
-        return Outcome(error=result.error, spent=spent)
+        told = result.error.removeprefix(_NO_EQUATIONS)
+        return Outcome(error=told, refused=told != result.error, spent=spent)
     if isinstance(result, Returned):
         row: Any = result.value
         return Outcome(row, spent=spent)
@@ -161,6 +165,6 @@ def _outcome(
         {}, result.scenario.seed, result.summary or {}, None, result.scenario, result.tables
     )
     try:
-        return Outcome(scene.measure(run), [chart.lines(run) for chart in charts], None, spent)
+        return Outcome(scene.measure(run), [chart.lines(run) for chart in charts], spent=spent)
     except Exception as error:  # noqa: BLE001 - a run that cannot be measured must not lose the others
         return Outcome(error=f"it cannot be measured: {type(error).__name__}: {shown(str(error))}")

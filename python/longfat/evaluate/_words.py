@@ -34,7 +34,7 @@ def _plain(value: float, unit: str) -> str:
     if unit == "%":
         return percent(value)
     if unit == "s":
-        return amount(value, TIME)
+        return amount(value, TIME) if value else "0 s"
     if unit == "bit/s":
         return amount(value, RATE)
     if unit == "probability":
@@ -44,14 +44,17 @@ def _plain(value: float, unit: str) -> str:
     return amount(value, _RATIO)
 
 
-def filled(template: str, values: Mapping[str, float | None], measures: Sequence[Measure]) -> str:
-    """A template with the measures in braces filled in.
+def filled(
+    template: str, name: str, values: Mapping[str, float | None], measures: Sequence[Measure]
+) -> str:
+    """A template with what stands in braces filled in: measures, and `{name}`, else the name comes first.
 
     Raises:
         KeyError: There is no such measure.
     """
-    known = {measure.name: measure for measure in measures}
-    return _PLACE.sub(lambda found: worded(values[found[1]], known[found[1]]), template)
+    words = {measure.name: worded(values[measure.name], measure) for measure in measures}
+    whole = template if "{name}" in template else f"{{name}} {template}"
+    return _PLACE.sub(lambda found: (words | {"name": name})[found[1]], whole)
 
 
 def enumerated(parts: Sequence[str]) -> str:

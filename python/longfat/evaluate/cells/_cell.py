@@ -137,8 +137,9 @@ class Cell:
         question: What is measured, one sentence.
         scenes: Makes the simulations for a controller, by names that `combine` knows.
         measures: What is reported.
-        says: What the story says of the controller: a template with measures in braces, such as `uses {used}`.
-        briefly: The same of an incumbent, in brackets behind its name.
+        says: What the story says of the controller: a template with measures in braces, such as `uses {used}`,
+            that follows its name, or holds it as `{name}`.
+        briefly: The same of an incumbent in its place, in brackets behind its name.
         charts: What is drawn of the first scene, for the first seed.
         combine: Makes the measures of what was measured in each scene; by default those of the only one.
         beside: The incumbent that the cell is about; it is then the only one that is compared with.

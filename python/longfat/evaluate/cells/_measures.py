@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 SERIES = ("flow_series", "link_series")
 
-USED = Measure("used", "capacity used for new data", "%", "more", 0.02)
+USED = Measure("used", "capacity used for new data", "%", "more", 0.002, 0.03)
 WAIT_P50 = Measure("wait_p50", "waiting time in the queue, median", "s", "less", 1e-3, 0.1)
 WAIT_P99 = Measure("wait_p99", "waiting time in the queue, 99th percentile", "s", "less", 1e-3, 0.1)
 LOSS = Measure("loss", "packets dropped by queues", "probability", "less", 1e-3, 0.1)
 VARIATION = Measure(
-    "variation", "coefficient of variation of the throughput", "", "less", 0.05, 0.1
+    "variation", "coefficient of variation of the throughput", "%", "less", 0.05, 0.1
 )
 FAIR = Measure("fair", "Jain's index of fairness", "", "more", 0.02)
 

@@ -164,6 +164,6 @@ def dumbbell(
         duration_s,
         duration_s / 3 if warmup_s is None else warmup_s,
         {LINK: link(bit_s, rtt, buffer=buffer, **(link_keys or {}))},
-        [flow(control, rtt, **keys)],
+        [{**flow(control, rtt), **keys}],
         samples=samples,
     )

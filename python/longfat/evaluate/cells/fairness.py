@@ -277,8 +277,8 @@ def _smooth() -> Cell:
         long = [variation(_averaged(values, 50)) for values in rates.values()]
         return {"short": _mean(short), "long": _mean(long)}
 
-    short = Measure("short", "coefficient of variation over 0.1 s", "", "less", 0.05, 0.1)
-    long = Measure("long", "coefficient of variation over 5 s", "", "less", 0.05, 0.1)
+    short = Measure("short", "coefficient of variation over 0.1 s", "%", "less", 0.05, 0.1)
+    long = Measure("long", "coefficient of variation over 5 s", "%", "less", 0.05, 0.1)
     return Cell(
         name="fairness/smoothness",
         title="smoothness of one flow among four",
@@ -287,7 +287,7 @@ def _smooth() -> Cell:
         "each vary, over 0.1 s and over 5 s?",
         scenes=scenes,
         measures=(short, long),
-        says="varies by {short} of its mean from 0.1 s to 0.1 s, and by {long} from 5 s to 5 s",
+        says="varies by {short} of its mean over 0.1 s, and by {long} over 5 s",
         briefly="({short}, {long})",
         charts=(FLOWS,),
     )

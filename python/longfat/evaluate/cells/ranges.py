@@ -6,10 +6,10 @@ buffer of one bandwidth-delay product; corners combine extremes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from longfat.evaluate.cells._cell import Cell, Group, Scene, Source
+from longfat.evaluate.cells._cell import Cell, Group, Measure, Scene, Source
 from longfat.evaluate.cells._measures import (
     FAIR,
     LOSS,
@@ -113,12 +113,17 @@ def _one(path: _Path) -> Cell:
         question=f"One flow for {path.duration_s:g} s, the first third left out: how much of the link does "
         "it use, how long do packets wait, how many are lost, and how steady is it?",
         scenes=scenes,
-        measures=PATH_MEASURES,
-        says="uses {used} of the link, and 99 of 100 packets wait no longer than {wait_p99}",
+        measures=tuple(_scaled(measure, path.rtt) for measure in PATH_MEASURES),
+        says="uses {used} of the link, and for 99 % of the time packets wait less than {wait_p99}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),
         full_only=path.full_only,
     )
+
+
+def _scaled(measure: Measure, rtt: float) -> Measure:
+    """A waiting time matters from a fiftieth of the round trip on."""
+    return replace(measure, matters=rtt / 50) if measure.unit == "s" else measure
 
 
 def _several(count: int, buffer: str, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a table
