@@ -15,8 +15,9 @@ from longfat.evaluate import Cell, Measure, Prepared, evaluate
 from longfat.evaluate._contender import Contender
 from longfat.evaluate._judge import compared, judged, overall
 from longfat.evaluate._words import filled, worded
-from longfat.evaluate.cells import GROUPS
+from longfat.evaluate.cells import GROUPS, harm
 from longfat.evaluate.cells._cell import chosen
+from longfat.evaluate.cells._measures import first_above
 from longfat.scenario import read
 from longfat.study import estimate
 
@@ -136,6 +137,7 @@ def test_values_have_units() -> None:
     assert worded(0.0123, Measure("x", "", "s")) == "12.3 ms"
     assert worded(1.5e8, Measure("x", "", "bit/s")) == "150 Mbit/s"
     assert worded(0.0, Measure("x", "", "probability")) == "none"
+    assert worded(0.25, Measure("x", "", "probability")) == "25.0 %"
     assert worded(1.2e-5, Measure("x", "", "probability")) == "1.2e-5"
     assert worded(None, Measure("x", "", "s")) == "–"
     late = Measure("x", "", "s", censored=20.0)
@@ -236,6 +238,77 @@ def test_a_fixed_window_does_not_react(own_folder: Path) -> None:
     assert finding.value("loss").ours.mean > 0.3  # type: ignore[operator]
     assert finding.value("loss").against["reno"][0] == "worse"
     assert finding.value("wait_p50").ours.mean > 0.9  # type: ignore[operator]
+
+
+def test_harm_is_a_share_of_the_performance_alone() -> None:
+    alone = {"goodput": 90e6, "delay": 0.05, "completion": 0.2, "share": 1.0}
+    mixed = {"goodput": 45e6, "delay": 0.1, "completion": 0.25, "share": 0.45}
+    # (90 - 45)/90, (0.1 - 0.05)/0.1, (0.25 - 0.2)/0.25: equations of Ware et al., more and less being better.
+    found = harm._harm({"solo": alone, "mixed": mixed})  # noqa: SLF001 - of the package
+    assert found == pytest.approx({"goodput": 0.5, "delay": 0.5, "completion": 0.2, "share": 0.45})
+    starved = harm._harm({"solo": alone, "mixed": {**mixed, "completion": None}})  # noqa: SLF001
+    assert starved["completion"] is None
+
+
+def test_a_level_is_reached_where_the_mean_of_samples_reaches_it() -> None:
+    times, values = [1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 9.0, 0.0, 9.0, 9.0]
+    assert first_above(times, values, 8.5) == 2.0
+    assert first_above(times, values, 8.5, after=2.0) == 4.0
+    assert first_above(times, values, 8.5, over=2) == 5.0
+    assert first_above(times, values, 9.5) is None
+
+
+def test_a_retransmission_backs_off_as_rfc_6298_says() -> None:
+    """Time-outs at 0.2, 0.6, 1.4, 3, 6.2, 12.6 and 25.4 s: seven in 30 s, an eighth after 51."""
+    (cell,) = chosen(EVERY, ["disturbances/outage"])
+    assert cell.measures[0].at_most == 7
+    found = evaluate("reno", against=[], cells=["disturbances/outage"], seeds=2)
+    assert found.counts == {"pass": 1}
+    assert 3 <= found.findings[0].value("sent").ours.mean <= 7  # type: ignore[operator]
+
+
+def test_what_does_not_back_off_fails(longfat: Command, own_folder: Path) -> None:
+    """Blitz sends at its rate, whatever is lost."""
+    cell = "disturbances/collapse"
+    done = longfat("evaluate", "blitz", "--cell", cell, "--seeds", "2", "--against", "reno")
+    assert done.returncode == 1, done.stderr
+    tree = ET.parse(own_folder / "runs/evaluate-blitz-quick/junit.xml").getroot()  # noqa: S314 - our own
+    (suite,) = tree
+    (case,) = suite
+    assert suite.get("failures") == "1"
+    assert "RFC 9743" in str(case.find("failure").get("message"))  # type: ignore[union-attr]
+    content = json.loads(
+        (own_folder / "runs/evaluate-blitz-quick/evaluate.json").read_text("utf-8")
+    )
+    assert content["subject"]["network"] == "queue `pushout` on all links"
+    (sent,) = content["cells"][0]["measures"]
+    assert (sent["judged"], sent["threshold"]) == ("fail", {"at_most": 1.0})
+    # At 50 Mbit/s 250 packets of 1500 bytes leave in a round trip of 60 ms.
+    assert sent["value"]["mean"] == pytest.approx(250, rel=0.01)
+
+
+def test_incumbents_run_once_for_all_evaluations() -> None:
+    first = evaluate("exp", against=["reno", "cubic"], cells=[NARROW], seeds=2)
+    assert (first.spent.runs, first.spent.known) == (6, 0)
+    second = evaluate("hstcp", against=["reno", "cubic"], cells=[NARROW], seeds=2)
+    assert (second.spent.runs, second.spent.known) == (6, 4)
+    for name in ("reno", "cubic"):
+        assert (
+            first.findings[0].value("used").theirs[name]
+            == second.findings[0].value("used").theirs[name]
+        )
+
+
+def test_what_has_no_equations_is_skipped() -> None:
+    found = evaluate("cubic", against=["reno"], cells=["equations"], seeds=2)
+    assert found.counts == {"skipped": 2}
+    assert "has no window law" in str(found.findings[0].why)
+    law = evaluate("stcp", against=["reno", "cubic"], cells=["equations/round-trips"], seeds=2)
+    # Equal laws have equal windows, whatever the round trip: rates fall with its first power.
+    value = law.findings[0].value("exponent")
+    assert value.ours.mean == pytest.approx(1.0, abs=1e-6)
+    assert value.against["reno"][0] == "as good"
+    assert set(value.theirs) == {"reno"}
 
 
 # Controllers from anywhere

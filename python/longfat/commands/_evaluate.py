@@ -39,7 +39,7 @@ _MOST_SEEDS = 1000
     "--list", "listed", is_flag=True, help="List the cells and what they take; run nothing."
 )
 @click.option(
-    "--seeds", type=click.IntRange(1, _MOST_SEEDS), help="Runs of each [3; 5 at full scale]."
+    "--seeds", type=click.IntRange(1, _MOST_SEEDS), help="Runs of each [3; 8 at full scale]."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/evaluate-NAME-SCALE].")
 @click.option("--workers", type=click.IntRange(1), help="Runs at a time [one for each core].")

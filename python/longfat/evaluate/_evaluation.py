@@ -134,7 +134,7 @@ def evaluate(
         against: The incumbents, likewise.
         scale: `quick`, minutes, or `full`, up to an hour.
         cells: Only these: names, groups, or patterns with `*`. By default all.
-        seeds: How many seeds; 3 or 5 by default. One gives values without verdicts.
+        seeds: How many seeds; 3 or 8 by default. One gives values without verdicts.
         out: A folder to write; without it nothing is written.
         allow_code: Let it name code, which is then loaded, and run.
         workers: How many runs at a time; by default one for each core.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 INCUMBENTS = ("reno", "cubic", "bbr3")
 """What a controller is compared with unless something else is asked for."""
 
-SEEDS = {"quick": 3, "full": 5}
+SEEDS = {"quick": 3, "full": 8}
 """How many seeds each scale has unless something else is asked for."""
 
 _SUBJECT = 0

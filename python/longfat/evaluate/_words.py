@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from longfat.evaluate.cells._cell import Measure
 
 _PLACE = re.compile(r"\{(\w+)\}")
+_SMALL = 0.01
 _RATIO = ((1.0, ""),)
 
 
@@ -38,7 +39,7 @@ def _plain(value: float, unit: str) -> str:
     if unit == "bit/s":
         return amount(value, RATE)
     if unit == "probability":
-        return "none" if value == 0.0 else small(value)
+        return "none" if value == 0.0 else small(value) if value < _SMALL else percent(value)
     if unit == "packets":
         return f"{value:,.0f} packets"
     return amount(value, _RATIO)

@@ -203,7 +203,7 @@ def _special(
         question=f"A link{rate_told} {does}: how much does one flow use, and how long do packets wait?",
         scenes=scenes if traced else _on_path(link_keys, 60.0),
         measures=(USED, WAIT_P99, LOSS),
-        says="uses {used} of the link, and for 99 % of the time packets wait less than {wait_p99}",
+        says="uses {used} of the link, and for 99 % of the time packets wait at most {wait_p99}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),
         full_only=full_only,
@@ -256,7 +256,7 @@ def _capacity() -> Cell:
         "how long do packets wait?",
         scenes=scenes,
         measures=(USED, WAIT_P99, LOSS),
-        says="uses {used} of a capacity that changes in steps, and for 99 % of the time packets wait less than "
+        says="uses {used} of a capacity that changes in steps, and for 99 % of the time packets wait at most "
         "{wait_p99}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),
@@ -289,7 +289,7 @@ def _handover() -> Cell:
         "hand over: how much does one flow use, and how long do packets wait?",
         scenes=scenes,
         measures=(USED, WAIT_P99, LOSS),
-        says="uses {used} of a path whose round trip jumps, and for 99 % of the time packets wait less than "
+        says="uses {used} of a path whose round trip jumps, and for 99 % of the time packets wait at most "
         "{wait_p99}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),

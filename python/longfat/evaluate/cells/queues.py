@@ -100,7 +100,7 @@ def _four(
         "and how even are they?",
         scenes=scenes,
         measures=(USED, WAIT_P50, WAIT_P99, LOSS, FAIR, marks),
-        says=f"uses {{used}} behind {_TITLES[kind]}, and for 99 % of the time packets wait less than "
+        says=f"uses {{used}} behind {_TITLES[kind]}, and for 99 % of the time packets wait at most "
         f"{{wait_p99}}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),

@@ -114,7 +114,7 @@ def _one(path: _Path) -> Cell:
         "it use, how long do packets wait, how many are lost, and how steady is it?",
         scenes=scenes,
         measures=tuple(_scaled(measure, path.rtt) for measure in PATH_MEASURES),
-        says="uses {used} of the link, and for 99 % of the time packets wait less than {wait_p99}",
+        says="uses {used} of the link, and for 99 % of the time packets wait at most {wait_p99}",
         briefly="({used}, {wait_p99})",
         charts=(THROUGHPUT, QUEUE),
         full_only=path.full_only,
