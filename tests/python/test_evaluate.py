@@ -24,6 +24,7 @@ from longfat.study import estimate
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from longfat.evaluate.cells._cell import Row
     from support import Command
 
 NARROW = "range/64kbit-100ms-1250ms"
@@ -241,8 +242,8 @@ def test_a_fixed_window_does_not_react(own_folder: Path) -> None:
 
 
 def test_harm_is_a_share_of_the_performance_alone() -> None:
-    alone = {"goodput": 90e6, "delay": 0.05, "completion": 0.2, "share": 1.0}
-    mixed = {"goodput": 45e6, "delay": 0.1, "completion": 0.25, "share": 0.45}
+    alone: Row = {"goodput": 90e6, "delay": 0.05, "completion": 0.2, "share": 1.0}
+    mixed: Row = {"goodput": 45e6, "delay": 0.1, "completion": 0.25, "share": 0.45}
     # (90 - 45)/90, (0.1 - 0.05)/0.1, (0.25 - 0.2)/0.25: equations of Ware et al., more and less being better.
     found = harm._harm({"solo": alone, "mixed": mixed})  # noqa: SLF001 - of the package
     assert found == pytest.approx({"goodput": 0.5, "delay": 0.5, "completion": 0.2, "share": 0.45})
@@ -314,7 +315,8 @@ def test_what_has_no_equations_is_skipped() -> None:
 # Controllers from anywhere
 
 
-def test_controllers_come_from_anywhere(own_folder: Path) -> None:
+def test_controllers_come_from_anywhere(own_folder: Path, request: pytest.FixtureRequest) -> None:
+    longfat_command: Command = request.getfixturevalue("longfat")
     (own_folder / "rules.py").write_text(GENTLE, "utf-8")
     by_name = longfat.evaluate(  # type: ignore[operator]
         "rules.py:gentle", against=["reno"], cells=[NARROW], seeds=2, allow_code=True
@@ -325,6 +327,19 @@ def test_controllers_come_from_anywhere(own_folder: Path) -> None:
     assert by_name.findings[0].value("used").ours == handed_over.findings[0].value("used").ours
     assert by_name.to_dict()["subject"]["source"] == "python"
     assert len(by_name.to_dict()["subject"]["digest"]) >= 16
+    # The digest tells the cache that it is the same code, in another process as well.
+    again = longfat_command(
+        "evaluate",
+        "rules.py:gentle",
+        "--allow-code",
+        "--against",
+        "reno",
+        "--cell",
+        NARROW,
+        "--seeds",
+        2,
+    )
+    assert "4 runs, 4 of them known" in again.stdout
     assert (
         evaluate("reno", cells=[NARROW], against=[], seeds=1).to_dict()["subject"]["digest"] is None
     )

@@ -21,6 +21,7 @@ PROMPT_S = 2.0
     [
         ("run", "endless.toml", "--json"),
         ("try", "--rate", "10Gbit/s", "--rtt", "20ms", "--duration", "100000s", "--out", "cmp"),
+        ("evaluate", "exp", "--scale", "full", "--cell", "range/100Gbit*"),
     ],
 )
 def test_ctrl_c_ends_promptly_and_leaves_nothing(

@@ -110,6 +110,11 @@ class Prepared:
             places = [place for place in places if self.against[place - 1].name == cell.beside]
         return [_SUBJECT, *places]
 
+    def seeds_of(self, cell: Cell) -> int:
+        """How many seeds a cell has: fewer than others where its runs are long, one without chance."""
+        most = self.seeds if cell.most_seeds is None else min(self.seeds, cell.most_seeds)
+        return most if cell.chancy else 1
+
     def contender(self, place: int) -> Contender:
         """Who has a place."""
         return self.subject if place == _SUBJECT else self.against[place - 1]
@@ -134,7 +139,7 @@ class Prepared:
         if place == _SUBJECT:
             self.scenarios[cell.name] = next(iter(read.values()))
         for index, (name, scene) in enumerate(scenes.items()):
-            for seed in range(1, self.seeds + 1) if cell.chancy else (1,):
+            for seed in range(1, self.seeds_of(cell) + 1):
                 use = Use(cell.name, place, name, seed)
                 self._uses[cell.name].append(use)
                 if isinstance(scene, Scene):
@@ -169,7 +174,7 @@ class Prepared:
             cell,
             mine,
             names,
-            seeds=self.seeds if cell.chancy else 1,
+            seeds=self.seeds_of(cell),
             refused=refused,
             subject=self.subject,
         )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from longfat.units import ABSENT, RATE, TIME, amount, percent, small
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from longfat.evaluate.cells._cell import Measure
 
 _PLACE = re.compile(r"\{(\w+)\}")
 _SMALL = 0.01
-_RATIO = ((1.0, ""),)
+_WHOLE, _HUNDREDTHS = 100.0, 0.095
 
 
 def worded(value: float | None, measure: Measure) -> str:
@@ -32,17 +32,26 @@ def worded(value: float | None, measure: Measure) -> str:
 
 
 def _plain(value: float, unit: str) -> str:
-    if unit == "%":
-        return percent(value)
-    if unit == "s":
-        return amount(value, TIME) if value else "0 s"
-    if unit == "bit/s":
-        return amount(value, RATE)
-    if unit == "probability":
-        return "none" if value == 0.0 else small(value) if value < _SMALL else percent(value)
-    if unit == "packets":
-        return f"{value:,.0f} packets"
-    return amount(value, _RATIO)
+    if unit in _SHOWN:
+        return _SHOWN[unit](value)
+    if abs(value) >= _WHOLE:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= _HUNDREDTHS or value == 0 else f"{value:.2g}"
+
+
+def _probability(value: float) -> str:
+    if value == 0.0:
+        return "none"
+    return small(value) if value < _SMALL else percent(value)
+
+
+_SHOWN: dict[str, Callable[[float], str]] = {
+    "%": percent,
+    "s": lambda value: amount(value, TIME) if value else "0 s",
+    "bit/s": lambda value: amount(value, RATE),
+    "probability": _probability,
+    "packets": lambda value: f"{value:,.0f} packets",
+}
 
 
 def filled(

@@ -144,6 +144,7 @@ class Cell:
         combine: Makes the measures of what was measured in each scene; by default those of the only one.
         beside: The incumbent that the cell is about; it is then the only one that is compared with.
         full_only: Whether it belongs to the full scale alone.
+        most_seeds: How many seeds it has at most, where runs are long.
         chancy: Whether seeds change anything: the equations of the fluid model have no chance.
     """
 
@@ -159,6 +160,7 @@ class Cell:
     combine: Callable[[Mapping[str, Row]], Row] | None = None
     beside: str | None = None
     full_only: bool = False
+    most_seeds: int | None = None
     chancy: bool = True
 
     @property

@@ -56,7 +56,8 @@ def _settles(count: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a 
         "longer stable? Below one it is not.",
         scenes=scenes,
         measures=(margin, window),
-        says=f"stays stable up to {{margin}} times the delay, with {count} flows at {{window}} segments each",
+        says=f"is stable while feedback takes less than {{margin}} times as long, with {count} flows at "
+        "{window} segments each",
         briefly="({margin})",
         full_only=full_only,
         chancy=False,

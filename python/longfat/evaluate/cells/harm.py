@@ -85,9 +85,9 @@ def _beside(name: str, incumbent: Control, on: tuple[float, str, float, bool]) -
         title=f"beside {name}: {rate(bit_s)}, buffer of {buffer.upper()}",
         source=WARE if buffer == "1 bdp" else FRIENDLY,
         question=f"Two flows of {name}, and short ones of its kind, have {rate(bit_s)} with a round trip of "
-        "40 ms; then two flows of the controller are beside them. Which share of their goodput do they "
-        "lose, and how much longer are the 99th percentile of the delay and the completion times? The "
-        f"yardstick is {name} in the newcomer's place.",
+        "40 ms; then two flows of the controller are beside them. Which share of their goodput do they lose, "
+        "of their speed, and how much of the delay is new? Below zero is a gain. The yardstick is "
+        f"{name} in the newcomer's place.",
         scenes=scenes,
         measures=_MEASURES,
         says=f"flows of {name} lose {{goodput}} of their goodput beside {{name}}, and short ones "

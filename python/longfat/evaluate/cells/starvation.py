@@ -21,7 +21,7 @@ ARUN = Source(
 )
 
 _BIT_S, _RTT = 50e6, 0.04
-_JITTERS = ((0.001, True), (0.005, False), (0.02, False), (0.08, True))
+_JITTERS = ((0.001, True), (0.005, True), (0.02, False), (0.08, False))
 _LOW, _HIGH = 0.01, 0.99
 
 
