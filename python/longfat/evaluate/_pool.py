@@ -156,7 +156,9 @@ def _outcome(
 ) -> Outcome:
     if result.error is not None:
         told = result.error.removeprefix(_NO_EQUATIONS)
-        return Outcome(error=told, refused=told != result.error, spent=spent)
+        if told != result.error:  # the first sentence says why, the second what there is
+            return Outcome(error=told.partition(". ")[0], refused=True, spent=spent)
+        return Outcome(error=told, spent=spent)
     if isinstance(result, Returned):
         row: Any = result.value
         return Outcome(row, spent=spent)
