@@ -18,6 +18,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.gym`: scenarios as environments in which agents learn
 - `longfat.conformance`: what every controller owes its host
 - `longfat.evaluate`: is a controller good? cells, incumbents, verdicts
+- `longfat.attack`: the path on which a controller fails
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.commands`: the command line
 """
@@ -52,7 +53,7 @@ from longfat.own import Controller, controller, law, load_library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 
 if TYPE_CHECKING:
-    from longfat import gym, paper, plot
+    from longfat import attack, gym, paper, plot
 
 __all__ = [
     "CodeError",
@@ -64,6 +65,7 @@ __all__ = [
     "ScenarioError",
     "Table",
     "__version__",
+    "attack",
     "check",
     "conformance",
     "controller",
@@ -94,8 +96,8 @@ __all__ = [
 if not TYPE_CHECKING:  # else every misspelt name would have a type
 
     def __getattr__(name: str) -> object:
-        """Imports what draws, or needs Gymnasium, only when it is asked for: both take longer than the rest."""
-        if name in {"gym", "paper", "plot"}:
+        """Imports what draws, or needs Gymnasium or an optimiser, only when it is asked for: it takes long."""
+        if name in {"attack", "gym", "paper", "plot"}:
             from importlib import import_module
 
             return import_module(f"longfat.{name}")

@@ -13,6 +13,7 @@ from longfat._longfat import (
 )
 
 __all__ = [
+    "AttackError",
     "CacheWarning",
     "Cancelled",
     "CodeError",
@@ -27,6 +28,10 @@ __all__ = [
     "ScenarioError",
     "StudyError",
 ]
+
+
+class AttackError(ValueError):
+    """An attack that cannot be begun as asked: the message says what was asked, and what there is."""
 
 
 class MeasureError(RuntimeError):

@@ -82,8 +82,8 @@ class Template:
         Raises:
             ScenarioError: The scenario is wrong.
         """
-        assignments = _assignments(changes)
-        for given in (self.text, *assignments):
+        overrides = assignments(changes)
+        for given in (self.text, *overrides):
             if not _is_unicode(given):
                 message = f"`{shown(given[:80])}` is not Unicode text"
                 raise ScenarioError(message)
@@ -91,7 +91,7 @@ class Template:
         return Scenario.parse(
             self.text,
             shown(self._origin),
-            overrides=assignments,
+            overrides=overrides,
             seed=number,
             folder=self.folder,
             tables=_flow_list,
@@ -156,7 +156,12 @@ def _flow_list(path: str | Path) -> str:
         raise ValueError(message) from error
 
 
-def _assignments(changes: Changes) -> list[str]:
+def assignments(changes: Changes) -> list[str]:
+    """Changes as texts, `link.bottleneck.rate="1 Gbit/s"`.
+
+    Raises:
+        ScenarioError: A value cannot be written as TOML.
+    """
     if isinstance(changes, str):
         message = "a list of changes is needed, such as ['seed=2'], not a single text"
         raise TypeError(message)

@@ -31,7 +31,7 @@ LAYERS = [
     {"plot"},
     {"results"},
     {"study"},
-    {"conformance", "fairness", "power", "fiber", "gym"},
+    {"attack", "conformance", "fairness", "power", "fiber", "gym"},
     {"evaluate", "paper", "bench"},
     {"commands"},
     {"__init__", "__main__"},

@@ -21,6 +21,7 @@ from longfat._longfat import (
     ScenarioError,
     __version__,
 )
+from longfat.commands._attack import attack_command
 from longfat.commands._bench import bench_command
 from longfat.commands._check import check_command
 from longfat.commands._evaluate import evaluate_command
@@ -31,6 +32,7 @@ from longfat.commands._run import run_command
 from longfat.commands._study import study_command
 from longfat.commands._try import try_command
 from longfat.errors import (
+    AttackError,
     CacheWarning,
     EvaluationError,
     MeasureError,
@@ -79,6 +81,7 @@ commands.add_command(evaluate_command)
 commands.add_command(paper_command)
 commands.add_command(fluid_command)
 commands.add_command(check_command)
+commands.add_command(attack_command)
 commands.add_command(list_command)
 commands.add_command(bench_command)
 
@@ -149,6 +152,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     RoomError: ("error: ", WRONG_INPUT),
     StudyError: ("error: ", WRONG_INPUT),
     EvaluationError: ("error: ", WRONG_INPUT),
+    AttackError: ("error: ", WRONG_INPUT),
     ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["controller", "queue"]
 
-_LIBRARIES = (".so", ".dylib", ".dll")
+LIBRARIES = (".so", ".dylib", ".dll")
+"""How the names of shared libraries end."""
 
 _OPEN = 1e15
 """A bound as far away as this is none."""
@@ -39,7 +40,7 @@ def own_entry(named: str, kind: Kind) -> Own | None:
     from longfat.own import Code
 
     path, colon, _ = named.rpartition(":")
-    is_library = any(part.endswith(_LIBRARIES) for part in (named, path))
+    is_library = any(part.endswith(LIBRARIES) for part in (named, path))
     if not colon and not is_library:
         if named.endswith(".py"):
             message = f"{named} is a file: say which {kind} in it, such as {named}:gentle"
@@ -134,7 +135,7 @@ def example(named: str, entry: dict[str, Any], kind: Kind) -> str:
     way = "kind"
     if is_code:
         path = named.rpartition(":")[0]
-        is_library = any(part.endswith(_LIBRARIES) for part in (named, path))
+        is_library = any(part.endswith(LIBRARIES) for part in (named, path))
         way = "library" if is_library else "python"
     settable = [each for each in entry["parameters"] if each["default"] is not None]
     if not settable and not is_code:

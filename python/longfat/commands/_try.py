@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._options import allow_code
+from longfat.commands._options import Quantity, allow_code
 
 if TYPE_CHECKING:
     from longfat.own import Code
@@ -18,26 +18,9 @@ if TYPE_CHECKING:
 _MOST_SEEDS = 1000
 
 
-class _Quantity(click.ParamType[str]):
-    """A number with its unit, checked here so that an error can name the option."""
-
-    def __init__(self, kind: Literal["time", "rate", "size"]) -> None:
-        self.kind = kind
-        self.name = kind
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from longfat._longfat import quantity
-
-        try:
-            quantity(self.kind, value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-        return value
-
-
 @click.command("try")
-@click.option("--rate", type=_Quantity("rate"), required=True, help="Rate of the link: 10Gbit/s.")
-@click.option("--rtt", type=_Quantity("time"), required=True, help="Round trip: 100ms.")
+@click.option("--rate", type=Quantity("rate"), required=True, help="Rate of the link: 10Gbit/s.")
+@click.option("--rtt", type=Quantity("time"), required=True, help="Round trip: 100ms.")
 @click.option("--flows", type=click.IntRange(1), default=1, help="Flows on the link [1].")
 @click.option(
     "--control",
@@ -45,15 +28,15 @@ class _Quantity(click.ParamType[str]):
     default="reno",
     help="Controllers to compare, separated by commas: cubic,exp or '{kind=\"exp\", gamma=0.1}' [reno].",
 )
-@click.option("--duration", type=_Quantity("time"), default="60 s", help="Simulated time [60 s].")
+@click.option("--duration", type=Quantity("time"), default="60 s", help="Simulated time [60 s].")
 @click.option(
-    "--warmup", type=_Quantity("time"), help="Left out of every average [a quarter of it]."
+    "--warmup", type=Quantity("time"), help="Left out of every average [a quarter of it]."
 )
 @click.option(
     "--buffer", default="1 bdp", help='"1 bdp", "5000 packets", "5 MB" or "50 ms" [1 bdp].'
 )
 @click.option("--queue", default="drop-tail", help="Queue discipline [drop-tail].")
-@click.option("--packet", type=_Quantity("size"), default="1500 B", help="Packet size [1500 B].")
+@click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
 @click.option(
     "--loss",
     type=click.FloatRange(0, 1, max_open=True),

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.plot import style
-from longfat.plot._panels import FEW, busy, flow_lines, in_order, largest, queues, utilisations
+from longfat.plot._panels import (
+    FEW,
+    busy,
+    capacities,
+    delay_changes,
+    flow_lines,
+    in_order,
+    largest,
+    queues,
+    utilisations,
+)
 from longfat.units import ABSENT, RATE, percent, plural, ruler, small
 
 if TYPE_CHECKING:
@@ -48,6 +58,9 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
         flows, links = first
         flow_lines(panels[0], flows, "window", "window (segments)", legend=False)
         flow_lines(panels[1], flows, "throughput_bit_s", "throughput", legend=False, top=fastest)
+        if links and "capacity_bit_s" in links[0][1].columns:
+            capacities(panels[1], links, fastest, legend=False)
+            delay_changes(panels, links)
         queues(panels[2], links, packets=column == columns - 1)
         utilisations(panels[3], links)
         scenario = contender.results[0].scenario
@@ -66,7 +79,7 @@ def _comparison(setup: Shared, contenders: Sequence[Compared]) -> Figure:
     detail = f"numbers: means over {seeds} · curves: {curves}"
     style.title(figure, setup.title, detail)
     if drawn:
-        style.figure_legend(figure, rows[0, firsts.index(drawn[0])])
+        style.figure_legend(figure, rows[1, firsts.index(drawn[0])])
     figure.align_ylabels(rows[:, 0])
     return figure
 

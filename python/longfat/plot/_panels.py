@@ -118,9 +118,11 @@ def queues(panel: Axes, links: list[tuple[str, pl.DataFrame]], *, packets: bool 
         style.legend(panel)
 
 
-def capacities(panel: Axes, links: list[tuple[str, pl.DataFrame]], flows: pl.DataFrame) -> None:
-    """Draws what each direction that changes could carry, in the panel of the throughput of `flows`."""
-    size, _, _ = ruler([largest(flows["throughput_bit_s"])], RATE)
+def capacities(
+    panel: Axes, links: list[tuple[str, pl.DataFrame]], top: float, *, legend: bool = True
+) -> None:
+    """Draws what each direction that changes could carry, in a panel of throughputs of at most `top`."""
+    size, _, _ = ruler([top], RATE)
     varying = [(name, line) for name, line in links if line["capacity_bit_s"].n_unique() > 1]
     for colour, (name, line) in zip(style.LINK_COLOURS, varying, strict=False):
         panel.step(
@@ -132,7 +134,7 @@ def capacities(panel: Axes, links: list[tuple[str, pl.DataFrame]], flows: pl.Dat
             linestyle=":",
             label=f"{name}: capacity",
         )
-    if varying:
+    if varying and legend:
         style.legend(panel)
 
 

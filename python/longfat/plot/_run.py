@@ -11,6 +11,7 @@ from longfat.plot._panels import (
     delay_changes,
     flow_lines,
     in_order,
+    largest,
     queues,
     receive_windows,
     telling,
@@ -68,7 +69,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     flow_lines(throughput, flows, "throughput_bit_s", "throughput", legend=False)
     shown = busy(links)
     if "capacity_bit_s" in links.columns:
-        capacities(throughput, shown, flows)
+        capacities(throughput, shown, largest(flows["throughput_bit_s"]))
         delay_changes(axes, shown)
     queues(queue, shown)
     utilisations(utilisation, shown)

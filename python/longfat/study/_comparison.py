@@ -202,7 +202,7 @@ def compare(
     ]
     results = list(run_many(jobs, cache=cache, progress=progress))
     parts = (results[first : first + seeds] for first in range(0, len(results), seeds))
-    return [_contender(control, part) for control, part in zip(controls, parts, strict=True)]
+    return [contender(control, part, GROUP) for control, part in zip(controls, parts, strict=True)]
 
 
 def write_files(
@@ -258,7 +258,14 @@ def exact_time(picoseconds: int) -> str:
     return f"{picoseconds // size} {unit}"
 
 
-def _contender(control: str, results: list[Result]) -> Contender:
+def contender(control: str, results: Sequence[Result], group: str) -> Contender:
+    """A controller of a comparison, from its runs on a path with the link `LINK`.
+
+    Args:
+        control: The controller, as it was written.
+        results: One result per seed, in order.
+        group: The flows whose fairness counts.
+    """
     summaries = [result.summary for result in results if result.summary]
 
     def link(key: str) -> Estimate:
@@ -275,7 +282,7 @@ def _contender(control: str, results: list[Result]) -> Contender:
         queue_mean=link("queue_mean"),
         queue_p99=link("queue_p99"),
         drop_rate=link("drop_rate"),
-        jain=estimate(summary["jain"].get(GROUP) for summary in summaries),
+        jain=estimate(summary["jain"].get(group) for summary in summaries),
         timeouts=flows("timeouts"),
         anti_ecn=summaries[0]["flows"][0]["anti_ecn"] if summaries else None,
     )
