@@ -13,6 +13,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.scenario`: scenarios from anywhere
 - `longfat.plot`: pictures
 - `longfat.results`: runs, fluid solutions, tables, result folders
+- `longfat.explanation`: what limited each flow of a run, and when
 - `longfat.study`: many runs, in parallel and cached, measured into one table
 - `longfat.fairness`, `longfat.power`, `longfat.fiber`: numbers from finished runs, and for controllers
 - `longfat.gym`: scenarios as environments in which agents learn
@@ -48,6 +49,7 @@ from longfat._longfat import (
     queues,
 )
 from longfat.conformance import check
+from longfat.explanation import explain
 from longfat.fiber import fiber_alpha
 from longfat.own import Controller, controller, law, load_library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
@@ -72,6 +74,7 @@ __all__ = [
     "controllers",
     "errors",
     "evaluate",
+    "explain",
     "fairness",
     "fiber",
     "fiber_alpha",

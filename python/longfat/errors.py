@@ -24,6 +24,7 @@ __all__ = [
     "LabelError",
     "MeasureError",
     "MemoryWarning",
+    "ResultError",
     "RoomError",
     "ScenarioError",
     "StudyError",
@@ -44,6 +45,10 @@ class LabelError(ValueError):
 
 class RoomError(ValueError):
     """A paper's room is wrong: the message names the file, the line and the reason."""
+
+
+class ResultError(ValueError):
+    """A result folder cannot be read: the message names the place, what was found there, and a remedy."""
 
 
 class StudyError(ValueError):

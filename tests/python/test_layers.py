@@ -30,6 +30,7 @@ LAYERS = [
     {"scenario"},
     {"plot"},
     {"results"},
+    {"explanation"},
     {"study"},
     {"attack", "conformance", "fairness", "power", "fiber", "gym"},
     {"evaluate", "paper", "bench"},

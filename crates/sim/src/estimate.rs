@@ -34,6 +34,8 @@ const WRITE: f64 = 32.0;
 const LISTED: f64 = 120.0;
 /// A row of the time series: its columns, and the table made from them.
 const ROW: f64 = 150.0;
+/// What a row of a flow holds beyond that of what limited it, in the table too.
+const LIMITS: f64 = 180.0;
 /// What a row of a flow holds beyond that where controllers are observed: a dozen variables, in the table too.
 const VARIABLES: f64 = 200.0;
 /// A link: both of its directions, with their wires and what is measured.
@@ -178,7 +180,8 @@ impl WorkEstimate {
         let samples =
             scenario.duration.0 as f64 / scenario.sample.0 as f64 * f64::from(u8::from(keep.rows));
         let rows = samples * (flows + 2.0 * scenario.links.len() as f64);
-        let variables = if scenario.observe { samples * flows * VARIABLES } else { 0.0 };
+        let variables = if scenario.observe { VARIABLES } else { 0.0 };
+        let of_flows = samples * flows * (LIMITS + variables);
 
         let parts = [
             (Share::Packets, under_way * (PACKET + LEVEL + departure)),
@@ -193,7 +196,7 @@ impl WorkEstimate {
                 Share::Transfers,
                 transfers().sum::<f64>() * transfer + at_once * SHORT_FLOW + listed * LISTED,
             ),
-            (Share::Rows, rows * ROW + variables),
+            (Share::Rows, rows * ROW + of_flows),
         ];
         let largest = parts.iter().max_by(|one, two| one.1.total_cmp(&two.1));
         Self {
@@ -545,8 +548,8 @@ mod tests {
     #[test]
     fn rows_are_of_flows_and_of_both_directions_of_links() {
         let (few, many) = (estimate("sample = \"60 s\""), estimate("sample = \"60 us\""));
-        let rows = (many.memory - few.memory) / ROW;
-        assert!((rows - 3.0 * (1e6 - 1.0)).abs() < 1.0, "{rows}");
+        let rows = (many.memory - few.memory) / (3.0 * ROW + LIMITS);
+        assert!((rows - (1e6 - 1.0)).abs() < 1.0, "{rows}");
         assert_eq!(many.largest, Share::Rows);
     }
 }

@@ -16,6 +16,7 @@ mod events;
 mod explicit;
 mod feed;
 mod flow;
+mod limited;
 mod network;
 mod numbered;
 mod options;

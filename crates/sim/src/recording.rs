@@ -10,8 +10,8 @@ use crate::summary::Summary;
 pub struct Recording {
     /// The averages of the measured interval, as in `summary.json`.
     pub summary: Summary,
-    /// The tables, in this order: `flows`, `links`, `transfers`, `flow_series`, `link_series`, and
-    /// where flows have applications `exchanges`. The two series are empty (their columns are not) when the run
+    /// The tables, in this order: `flows`, `links`, `transfers`, `flow_series`, `link_series`, `limits`, and
+    /// where flows have applications `exchanges`. The series and `limits` are empty (their columns are not) when the run
     /// did not record.
     pub tables: Vec<Table>,
 }

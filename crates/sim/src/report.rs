@@ -39,12 +39,14 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
     let requests = run.network.request_flows().map(|flow| flow.receiver.received().first);
     let short: u64 = run.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
     let data_packets = long + requests.sum::<u64>() + short;
+    let [flow_series, limits] = flow_tables(run, &flows);
     let mut tables = vec![
         flow_table(run, &flows),
         link_table(run, &links),
         transfer_table(run),
-        flow_series(run, &flows),
+        flow_series,
         link_series(run),
+        limits,
     ];
     if !run.network.applications.is_empty() {
         tables.push(exchange_table(run));
@@ -392,10 +394,17 @@ fn exchange_table(run: &ReportSource<'_>) -> Table {
     )
 }
 
-fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
+/// The time series of the flows, and what limited them in each of its rows.
+fn flow_tables(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> [Table; 2] {
     let series = run.series.take().unwrap_or_default();
-    let groups =
+    let groups: Vec<u32> =
         series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
+    let mut limits = vec![
+        ("time_s", Column::Real(series.time.clone())),
+        ("flow", Column::Word(series.flow.clone(), flow_names(flows))),
+        ("group", Column::Word(groups.clone(), group_names(run))),
+    ];
+    limits.extend(series.limits.columns());
     let mut columns = vec![
         ("time_s", Column::Real(series.time)),
         ("flow", Column::Word(series.flow, flow_names(flows))),
@@ -415,7 +424,7 @@ fn flow_series(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> Table {
     if let Some(variables) = series.variables {
         variables.add_to(&mut table);
     }
-    table
+    [table, Table::new("limits", limits)]
 }
 
 fn link_series(run: &ReportSource<'_>) -> Table {

@@ -5,6 +5,7 @@ use longfat_units::{Probe, Rate, Span, Time};
 
 use crate::explicit::Listener;
 use crate::flow::Flow;
+use crate::limited::LimitSeries;
 use crate::recording::{Column, Table};
 use crate::sender::Sends;
 
@@ -23,6 +24,8 @@ pub(crate) struct FlowSeries {
     pub(crate) receive_window: Vec<f64>,
     /// What controllers show of themselves, where that was asked for.
     pub(crate) variables: Option<Variables>,
+    /// What limited the flows.
+    pub(crate) limits: LimitSeries,
     /// For each flow, its counts at the last row.
     last: Vec<FlowCounts>,
 }
@@ -43,6 +46,7 @@ impl FlowSeries {
         Self {
             last: vec![FlowCounts::default(); flows],
             variables: observe.then(Variables::default),
+            limits: LimitSeries::new(flows),
             ..Self::default()
         }
     }
@@ -67,6 +71,7 @@ impl FlowSeries {
         let last = std::mem::replace(&mut self.last[index], counts);
         self.time.push(now.seconds());
         self.flow.push(index as u32);
+        self.limits.read(now, index, sender);
         let control = flow.source.control();
         if let Some(variables) = &mut self.variables {
             variables.read(control);

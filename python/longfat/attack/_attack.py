@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
+from longfat.explanation import explain
 from longfat.foreign import shown
 from longfat.results import ResultFolder
 from longfat.study._statistics import Estimate, estimate
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    import polars as pl
     from matplotlib.figure import Figure
 
     from longfat.attack._arena import Pair
@@ -105,6 +107,12 @@ class Attack:
         )
 
     @property
+    def why(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What limited the flows with the first fresh seed, in sentences: for both controllers."""
+        one, two = (explain(_Ran(each)).sentences for each in self.contenders)
+        return one, two
+
+    @property
     def scenario(self) -> str:
         """The scenario that was found, as a file with the seed of the first outcome."""
         told = f"{self} Means over seeds {self.outcomes[0].seed} to {self.outcomes[-1].seed}; found in "
@@ -143,6 +151,7 @@ class Attack:
                 "course": [{"trial": trial, "score": score} for trial, score in self.found.course],
                 "score_before_shrinking": asdict(self.before),
             },
+            "why": dict(zip(("controller", "against"), map(list, self.why), strict=True)),
             "scenario": self.scenario,
         }
 
@@ -183,6 +192,21 @@ class Attack:
         (folder / "attack.json").write_text(text + "\n", encoding="utf-8")
         (folder / "winner.toml").write_text(self.scenario, encoding="utf-8")
         self.plot(folder / "winner.png")
+
+
+class _Ran:
+    """The first run of a contender, as `explain` takes it."""
+
+    def __init__(self, contender: Contender) -> None:
+        self.name = contender.label
+        self._first = contender.results[0]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return self._first.summary or {}
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self._first.tables[name].to_polars()
 
 
 def mean(values: Iterable[float]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -257,31 +258,37 @@ def _exact(value: float, units: tuple[tuple[float, str], ...]) -> str:
 
 
 def _set(scenario: dict[str, Any], key: str, value: str) -> None:
-    """Sets a field of a scenario; a group of flows is named by its name or its number, a link by its name."""
+    """Sets a field of a scenario; a group of flows is named by its name or number, `*` is every one."""
+    places: list[Any] = [scenario]
     *parts, last = key.split(".")
-    place: Any = scenario
     for part in parts:
-        if isinstance(place, list):
-            named = [each for each in place if each.get("name") == part]
-            numbered = [place[int(part)]] if part.isdecimal() and int(part) < len(place) else []
-            place = (named or numbered or [None])[0]
-        elif isinstance(place, dict):
-            inner = place.setdefault(part, {})
-            # A choice by name, such as a queue, becomes a table when one of its parameters is set.
-            place[part] = {"kind": inner} if isinstance(inner, str) else inner
-            place = place[part]
-        if not isinstance(place, (dict, list)):
-            break
-    if not isinstance(place, dict):
+        places = [inner for place in places for inner in _within(place, part)]
+    if not places or not all(isinstance(place, dict) for place in places):
         message = (
             f"`{shown(key)}` cannot be set: the scenarios of a search have the link `{LINK}` and the flows "
             f"`{SUBJECT}`, such as link.{LINK}.queue or flow.{SUBJECT}.recovery"
         )
         raise ScenarioError(message)
-    try:
-        place[last] = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        place[last] = value  # a text may lack its quotes, as on any command line
+    given: object = value  # a text may lack its quotes, as on any command line
+    with suppress(tomllib.TOMLDecodeError):
+        given = tomllib.loads(f"value = {value}")["value"]
+    for place in places:
+        place[last] = given
+
+
+def _within(place: object, part: str) -> list[Any]:
+    """What a part of a key names within a table or a list of groups."""
+    if isinstance(place, list):
+        named = [each for each in place if part in ("*", each.get("name"))]
+        return named or [each for index, each in enumerate(place) if part == str(index)]
+    if not isinstance(place, dict):
+        return []
+    if part == "*":
+        return list(place.values())
+    inner = place.setdefault(part, {})
+    # A choice by name, such as a queue, becomes a table when one of its parameters is set.
+    place[part] = {"kind": inner} if isinstance(inner, str) else inner
+    return [place[part]]
 
 
 def _written(scenario: dict[str, Any]) -> str:

@@ -35,6 +35,9 @@ CONFIRMATIONS = 10
 _CANDIDATES = 6
 """How many of the best are compared once more before one of them wins."""
 
+_TABLES = ("flow_series", "link_series", "limits")
+"""What is kept of the first confirmation: for the picture, and to say why."""
+
 _FEWEST_STEPS = 100
 """How many pairs may be run to make a challenge plain, at least; otherwise as many as there were trials."""
 
@@ -146,7 +149,7 @@ def find(
             budget = max(trials, _FEWEST_STEPS)
             challenge = _plain(arena, challenge, seeds.choice, KEPT * (before.mean or 0.0), budget)
         told(None, "confirming it")
-        *runs, outcomes = arena.runs(challenge, seeds.fresh, ("flow_series", "link_series"))
+        *runs, outcomes = arena.runs(challenge, seeds.fresh, _TABLES)
     if (error := next((each.error for each in outcomes if each.error), None)) is not None:
         message = f"what was found cannot be confirmed: {error}"
         raise MeasureError(message)

@@ -20,6 +20,12 @@ KEPT = 0.9
 
 PLAIN = Challenge()
 
+Name = tuple[object, ...]
+Step = tuple[Name, Challenge]
+"""A step towards a plainer challenge: what it is called, and where it leads."""
+
+_PARTS = ("wave", "cross", "jitter_s", "loss", "flows", "rtt_ratio", "spread_s", "buffer_bdp")
+
 
 def shrunk(challenge: Challenge, keeps: Callable[[Challenge], bool]) -> Challenge:
     """The plainest challenge that is reached from this one in steps that keep enough of its score.
@@ -28,56 +34,56 @@ def shrunk(challenge: Challenge, keeps: Callable[[Challenge], bool]) -> Challeng
         challenge: Where to begin.
         keeps: Whether a challenge still has enough of it.
     """
-    refused: set[Challenge] = set()
-
-    def next_step() -> Challenge | None:
+    while True:
+        before = challenge
         for steps in (plainer, rounder):
-            for candidate in steps(challenge):
-                if candidate == challenge or candidate in refused:
-                    continue
-                if keeps(candidate):
-                    return candidate
-                refused.add(candidate)
-        return None
-
-    while (found := next_step()) is not None:
-        challenge = found
-    return challenge
+            challenge = _once(steps, challenge, keeps)
+        if challenge == before:
+            return challenge
 
 
-def plainer(challenge: Challenge) -> Iterator[Challenge]:
+def _once(
+    steps: Callable[[Challenge], Iterator[Step]],
+    challenge: Challenge,
+    keeps: Callable[[Challenge], bool],
+) -> Challenge:
+    """Each step once: what cannot go is not asked about again because something else went."""
+    tried: set[Name] = set()
+    while True:
+        for name, candidate in steps(challenge):
+            if name in tried or candidate == challenge:
+                continue
+            tried.add(name)
+            if keeps(candidate):
+                challenge = candidate
+                break
+        else:
+            return challenge
+
+
+def plainer(challenge: Challenge) -> Iterator[Step]:
     """The same with less in it: what takes most away comes first."""
     changes = challenge.changes
     if changes:
-        yield replace(challenge, changes=())
-    for name in (
-        "wave",
-        "cross",
-        "jitter_s",
-        "loss",
-        "flows",
-        "rtt_ratio",
-        "spread_s",
-        "buffer_bdp",
-    ):
-        yield replace(challenge, **{name: getattr(PLAIN, name)})
+        yield ("changes",), replace(challenge, changes=())
+    for name in _PARTS:
+        yield (name,), replace(challenge, **{name: getattr(PLAIN, name)})
     if challenge.flows > 1:
-        yield replace(challenge, flows=challenge.flows - 1)
-    yield replace(challenge, ordered=True)
+        yield ("flows", challenge.flows - 1), replace(challenge, flows=challenge.flows - 1)
+    yield ("ordered",), replace(challenge, ordered=True)
     for index, change in enumerate(changes):
-        before, after = changes[:index], changes[index + 1 :]
-        yield replace(challenge, changes=before + after)
-        # A loss or a delay that comes later may as well be there from the start.
+        before, after, at = changes[:index], changes[index + 1 :], change.at_s
+        yield (at,), replace(challenge, changes=before + after)
+        # A loss that comes later may as well be there from the start.
         if change.loss is not None:
-            yield replace(
-                challenge, loss=change.loss, changes=before + _some(change, "loss") + after
-            )
+            changed = before + _some(change, "loss") + after
+            yield (at, "earlier"), replace(challenge, loss=change.loss, changes=changed)
         for name in ("rate", "delay_s", "loss"):
             if getattr(change, name) is not None:
-                yield replace(challenge, changes=before + _some(change, name) + after)
+                yield (at, name), replace(challenge, changes=before + _some(change, name) + after)
     cross = challenge.cross
     if cross is not None and cross.kind != "long":
-        yield replace(challenge, cross=Cross("long"))
+        yield ("long",), replace(challenge, cross=Cross("long"))
 
 
 def _some(change: Change, without: str) -> tuple[Change, ...]:
@@ -87,21 +93,23 @@ def _some(change: Change, without: str) -> tuple[Change, ...]:
     return () if left == Change(change.at_s) else (left,)
 
 
-def rounder(challenge: Challenge) -> Iterator[Challenge]:
+def rounder(challenge: Challenge) -> Iterator[Step]:
     """The same with one number rounded: to 1, 2 or 5 times a power of ten, else to one digit, else to two."""
-    for rounding in (_preferred, _one_digit, _two_digits):
+    for digits, rounding in enumerate((_preferred, _one_digit, _two_digits)):
         for name in ("rtt_s", "buffer_bdp", "loss", "jitter_s", "rtt_ratio", "spread_s"):
-            yield _with(challenge, name, rounding)
+            yield (digits, name), _with(challenge, name, rounding)
         for index, change in enumerate(challenge.changes):
             for name in ("at_s", "rate", "delay_s", "loss"):
                 one = (_with(change, name, rounding),)
                 changes = challenge.changes[:index] + one + challenge.changes[index + 1 :]
-                yield replace(challenge, changes=tuple(sorted(changes, key=lambda each: each.at_s)))
+                in_order = tuple(sorted(changes, key=lambda each: each.at_s))
+                yield (digits, index, name), replace(challenge, changes=in_order)
         for part in ("wave", "cross"):
             inner: Wave | Cross | None = getattr(challenge, part)
             if inner is not None:
                 for name in (each.name for each in fields(inner) if each.name != "kind"):
-                    yield replace(challenge, **{part: _with(inner, name, rounding)})
+                    rounded_part: dict[str, Any] = {part: _with(inner, name, rounding)}
+                    yield (digits, part, name), replace(challenge, **rounded_part)
 
 
 def _with(owner: Any, name: str, rounding: Callable[[float], float]) -> Any:  # noqa: ANN401 - any of the parts

@@ -25,6 +25,7 @@ from longfat.commands._attack import attack_command
 from longfat.commands._bench import bench_command
 from longfat.commands._check import check_command
 from longfat.commands._evaluate import evaluate_command
+from longfat.commands._explain import explain_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
 from longfat.commands._paper import paper_command
@@ -37,6 +38,7 @@ from longfat.errors import (
     EvaluationError,
     MeasureError,
     MemoryWarning,
+    ResultError,
     RoomError,
     StudyError,
 )
@@ -82,6 +84,7 @@ commands.add_command(paper_command)
 commands.add_command(fluid_command)
 commands.add_command(check_command)
 commands.add_command(attack_command)
+commands.add_command(explain_command)
 commands.add_command(list_command)
 commands.add_command(bench_command)
 
@@ -153,6 +156,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     StudyError: ("error: ", WRONG_INPUT),
     EvaluationError: ("error: ", WRONG_INPUT),
     AttackError: ("error: ", WRONG_INPUT),
+    ResultError: ("error: ", WRONG_INPUT),
     ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),

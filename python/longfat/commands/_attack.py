@@ -134,6 +134,10 @@ def _print(found: Attack, target: Path) -> None:
     screen.print(f"{found}\n", soft_wrap=True)
     _, _, scenario = found.scenario.partition("\n\n")
     screen.print(scenario, soft_wrap=True)
+    for name, sentences in zip((found.controller, found.against), found.why, strict=True):
+        # Of each flow the first sentence: the shares.
+        shares = [each for each in sentences if " limited " in each]
+        screen.print(f"{name}: {' '.join(shares)}", soft_wrap=True)
     score = found.score
     spread = f" ± {score.half_width:.3f}" if score.half_width is not None else ""
     screen.print(

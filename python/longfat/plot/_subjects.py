@@ -129,6 +129,36 @@ class Compared(Protocol):
         """Packets dropped per packet that arrives at the queue."""
 
 
+class _LimitedFlow(Protocol):
+    @property
+    def name(self) -> str:
+        """The flow."""
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """Its `window` at each `time_s`, and for how long each cause had limited it since the row before."""
+
+
+class Limited(Protocol):
+    """What limited the flows of a run: `longfat.explanation.Explanation`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def warmup_s(self) -> float:
+        """How much of the beginning averages leave out, in seconds."""
+
+    @property
+    def flows(self) -> Sequence[_LimitedFlow]:
+        """The flows."""
+
+
 class Drawing(Protocol):
     """What a picture of a study shows: names of columns of its table."""
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 TABLES = ("flows", "links", "transfers", "flow_series", "link_series")
 """The tables of a run, each written as a Parquet file of that name."""
 
+LIMITS = "limits"
+"""A further table of a run: what limited its flows. Studies and caches keep it only if they are asked to."""
+
 FLUID_TABLES = ("flows", "flow_series", "link_series")
 """The tables of a fluid solution, each written as a Parquet file of that name."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from longfat.own import Brought, Code
-from longfat.results._folder import RUN, TABLES, ResultFolder
+from longfat.results._folder import LIMITS, RUN, TABLES, ResultFolder
 from longfat.results._json import decoded
 from longfat.results._resolved import Resolved
 from longfat.results._simulate import simulate
@@ -135,6 +135,11 @@ class Run(Resolved):
         """
         return Table(self._recording.table("flow_series"))
 
+    @cached_property
+    def limits(self) -> Table:
+        """One row for each long flow and sample: for how long its window limited it, its pacing, and so on."""
+        return Table(self._recording.table("limits"))
+
     @property
     def variables(self) -> list[str]:
         """The variables of controllers that the scenario asked for with `observe`: columns of `flow_series`."""
@@ -158,8 +163,8 @@ class Run(Resolved):
         """A table by its name, as a polars data frame.
 
         Args:
-            name: `flows`, `links`, `transfers`, `flow_series` or `link_series`; and `exchanges`, where
-                flows have applications.
+            name: `flows`, `links`, `transfers`, `flow_series`, `link_series` or `limits`; and `exchanges`,
+                where flows have applications.
 
         Raises:
             KeyError: There is no such table.
@@ -219,7 +224,7 @@ class Run(Resolved):
         text = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         more = ("exchanges",) if "applications" in self.summary else ()
-        for name in (*TABLES, *more):
+        for name in (*TABLES, LIMITS, *more):
             table = Table(self._recording.table(name))
             if name == "transfers" and transfers is not None:
                 transfers.finish(table)

@@ -8,7 +8,7 @@
 //!     unacknowledged ≤ repeated ≤ repeat_until ≤ next      repeated: sent again in this burst, below repeat_until
 //! ```
 
-use longfat_control::{Bursts, Pacing};
+use longfat_control::{Bursts, Cause, Pacing};
 use longfat_units::{Span, Time};
 
 use super::duplicates::Duplicates;
@@ -130,7 +130,7 @@ impl Sends for BurstSender {
         if loss {
             self.restart();
             self.timer.restart(now);
-            self.measured.reduced();
+            self.measured.reduced(Cause::Loss);
         }
     }
 

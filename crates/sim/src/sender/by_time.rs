@@ -80,7 +80,7 @@ impl Sender {
             None => extras.spurious = Some(undo.cause),
         }
         self.scoreboard.set_lost(0);
-        self.state = State::Open;
+        self.enter(now, State::Open);
         self.fast_retransmit = false;
         self.once.reopen(self.unacknowledged);
         self.heed_pacing();

@@ -347,7 +347,7 @@ impl Sender {
 
     /// The recovery is over, even if pacing has not let its first retransmission go yet.
     fn is_repaired(&mut self, now: Time) {
-        self.state = State::Open;
+        self.enter(now, State::Open);
         self.fast_retransmit = false;
         self.control.on_recovered(now, self.timer.path());
     }

@@ -1,5 +1,6 @@
 //! What a sender keeps count of.
 
+use longfat_control::Cause;
 use longfat_units::{Span, Time};
 
 /// Counts and averages of one sender: over the whole run, and since the measured interval began.
@@ -11,6 +12,9 @@ pub(crate) struct SenderCounts {
     pub(crate) total_retransmitted: u64,
     /// Time-outs in the whole run.
     pub(crate) total_timeouts: u64,
+    /// Answers to losses and to marks in the whole run.
+    pub(crate) total_losses: u64,
+    pub(crate) total_marks: u64,
     before: Before,
     pub(crate) timeouts: u64,
     pub(crate) congestion_events: u64,
@@ -39,6 +43,8 @@ impl SenderCounts {
             total_sent: 0,
             total_retransmitted: 0,
             total_timeouts: 0,
+            total_losses: 0,
+            total_marks: 0,
             before: Before::default(),
             timeouts: 0,
             congestion_events: 0,
@@ -62,6 +68,8 @@ impl SenderCounts {
             total_sent: self.total_sent,
             total_retransmitted: self.total_retransmitted,
             total_timeouts: self.total_timeouts,
+            total_losses: self.total_losses,
+            total_marks: self.total_marks,
             acknowledgments: self.acknowledgments,
             before,
             ..Self::new(now, self.window)
@@ -77,8 +85,13 @@ impl SenderCounts {
         self.total_retransmitted += 1;
     }
 
-    pub(crate) fn reduced(&mut self) {
+    /// Losses or marks have been answered, once.
+    pub(crate) fn reduced(&mut self, cause: Cause) {
         self.congestion_events += 1;
+        match cause {
+            Cause::Mark => self.total_marks += 1,
+            _ => self.total_losses += 1,
+        }
     }
 
     pub(crate) fn timed_out(&mut self) {

@@ -11,6 +11,7 @@ mod by_time;
 mod delivery;
 mod duplicates;
 mod input;
+mod limits;
 mod losses;
 mod measure;
 mod numbered;
@@ -37,6 +38,8 @@ use allowance::Allowance;
 pub(crate) use bursts::BurstSender;
 use delivery::DeliveryRate;
 use duplicates::{Duplicates, THRESHOLD};
+pub(crate) use limits::LimitedFor;
+use limits::Limits;
 pub(crate) use measure::SenderCounts;
 pub(crate) use numbered::Numbered;
 use numbers::Numbers;
@@ -173,6 +176,11 @@ pub(crate) trait Sends {
 
     fn measured(&self) -> &SenderCounts;
 
+    /// For how long each cause has limited it until `now`, or until it was done; `None` if it does not know.
+    fn limited_for(&self, _now: Time) -> Option<LimitedFor> {
+        None
+    }
+
     /// Begins the measured interval.
     fn begin_measuring(&mut self, now: Time);
 
@@ -207,7 +215,9 @@ pub(crate) struct Sender {
     allowed: u64,
     least: i64,
     state: State,
+    /// What kept it from having more in flight when it was last asked for a packet, and for how long what did.
     limited: Limited,
+    limits: Limits,
     scoreboard: Scoreboard,
     duplicates: Duplicates,
     /// Are losses detected by counting duplicates, without selective acknowledgments?
@@ -380,6 +390,7 @@ impl Sender {
             least: if config.recovery == Recovery::Quic { numbered::LEAST_WINDOW } else { 1 },
             state: State::Open,
             limited: Limited::Window,
+            limits: Limits::new(now, Limited::Window),
             scoreboard: Scoreboard::default(),
             duplicates: Duplicates::new(THRESHOLD),
             counts_duplicates: !config.recovery.is_selective(),
@@ -429,6 +440,12 @@ impl Sender {
         self.scoreboard.pipe(self.next - self.unacknowledged)
     }
 
+    /// A repair begins or ends.
+    fn enter(&mut self, now: Time, state: State) {
+        self.state = state;
+        self.limits.switch(now, if self.is_open() { self.limited } else { Limited::Recovery });
+    }
+
     /// RFC 6675, section 5, step 4.
     #[inline(never)]
     fn enter_recovery(&mut self, now: Time, in_flight: u64) {
@@ -437,7 +454,7 @@ impl Sender {
             self.fast_retransmit = true;
             return self.reduce(now, Cause::Loss, in_flight);
         }
-        self.state = State::Recovery { point: self.next };
+        self.enter(now, State::Recovery { point: self.next });
         self.duplicates.obscure(self.next);
         self.prepare_recovery();
         self.fast_retransmit = !self.scoreboard.first_was_retransmitted(self.unacknowledged);
@@ -454,7 +471,7 @@ impl Sender {
         let answered = self.numbers().map_or(next, Numbers::react);
         self.once.answered(answered);
         self.announce_reduction = self.config.announces_reductions();
-        self.measured.reduced();
+        self.measured.reduced(cause);
         self.resize_before_reaction(now);
         self.tell_congestion(&Congestion { now, cause, in_flight, again: false });
         self.resize_after_reaction(now, cause);
@@ -627,7 +644,7 @@ impl Sends for Sender {
     fn on_timeout(&mut self, now: Time) {
         let in_flight = self.flight();
         let again = self.timer.run_out(now, self.unacknowledged);
-        self.state = State::GoBack { point: self.next };
+        self.enter(now, State::GoBack { point: self.next });
         self.fast_retransmit = false;
         self.duplicates.clear();
         self.duplicates.obscure(self.next);
@@ -703,6 +720,12 @@ impl Sends for Sender {
 
     fn measured(&self) -> &SenderCounts {
         &self.measured
+    }
+
+    fn limited_for(&self, now: Time) -> Option<LimitedFor> {
+        // An application may write more.
+        let done = if self.config.application { None } else { self.acknowledged() };
+        Some(self.limits.until(done.map_or(now, |done| done.min(now))))
     }
 
     fn begin_measuring(&mut self, now: Time) {

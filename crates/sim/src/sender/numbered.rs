@@ -15,7 +15,7 @@ use super::numbers::{Found, Numbers};
 use super::output::Next;
 use super::timer::RetransmissionTimer;
 use super::validation::Resized;
-use super::{Extras, Sender, SenderConfig, SenderCounts, Sends, State};
+use super::{Extras, LimitedFor, Sender, SenderConfig, SenderCounts, Sends, State};
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
 use crate::packet::Packet;
@@ -121,6 +121,10 @@ impl Sends for Numbered {
 
     fn measured(&self) -> &SenderCounts {
         self.sender.measured()
+    }
+
+    fn limited_for(&self, now: Time) -> Option<LimitedFor> {
+        self.sender.limited_for(now)
     }
 
     fn begin_measuring(&mut self, now: Time) {
@@ -327,7 +331,12 @@ impl Sender {
         let repairs = numbers.has_waiting(unacknowledged) || numbers.is_recovering();
         let (in_flight, deadline) = (numbers.in_flight(), numbers.deadline(timeout));
         let repaired = !self.is_open() && !repairs;
-        self.state = if repairs { State::Recovery { point: u64::MAX } } else { State::Open };
+        if repairs == self.is_open() {
+            self.enter(
+                now,
+                if repairs { State::Recovery { point: u64::MAX } } else { State::Open },
+            );
+        }
         if repaired {
             self.control.on_recovered(now, self.timer.path());
         }

@@ -38,11 +38,11 @@ impl Sender {
         }
         if self.flight() >= self.allowed + self.duplicates.inflation() {
             let bounded = self.config.max_window <= self.allowed;
-            self.limited = if bounded { Limited::Receiver } else { Limited::Window };
+            self.limit_by(now, if bounded { Limited::Receiver } else { Limited::Window });
             return None;
         }
         if self.pacer.holds(now) {
-            return self.choose_held().map(Next::Again);
+            return self.choose_held(now).map(Next::Again);
         }
         if let Some(segment) = self.next_repair() {
             return Some(Next::Again(segment));
@@ -62,7 +62,7 @@ impl Sender {
     fn choose_first(&mut self, now: Time) -> Option<Next> {
         // The window does not hold it back, but pacing does: two packets in the time of one meet a full queue.
         if self.pacer.holds(now) && !self.pacer.spares_repairs() {
-            self.limited = Limited::Pacing;
+            self.limit_by(now, Limited::Pacing);
             return None;
         }
         self.fast_retransmit = false;
@@ -80,23 +80,45 @@ impl Sender {
 
     /// There is nothing to send, or the receiver allows no more.
     fn run_dry(&mut self, now: Time) {
-        self.limited = Limited::Application;
+        if self.extras.is_some() && self.next < self.limit {
+            return self.heed_limit(now);
+        }
+        self.limit_by(now, Limited::Application);
         if self.extras.is_some() {
-            self.note_limit(now);
+            self.note_limit();
         }
     }
 
-    /// Either the receiver allows no more, or from here on the delivery rate says what the application sends, not what
-    /// the path could deliver.
-    #[inline(never)]
-    fn note_limit(&mut self, now: Time) {
-        if self.next < self.limit {
-            self.limited = Limited::Receiver;
-            if let Some(allowance) = self.allowance_mut() {
-                allowance.hold(now);
-            }
-            return;
+    /// What keeps the sender from having more in flight: it is asked after each acknowledgment, and rarely changes.
+    #[expect(clippy::inline_always, reason = "on the way of every acknowledgment")]
+    #[inline(always)]
+    fn limit_by(&mut self, now: Time, cause: Limited) {
+        if self.limited != cause {
+            self.change_limit(now, cause);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn change_limit(&mut self, now: Time, cause: Limited) {
+        self.limited = cause;
+        if self.is_open() {
+            self.limits.switch(now, cause);
+        }
+    }
+
+    /// The receiver allows no more.
+    #[inline(never)]
+    fn heed_limit(&mut self, now: Time) {
+        self.limit_by(now, Limited::Receiver);
+        if let Some(allowance) = self.allowance_mut() {
+            allowance.hold(now);
+        }
+    }
+
+    /// From here on the delivery rate says what the application sends, not what the path could deliver.
+    #[inline(never)]
+    fn note_limit(&mut self) {
         let in_flight = self.in_flight();
         let rate = self.extras.as_mut().and_then(|extras| extras.delivery_rate.as_mut());
         if let Some(rate) = rate {
@@ -106,7 +128,7 @@ impl Sender {
 
     /// The retransmission that may leave while pacing holds back new data.
     #[cold]
-    fn choose_held(&mut self) -> Option<u64> {
+    fn choose_held(&mut self, now: Time) -> Option<u64> {
         if self.pacer.spares_repairs()
             && let Some(segment) = self
                 .next_repair()
@@ -114,7 +136,7 @@ impl Sender {
         {
             return Some(segment);
         }
-        self.limited = Limited::Pacing;
+        self.limit_by(now, Limited::Pacing);
         None
     }
 

@@ -1,0 +1,77 @@
+//! For how long each cause has limited a sender: what kept it from having more in flight.
+//!
+//! The cause is set after each acknowledgment and rarely another one, so only its changes cost anything.
+
+use longfat_control::Limited;
+use longfat_units::{Span, Time};
+
+/// For how long each cause has held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LimitedFor {
+    pub(crate) window: Span,
+    pub(crate) pacing: Span,
+    pub(crate) receiver: Span,
+    pub(crate) application: Span,
+    /// Losses were being repaired, whatever else held the sender back.
+    pub(crate) recovery: Span,
+}
+
+impl LimitedFor {
+    fn of(&mut self, cause: Limited) -> &mut Span {
+        match cause {
+            Limited::Pacing => &mut self.pacing,
+            Limited::Receiver => &mut self.receiver,
+            Limited::Application => &mut self.application,
+            Limited::Recovery => &mut self.recovery,
+            _ => &mut self.window,
+        }
+    }
+}
+
+/// The cause of the moment, and for how long each has held before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    cause: Limited,
+    since: Time,
+    before: LimitedFor,
+}
+
+impl Limits {
+    pub(super) fn new(now: Time, cause: Limited) -> Self {
+        Self { cause, since: now, before: LimitedFor::default() }
+    }
+
+    /// From now on it is this cause.
+    pub(super) fn switch(&mut self, now: Time, cause: Limited) {
+        self.before = self.until(now);
+        (self.cause, self.since) = (cause, now);
+    }
+
+    /// For how long each cause has held until `now`.
+    pub(super) fn until(&self, now: Time) -> LimitedFor {
+        let mut held = self.before;
+        *held.of(self.cause) += Span(now.0.saturating_sub(self.since.0));
+        held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_is_charged_until_the_next_one() {
+        let at = |seconds: u64| Time(seconds * 1_000_000_000_000);
+        let mut limits = Limits::new(at(1), Limited::Window);
+        limits.switch(at(3), Limited::Recovery);
+        limits.switch(at(4), Limited::Pacing);
+        limits.switch(at(4), Limited::Window);
+        let held = limits.until(at(10));
+        let seconds = |span: Span| span.seconds();
+        assert_eq!(
+            [held.window, held.recovery, held.pacing, held.receiver].map(seconds),
+            [8.0, 1.0, 0.0, 0.0]
+        );
+        assert_eq!(held.application, Span::ZERO);
+    }
+}

@@ -1,0 +1,163 @@
+"""What limited the flows of a run: what is known, and how it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from longfat.explanation._words import causes, events, time
+from longfat.units import plural
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+CAUSES = ("link", "window", "pacing", "receiver", "application", "recovery")
+"""What can limit a flow."""
+
+_MOST_PHASES = 6
+_MOST_FLOWS = 6
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A time in which one cause limited a flow more than any other.
+
+    Attributes:
+        begin_s: When it begins, in seconds.
+        end_s: When it ends.
+        cause: One of `CAUSES`.
+        told: What happened then, in a sentence.
+    """
+
+    begin_s: float
+    end_s: float
+    cause: str
+    told: str
+
+
+@dataclass(frozen=True)
+class FlowLimits:
+    """What limited a flow.
+
+    Attributes:
+        name: The flow, such as `reno[0]`.
+        control: Its controller.
+        active_s: For how long it could send, in seconds.
+        shares: For which share of that each cause limited it; empty if that is not known. They sum to 1.
+        losses: How many times it answered losses.
+        marks: How many times it answered marks.
+        timeouts: How many time-outs there were.
+        phases: When what did, in order.
+        rows: The time series behind it: `time_s`, `window`, and seconds for each cause.
+    """
+
+    name: str
+    control: str
+    active_s: float
+    shares: dict[str, float]
+    losses: int
+    marks: int
+    timeouts: int
+    phases: tuple[Phase, ...]
+    rows: pl.DataFrame = field(repr=False, compare=False)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What limited it, in sentences."""
+        if not self.shares:
+            return [f"{self.name} has no window: it sends at the rate of its own link."]
+        limited = causes(self.shares, f"its {time(self.active_s)}")
+        answered = events(self.losses, self.marks, self.timeouts)
+        told = [
+            f"{self.name} was limited {limited}.",
+            f"It answered {answered}." if answered else "Nothing was lost or marked.",
+        ]
+        longest = sorted(self.phases, key=lambda phase: phase.begin_s - phase.end_s)[:_MOST_PHASES]
+        return told + [phase.told for phase in self.phases if phase in longest]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What limited the flows of a run.
+
+    Attributes:
+        name: The name of the run.
+        duration_s: Simulated time in seconds.
+        warmup_s: How much of it averages leave out.
+        flows: The long flows.
+    """
+
+    name: str
+    duration_s: float
+    warmup_s: float
+    flows: tuple[FlowLimits, ...]
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """What limited them, in sentences: of each of a few flows, or of each group of many."""
+        if not self.flows:
+            return ("The run has no long flows, and short ones are not followed one by one.",)
+        if len(self.flows) <= _MOST_FLOWS:
+            return tuple(each for flow in self.flows for each in flow.sentences)
+        groups: dict[str, list[FlowLimits]] = {}
+        for flow in self.flows:
+            groups.setdefault(flow.name.partition("[")[0], []).append(flow)
+        return tuple(_of_group(name, flows) for name, flows in groups.items())
+
+    def __str__(self) -> str:
+        """The sentences, a paragraph for each flow."""
+        if len(self.flows) > _MOST_FLOWS or not self.flows:
+            return "\n".join(self.sentences)
+        return "\n\n".join("\n".join(flow.sentences) for flow in self.flows)
+
+    __repr__ = __str__
+
+    def as_dict(self) -> dict[str, Any]:
+        """The object that `longfat explain --json` prints."""
+        flows = [
+            {
+                "name": flow.name,
+                "control": flow.control,
+                "active_s": flow.active_s,
+                "shares": flow.shares,
+                "losses": flow.losses,
+                "marks": flow.marks,
+                "timeouts": flow.timeouts,
+                "phases": [vars(phase) for phase in flow.phases],
+            }
+            for flow in self.flows
+        ]
+        return {"name": self.name, "flows": flows, "sentences": list(self.sentences)}
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draws the window of each of the first flows, and below it a band that shows what limited it.
+
+        Args:
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
+
+        Returns:
+            The figure, which a notebook displays.
+        """
+        from longfat import plot
+
+        figure = plot.limits(self)
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
+
+def _of_group(name: str, flows: Sequence[FlowLimits]) -> str:
+    known = [flow for flow in flows if flow.shares]
+    if not known:
+        return f"The {plural(len(flows), 'flow')} of {name} send at the rate of their own links."
+    means = {cause: sum(flow.shares[cause] for flow in known) / len(known) for cause in CAUSES}
+    limited = causes(means, "their time")
+    told = f"The {plural(len(flows), 'flow')} of {name} were limited {limited}, on average"
+    sums = (sum(getattr(flow, each) for flow in known) for each in ("losses", "marks", "timeouts"))
+    answered = events(*sums)
+    return f"{told}; they answered {answered}." if answered else f"{told}."

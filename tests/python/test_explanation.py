@@ -1,0 +1,236 @@
+"""What limited each flow, and when."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import longfat
+from longfat.errors import ResultError
+from longfat.explanation import CAUSES, FlowLimits, explain
+from support import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support import Command
+
+HELD = ("window", "pacing", "receiver", "application", "recovery")
+
+
+class Told:
+    """A run of ten seconds, told by hand: a row for each second."""
+
+    name = "told"
+
+    def __init__(
+        self,
+        held: list[str],
+        used: list[float],
+        windows: list[float],
+        events: dict[int, str] | None = None,
+    ) -> None:
+        times = [float(second) for second in range(1, len(held) + 1)]
+        what = events or {}
+        limits: dict[str, Any] = {"time_s": times, "flow": ["reno[0]"] * len(held)}
+        for cause in HELD:
+            limits[f"{cause}_s"] = [1.0 if each == cause else 0.0 for each in held]
+        for column in ("losses", "marks", "timeouts"):
+            limits[column] = [1 if what.get(second) == column else 0 for second in range(len(held))]
+        series = {"time_s": times, "flow": limits["flow"], "window": windows, "threshold": windows}
+        links = {"time_s": times, "link": ["b"] * len(held), "direction": ["forward"] * len(held)}
+        self.tables = {
+            "limits": pl.DataFrame(limits),
+            "flow_series": pl.DataFrame(series),
+            "link_series": pl.DataFrame({**links, "utilisation": used}),
+        }
+        self.summary = {
+            "flows": [{"name": "reno[0]", "control": "reno"}],
+            "scenario": {
+                "duration": f"{len(held)} s",
+                "warmup": "0 s",
+                "flow": [{"name": "reno", "path": ["b"]}],
+            },
+        }
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+
+def test_a_sawtooth_by_hand() -> None:
+    """Slow start, a loss, a window that grows again until the link is full."""
+    held = ["window", "recovery", *["window"] * 8]
+    used = [0.5, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.0, 1.0, 1.0]
+    windows = [40.0, 20.0, 21.0, 22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 28.0]
+    flow = explain(Told(held, used, windows, {1: "losses"})).flows[0]
+    assert flow.shares == {
+        "link": 0.4,
+        "window": 0.5,
+        "pacing": 0.0,
+        "receiver": 0.0,
+        "application": 0.0,
+        "recovery": 0.1,
+    }
+    assert flow.sentences == [
+        (
+            "reno[0] was limited by its window for 50 % of its 10 s, by a full link for 40 % and by the repair "
+            "of losses for 10 %."
+        ),
+        "It answered 1 loss.",
+        "From 0 s to 1 s its window was too small: it stayed at 40 segments.",
+        "From 1 s to 2 s it repaired losses.",
+        "From 2 s to 6 s its window was too small: it grew from 21 to 24 segments after the loss at 2 s.",
+        "From 6 s to 10 s the link b was full.",
+    ]
+
+
+def test_marks_and_time_outs_by_hand() -> None:
+    held = ["window"] * 5 + ["application"] * 5
+    events = {0: "marks", 2: "timeouts", 4: "marks"}
+    flow = explain(Told(held, [0.1] * 10, [9.0] * 10, events)).flows[0]
+    assert flow.sentences == [
+        "reno[0] was limited by its window for 50 % of its 10 s and by its application for 50 %.",
+        "It answered 2 marks and 1 time-out.",
+        "From 0 s to 5 s its window was too small: it stayed at 9 segments after the mark at 1 s.",
+        "From 5 s to 10 s it had nothing to send.",
+    ]
+
+
+def test_short_phases_belong_to_those_around_them() -> None:
+    """A hundred seconds with a single one of repair, which is less than a fiftieth."""
+    held = ["window"] * 50 + ["recovery"] + ["window"] * 49
+    flow = explain(Told(held, [0.1] * 100, [9.0] * 100)).flows[0]
+    assert [(phase.begin_s, phase.end_s, phase.cause) for phase in flow.phases] == [
+        (0.0, 100.0, "window")
+    ]
+    assert flow.shares["recovery"] == pytest.approx(0.01)
+
+
+def limited(changes: dict[str, Any], text: str = SMALL) -> FlowLimits:
+    plain = {"flow.0.count": 1, "flow.0.start": "0 s", **changes}
+    return explain(longfat.run(text, set=plain)).flows[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "least"),
+    [
+        # A lone Reno with a buffer of one product, 17 segments: always a full link, one round trip of 18 is repair.
+        ({"duration": "20 s"}, "link", 0.88),
+        # A window of 4 segments in 20 ms and more: 2.4 Mbit/s.
+        ({"flow.0.max_window": 4}, "receiver", 0.95),
+        ({"flow.0.receive_window": "4 packets"}, "receiver", 0.95),
+        # A segment every 10 ms of the 8.3 that fit into them.
+        ({"flow.0.pacing": {"rate": "100 /s"}}, "pacing", 0.9),
+        (
+            {"flow.0.application": {"kind": "constant", "rate": "1 Mbit/s"}},
+            "application",
+            0.95,
+        ),
+        # 1.31/√p = 4.1 segments, of the 16.7 that the path holds.
+        ({"link.bottleneck.loss": 0.1, "duration": "20 s"}, "recovery", 0.3),
+    ],
+)
+def test_what_limits_a_flow_is_found(changes: dict[str, Any], cause: str, least: float) -> None:
+    flow = limited(changes)
+    assert flow.shares[cause] >= least, flow
+
+
+def test_marks_are_told_apart_from_losses() -> None:
+    marked = limited({"link.bottleneck.queue": "step", "duration": "20 s"})
+    assert marked.marks > 10
+    assert marked.losses <= 1
+    lost = limited({"link.bottleneck.loss": 0.01, "duration": "20 s"})
+    assert (lost.marks, lost.losses > 10) == (0, True)
+
+
+def test_shares_sum_to_one_and_times_to_the_time_of_the_flow() -> None:
+    """Of a few scenarios at random: a flow that starts late and stops early is limited in between only."""
+    chance = random.Random(1988)  # noqa: S311 - to be repeatable, not secret
+    for seed in range(8):
+        start, stop = chance.uniform(0, 1), chance.uniform(2, 4)
+        changes = {
+            "flow.0.control": chance.choice(["reno", "cubic", "bbr1", "copa", "exp"]),
+            "flow.0.recovery": chance.choice(["sack", "newreno", "rack", "quic"]),
+            "flow.0.start": f"{start:.6f} s",
+            "flow.0.count": 2,
+            "link.bottleneck.loss": chance.choice([0.0, 1e-3, 1e-2]),
+            "sample": chance.choice(["10 ms", "70 ms"]),
+        }
+        run = longfat.run(SMALL, seed=seed, set=changes)
+        for flow in explain(run).flows:
+            assert sum(flow.shares.values()) == pytest.approx(1.0, abs=1e-9)
+            assert flow.active_s == pytest.approx(4.0 - start, abs=0.07 + 1e-6)
+        limits = run.table("limits")
+        whole = limits.filter(pl.col("time_s") > start + 0.1)
+        spans = whole.select(total=pl.sum_horizontal(f"{cause}_s" for cause in HELD))["total"]
+        sample = 0.01 if changes["sample"] == "10 ms" else 0.07
+        assert spans.min() == pytest.approx(sample, abs=1e-9)
+        assert spans.max() == pytest.approx(sample, abs=1e-9)
+        stopped = longfat.run(SMALL, seed=seed, set={**changes, "flow.0.stop": f"{stop:.6f} s"})
+        for flow in explain(stopped).flows:
+            # What was under way is still repaired and acknowledged.
+            assert stop - start - 0.07 <= flow.active_s <= 4.0 - start + 1e-6
+
+
+def test_counts_are_those_of_the_summary() -> None:
+    changes = {"link.bottleneck.loss": 0.02, "warmup": "0 s", "sample": "10 ms"}
+    run = longfat.run(SMALL, set=changes)
+    for flow, told in zip(explain(run).flows, run.summary["flows"], strict=True):
+        assert flow.losses + flow.marks == told["congestion_events"]
+        assert flow.timeouts == told["timeouts"]
+
+
+def test_recording_what_limits_changes_nothing_else() -> None:
+    with_rows = longfat.run(SMALL).summary
+    without = longfat.run(SMALL, record=False).summary
+    assert {**with_rows, "engine": None} == {**without, "engine": None}
+
+
+def test_many_flows_are_told_by_groups() -> None:
+    found = explain(longfat.run(SMALL, set={"flow.0.count": 8}))
+    assert len(found.sentences) == 1
+    assert found.sentences[0].startswith("The 8 flows of forward were limited by a full link for ")
+
+
+def test_a_flow_without_a_window_says_so() -> None:
+    changes = {
+        "flow.0.control": {"kind": "blitz", "priorities": False},
+        "flow.0.access": "5 Mbit/s",
+    }
+    flow = limited(changes)
+    assert flow.shares == {}
+    assert flow.sentences == ["forward[0] has no window: it sends at the rate of its own link."]
+
+
+def test_a_folder_says_the_same_as_the_run(own_folder: Path) -> None:
+    run = longfat.run(SMALL)
+    folder = run.save(own_folder / "kept")
+    assert explain(folder).sentences == explain(run).sentences
+    assert explain(str(folder)).as_dict()["flows"] == explain(run).as_dict()["flows"]
+
+
+def test_what_cannot_be_explained_is_refused(own_folder: Path) -> None:
+    with pytest.raises(ResultError, match="kept no time series"):
+        explain(longfat.run(SMALL, record=False))
+    with pytest.raises(ResultError, match="no folder of a run"):
+        explain(own_folder)
+    (own_folder / "summary.json").write_text("[]")
+    with pytest.raises(ResultError, match="no folder of a run"):
+        explain(own_folder)
+
+
+def test_the_command(longfat: Command, small: Path, own_folder: Path) -> None:
+    assert longfat("run", small, "--quiet").returncode == 0
+    done = longfat("explain", "runs/small-1", "--plot", "why.png")
+    assert done.returncode == 0, done.stderr
+    assert "forward[0] was limited by " in done.stdout
+    assert (own_folder / "why.png").stat().st_size > 10_000
+    told = json.loads(longfat("explain", "runs/small-1", "--json").stdout)
+    assert set(told["flows"][0]["shares"]) == set(CAUSES)
+    missing = longfat("explain", "nowhere")
+    assert missing.returncode == 2
+    assert "no folder of a run" in missing.stderr
