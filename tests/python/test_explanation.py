@@ -118,7 +118,7 @@ def limited(changes: dict[str, Any], text: str = SMALL) -> FlowLimits:
 @pytest.mark.parametrize(
     ("changes", "cause", "least"),
     [
-        # A lone Reno with a buffer of one product, 17 segments: always a full link, one round trip of 18 is repair.
+        # A lone Reno with a buffer of one product, 17 segments: one round trip of 18 is repair, all of it full.
         ({"duration": "20 s"}, "link", 0.88),
         # A window of 4 segments in 20 ms and more: 2.4 Mbit/s.
         ({"flow.0.max_window": 4}, "receiver", 0.95),
