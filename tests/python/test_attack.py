@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import signal
+import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +17,9 @@ import longfat
 from longfat.attack import GOALS, Bounds, Challenge, Change, Cross, Ground, Wave, find
 from longfat.attack._arena import Arena
 from longfat.attack._genome import Genome, rounded
-from longfat.attack._search import search
+from longfat.attack._search import Found, search
 from longfat.attack._shrink import plainer, rounder, shrunk
+from longfat.commands import main
 from longfat.errors import AttackError, ScenarioError
 from longfat.own import NOTHING
 
@@ -293,6 +297,41 @@ def test_what_cannot_be_searched_is_refused(
 ) -> None:
     with pytest.raises((AttackError, ScenarioError), match=message):
         find(controller, goal, **more)
+
+
+def test_ctrl_c_keeps_what_was_found(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = Found.add
+
+    def add(found: Found, *trial: Any) -> None:
+        count(found, *trial)
+        if found.trials == 50:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Found, "add", add)
+    endless = ("--rate", "2Mbit/s", "--duration", "2s", "--trials", "9999999")
+    with pytest.raises(SystemExit) as ended:
+        main(["attack", "reno", "--goal", "loss", *endless, "--out", "kept", "--json"])
+    assert ended.value.code == 130
+    told = json.loads(capsys.readouterr().out)
+    assert told["search"]["interrupted"]
+    assert told["search"]["trials"] == 50
+    assert len(told["outcomes"]) == 10
+    assert told == json.loads((own_folder / "kept/attack.json").read_text())
+
+
+def test_ctrl_c_stops_what_is_running() -> None:
+    """A batch that would take a day ends at once, and the next one can be run."""
+    day = Ground(1_000_000_000, 100_000.0)
+    with Arena(day, GOALS["loss"], ("reno", "cubic"), NOTHING) as arena:
+        threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+        begun = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            arena.scores([Challenge(), Challenge(loss=0.1)], 1)
+        assert time.monotonic() - begun < 20
+        arena.ground = Ground(1_000_000, 1.0)
+        assert arena.scores([Challenge()], 1)[0].error is None
 
 
 def test_the_command(longfat: Command, own_folder: Path) -> None:

@@ -110,7 +110,7 @@ def find(
         ScenarioError: A controller or a field that is to be set is wrong.
         MeasureError: No trial could be run.
         ImportError: The optimiser is not installed: `pip install longfat[attack]`.
-        KeyboardInterrupt: Ctrl-C after the search.
+        KeyboardInterrupt: Ctrl-C before anything was found, or while it was confirmed.
     """
     _require_optimiser()
     if goal not in GOALS:
@@ -141,7 +141,9 @@ def find(
 
         found = search(arena, genome, trials=trials, seed=seed, seconds=seconds, progress=advanced)
         if not found.best:
-            message = f"none of {found.trials} trials could be run: {found.error or 'interrupted'}"
+            if found.interrupted:
+                raise KeyboardInterrupt
+            message = f"none of {found.trials} trials could be run: {found.error}"
             raise MeasureError(message)
         challenge, before = _best(arena, found, seeds.choice)
         if (before.mean or 0.0) >= WORTH:

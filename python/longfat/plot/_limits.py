@@ -65,7 +65,9 @@ def _limits(explained: Limited) -> Figure:
     left = len(explained.flows) - len(flows)
     more = f" · {left} more flows are not drawn" if left else ""
     style.title(
-        figure, f"{explained.name}: what limited its flows", f"share of each interval{more}"
+        figure,
+        f"{explained.name}: what limited its flows",
+        f"below each window: what held the flow back, as shares of time{more}",
     )
     _legend(figure)
     figure.align_ylabels(panels)
