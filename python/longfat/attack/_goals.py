@@ -18,14 +18,12 @@ class Goal:
 
     Attributes:
         name: What it is called.
-        about: What is looked for, in words.
         measure: The number, of the averages of a run and of what its link could carry in bit/s.
         badness: How bad such a number is: from 0, nothing wrong, to 1, as bad as it can be.
         told: The number in words.
     """
 
     name: str
-    about: str
     measure: Callable[[dict[str, Any], float], float]
     badness: Callable[[float], float]
     told: Callable[[float], str]
@@ -91,35 +89,30 @@ def _excess(value: float) -> float:
 _KINDS = (
     Goal(
         "starve",
-        "its slowest flow gets least of an equal share",
         _least_share,
         _lack,
         lambda value: f"its slowest flow gets {percent(value)} of an equal share",
     ),
     Goal(
         "underuse",
-        "least of the link is used",
         _utilisation,
         _lack,
         lambda value: f"{percent(value)} of the link is used",
     ),
     Goal(
         "queue",
-        "its packets wait longest, compared with their round trip",
         _waiting,
         _excess,
         lambda value: f"{percent(value)} of a round trip is waiting",
     ),
     Goal(
         "loss",
-        "most of its packets are dropped",
         _dropped,
         _excess,
         lambda value: f"{percent(value)} of its packets are dropped",
     ),
     Goal(
         "unfair",
-        "the long flows share least evenly",
         _evenness,
         _lack,
         lambda value: f"the flows share with an evenness of {percent(value)}",
