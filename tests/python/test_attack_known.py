@@ -18,11 +18,14 @@ FIBER = {"kind": "fiber", "alpha": ALPHA}
 SWITCHLESS = {"kind": "blitz", "priorities": False}
 
 
-def at_speed(rate: str, product: int, least: float, most: float) -> dict[str, Any]:
+def at_speed(
+    rate: str, product: int, least: float, most: float, packet: str = "1500 B"
+) -> dict[str, Any]:
     """Random losses alone: flows begin with a window of this product, and the buffer holds another one."""
     return {
         "rate": rate,
         "set": {
+            "flow.subject.packet": packet,
             "flow.subject.initial_window": product,
             "flow.subject.initial_threshold": product,
         },
@@ -61,8 +64,9 @@ def test_a_few_random_losses_starve_reno() -> None:
 
 @pytest.mark.long
 def test_a_few_random_losses_starve_reno_at_10_gbit_s() -> None:
-    path = at_speed("10 Gbit/s", 83_333, 1e-8, 1e-4)
-    found = find("reno", "starve", duration="20 s", **path, **{**FEW, "trials": 24})
+    """With packets of 9000 bytes; the product of 100 ms is 13,889 of them."""
+    path = at_speed("10 Gbit/s", 13_889, 1e-7, 1e-4, "9000 B")
+    found = find("reno", "starve", duration="60 s", **path, **{**FEW, "trials": 16})
     starved_by_losses(found)
     # Few indeed: fewer than one in a hundred thousand.
     assert found.challenge.loss <= 1e-5

@@ -5,8 +5,11 @@ use longfat_units::{Span, Time};
 use crate::recording::Column;
 use crate::sender::{LimitedFor, SenderCounts, Sends};
 
+/// A column: its name, and what is in it.
+type Of<T, V> = (&'static str, fn(&T) -> V);
+
 /// The causes, in the order of their columns.
-const CAUSES: [(&str, fn(&LimitedFor) -> Span); 5] = [
+const CAUSES: [Of<LimitedFor, Span>; 5] = [
     ("window_s", |held| held.window),
     ("pacing_s", |held| held.pacing),
     ("receiver_s", |held| held.receiver),
@@ -15,7 +18,7 @@ const CAUSES: [(&str, fn(&LimitedFor) -> Span); 5] = [
 ];
 
 /// What is answered, in the order of the columns.
-const EVENTS: [(&str, fn(&SenderCounts) -> u64); 3] = [
+const EVENTS: [Of<SenderCounts, u64>; 3] = [
     ("losses", |counts| counts.total_losses),
     ("marks", |counts| counts.total_marks),
     ("timeouts", |counts| counts.total_timeouts),
