@@ -10,8 +10,8 @@ const NONE: u32 = u32::MAX;
 const WORD: u64 = u64::BITS as u64;
 /// The most events that another passes on its way into a bucket.
 const WALK: usize = 16;
-/// How many events of different instants must come out of the crowd before shorter ticks are considered.
-const CROWDED: usize = 1024;
+/// How many events of different instants must come out of the crowd, or from afar, before other ticks are considered.
+const MANY: usize = 1024;
 /// A network that begins with fewer slots has few long flows, or only short ones: many events in a row share a slot.
 const FEW: usize = 32;
 
@@ -25,7 +25,8 @@ const FEW: usize = 32;
 ///
 /// The mean gap is a guess, made before the first event, and any number of events may share an instant. So an event
 /// goes only so far into a bucket: if too many come before it, it joins the crowd, a heap, which bounds the cost of a
-/// bad guess. Once many have done so, the ticks are shortened to match the gaps between the events then scheduled.
+/// bad guess. Once many have done so, or many have been beyond the wheel, ticks are made to match the gaps between the
+/// events then scheduled.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     /// A tick is 2^shift picoseconds.
@@ -55,9 +56,11 @@ pub(crate) struct Wheel {
     /// near, or the first of `crowd` may come before it.
     careful_from: Time,
     /// Instants at which events have come out of the crowd since the tick was last reviewed, and how many of them
-    /// justify another review.
+    /// justify another review; and how many events have come near, and how many of these do.
     crowded: usize,
     patience: usize,
+    came_near: usize,
+    patience_afar: usize,
 }
 
 /// The time of a slot's event, and the slot after it in its bucket.
@@ -94,7 +97,9 @@ impl Wheel {
             crowd: BinaryHeap::new(),
             careful_from: Time::NEVER,
             crowded: 0,
-            patience: CROWDED,
+            patience: MANY,
+            came_near: 0,
+            patience_afar: MANY,
         }
     }
 
@@ -206,7 +211,7 @@ impl Wheel {
         self.now = time;
         self.taken = slot;
         if self.crowded >= self.patience {
-            self.shorten_ticks();
+            self.patience = self.review_ticks(self.patience, |shift, now| shift < now);
         }
         self.fetch_far();
         Some(slot as usize)
@@ -326,10 +331,11 @@ impl Wheel {
         self.careful_from = self.careful_from.min(time);
     }
 
-    /// Shortens the ticks to half the mean gap between scheduled events, if they are longer. Only the earlier half of
-    /// the events counts, as a few may be far away.
+    /// Makes ticks half the mean gap between scheduled events, if `better` says so of the exponent that this takes and
+    /// the present one. Only the earlier half of the events counts, as a few may be far away. Returns how much patience
+    /// there is before the next review, after so much before this one.
     #[cold]
-    fn shorten_ticks(&mut self) {
+    fn review_ticks(&mut self, patience: usize, better: impl Fn(u32, u32) -> bool) -> usize {
         let mut events: Vec<(Time, u32)> = self.far.drain().map(|Reverse(event)| event).collect();
         events.extend(self.crowd.drain().map(|Reverse(event)| event));
         for first in &mut self.first {
@@ -347,17 +353,18 @@ impl Wheel {
         let gap =
             events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
         let shift = shift(Span(gap));
-        // If that does not help, as with events that share an instant, the next attempt comes later.
-        self.patience =
-            if shift < self.shift { CROWDED.max(events.len()) } else { 2 * self.patience };
-        self.crowded = 0;
-        self.shift = self.shift.min(shift);
+        let is_better = better(shift, self.shift);
+        // If it is not, as with events that share an instant, the next attempt comes later.
+        let patience = if is_better { MANY.max(events.len()) } else { 2 * patience };
+        (self.crowded, self.came_near) = (0, 0);
+        self.shift = if is_better { shift } else { self.shift };
         self.reach = Span((self.first.len() as u64 - 1) << self.shift);
         // Last one first, so that each goes to the front of its bucket.
         for (time, slot) in events.into_iter().rev() {
             self.add(slot as usize, time);
         }
         self.look_far();
+        patience
     }
 
     /// The next bucket that is not empty, beyond the rest of the word of bucket `here`.
@@ -396,6 +403,10 @@ impl Wheel {
             }
             self.far.pop();
             self.hang(slot, time);
+            self.came_near += 1;
+        }
+        if self.came_near >= self.patience_afar {
+            self.patience_afar = self.review_ticks(self.patience_afar, |shift, now| shift > now);
         }
         self.look_far();
     }
@@ -443,10 +454,15 @@ mod tests {
         assert_eq!(taken(&mut wheel), None);
     }
 
-    /// Checks a wheel, built for a mean gap of a second, against an ordered set. `after` gives the time until the slot
-    /// just taken has its next event.
-    fn against_a_set(slots: usize, events: usize, after: impl Fn(usize, usize) -> Span) -> Wheel {
-        let mut wheel = Wheel::new(slots, Span::from_seconds(1));
+    /// Checks a wheel, built for this mean gap, against an ordered set. `after` gives the time until the slot just taken
+    /// has its next event.
+    fn against_a_set(
+        gap: Span,
+        slots: usize,
+        events: usize,
+        after: impl Fn(usize, usize) -> Span,
+    ) -> Wheel {
+        let mut wheel = Wheel::new(slots, gap);
         let mut set = BTreeSet::new();
         for slot in 0..slots {
             let time = Time::ZERO + after(0, slot);
@@ -467,18 +483,31 @@ mod tests {
     /// A mean gap of a microsecond, guessed as a second: all events are in one bucket until the ticks are right.
     #[test]
     fn ticks_that_are_too_long_become_shorter() {
-        let wheel = against_a_set(3000, 20_000, |event, slot| {
-            Span(((event + slot).wrapping_mul(2_654_435_761) % 6_000_000_007) as u64)
-        });
+        let wheel = against_a_set(Span::from_seconds(1), 3000, 20_000, a_microsecond);
         let tick = 1_u64 << wheel.shift;
         assert!((250_000..=1_000_000).contains(&tick), "a tick of {tick} ps");
         assert!(wheel.crowd.is_empty(), "{} in the crowd", wheel.crowd.len());
     }
 
+    /// The same guessed as a nanosecond: nearly all events are beyond the wheel until the ticks are right.
+    #[test]
+    fn ticks_that_are_too_short_become_longer() {
+        let wheel = against_a_set(Span(1000), 3000, 20_000, a_microsecond);
+        let tick = 1_u64 << wheel.shift;
+        assert!((250_000..=1_000_000).contains(&tick), "a tick of {tick} ps");
+        assert!(wheel.far.is_empty(), "{} beyond the wheel", wheel.far.len());
+    }
+
+    /// When a slot of 3000 has its next event, if there is one every microsecond or so.
+    fn a_microsecond(event: usize, slot: usize) -> Span {
+        Span(((event + slot).wrapping_mul(2_654_435_761) % 6_000_000_007) as u64)
+    }
+
     /// Three thousand events every millisecond: no tick is short enough, yet no bucket grows long.
     #[test]
     fn events_that_share_an_instant_are_in_the_order_of_their_slots() {
-        let wheel = against_a_set(3000, 20_000, |_, _| Span::from_millis(1));
+        let second = Span::from_seconds(1);
+        let wheel = against_a_set(second, 3000, 20_000, |_, _| Span::from_millis(1));
         assert!(wheel.crowd.len() > 2000, "{} in the crowd", wheel.crowd.len());
     }
 
@@ -488,13 +517,13 @@ mod tests {
         fn events_come_in_order_of_time_and_slot(
             slots in prop_oneof![1_usize..8, 1_usize..200],
             gap in select(vec![1_u64, 7, 1000, 1_000_000]),
-            misjudged in select(vec![1_u64, 1, 64, 100_000]),
+            guess in select(vec![(1_u64, 1_u64), (1, 1), (64, 1), (100_000, 1), (1, 100)]),
             steps in prop::collection::vec(
                 (any::<prop::sample::Index>(), 0_u64..3000, 0_u32..16, select(&WHATS[..])),
                 1..600,
             ),
         ) {
-            let mut wheel = Wheel::new(slots, Span(gap * misjudged));
+            let mut wheel = Wheel::new(slots, Span(gap * guess.0 / guess.1));
             let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();
             let mut now = Time::ZERO;
             for (index, distance, scale, what) in steps {

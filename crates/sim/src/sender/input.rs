@@ -87,7 +87,7 @@ impl Sender {
             rack.on_ack(now, ack.sent);
         }
         if ack.number > from {
-            if self.extras.is_some() && !self.counts_duplicates {
+            if self.extras.as_ref().is_some_and(|it| it.watches_deliveries()) {
                 self.note_delivered(now, ack);
             }
             acked = self.scoreboard.advance(from, ack.number, self.next);
@@ -257,9 +257,7 @@ impl Sender {
     /// Segments are acknowledged in order: those not reported before are now delivered.
     #[inline(never)]
     fn note_delivered(&mut self, now: Time, ack: &Packet) {
-        let Some(extras) = self.extras.as_mut().filter(|extras| extras.watches_deliveries()) else {
-            return;
-        };
+        let Some(extras) = self.extras.as_mut().filter(|_| !self.counts_duplicates) else { return };
         for segment in self.unacknowledged..ack.number {
             if !self.scoreboard.has_arrived(segment) {
                 extras.note_delivered(now, ack.sent, segment);
