@@ -1,4 +1,4 @@
-"""Fixtures: a folder of its own for each test, a small scenario, and the command line."""
+"""Fixtures: a folder of its own for each test, a small scenario, the command line, and pages in a browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ import pytest
 from support import SMALL, Command, Finished
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+    from browser_support import Visits
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +48,25 @@ def longfat() -> Command:
         )
 
     return run
+
+
+# Not for the whole session: while a browser runs, no test of its thread can have an event loop of its own.
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, for the tests of one file."""
+    from browser_support import CHROMIUM, NO_CHROMIUM, browsers
+
+    if CHROMIUM is None:
+        pytest.skip(NO_CHROMIUM)
+    with browsers() as started:
+        yield started
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visits]:
+    """Opens pages, and closes them after the test."""
+    from browser_support import Visits
+
+    opened = Visits(browser)
+    yield opened
+    opened.close()
