@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 40
 _MOST_ERRORS = 5
-_MOST_NUMBERS = 6
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
@@ -200,6 +199,7 @@ def _lasts(seconds: float) -> str:
 
 def _print(found: Study, shard: tuple[int, int] | None) -> None:
     from longfat.commands._console import console, show
+    from longfat.study import _in_words
     from longfat.units import plural
 
     screen = console()
@@ -211,93 +211,16 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return
     if found.missing < found.runs:
-        show(screen, _means(found))
+        show(screen, _in_words.means(found, _MOST_LINES))
         screen.print()
     known = f", {found.known:,} of them known" if found.known else ""
     failed = f", {found.failed:,} failed" if found.failed else ""
     screen.print(
         f"{plural(found.runs, 'run')}{known}{failed}; means ± half of the 95 % confidence interval"
     )
-    for line in _doubts(found):
+    for line in _in_words.doubts(found):
         screen.print(line, soft_wrap=True)
     screen.print(f"\nresults in {found.folder}", soft_wrap=True)
-
-
-def _means(found: Study) -> TextTable:
-    """The numbers that the study asks about, at each point."""
-    from longfat.tables import TextTable
-
-    asked = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
-    names = list(dict.fromkeys([*asked, *found.file.derive]))[:_MOST_NUMBERS]
-    names = [name for name in names if name in found.numbers]
-    means = found.table(*names)
-    heads = (*found.keys, *(name.rpartition(".")[2] for name in names), "seeds")
-    made = TextTable(heads, words=len(found.keys))
-    columns = [_aligned(name, means) for name in names]
-    counts = means[f"{names[0]}_n"].to_list() if names else []
-    for index, row in enumerate(means.rows(named=True)):
-        if index == _MOST_LINES:
-            more = f"… {len(means) - _MOST_LINES:,} more in table.csv"
-            made.add(more, *[""] * (len(heads) - 1))
-            break
-        cells = [column[index] for column in columns]
-        made.add(
-            *(str(row[key]) for key in found.keys), *cells, str(counts[index]) if counts else ""
-        )
-    return made
-
-
-def _aligned(name: str, means: object) -> list[str]:
-    """A column of means with their intervals."""
-    from longfat.units import ABSENT, RATE, TIME, ruler
-
-    values = means[name].to_list()  # type: ignore[index]
-    halves = means[f"{name}_half_width"].to_list()  # type: ignore[index]
-    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else ((1.0, ""),)
-    found = []
-    for value, half in zip(values, halves, strict=True):
-        if value is None:
-            found.append(ABSENT)
-            continue
-        size, unit, decimals = ruler([value], units)
-        if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
-            text = f"{value:.2e}" if value else "0"
-            spread = f" ± {half:.1e}" if half else ""
-        else:
-            text = f"{value / size:.{decimals}f}"
-            spread = "" if half is None else f" ± {half / size:.{decimals}f}"
-        found.append(f"{text}{spread} {unit}".rstrip())
-    return found
-
-
-def _doubts(found: Study) -> list[str]:
-    """What the numbers cannot say, said aloud."""
-    import polars as pl
-
-    from longfat.study._differences import UNTOLD
-    from longfat.units import plural
-
-    lines = []
-    asked = [plot.y for plot in found.plots if plot.y in found.numbers]
-    for name in dict.fromkeys(asked):
-        means = found.table(name)
-        single = int(((means[f"{name}_n"] < 2) & (means[f"{name}_n"] > 0)).sum())  # noqa: PLR2004
-        if single:
-            lines.append(f"{name}: one value at {plural(single, 'point')}, so no interval there")
-        same = means.filter((pl.col(f"{name}_half_width") == 0) & (pl.col(f"{name}_n") > 1))
-        if len(same):
-            lines.append(
-                f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
-            )
-    for each in found.file.compare:
-        told = found.differences(each.of, each.between, to=each.to, correction=each.correction)
-        untold = int((told["verdict"] == UNTOLD).sum())
-        named = each.correction.capitalize()
-        lines.append(
-            f"{each.of} between values of {each.between}: {plural(len(told), 'comparison')}, paired by seed, "
-            f"corrected by {named}; {UNTOLD} in {untold:,} of them (differences.csv)"
-        )
-    return lines
 
 
 def _complain(found: Study, shard: tuple[int, int] | None) -> None:

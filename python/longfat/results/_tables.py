@@ -36,7 +36,7 @@ def flows(summary: list[Row]) -> TextTable:
     headers = ("flow", "control", "rtt", "goodput", "resent", "time-outs", "queueing")
     made = TextTable(headers, words=2)
     rows: list[Row] = []
-    for group, members in _groups(summary).items():
+    for group, members in groups(summary).items():
         rows += _summarised(group, members) if len(members) > _MANY else members
     columns = (
         aligned([row["rtt_s"] for row in rows], TIME),
@@ -107,9 +107,7 @@ def overview(summary: dict[str, Any], duration_s: float) -> list[TextTable | str
     parts: list[TextTable | str] = [links(summary["links"])]
     if summary["flows"]:
         parts.append(flows(summary["flows"]))
-        shared = [group for group, members in _groups(summary["flows"]).items() if len(members) > 1]
-        jain = {group: summary["jain"].get(group) for group in shared}
-        fair = [f"{group} {index:.3f}" for group, index in jain.items() if index is not None]
+        fair = [f"{group} {index:.3f}" for group, index in fairness(summary).items()]
         if fair:
             parts.append(f"fairness (Jain's index): {', '.join(fair)}")
     if summary.get("applications"):
@@ -131,8 +129,8 @@ def anti_ecn(summary: dict[str, Any]) -> list[str]:
     """What became of AntiECN, in lines: which groups use it, and why others do not."""
     in_use: list[str] = []
     plain: dict[str, list[str]] = {}
-    groups = {group: members[0] for group, members in _groups(summary["flows"]).items()}
-    for group, row in {**groups, **summary["traffic"]}.items():
+    firsts = {group: members[0] for group, members in groups(summary["flows"]).items()}
+    for group, row in {**firsts, **summary["traffic"]}.items():
         if row.get("anti_ecn"):
             in_use.append(group)
         elif row.get("anti_ecn") is False:
@@ -144,11 +142,19 @@ def anti_ecn(summary: dict[str, Any]) -> list[str]:
     ]
 
 
-def _groups(flows: list[Row]) -> dict[str, list[Row]]:
-    groups: dict[str, list[Row]] = {}
+def fairness(summary: dict[str, Any]) -> dict[str, float]:
+    """Jain's index of each group with several flows, where it has one."""
+    shared = [group for group, members in groups(summary["flows"]).items() if len(members) > 1]
+    jain = {group: summary["jain"].get(group) for group in shared}
+    return {group: index for group, index in jain.items() if index is not None}
+
+
+def groups(flows: list[Row]) -> dict[str, list[Row]]:
+    """The flows of each group, in the order of the scenario."""
+    found: dict[str, list[Row]] = {}
     for flow in flows:
-        groups.setdefault(flow["name"].partition("[")[0], []).append(flow)
-    return groups
+        found.setdefault(flow["name"].partition("[")[0], []).append(flow)
+    return found
 
 
 def _summarised(group: str, members: list[Row]) -> list[Row]:

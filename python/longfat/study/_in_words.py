@@ -1,0 +1,89 @@
+"""What a finished study found, as a table of texts, and what its numbers cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from longfat.tables import TextTable
+from longfat.units import ABSENT, RATE, TIME, plural, ruler
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from longfat.study._study import Study
+
+_MOST_NUMBERS = 6
+
+
+def asked(found: Study) -> list[str]:
+    """The numbers that the study asks about, six at most."""
+    names = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
+    names = list(dict.fromkeys([*names, *found.file.derive]))[:_MOST_NUMBERS]
+    return [name for name in names if name in found.numbers]
+
+
+def means(found: Study, most: int) -> TextTable:
+    """The numbers that the study asks about, at each point; a last row says what `most` rows leave out."""
+    names = asked(found)
+    table = found.table(*names)
+    heads = (*found.keys, *(name.rpartition(".")[2] for name in names), "seeds")
+    columns = [aligned(name, table) for name in names]
+    counts = table[f"{names[0]}_n"].to_list() if names else []
+    made = TextTable(heads, words=len(found.keys))
+    for index, row in enumerate(table.head(most).rows(named=True)):
+        keys = (str(row[key]) for key in found.keys)
+        cells = (column[index] for column in columns)
+        made.add(*keys, *cells, str(counts[index]) if counts else "")
+    if len(table) > most:
+        made.add(f"… {len(table) - most:,} more in table.csv", *[""] * (len(heads) - 1))
+    return made
+
+
+def aligned(name: str, table: pl.DataFrame) -> list[str]:
+    """A column of means with their intervals."""
+    values = table[name].to_list()
+    halves = table[f"{name}_half_width"].to_list()
+    units = RATE if name.endswith("_bit_s") else TIME if name.endswith("_s") else ((1.0, ""),)
+    found = []
+    for value, half in zip(values, halves, strict=True):
+        if value is None:
+            found.append(ABSENT)
+            continue
+        size, unit, decimals = ruler([value], units)
+        if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
+            text = f"{value:.2e}" if value else "0"
+            spread = f" ± {half:.1e}" if half else ""
+        else:
+            text = f"{value / size:.{decimals}f}"
+            spread = "" if half is None else f" ± {half / size:.{decimals}f}"
+        found.append(f"{text}{spread} {unit}".rstrip())
+    return found
+
+
+def doubts(found: Study) -> list[str]:
+    """What the numbers cannot say, said aloud."""
+    import polars as pl
+
+    from longfat.study._differences import UNTOLD
+
+    lines = []
+    drawn = [plot.y for plot in found.plots if plot.y in found.numbers]
+    for name in dict.fromkeys(drawn):
+        table = found.table(name)
+        single = int(((table[f"{name}_n"] < 2) & (table[f"{name}_n"] > 0)).sum())  # noqa: PLR2004
+        if single:
+            lines.append(f"{name}: one value at {plural(single, 'point')}, so no interval there")
+        same = table.filter((pl.col(f"{name}_half_width") == 0) & (pl.col(f"{name}_n") > 1))
+        if len(same):
+            lines.append(
+                f"{name}: all seeds give the same at {plural(len(same), 'point')}, so ± 0 says nothing there"
+            )
+    for each in found.file.compare:
+        told = found.differences(each.of, each.between, to=each.to, correction=each.correction)
+        untold = int((told["verdict"] == UNTOLD).sum())
+        named = each.correction.capitalize()
+        lines.append(
+            f"{each.of} between values of {each.between}: {plural(len(told), 'comparison')}, paired by seed, "
+            f"corrected by {named}; {UNTOLD} in {untold:,} of them (differences.csv)"
+        )
+    return lines
