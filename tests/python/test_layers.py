@@ -34,6 +34,7 @@ LAYERS = [
     {"study"},
     {"attack", "conformance", "fairness", "power", "fiber", "gym"},
     {"evaluate", "paper", "bench"},
+    {"page"},
     {"commands"},
     {"__init__", "__main__"},
 ]

@@ -28,6 +28,7 @@ from longfat.commands._evaluate import evaluate_command
 from longfat.commands._explain import explain_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
+from longfat.commands._page import compare_command, report_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
 from longfat.commands._study import study_command
@@ -70,6 +71,7 @@ def commands() -> None:
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
     longfat run scenarios/first.toml --plot                           one scenario
     longfat fluid scenarios/first.toml --with-packets                 its differential equations
+    longfat report runs/first-1                                       a page of any result
     longfat study studies/controllers.toml                            a question over many runs
     longfat evaluate exp                                              is a controller good?
     longfat paper exp-tcp                                             the figures of a paper
@@ -82,6 +84,8 @@ commands.add_command(study_command)
 commands.add_command(evaluate_command)
 commands.add_command(paper_command)
 commands.add_command(fluid_command)
+commands.add_command(report_command)
+commands.add_command(compare_command)
 commands.add_command(check_command)
 commands.add_command(attack_command)
 commands.add_command(explain_command)

@@ -78,7 +78,7 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         style.panel(panel, finished.warmup_s, finished.duration_s)
     axes[-1].set_xlabel("time (s)")
     style.name_warmup(window, finished.warmup_s, finished.duration_s)
-    style.title(figure, *_headline(finished))
+    style.title(figure, *headline(finished.name, finished.summary))
     figure.align_ylabels(axes)
     return figure
 
@@ -96,9 +96,8 @@ def _chosen(finished: Recorded, flows: pl.DataFrame, asked: Sequence[str] | None
     return list(asked)
 
 
-def _headline(finished: Recorded) -> tuple[str, str]:
-    """What was simulated, and what came out of it."""
-    summary = finished.summary
+def headline(name: str, summary: dict[str, Any]) -> tuple[str, str]:
+    """What was simulated, and what came out of it, in a line each."""
     kinds: dict[str, int] = {}
     for flow in summary["flows"]:
         kinds[flow["control"]] = kinds.get(flow["control"], 0) + 1
@@ -108,7 +107,7 @@ def _headline(finished: Recorded) -> tuple[str, str]:
     rates = list(dict.fromkeys(link["rate"] for link in links.values()))
     path = ", ".join(rates[:3]) + (f" ({len(links)} links)" if len(links) > 1 else "")
     trips = sorted({flow["rtt_s"] for flow in summary["flows"]})
-    return f"{finished.name}: {flows} on {path}{_round_trips(trips)}", _outcome(summary)
+    return f"{name}: {flows} on {path}{_round_trips(trips)}", _outcome(summary)
 
 
 def _round_trips(trips: list[float]) -> str:

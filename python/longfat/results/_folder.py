@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from longfat._longfat import __version__
 from longfat.results._workshop import MANIFEST, Workshop
 
 if TYPE_CHECKING:
@@ -35,11 +36,26 @@ _CHUNK = 1 << 20
 _ATTEMPTS = 5
 
 
-class _Manifest(msgspec.Struct, frozen=True):
-    """What longfat wrote into a folder: the kind of result, and the checksum of each file."""
+class Manifest(msgspec.Struct, frozen=True):
+    """What longfat wrote into a folder.
+
+    Attributes:
+        longfat: The kind of result.
+        files: The checksum of each file.
+        version: The version that wrote it; empty before versions were written.
+    """
 
     longfat: str
     files: dict[str, str]
+    version: str = ""
+
+
+def manifest(folder: Path) -> Manifest | None:
+    """What longfat wrote into a folder; `None` if it did not write it, or the list cannot be read."""
+    try:
+        return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 class ResultFolder:
@@ -105,7 +121,8 @@ class ResultFolder:
         Raises:
             OSError: The folder could not be put there; what was there remains.
         """
-        content = {"longfat": self._kind, "files": _checksums(self.path)}
+        files = _checksums(self.path)
+        content = {"longfat": self._kind, "version": __version__, "files": files}
         (self.path / MANIFEST).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         earlier = self._workshop.earlier
         with self._workshop.alone():
@@ -171,17 +188,16 @@ def _refusal(folder: Path, kind: str) -> str | None:  # noqa: PLR0911 - one for 
     names = {entry.name for entry in folder.iterdir()}
     if not names:
         return None
-    try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Manifest)
-    except (OSError, msgspec.DecodeError):
+    listed = manifest(folder)
+    if listed is None:
         return (
             f"it has no `{MANIFEST}`, which lists what longfat wrote there; "
             "move it away, or choose another folder"
         )
-    if manifest.longfat != kind:
-        return f"it is {manifest.longfat}, not {kind}"
+    if listed.longfat != kind:
+        return f"it is {listed.longfat}, not {kind}"
     for name in sorted(_files(folder)):
-        path, written = folder / name, manifest.files.get(name)
+        path, written = folder / name, listed.files.get(name)
         if written is None:
             return f"it holds `{name}`, which {kind} did not write"
         if not path.is_file() or checksum(path) != written:

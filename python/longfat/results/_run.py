@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longfat import _longfat
     from longfat.results._transfers import TransferFile
 
-_MEASURED = frozenset(
+MEASURED = frozenset(
     (
         "time_s",
         "flow",
@@ -143,7 +143,7 @@ class Run(Resolved):
     @property
     def variables(self) -> list[str]:
         """The variables of controllers that the scenario asked for with `observe`: columns of `flow_series`."""
-        return [name for name in self.flow_series.columns if name not in _MEASURED]
+        return [name for name in self.flow_series.columns if name not in MEASURED]
 
     @cached_property
     def link_series(self) -> Table:

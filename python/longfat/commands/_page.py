@@ -1,0 +1,58 @@
+"""`longfat report` and `longfat compare`: pages from result folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_OUT = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command("report")
+@click.argument("source", metavar="FOLDER|PAPER")
+@click.option("--out", type=_OUT, metavar="FILE", help="The page [FOLDER.html, beside it].")
+@click.option("--quiet", is_flag=True, help="Do not say where it is.")
+def report_command(source: str, out: Path | None, *, quiet: bool) -> None:
+    """Make a page of a result folder: one HTML file that opens anywhere, offline.
+
+    FOLDER is what `longfat run`, `study`, `evaluate` or `paper` wrote; PAPER is the name of a paper's room,
+    such as exp-tcp, or its folder: of these the page has the results that the room keeps. An earlier page is
+    replaced, anything else is left alone.
+    """
+    from longfat.page import report
+
+    made = report(source, out)
+    if not quiet:
+        click.echo(f"page in {made}")
+
+
+@click.command("compare")
+@click.argument(
+    "runs", nargs=-1, required=True, metavar="RUN RUN...", type=click.Path(path_type=Path)
+)
+@click.option("--out", type=_OUT, metavar="FILE", help="The page [compare.html, beside the first].")
+@click.option("--quiet", is_flag=True, help="No tables.")
+def compare_command(runs: tuple[Path, ...], out: Path | None, *, quiet: bool) -> None:
+    """Set runs side by side: settings that differ, what came of them, charts on top of each other.
+
+    RUN is a folder that `longfat run` wrote. The tables are printed, and a page has them with the charts.
+    """
+    from longfat.commands._console import console, filled
+    from longfat.page._compare import compare_page, place_of, read_runs
+    from longfat.page._kit import write
+
+    found = read_runs(runs)
+    made = write(place_of(found, out), compare_page(found))
+    if quiet:
+        return
+    screen = console()
+    settings = found.settings
+    screen.print(
+        filled(settings) if settings.rows else "the scenarios are the same",
+        soft_wrap=not settings.rows,
+    )
+    for _, cells in found.tables:
+        screen.print()
+        screen.print(filled(cells))
+    screen.print(f"\npage in {made}", soft_wrap=True)

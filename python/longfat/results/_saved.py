@@ -1,0 +1,250 @@
+"""Runs from their folders: read again, checked, and nothing simulated."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from longfat.errors import ResultError
+from longfat.foreign import read_text, shown
+from longfat.results._folder import RUN, TABLES, checksum, manifest
+from longfat.results._json import decoded
+from longfat.results._run import MEASURED
+from longfat.results._table import Table
+from longfat.units import number_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Collection
+
+    from longfat.results._folder import Manifest
+
+_SCENARIO, _SUMMARY = "scenario.toml", "summary.json"
+_COLUMNS: dict[str, Collection[str]] = {
+    "flow_series": (
+        "time_s",
+        "flow",
+        "group",
+        "window",
+        "rtt_s",
+        "throughput_bit_s",
+        "retransmitted",
+    ),
+    "link_series": ("time_s", "link", "direction", "queue", "utilisation", "dropped", "marked"),
+}
+"""What is read of the time series."""
+
+
+class _Port(msgspec.Struct):
+    utilisation: float
+    queue_mean: float | None
+    queue_p99: float | None
+    drop_rate: float | None
+    mark_rate: float | None
+    arrived: int
+    dropped: int
+
+
+class _Link(msgspec.Struct):
+    forward: _Port
+    reverse: _Port
+
+
+class _Flow(msgspec.Struct):
+    name: str
+    control: str
+    rtt_s: float
+    goodput_bit_s: float | None
+    retransmit_rate: float | None
+    timeouts: float
+    queueing_delay_mean_s: float | None
+
+
+class _Times(msgspec.Struct):
+    mean: float | None
+    p50: float | None
+    p99: float | None
+
+
+class _Traffic(msgspec.Struct):
+    completed: float
+    goodput_bit_s: float | None
+    drop_rate: float | None
+    completion_s: _Times
+
+
+class _Timing(msgspec.Struct):
+    data_packets: int
+
+
+class _Scenario(msgspec.Struct):
+    duration: str
+    warmup: str
+    link: dict[str, dict[str, Any]]
+
+
+class _Summary(msgspec.Struct):
+    """What pages and tables take from the averages. There is more, which is not looked at."""
+
+    seed: int
+    scenario: _Scenario
+    links: dict[str, _Link]
+    flows: list[_Flow]
+    traffic: dict[str, _Traffic]
+    jain: dict[str, float | None]
+    engine: _Timing
+
+
+class SavedRun:
+    """A run as its folder has it. It can be drawn, and has the tables that `longfat.Run` has.
+
+    Attributes:
+        folder: The folder.
+        name: Its name.
+        version: Of longfat, which wrote it; empty if that was not kept.
+        summary: The averages, as `longfat run --json` prints them.
+        scenario: The scenario as resolved.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Reads a folder; tables are read when they are asked for.
+
+        Raises:
+            ResultError: It is none of a run, files of it are missing, or they hold something else.
+            OSError: It cannot be read.
+        """
+        self.folder = Path(folder)
+        self.name = self.folder.resolve().name
+        listed = checked(self.folder, RUN)
+        self.version = listed.version
+        self._listed = listed
+        self.scenario = self._text(_SCENARIO)
+        self.summary = self._averages()
+        self.duration_s, self.warmup_s = self._times()
+
+    def __repr__(self) -> str:
+        """The folder, in one line."""
+        return f"<SavedRun {self.folder}>"
+
+    @property
+    def changed(self) -> list[str]:
+        """Which files are not as they were written."""
+        return [
+            name
+            for name, written in self._listed.files.items()
+            if checksum(self.folder / name) != written
+        ]
+
+    @property
+    def flow_series(self) -> Table:
+        """One row for each long flow and sample, as `Run.flow_series`."""
+        return self._tables["flow_series"]
+
+    @property
+    def link_series(self) -> Table:
+        """One row for each direction of a link and sample, as `Run.link_series`."""
+        return self._tables["link_series"]
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables of controllers that the scenario asked for: columns of `flow_series`."""
+        return [name for name in self.flow_series.columns if name not in MEASURED]
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        """The time series.
+
+        Raises:
+            ResultError: A file holds something else.
+        """
+        import polars as pl
+
+        found = {}
+        for name, columns in _COLUMNS.items():
+            path = self.folder / f"{name}.parquet"
+            try:
+                frame = pl.read_parquet(path)
+            except pl.exceptions.PolarsError as error:
+                raise self._refusal(path.name, "it is no Parquet file") from error
+            missing = [column for column in columns if column not in frame.columns]
+            if missing:
+                raise self._refusal(path.name, f"it has no column `{missing[0]}`")
+            found[name] = Table(frame)
+        return found
+
+    def _averages(self) -> dict[str, Any]:
+        try:
+            summary: dict[str, Any] = decoded((self.folder / _SUMMARY).read_bytes())
+            msgspec.convert(summary, _Summary)
+        except ValueError as error:
+            raise self._refusal(_SUMMARY, str(error)) from error
+        return summary
+
+    def _times(self) -> tuple[float, float]:
+        """Duration and warm-up in seconds."""
+        told = self.summary["scenario"]
+        found = [number_of(told[name]) for name in ("duration", "warmup")]
+        spans = [number[0] for number in found if number is not None and number[1] == "time"]
+        if len(spans) < len(found):
+            raise self._refusal(_SUMMARY, "its duration or warm-up is no time")
+        return spans[0], spans[1]
+
+    def _text(self, name: str) -> str:
+        try:
+            return read_text(self.folder / name)
+        except ValueError as error:
+            raise self._refusal(name, str(error)) from error
+
+    def _refusal(self, name: str, reason: str) -> ResultError:
+        message = (
+            f"{shown(str(self.folder / name))} is not what a run writes there: {shown(reason)}; "
+            "run the scenario again"
+        )
+        return ResultError(message)
+
+
+def checked(folder: Path, kind: str) -> Manifest:
+    """The list of the files in a result folder, which are all there.
+
+    Args:
+        folder: The folder.
+        kind: What it must hold: `a run`.
+
+    Raises:
+        ResultError: It is no folder, holds something else, or files are missing.
+    """
+    place = shown(str(folder))
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        message = f"{place} {what}: name a result folder, such as runs/first-1"
+        raise ResultError(message)
+    listed = manifest(folder)
+    if listed is None:
+        message = (
+            f"{place} is no result folder: it has no `.longfat.json`, which lists what longfat wrote; "
+            "`longfat run` writes one"
+        )
+        raise ResultError(message)
+    if listed.longfat != kind:
+        message = f"{place} is {shown(listed.longfat)}, not {kind}"
+        raise ResultError(message)
+    needed = {
+        *listed.files,
+        *((_SCENARIO, _SUMMARY) if kind == RUN else ()),
+        *((f"{name}.parquet" for name in TABLES) if kind == RUN else ()),
+    }
+    missing = sorted(name for name in needed if not _plain_file(folder, name))
+    if missing:
+        message = (
+            f"{place} is only a part of {kind}: `{shown(missing[0])}` is missing; make it again"
+        )
+        raise ResultError(message)
+    return listed
+
+
+def _plain_file(folder: Path, name: str) -> bool:
+    """Whether a file of that name is in the folder, and not elsewhere."""
+    return Path(name).name == name and (folder / name).is_file()
