@@ -38,6 +38,8 @@ CHROMIUM = next(
 NO_CHROMIUM = "no Chromium was found on the path: apt-get install chromium"
 """Why tests in a browser are skipped."""
 
+_PATIENCE_MS = 10_000.0
+
 
 @contextlib.contextmanager
 def browsers() -> Iterator[Browser]:
@@ -71,6 +73,7 @@ class Visit:
         self.errors: list[str] = []
         self.requests: list[str] = []
         self._address = ""
+        page.set_default_timeout(_PATIENCE_MS)
         page.on("console", self._told)
         page.on("pageerror", self._failed)
         page.on("request", self._requested)

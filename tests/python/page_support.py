@@ -130,9 +130,9 @@ def evaluation() -> dict[str, Any]:
         "runs": 412,
         "wall_s": 131.0,
         "groups": [
-            {"id": "range", "title": "Range", "about": "Round trips, rates and buffers as wide as they come."},
+            {"id": "range", "title": "Range", "about": "Round trips, rates and buffers far apart."},
             {"id": "loss", "title": "Loss", "about": "Packets lost at random and in bursts."},
-            {"id": "fluid", "title": "Equations", "about": "Where the law settles, and whether it stays there."},
+            {"id": "fluid", "title": "Equations", "about": "Where the law settles."},
         ],
         "cells": cells,
         "not_tested": [

@@ -216,10 +216,10 @@ def test_a_folder_says_the_same_as_the_run(own_folder: Path) -> None:
 def test_what_cannot_be_explained_is_refused(own_folder: Path) -> None:
     with pytest.raises(ResultError, match="kept no time series"):
         explain(longfat.run(SMALL, record=False))
-    with pytest.raises(ResultError, match="no folder of a run"):
+    with pytest.raises(ResultError, match="is no result folder"):
         explain(own_folder)
     (own_folder / "summary.json").write_text("[]")
-    with pytest.raises(ResultError, match="no folder of a run"):
+    with pytest.raises(ResultError, match="is no result folder"):
         explain(own_folder)
 
 
@@ -233,4 +233,4 @@ def test_the_command(longfat: Command, small: Path, own_folder: Path) -> None:
     assert set(told["flows"][0]["shares"]) == set(CAUSES)
     missing = longfat("explain", "nowhere")
     assert missing.returncode == 2
-    assert "no folder of a run" in missing.stderr
+    assert "nowhere does not exist" in missing.stderr

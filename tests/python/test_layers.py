@@ -33,8 +33,9 @@ LAYERS = [
     {"explanation"},
     {"study"},
     {"attack", "conformance", "fairness", "power", "fiber", "gym"},
-    {"evaluate", "paper", "bench"},
+    {"paper", "bench"},
     {"page"},
+    {"evaluate"},
     {"commands"},
     {"__init__", "__main__"},
 ]

@@ -16,6 +16,8 @@ from longfat.bench._benchmarks import BENCHMARKS
 from support import ROOT, Finished
 
 PACKAGE = ROOT / "python/longfat"
+PAGE = ("page/assets/**/*", "page/templates/*")
+"""What pages are made of: scripts, a style sheet, templates, uPlot with its licence."""
 SHIPPED = ("bench/scenarios/*.toml", "scenarios/*.toml", "scenarios/*.trace")
 SHIPPED_ROOM = ("papers/*/*.toml", "papers/*/*.py", "papers/*/results/*.json")
 MOST_BYTES_OF_ROOMS = 500_000
@@ -66,13 +68,20 @@ def test_it_has_the_code_the_rooms_and_the_scenarios_and_nothing_else(wheel: Pat
         for pattern in (*SHIPPED, *SHIPPED_ROOM)
         for path in ROOT.glob(pattern)
     }
+    made_of = {
+        path.relative_to(PACKAGE).as_posix()
+        for pattern in PAGE
+        for path in PACKAGE.glob(pattern)
+        if path.is_file()
+    }
+    assert {"page/assets/uplot/LICENSE", "page/templates/run.html"} <= made_of
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
     assert all(name.startswith("longfat/") for name in names)
     found = {name.removeprefix("longfat/") for name in names}
     compiled = {name for name in found if name.endswith((".so", ".pyd"))}
     assert len(compiled) == 1
-    assert found - compiled == code | shipped
+    assert found - compiled == code | shipped | made_of
     assert "study/_cache.py" in found
     assert "shipped/papers/exp-tcp/claims.toml" in found
 
@@ -106,6 +115,12 @@ def test_it_remakes_a_figure_and_compares_it_with_what_is_committed(site: Path) 
     assert done.returncode == 0, done.stderr
     assert "nothing is committed" not in done.stdout
     assert Path("runs/paper-fiber-tcp-quick/figure-2.svg").is_file()
+
+
+def test_it_makes_a_page(site: Path) -> None:
+    done = python(site, "-m", "longfat", "report", "fiber-tcp")
+    assert done.returncode == 0, done.stderr
+    assert "uPlot" in Path("runs/paper-fiber-tcp.html").read_text("utf-8")
 
 
 def test_what_needs_a_checkout_says_so(site: Path) -> None:

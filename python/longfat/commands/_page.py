@@ -38,7 +38,7 @@ def compare_command(runs: tuple[Path, ...], out: Path | None, *, quiet: bool) ->
 
     RUN is a folder that `longfat run` wrote. The tables are printed, and a page has them with the charts.
     """
-    from longfat.commands._console import console, filled
+    from longfat.commands._console import console, show
     from longfat.page._compare import compare_page, place_of, read_runs
     from longfat.page._kit import write
 
@@ -47,12 +47,11 @@ def compare_command(runs: tuple[Path, ...], out: Path | None, *, quiet: bool) ->
     if quiet:
         return
     screen = console()
-    settings = found.settings
-    screen.print(
-        filled(settings) if settings.rows else "the scenarios are the same",
-        soft_wrap=not settings.rows,
-    )
+    if found.settings.rows:
+        show(screen, found.settings)
+    else:
+        screen.print("the scenarios are the same")
     for _, cells in found.tables:
         screen.print()
-        screen.print(filled(cells))
+        show(screen, cells)
     screen.print(f"\npage in {made}", soft_wrap=True)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from longfat.study._runs import Forecast
     from longfat.study._study import Opened, Study
     from longfat.study._work import Progress
-    from longfat.tables import TextTable
 
 _MOST_LINES = 40
 _MOST_ERRORS = 5

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 from longfat._longfat import __version__
 from longfat.evaluate.cells import NOT_TESTED
 from longfat.foreign import shown
+from longfat.page import write_evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,16 +50,7 @@ def write(
     (folder / "scenarios").mkdir()
     for cell, scenario in scenarios.items():
         (folder / _scenario_file(cell)).write_text(scenario.to_toml(), encoding="utf-8")
-    _write_page(folder)
-
-
-def _write_page(folder: Path) -> None:
-    """Writes `report.html`, where the package that draws it is there."""
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if find_spec("longfat.page") is not None:
-        import_module("longfat.page").write_evaluation(folder)
+    write_evaluation(folder)
 
 
 def content(

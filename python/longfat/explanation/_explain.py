@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
@@ -11,7 +10,7 @@ from longfat.errors import ResultError
 from longfat.explanation._explanation import CAUSES, Explanation, FlowLimits
 from longfat.explanation._phases import phases
 from longfat.foreign import shown
-from longfat.results._json import decoded
+from longfat.results._saved import SavedRun
 from longfat.units import number_of
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
     Raises:
         ResultError: The folder is none of a run, or the run kept no time series.
     """
-    subject: Recorded = _Kept(Path(run)) if isinstance(run, (str, Path)) else _recorded(run)
+    subject = _recorded(run)
     summary = subject.summary
     limits, links = subject.table("limits"), subject.table("link_series")
     if links.is_empty():
@@ -67,34 +66,7 @@ def explain(run: Recorded | str | os.PathLike[str]) -> Explanation:
 
 
 def _recorded(run: Any) -> Recorded:  # noqa: ANN401 - a run, or a path of any kind
-    return run if hasattr(run, "table") else _Kept(Path(run))
-
-
-class _Kept:
-    """A run as its folder has it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = folder.resolve().name
-        self._folder = folder
-        try:
-            self.summary: dict[str, Any] = decoded((folder / "summary.json").read_bytes())
-        except (OSError, ValueError) as error:
-            raise self._refusal() from error
-        if "flows" not in self.summary or "scenario" not in self.summary:
-            raise self._refusal()
-
-    def table(self, name: str) -> pl.DataFrame:
-        try:
-            return pl.read_parquet(self._folder / f"{name}.parquet")
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise self._refusal() from error
-
-    def _refusal(self) -> ResultError:
-        message = (
-            f"{shown(str(self._folder))} is no folder of a run that says what limited its flows: "
-            "`longfat run` writes one"
-        )
-        return ResultError(message)
+    return run if hasattr(run, "table") else SavedRun(run)
 
 
 def _paths(scenario: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:

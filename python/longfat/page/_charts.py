@@ -31,6 +31,7 @@ _UNITS: dict[str, Units] = {
     "packets": COUNT,
 }
 _EVEN = 1e-9
+_LARGEST = 1e38
 
 
 @dataclass(frozen=True)
@@ -121,10 +122,17 @@ class Chart:
 
 
 def drawable(charts: Iterable[Chart]) -> list[Chart]:
-    """Those charts that have something to draw, of their lines those that have."""
+    """Those charts that have something to draw, of their lines those that have.
+
+    Values travel in single precision; what is beyond that is no value.
+    """
     found = []
     for chart in charts:
-        lines = tuple(line for line in chart.lines if np.isfinite(line.y).any())
+        kept = (
+            replace(line, y=np.where(np.abs(line.y) <= _LARGEST, line.y, np.nan))
+            for line in chart.lines
+        )
+        lines = tuple(line for line in kept if np.isfinite(line.y).any())
         if lines:
             found.append(replace(chart, lines=lines))
     return found

@@ -33,13 +33,14 @@ def contrast(one: str, other: str) -> float:
 
 
 def style() -> str:
-    """The colours of lines as variables of a style sheet, light and dark."""
+    """The colours of lines in a style sheet, light and dark: variables, and a class for each stroke."""
     light = "".join(f"--line-{i}:{each};" for i, each in enumerate(pictures.COLOURS))
     dark = "".join(f"--line-{i}:{on_dark(each)};" for i, each in enumerate(pictures.COLOURS))
     light += f"--ground:{LIGHT_GROUND};"
     dark += f"--ground:{DARK_GROUND};"
+    strokes = "".join(f".l{i}{{stroke:var(--line-{i})}}" for i in range(COUNT))
     return (
-        f":root{{{light}}}\n"
+        f"{strokes}\n:root{{{light}}}\n"
         f'@media screen and (prefers-color-scheme:dark){{:root:not([data-theme="light"]){{{dark}}}}}\n'
         f'@media screen{{:root[data-theme="dark"]{{{dark}}}}}'
     )

@@ -12,9 +12,10 @@ from longfat.foreign import shown
 from longfat.page import _kit
 from longfat.page._drawn import drawn
 from longfat.page._series import of_runs
-from longfat.results import _averages
+from longfat.results import _tables
 from longfat.results._saved import SavedRun
-from longfat.units import ABSENT, RATE, TIME, Cells, aligned, count, percent, small
+from longfat.tables import TextTable
+from longfat.units import ABSENT, RATE, TIME, aligned, count, percent, small
 
 if TYPE_CHECKING:
     import os
@@ -41,19 +42,19 @@ class Compared:
     set_to: list[dict[str, str]]
 
     @property
-    def settings(self) -> Cells:
+    def settings(self) -> TextTable:
         """The settings that are not the same in all: a row for each, a column for each run."""
-        rows = [
+        rows: list[Sequence[str]] = [
             (key, *(each.get(key, ABSENT) for each in self.set_to))
             for key in _union(self.set_to)
             if len({each.get(key) for each in self.set_to}) > 1
         ]
-        return Cells(("setting", *self.names), rows, words=1 + len(self.names))
+        return TextTable(("setting", *self.names), rows=rows, words=1 + len(self.names))
 
     @property
-    def links(self) -> Cells:
+    def links(self) -> TextTable:
         """What came of the links: a row for each number, a column for each run."""
-        rows: list[tuple[str, ...]] = []
+        rows: list[Sequence[str]] = []
         names = _union(run.summary["links"] for run in self.runs)
         for name in names:
             for direction in ("forward", "reverse"):
@@ -62,29 +63,29 @@ class Compared:
                     continue
                 place = name if direction == "forward" else f"{name}, {direction}"
                 rows += _rows(place, ports, _OF_PORTS)
-        return Cells(("link", "number", *self.names), rows, words=2)
+        return TextTable(("link", "number", *self.names), rows=rows, words=2)
 
     @property
-    def flows(self) -> Cells:
+    def flows(self) -> TextTable:
         """What came of groups of flows: sums of goodputs, means of the rest."""
-        rows: list[tuple[str, ...]] = []
+        rows: list[Sequence[str]] = []
         grouped = [_groups(run.summary) for run in self.runs]
         for name in _union(grouped):
             rows += _rows(name, [each.get(name) for each in grouped], _OF_GROUPS)
-        return Cells(("flows", "number", *self.names), rows, words=2)
+        return TextTable(("flows", "number", *self.names), rows=rows, words=2)
 
     @property
-    def traffic(self) -> Cells:
+    def traffic(self) -> TextTable:
         """What came of groups of short flows."""
-        rows: list[tuple[str, ...]] = []
+        rows: list[Sequence[str]] = []
         for name in _union(run.summary["traffic"] for run in self.runs):
             found = [run.summary["traffic"].get(name) for run in self.runs]
             told = [None if row is None else {**row, **row["completion_s"]} for row in found]
             rows += _rows(name, told, _OF_TRAFFIC)
-        return Cells(("short flows", "number", *self.names), rows, words=2)
+        return TextTable(("short flows", "number", *self.names), rows=rows, words=2)
 
     @property
-    def tables(self) -> list[tuple[str, Cells]]:
+    def tables(self) -> list[tuple[str, TextTable]]:
         """The tables that there is something to say in, with their headings."""
         named = (("Links", self.links), ("Flows", self.flows), ("Short flows", self.traffic))
         return [(heading, cells) for heading, cells in named if cells.rows]
@@ -262,8 +263,8 @@ def _rows(
 def _groups(summary: dict[str, Any]) -> dict[str, dict[str, float | None]]:
     """What came of each group of flows."""
     found: dict[str, dict[str, float | None]] = {}
-    fair = _averages.fairness(summary)
-    for name, members in _averages.groups(summary["flows"]).items():
+    fair = _tables.fairness(summary)
+    for name, members in _tables.groups(summary["flows"]).items():
         goodputs = _known(members, "goodput_bit_s")
         found[name] = {
             "goodput_bit_s": sum(goodputs) if goodputs else None,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 EVALUATION = "evaluate.json"
 _FORMAT = "longfat evaluation 1"
+_LATEST = 1e15
 _MOST_BYTES = 512_000_000
 
 
@@ -185,6 +186,9 @@ def _check_line(line: Series, place: str) -> None:
     """
     if len(line.t) != len(line.v):
         message = f"{place}: `{shown(line.name)}` has {len(line.t)} times and {len(line.v)} values"
+        raise ResultError(message)
+    if any(abs(time) > _LATEST for time in line.t):
+        message = f"{place}: `{shown(line.name)}` has a time beyond {_LATEST:g}"
         raise ResultError(message)
     if any(later < earlier for earlier, later in pairwise(line.t)):
         message = f"{place}: the times of `{shown(line.name)}` do not ascend"

@@ -13,18 +13,22 @@ import numpy as np
 from longfat.page import _kit
 from longfat.page._charts import Chart, Line
 from longfat.page._drawn import Drawn, drawn
-from longfat.page._evaluate_json import Cell, Estimate, Evaluation, Group, Measure, read_evaluation
-from longfat.paper._verdict import show, show_number
-from longfat.units import ABSENT, TIME, Cells, amount, plural, small
+from longfat.page._evaluate_json import Cell, Evaluation, Group, read_evaluation
+from longfat.page._evaluate_numbers import numbers
+from longfat.units import TIME, amount, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from longfat.tables import TextTable
+
 REPORT = "report.html"
 
 JUDGED = ("pass", "fail", "undecided")
 COMPARED = ("better", "as good", "worse", "mixed", "undecided")
+_GAP = 0.8
+"""Between the parts of a bar, in hundredths of it."""
 _LOOKS = {
     "pass": "good",
     "better": "good",
@@ -32,7 +36,7 @@ _LOOKS = {
     "fail": "bad",
     "worse": "bad",
     "undecided": "unsure",
-    "mixed": "unsure",
+    "mixed": "both",
 }
 
 
@@ -87,7 +91,7 @@ class Told:
     source: str
     picture: list[Drawn]
     charts: list[Drawn]
-    numbers: Cells
+    numbers: TextTable
     scenario: str | None
     kinds: str
     note: str
@@ -190,7 +194,7 @@ def _told(found: Evaluation, cell: Cell, index: int, scenarios: dict[str, str]) 
         _source(cell),
         charts[:1],
         charts[1:],
-        _numbers(found, cell),
+        numbers(found, cell),
         None if cell.scenario is None else scenarios[cell.scenario],
         _kinds(cell, judged),
         note,
@@ -267,7 +271,8 @@ def _tally(words: Sequence[str], order: Sequence[str]) -> Tally | None:
     shares, at = [], 0.0
     for word in there:
         width = 100 * counts[word] / len(words)
-        shares.append(Share(_LOOKS.get(word, "none"), round(at, 2), round(width, 2)))
+        gap = _GAP if len(there) > 1 else 0.0
+        shares.append(Share(_LOOKS.get(word, "none"), round(at, 2), round(width - gap, 2)))
         at += width
     return Tally(shares, ", ".join(f"{counts[word]} {word}" for word in there))
 
@@ -277,7 +282,7 @@ def _sentences(found: Evaluation, told: Sequence[Told]) -> Iterator[str]:
     name = found.subject.name
     words = Counter(each.judged for each in told if each.judged)
     if total := sum(words.values()):
-        parts = [f"meets them in {words['pass']} of {plural(total, 'cell')}"]
+        parts = [f"meets it in {words['pass']} of {plural(total, 'cell')}"]
         parts += [f"fails in {words['fail']}"] if words["fail"] else []
         parts += [f"is undecided in {words['undecided']}"] if words["undecided"] else []
         yield f"Where a source states a number, {name} {_enumerated(parts)}."
@@ -297,52 +302,6 @@ def _sentences(found: Evaluation, told: Sequence[Told]) -> Iterator[str]:
 
 def _enumerated(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
-
-
-def _numbers(found: Evaluation, cell: Cell) -> Cells:
-    """The measures: of the subject, of each incumbent, what is asked, and what differs."""
-    others = [
-        name for name in found.against if any(name in each.incumbents for each in cell.measures)
-    ]
-    asked = any(each.threshold is not None for each in cell.measures)
-    heads = ("measure", found.subject.name, *(("asked",) if asked else ()), *others)
-    rows = []
-    for each in cell.measures:
-        sense = {"more": " (more is better)", "less": " (less is better)"}.get(
-            each.better or "", ""
-        )
-        row = [f"{each.title}{sense}", _value(each.value, each)]
-        if asked:
-            row.append(_asked(each))
-        for name in others:
-            value = _value(each.incumbents.get(name, Estimate()), each)
-            verdict = each.against[name].verdict if name in each.against else ""
-            row.append(f"{value}\n{verdict}" if verdict else value)
-        rows.append(tuple(row))
-    return Cells(heads, rows)
-
-
-def _value(value: Estimate, measure: Measure) -> str:
-    """A mean with half of its interval."""
-    if value.mean is None:
-        return ABSENT
-    if measure.censored is not None and value.mean >= measure.censored * (1 - 1e-9):
-        return f"more than {show(measure.censored, measure.unit)}"
-    if measure.unit == "probability":
-        half = f" ± {small(value.half)}" if value.half else ""
-        return f"{small(value.mean)}{half}"
-    interval = None if value.half is None else (value.mean - value.half, value.mean + value.half)
-    return show_number(value.mean, interval, measure.unit)
-
-
-def _asked(measure: Measure) -> str:
-    """What a source asks for, and whether it is met."""
-    if measure.threshold is None:
-        return ""
-    unit = "" if measure.unit == "probability" else measure.unit
-    signs = (("≥", measure.threshold.at_least), ("≤", measure.threshold.at_most))
-    told = [f"{sign} {show(bound, unit)}" for sign, bound in signs if bound is not None]
-    return "\n".join([" and ".join(told), *([measure.judged] if measure.judged else [])])
 
 
 def _charts(cell: Cell, controllers: Sequence[str]) -> list[Chart]:

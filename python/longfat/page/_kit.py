@@ -3,8 +3,8 @@
 Whatever a page shows may have been written by a stranger: names, titles, messages. Three things keep it text.
 Every value that a template prints is escaped, and what would not be seen is spelled out (`foreign.shown`). Data
 for charts goes through JSON in which no tag can begin. And the page has a content security policy that allows
-one script and one style sheet, those here, by their checksums: whatever else got into it would not run, and could
-load nothing.
+one script and one style sheet, those here, by their checksums: whatever else got into it would not run, and
+could load nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from longfat._longfat import __version__
 from longfat.errors import ResultError
 from longfat.foreign import shown
 from longfat.page import _colours
+from longfat.page._sketch import AREA
 from longfat.results._folder import write_whole
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ MARK = b'<meta name="generator" content="longfat '
 """How pages say what made them: only those are ever replaced."""
 
 _SCRIPTS = ("uplot/uPlot.iife.min.js", "charts.js", "page.js")
+_LICENCE = "uplot/LICENSE"
+"""Goes wherever uPlot goes."""
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 _MARK_WITHIN = 4096
 _NUMBER = re.compile(r"(?<=\d) (?=(?:%|[kMGT]?bit/s|[mµn]?s|[kMG]?B)(?![\w/]))| (?=±)|(?<=±) ")
@@ -99,7 +102,7 @@ def _assets() -> tuple[str, str]:
     def text(name: str) -> str:
         return (HERE / "assets" / name).read_text(encoding="utf-8").strip()
 
-    script = "\n".join(text(name) for name in _SCRIPTS)
+    script = "\n".join([f"/*\n{text(_LICENCE)}\n*/", *(text(name) for name in _SCRIPTS)])
     style = "\n".join([_colours.style(), *(text(name) for name in _STYLES)])
     return f"\n{script}\n", f"\n{style}\n"
 
@@ -120,6 +123,7 @@ def _environment() -> Environment:
         ),
     )
     made.filters["joined"] = joined
+    made.globals["area"] = AREA
     made.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return made
 

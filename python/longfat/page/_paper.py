@@ -122,7 +122,13 @@ def remade_page(folder: Path) -> str:
         ResultError: Its claims are not those of a room with a name.
         RoomError: The room is wrong.
     """
-    content = decoded((folder / CLAIMS).read_bytes())
+    try:
+        content = decoded((folder / CLAIMS).read_bytes())
+    except (OSError, ValueError) as error:
+        message = (
+            f"{shown(str(folder / CLAIMS))} cannot be read: {shown(str(error))}; make it again"
+        )
+        raise ResultError(message) from error
     slug = content.get("paper") if isinstance(content, dict) else None
     room = next((each for each in rooms() if each.slug == slug), None)
     if room is None:

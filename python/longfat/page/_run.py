@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from longfat.explanation import explain
 from longfat.page import _kit
 from longfat.page._drawn import drawn
 from longfat.page._series import of_run
 from longfat.plot._run import headline
-from longfat.results import _averages
-from longfat.units import PLAIN, RATE, TIME, Cells, amount, count, percent, plural, small
+from longfat.results import _tables
+from longfat.results._folder import LIMITS
+from longfat.units import PLAIN, RATE, TIME, amount, count, percent, plural, small
 
 if TYPE_CHECKING:
     from longfat.results._saved import SavedRun
+    from longfat.tables import TextTable
 
 _FEW_LINKS = 3
 
@@ -38,6 +41,7 @@ def run_page(run: SavedRun) -> str:
             else f"Over all of {amount(run.duration_s, TIME)}."
         ),
         tables=tables(run.summary),
+        limits=_limits(run),
         scenario=run.scenario,
         folder=str(run.folder),
         origin=f"were written by longfat {run.version}"
@@ -47,16 +51,23 @@ def run_page(run: SavedRun) -> str:
     )
 
 
-def tables(summary: dict[str, Any]) -> list[tuple[str, Cells]]:
+def tables(summary: dict[str, Any]) -> list[tuple[str, TextTable]]:
     """The tables that there is something to say in."""
-    found = [("Links", _averages.links(summary["links"]))]
+    found = [("Links", _tables.links(summary["links"]))]
     if summary["flows"]:
-        found.append(("Flows", _averages.flows(summary["flows"])))
+        found.append(("Flows", _tables.flows(summary["flows"])))
     if summary["traffic"]:
-        found.append(("Short flows", _averages.traffic(summary["traffic"])))
+        found.append(("Short flows", _tables.traffic(summary["traffic"])))
     if summary.get("applications"):
-        found.append(("Applications", _averages.applications(summary["applications"])))
+        found.append(("Applications", _tables.applications(summary["applications"])))
     return found
+
+
+def _limits(run: SavedRun) -> list[str]:
+    """What limited its flows, a paragraph each; nothing where the run did not keep that."""
+    if not (run.folder / f"{LIMITS}.parquet").is_file() or not len(run.link_series):
+        return []
+    return [" ".join(part.split("\n")) for part in str(explain(run)).split("\n\n")]
 
 
 def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -72,7 +83,7 @@ def _figures(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("mean queue, of the buffer", percent(link["queue_mean"])),
         ("packets dropped", small(link["drop_rate"])),
     ]
-    if fair := _averages.fairness(summary):
+    if fair := _tables.fairness(summary):
         group, index = min(fair.items(), key=lambda each: each[1])
         found.append((f"Jain's index of {group}", f"{index:.3f}"))
     return found
@@ -93,7 +104,7 @@ def _busiest(summary: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def sentences(run: SavedRun) -> list[str]:
     """What came out of a run, in a few sentences."""
     summary = run.summary
-    told = [*_of_links(summary), *_of_flows(summary["flows"]), *_averages.anti_ecn(summary)]
+    told = [*_of_links(summary), *_of_flows(summary["flows"]), *_tables.anti_ecn(summary)]
     for name, row in summary["traffic"].items():
         times = row["completion_s"]
         told.append(

@@ -124,6 +124,9 @@ def _flow_lines(series: pl.DataFrame, column: str) -> Iterator[Line]:
         return
     for index, (group, members) in enumerate(parts(series, "group")):
         lines = parts(members, "flow")
+        if len(lines) == 1:
+            yield Line(group, numbers(members, "time_s"), numbers(members, column), index)
+            continue
         shown = lines[:: -(-len(lines) // _MOST_FAINT)]
         which = plural(len(lines), "flow")
         button = (

@@ -16,12 +16,19 @@ if TYPE_CHECKING:
     from longfat.page._charts import Chart, Line, Numbers
     from longfat.units import Units
 
-WIDTH, HEIGHT = 1800, 470
-"""Of the drawing, in its own units; whole numbers of them are fine enough."""
-
 LEFT, RIGHT, TOP, BOTTOM = 150, 1780, 20, 420
+AREA = {
+    "width": 1800,
+    "height": 470,
+    "left": LEFT,
+    "right": RIGHT,
+    "top": TOP,
+    "bottom": BOTTOM,
+}
+"""The drawing, and in it the place of the lines; whole numbers of its units are fine enough."""
+
 _COLUMNS = 300
-_TICKS = 4
+_TICKS = 5
 _ROOM = 1.05
 _STEPS = [1, 2, 2.5, 5, 10]
 

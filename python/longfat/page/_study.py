@@ -13,9 +13,12 @@ from longfat.study._chunk import FILE
 from longfat.study._file import Until
 from longfat.study._study import DIFFERENCES
 from longfat.study._values import describe, label
-from longfat.units import Cells, small
+from longfat.tables import TextTable
+from longfat.units import small
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from longfat.study._study import Study
 
 _MOST_ROWS = 1000
@@ -69,16 +72,16 @@ def _seeds(found: Study) -> str:
     return str(len(found.file.first_seeds))
 
 
-def _varied(found: Study) -> Cells:
+def _varied(found: Study) -> TextTable:
     """The keys with their values."""
-    rows = []
+    rows: list[Sequence[str]] = []
     table = found.table()
     for key in found.keys:
         values = [str(label(value)) for value in table[key].unique(maintain_order=True).to_list()]
         told = ", ".join(values[:_MOST_VALUES])
         more = len(values) - _MOST_VALUES
         rows.append((key, told + (f" and {more:,} more" if more > 0 else "")))
-    return Cells(("what varies", "values"), rows, words=2)
+    return TextTable(("what varies", "values"), rows=rows, words=2)
 
 
 def _pictures(found: Study) -> list[tuple[str, str]]:
@@ -92,7 +95,7 @@ def _pictures(found: Study) -> list[tuple[str, str]]:
     return made
 
 
-def _differences(found: Study) -> Cells | None:
+def _differences(found: Study) -> TextTable | None:
     """The comparisons that the study asked for."""
     if not found.file.compare or not (found.folder / DIFFERENCES).is_file():
         return None
@@ -103,7 +106,7 @@ def _differences(found: Study) -> Cells | None:
     table = pl.concat(frames, how="diagonal_relaxed")
     keys = [key for key in found.keys if key in table.columns]
     told = ("number", "first", "second")
-    rows: list[tuple[str, ...]] = []
+    rows: list[Sequence[str]] = []
     columns = _in_words.aligned(
         "difference", table.select(pl.col("difference"), difference_half_width="half_width")
     )
@@ -111,7 +114,7 @@ def _differences(found: Study) -> Cells | None:
         places = (_cell(row[name]) for name in (*keys, *told))
         rows.append((*places, row["verdict"], difference, small(row["p_corrected"])))
     heads = (*keys, *told, "the second is", "difference", "p, corrected")
-    return Cells(heads, rows, words=len(heads) - 2)
+    return TextTable(heads, rows=rows, words=len(heads) - 2)
 
 
 def _cell(value: Any) -> str:  # noqa: ANN401 - a value of a key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -20,22 +20,17 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection
 
+    import polars as pl
+
     from longfat.results._folder import Manifest
 
 _SCENARIO, _SUMMARY = "scenario.toml", "summary.json"
-_COLUMNS: dict[str, Collection[str]] = {
-    "flow_series": (
-        "time_s",
-        "flow",
-        "group",
-        "window",
-        "rtt_s",
-        "throughput_bit_s",
-        "retransmitted",
-    ),
-    "link_series": ("time_s", "link", "direction", "queue", "utilisation", "dropped", "marked"),
+_FLOW_SERIES = "flow_series.parquet"
+_COLUMNS: dict[str, tuple[Collection[str], Collection[str]]] = {
+    "flow_series": (("flow", "group"), ("window", "rtt_s", "throughput_bit_s", "retransmitted")),
+    "link_series": (("link", "direction"), ("queue", "utilisation", "dropped", "marked")),
 }
-"""What is read of the time series."""
+"""What is read of the time series besides `time_s`: names, and numbers."""
 
 
 class _Port(msgspec.Struct):
@@ -76,14 +71,35 @@ class _Traffic(msgspec.Struct):
     completion_s: _Times
 
 
+class _Application(msgspec.Struct):
+    kind: str
+    goodput_bit_s: float | None
+    delay_s: _Times | None = None
+    response_s: _Times | None = None
+    page_load_s: _Times | None = None
+    chunk_s: _Times | None = None
+    bit_rate_bit_s: float | None = None
+    stalled: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses one that waits for nothing."""
+        if not (self.delay_s or self.response_s or self.page_load_s or self.chunk_s):
+            message = "an application has none of delay_s, response_s, page_load_s and chunk_s"
+            raise ValueError(message)
+
+
 class _Timing(msgspec.Struct):
     data_packets: int
+
+
+class _Setting(msgspec.Struct):
+    rate: str
 
 
 class _Scenario(msgspec.Struct):
     duration: str
     warmup: str
-    link: dict[str, dict[str, Any]]
+    link: dict[str, _Setting]
 
 
 class _Summary(msgspec.Struct):
@@ -91,11 +107,12 @@ class _Summary(msgspec.Struct):
 
     seed: int
     scenario: _Scenario
-    links: dict[str, _Link]
+    links: Annotated[dict[str, _Link], msgspec.Meta(min_length=1)]
     flows: list[_Flow]
     traffic: dict[str, _Traffic]
     jain: dict[str, float | None]
     engine: _Timing
+    applications: dict[str, _Application] = {}
 
 
 class SavedRun:
@@ -138,6 +155,23 @@ class SavedRun:
             if checksum(self.folder / name) != written
         ]
 
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by its name, as `Run.table` has it.
+
+        Raises:
+            ResultError: There is none, or its file holds something else.
+        """
+        import polars as pl
+
+        if name in _COLUMNS:
+            return self._tables[name].to_polars()
+        path = self.folder / f"{name}.parquet"
+        try:
+            return pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            what = "it is missing" if isinstance(error, OSError) else "it is no Parquet file"
+            raise self._refusal(path.name, what) from error
+
     @property
     def flow_series(self) -> Table:
         """One row for each long flow and sample, as `Run.flow_series`."""
@@ -163,17 +197,34 @@ class SavedRun:
         import polars as pl
 
         found = {}
-        for name, columns in _COLUMNS.items():
+        for name, (words, numbers) in _COLUMNS.items():
             path = self.folder / f"{name}.parquet"
             try:
                 frame = pl.read_parquet(path)
             except pl.exceptions.PolarsError as error:
                 raise self._refusal(path.name, "it is no Parquet file") from error
-            missing = [column for column in columns if column not in frame.columns]
-            if missing:
-                raise self._refusal(path.name, f"it has no column `{missing[0]}`")
-            found[name] = Table(frame)
+            for column in (*words, "time_s", *numbers):
+                kind = frame.schema.get(column)
+                if kind is None:
+                    raise self._refusal(path.name, f"it has no column `{column}`")
+                if column in words:
+                    fits = isinstance(kind, (pl.String, pl.Categorical, pl.Enum))
+                else:
+                    fits = kind.is_numeric()
+                if not fits:
+                    raise self._refusal(path.name, f"its column `{column}` holds {kind}")
+            if not frame["time_s"].is_finite().fill_null(value=False).all():
+                raise self._refusal(path.name, "a time in it is no number")
+            found[name] = Table(frame.sort("time_s", maintain_order=True))
+        self._check_names(found["flow_series"].to_polars())
         return found
+
+    def _check_names(self, series: pl.DataFrame) -> None:
+        """Refuses a time series of flows that the averages do not know."""
+        known = {flow["name"] for flow in self.summary["flows"]}
+        for name in series["flow"].unique():
+            if name not in known:
+                raise self._refusal(_FLOW_SERIES, f"`{name}` is no flow of the averages")
 
     def _averages(self) -> dict[str, Any]:
         try:

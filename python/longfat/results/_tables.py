@@ -134,7 +134,7 @@ def anti_ecn(summary: dict[str, Any]) -> list[str]:
         if row.get("anti_ecn"):
             in_use.append(group)
         elif row.get("anti_ecn") is False:
-            plain.setdefault(row["unaware_link"], []).append(group)
+            plain.setdefault(str(row.get("unaware_link")), []).append(group)
     told = [f"AntiECN is in use: {', '.join(in_use)}"] if in_use else []
     return told + [
         f"link {link} does not support AntiECN, so this is plain TCP: {', '.join(names)}"

@@ -143,6 +143,11 @@ const longfatCharts = (() => {
         return String(Number(value.toPrecision(size >= 100 ? Math.max(4, Math.ceil(Math.log10(size))) : 4)));
     }
 
+    // Without what rounding left of a round number.
+    function plain(value) {
+        return String(Number(value.toPrecision(10)));
+    }
+
     // Looks
 
     function colour(name) {
@@ -229,7 +234,7 @@ const longfatCharts = (() => {
                 legend: { show: false },
                 scales: { x: { time: false, range: () => this.group.range(this) }, y: { range } },
                 axes: [
-                    axis({ size: 34, space: 70, values: (_, splits) => splits.map((each) => String(Number(each.toPrecision(10)))) }),
+                    axis({ size: 34, space: 70, values: (_, splits) => splits.map(plain) }),
                     axis({
                         size: () => (this.plot.clientWidth < NARROW ? 52 : 64),
                         space: 42,
@@ -317,9 +322,10 @@ const longfatCharts = (() => {
                 }
                 // Beyond its ends, give or take a sample, a line has no value.
                 const near = nearest(line.x, at);
-                const step = line.x.length > 1 ? (line.x[line.x.length - 1] - line.x[0]) / (line.x.length - 1) : Infinity;
+                const last = line.x.length - 1;
+                const step = last > 0 ? (line.x[last] - line.x[0]) / last : Infinity;
                 const within = Math.abs(line.x[near] - at) <= Math.max(step, Math.abs(this.to - this.from) / 1000);
-                const outside = at < line.x[0] || at > line.x[line.x.length - 1];
+                const outside = at < line.x[0] || at > line.x[last];
                 this.values[i].textContent = amount(this.data, outside && !within ? NaN : line.y[near]);
             });
         }
@@ -438,7 +444,8 @@ const longfatCharts = (() => {
     }
 
     function start() {
-        const groups = [...document.querySelectorAll(".charts")].map((element, i) => [element, new Group(element, `charts-${i}`)]);
+        const elements = [...document.querySelectorAll(".charts")];
+        const groups = elements.map((element, i) => [element, new Group(element, `charts-${i}`)]);
         const seen = new IntersectionObserver(
             (entries) => {
                 for (const { isIntersecting, target } of entries) {
@@ -450,7 +457,9 @@ const longfatCharts = (() => {
             { rootMargin: "300px" },
         );
         document.querySelectorAll(".charts .chart").forEach((figure) => seen.observe(figure));
-        const redraw = () => groups.forEach(([, group]) => group.charts.forEach(({ uplot }) => uplot.redraw(true, true)));
+        const redraw = () => {
+            groups.forEach(([, group]) => group.charts.forEach(({ uplot }) => uplot.redraw(true, true)));
+        };
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
         return { redraw };
     }
