@@ -542,6 +542,45 @@ class Recording:
             KeyError: There is no such table.
         """
 
+@final
+class Session:
+    """A conversation with a page: requests and answers as JSON text, results as columns.
+
+    The crate `longfat-session` tells what they look like. A call out of its turn does nothing.
+    """
+
+    def __new__(cls) -> Session: ...
+    def read(
+        self,
+        request: bytes,
+        /,
+        *,
+        folder: str | PathLike[str] | None = None,
+        tables: Callable[[str], str] | None = None,
+    ) -> str:
+        """Reads a scenario, and forgets the one before it with its run. Never fails: the answer tells what is wrong.
+
+        Args:
+            request: `{"text": …}` in JSON, and if need be `origin`, `overrides`, `seed`, `files`.
+            folder: Where traces and lists of flows are that it names; without one it can name none.
+            tables: Makes text of a Parquet file, given its path.
+        """
+    def resolved(self) -> str:
+        """The scenario as it was understood, as a file; empty if there is none."""
+    def start(self) -> None:
+        """Begins a run of the scenario that was read."""
+    def advance(self, events: int) -> bool:
+        """Handles up to so many events, and tells whether more remain."""
+    def progress(self) -> float:
+        """The share of the simulated time that has elapsed, 0 to 1."""
+    def series(self) -> bytes:
+        """The time series so far."""
+    def finish(self) -> bytes:
+        """The summary and all tables, at the end."""
+    @staticmethod
+    def catalogue() -> str:
+        """What a scenario can choose from, as JSON text."""
+
 def simulate(
     scenario: Scenario,
     *,

@@ -22,6 +22,7 @@ mod quantities;
 mod quantity;
 mod registry;
 mod scenario;
+mod session;
 mod simulate;
 mod traces;
 mod watched;
@@ -50,6 +51,7 @@ mod _longfat {
         quantity::quantity,
         registry::{controllers, profiles, queues},
         scenario::{Scenario, ScenarioError},
+        session::Session,
         simulate::{Cancellation, Cancelled, Recording, simulate},
     };
 

@@ -47,6 +47,27 @@ impl Table {
         let named = columns.into_iter().map(|(name, column)| (name.into(), column));
         Self { name, columns: named.collect() }
     }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+}
+
+impl Column {
+    /// How many values it has.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Real(values) => values.len(),
+            Self::Count(values) => values.len(),
+            Self::Word(indices, _) => indices.len(),
+        }
+    }
+
+    /// Has it no values?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
 }
 
 impl Recording {

@@ -39,7 +39,7 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
     let requests = run.network.request_flows().map(|flow| flow.receiver.received().first);
     let short: u64 = run.network.traffic.iter().map(|traffic| traffic.tally.delivered).sum();
     let data_packets = long + requests.sum::<u64>() + short;
-    let [flow_series, limits] = flow_tables(run, &flows);
+    let [flow_series, limits] = flow_tables(run, flow_names(&flows));
     let mut tables = vec![
         flow_table(run, &flows),
         link_table(run, &links),
@@ -70,6 +70,13 @@ pub(crate) fn recording(run: &mut ReportSource<'_>) -> Recording {
         engine: Work { data_packets, events: run.events },
     };
     Recording { summary, tables }
+}
+
+/// The time series as far as they go: of the flows, and of the links.
+pub(crate) fn series(run: &mut ReportSource<'_>) -> [Table; 2] {
+    let names = run.network.long_flows().iter().map(|flow| flow_name(run, flow)).collect();
+    let [flow_series, _] = flow_tables(run, names);
+    [flow_series, link_series(run)]
 }
 
 /// Short flows still alive at the end count with what they have done so far.
@@ -395,19 +402,19 @@ fn exchange_table(run: &ReportSource<'_>) -> Table {
 }
 
 /// The time series of the flows, and what limited them in each of its rows.
-fn flow_tables(run: &mut ReportSource<'_>, flows: &[FlowSummary]) -> [Table; 2] {
+fn flow_tables(run: &mut ReportSource<'_>, names: Vec<String>) -> [Table; 2] {
     let series = run.series.take().unwrap_or_default();
     let groups: Vec<u32> =
         series.flow.iter().map(|&flow| long(&run.network.flows[flow as usize]).0 as u32).collect();
     let mut limits = vec![
         ("time_s", Column::Real(series.time.clone())),
-        ("flow", Column::Word(series.flow.clone(), flow_names(flows))),
+        ("flow", Column::Word(series.flow.clone(), names.clone())),
         ("group", Column::Word(groups.clone(), group_names(run))),
     ];
     limits.extend(series.limits.columns());
     let mut columns = vec![
         ("time_s", Column::Real(series.time)),
-        ("flow", Column::Word(series.flow, flow_names(flows))),
+        ("flow", Column::Word(series.flow, names)),
         ("group", Column::Word(groups, group_names(run))),
         ("window", Column::Real(series.window)),
         ("threshold", Column::Real(series.threshold)),

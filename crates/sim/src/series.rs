@@ -10,7 +10,7 @@ use crate::recording::{Column, Table};
 use crate::sender::Sends;
 
 /// The time series of the flows, row by row.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FlowSeries {
     pub(crate) time: Vec<f64>,
     pub(crate) flow: Vec<u32>,
@@ -91,7 +91,7 @@ impl FlowSeries {
 }
 
 /// The variables that controllers show of themselves: a column for each name, in the order in which they first appear.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Variables {
     columns: Vec<(String, Vec<f64>)>,
     /// Complete rows.

@@ -153,6 +153,16 @@ impl Simulation {
         report::short_transfers(&mut self.told(None))
     }
 
+    /// The time series so far, for a host that draws them while the run goes on: the tables `flow_series` and
+    /// `link_series` up to the last row that is complete. It copies them, and changes nothing.
+    ///
+    /// One number of it is not final: what a link that sends very large packets has carried, which later rows still
+    /// move into earlier ones.
+    pub fn series(&mut self) -> [Table; 2] {
+        let series = self.series.clone();
+        report::series(&mut self.told(series))
+    }
+
     /// The share of the simulated time that has elapsed, 0 to 1.
     pub fn progress(&self) -> f64 {
         self.now.seconds() / self.end.seconds()
