@@ -6,6 +6,7 @@
 #   make audit   what we depend on: licences, sources, known weaknesses
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
+#   make playground  the engine as WebAssembly, in a page that opens anywhere
 #   make clean   remove what was built
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint audit bench build clean
+.PHONY: demo test test-rust test-python test-long lint audit bench playground build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -42,6 +43,10 @@ test-long: build
 bench:
 	cargo run --release --locked -p longfat-bench -- --repeat 5 bench/scenarios/*.toml scenarios/two-way-500M.toml
 	cargo bench --locked -p longfat-bench
+
+playground: build
+	crates/wasm/build python/longfat/playground/engine.wasm.gz
+	$(BIN)/longfat explore --save docs/playground/playground.html
 
 lint: build
 	cargo fmt --all --check
@@ -80,4 +85,4 @@ build: .venv/built
 	@touch $@
 
 clean:
-	rm -rf .venv target python/longfat/*.so
+	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html

@@ -94,7 +94,7 @@ class Template:
             overrides=overrides,
             seed=number,
             folder=self.folder,
-            tables=_flow_list,
+            tables=flow_list,
             own=self.code.handles(),
             code=self.code.fetcher(self.folder),
         )
@@ -135,7 +135,7 @@ _LIST = ("time", "time_s", "size", "size_bytes", "rtt", "rtt_s", "path", "contro
 _MOST_ROWS = 20_000_000
 
 
-def _flow_list(path: str | Path) -> str:
+def flow_list(path: str | Path) -> str:
     """A list of flows in a Parquet file as the text that a scenario could name instead.
 
     Raises:

@@ -35,7 +35,7 @@ LAYERS = [
     {"attack", "conformance", "fairness", "power", "fiber", "gym"},
     {"paper", "bench"},
     {"page"},
-    {"evaluate"},
+    {"evaluate", "playground"},
     {"commands"},
     {"__init__", "__main__"},
 ]

@@ -26,6 +26,7 @@ from longfat.commands._bench import bench_command
 from longfat.commands._check import check_command
 from longfat.commands._evaluate import evaluate_command
 from longfat.commands._explain import explain_command
+from longfat.commands._explore import explore_command
 from longfat.commands._fluid import fluid_command
 from longfat.commands._list import list_command
 from longfat.commands._page import compare_command, report_command
@@ -89,6 +90,7 @@ commands.add_command(compare_command)
 commands.add_command(check_command)
 commands.add_command(attack_command)
 commands.add_command(explain_command)
+commands.add_command(explore_command)
 commands.add_command(list_command)
 commands.add_command(bench_command)
 

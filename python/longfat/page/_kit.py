@@ -47,13 +47,13 @@ def page(template: str, **content: Any) -> str:  # noqa: ANN401 - whatever the t
     """
     script, style = _assets()
     policy = (
-        f"default-src 'none'; script-src '{_digest(script)}'; style-src '{_digest(style)}'; "
+        f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     from markupsafe import Markup
 
     return (
-        _environment()
+        environment(HERE / "templates")
         .get_template(template)
         .render(
             **content,
@@ -95,25 +95,27 @@ def picture(path: Path) -> str:
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
 
 
+def asset(name: str) -> str:
+    """A script or style sheet of pages."""
+    return (HERE / "assets" / name).read_text(encoding="utf-8").strip()
+
+
 @cache
 def _assets() -> tuple[str, str]:
     """The script and the style sheet."""
-
-    def text(name: str) -> str:
-        return (HERE / "assets" / name).read_text(encoding="utf-8").strip()
-
-    script = "\n".join([f"/*\n{text(_LICENCE)}\n*/", *(text(name) for name in _SCRIPTS)])
-    style = "\n".join([_colours.style(), *(text(name) for name in _STYLES)])
+    script = "\n".join([f"/*\n{asset(_LICENCE)}\n*/", *map(asset, _SCRIPTS)])
+    style = "\n".join([_colours.style(), *map(asset, _STYLES)])
     return f"\n{script}\n", f"\n{style}\n"
 
 
 @cache
-def _environment() -> Environment:
+def environment(folder: Path) -> Environment:
+    """Templates of a folder, in which every value is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
     made = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -137,6 +139,6 @@ def joined(text: str) -> str:
     return _NUMBER.sub("\xa0", text)
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
     """The checksum of a script or style sheet as a policy has it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

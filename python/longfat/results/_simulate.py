@@ -24,7 +24,7 @@ _LONG = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "m
 
 _WORTH_TELLING_S = 60.0
 
-_REMEDIES = {
+REMEDIES = {
     "packets": "most of it for packets in flight: smaller buffers, a smaller `initial_window` or a "
     "`max_window` would help",
     "links": "most of it for links: fewer links would help",
@@ -33,6 +33,7 @@ _REMEDIES = {
     "transfers": "most of it for short flows: fewer `arrivals` or a shorter `duration` would help",
     "rows": "most of it for the time series: a longer `sample` would help",
 }
+"""What would make a run need less memory, by what takes most of it."""
 
 
 def simulate(
@@ -56,7 +57,7 @@ def simulate(
         ScenarioError: It would need more memory than is free; the message says what to change.
     """
     needed = scenario.estimate(record=record, transfers=transfers is None)
-    refuse_excess(needed["memory"], _REMEDIES[needed["largest"]])
+    refuse_excess(needed["memory"], REMEDIES[needed["largest"]])
     return _longfat.simulate(
         scenario,
         record=record,

@@ -464,5 +464,5 @@ const longfatCharts = (() => {
         return { redraw };
     }
 
-    return { start };
+    return { start, view, unitFor, digits, colour, axis };
 })();

@@ -1,0 +1,11 @@
+"""The playground: scenarios in a page, simulated as they are changed, with the engine in the page or behind it.
+
+`page` makes the page as one file that holds the engine as WebAssembly, and `serve` one with the native engine behind it.
+`address` is the part of an address after `#` with which either begins.
+"""
+
+from longfat.playground._address import address
+from longfat.playground._page import ENGINE, page, write
+from longfat.playground._server import serve
+
+__all__ = ["ENGINE", "address", "page", "serve", "write"]

@@ -1,0 +1,277 @@
+"""The page with the native engine behind it: a server for one reader on this machine, for as long as the page is open.
+
+Whoever can reach the port could have this machine simulate, so not many can: it listens on the loopback interface, every path
+begins with a random token, and requests that name another host (a site whose name was made to point here) or come from
+another page are refused. What it answers is text and numbers; it reads no file but those that a scenario names, in the
+folder of the file that `longfat explore` was given.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import socket
+import struct
+import sys
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from longfat import _longfat
+from longfat.errors import ScenarioError
+from longfat.playground._page import page
+from longfat.results._simulate import REMEDIES, refuse_excess
+from longfat.scenario import flow_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+_HOST = "127.0.0.1"
+_SLICE_S = 0.03
+_PICTURE_S = 0.1
+_FIRST_EVENTS, _MOST_EVENTS = 10_000, 2**40
+_ALIVE_S = 0.5
+_GONE_S = 3.0
+"""A page that is loaded anew is away for less."""
+_FIRST_S = 60.0
+"""For so long a page has time to come at all."""
+
+
+class Explorer(ThreadingHTTPServer):
+    """Serves the page, and simulates for it.
+
+    Attributes:
+        address: Where the page is, with its token.
+    """
+
+    daemon_threads = False  # a run that is under way ends before the process does
+    allow_reuse_address = True
+
+    def __init__(
+        self, texts: Sequence[str] = (), *, folder: Path | None = None, port: int = 0
+    ) -> None:
+        """Begins to listen.
+
+        Args:
+            texts: What the page begins with.
+            folder: Where the files are that scenarios may name; `None`: they can name none.
+            port: Where to listen; 0: wherever there is room.
+
+        Raises:
+            OSError: The port is taken.
+        """
+        super().__init__((_HOST, port), _Handler)
+        self.token = secrets.token_urlsafe(24)
+        self.folder = folder
+        self.html = page(texts, server=f"/{self.token}/").encode()
+        self.ending = threading.Event()
+        self._lock = threading.Lock()
+        self._connections: set[socket.socket] = set()
+        self._open = 0
+        self._since = time.monotonic() + _FIRST_S
+
+    @property
+    def address(self) -> str:
+        """Where the page is."""
+        return f"http://{_HOST}:{self.server_port}/{self.token}/"
+
+    def came(self) -> None:
+        """A page is open."""
+        with self._lock:
+            self._open += 1
+
+    def went(self) -> None:
+        """It is not any more."""
+        with self._lock:
+            self._open -= 1
+            self._since = time.monotonic() + _GONE_S
+
+    def service_actions(self) -> None:
+        """Ends when no page has been open for a while; called about twice a second."""
+        with self._lock:
+            over = self._open == 0 and time.monotonic() > self._since
+        if over and not self.ending.is_set():
+            self.ending.set()
+            threading.Thread(target=self.shutdown).start()
+
+    def server_close(self) -> None:
+        """Ends everything that is under way, and waits for it."""
+        self.ending.set()
+        with self._lock:
+            for connection in self._connections:
+                # Browsers open some ahead of time, and say nothing on them.
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+        super().server_close()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accepts a connection, and remembers it until it is closed."""
+        connection, address = super().get_request()
+        with self._lock:
+            self._connections.add(connection)
+        return connection, address
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as in the class above
+        """Closes a connection."""
+        with self._lock:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as in the class above
+        """A reader that has gone, or never said a word, is no error; anything else is."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
+
+
+def serve(
+    texts: Sequence[str] = (),
+    *,
+    folder: Path | None = None,
+    port: int = 0,
+    ready: Callable[[str], object] = print,
+) -> None:
+    """Serves the page until it is closed, or until Ctrl-C.
+
+    Args:
+        texts: What it begins with: one scenario file or two. None: the first preset.
+        folder: Where the files are that scenarios may name; `None`: they can name none.
+        port: Where to listen; 0: wherever there is room.
+        ready: Called with the address of the page.
+
+    Raises:
+        OSError: The port is taken.
+    """
+    with Explorer(texts, folder=folder, port=port) as server:
+        ready(server.address)
+        server.serve_forever()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Explorer
+    timeout = 30
+    # Each connection has one request, so none is waited for at the end.
+    protocol_version = "HTTP/1.0"
+
+    def do_GET(self) -> None:
+        what = self._asked()
+        if what == "":
+            self._answer("text/html; charset=utf-8", self.server.html)
+        elif what == "alive":
+            self._stay()
+        elif what is not None:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def do_POST(self) -> None:
+        what = self._asked()
+        if what is None:
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal() or int(length) > 2 * _longfat.LONGEST_TEXT:
+            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
+        request = self.rfile.read(int(length))
+        if what == "catalogue":
+            self._answer("application/json", _longfat.Session.catalogue().encode())
+        elif what == "read":
+            self._answer("application/json", self._read(_longfat.Session(), request).encode())
+        elif what == "run":
+            self._begin("application/octet-stream")
+            self._run(request)
+        else:
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+
+    def _asked(self) -> str | None:
+        """What is asked for, after the token; `None` once it was refused."""
+        server = self.server
+        port = server.server_port
+        hosts = {f"{name}:{port}" for name in (_HOST, "localhost")}
+        token, _, rest = self.path.partition("?")[0].removeprefix("/").partition("/")
+        origin = self.headers.get("Origin")
+        if self.headers.get("Host") not in hosts:
+            self._refuse(HTTPStatus.MISDIRECTED_REQUEST, "this server has another name")
+        elif not hmac.compare_digest(token.encode(), server.token.encode()):
+            self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
+        elif origin is not None and origin not in {f"http://{host}" for host in hosts}:
+            self._refuse(HTTPStatus.FORBIDDEN, "only the page itself may ask")
+        else:
+            return rest
+        return None
+
+    def _begin(self, kind: str, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        self.end_headers()
+
+    def _answer(self, kind: str, body: bytes, status: HTTPStatus = HTTPStatus.OK) -> None:
+        self._begin(kind, status)
+        self.wfile.write(body)
+
+    def _refuse(self, status: HTTPStatus, why: str) -> None:
+        self._answer("text/plain; charset=utf-8", why.encode(), status)
+
+    def _stay(self) -> None:
+        """Holds on to a page for as long as it is open: what is written tells when it is not."""
+        self.server.came()
+        try:
+            self._begin("text/plain")
+            with contextlib.suppress(OSError):
+                while not self.server.ending.wait(_ALIVE_S):
+                    self.wfile.write(b"\n")
+        finally:
+            self.server.went()
+
+    def _read(self, session: _longfat.Session, request: bytes) -> str:
+        return session.read(request, folder=self.server.folder, tables=flow_list)
+
+    def _run(self, request: bytes) -> None:
+        """Simulates, and sends what there is so far a few times a second."""
+        session = _longfat.Session()
+        answer = self._read(session, request)
+        told = json.loads(answer)
+        if "error" in told:
+            return self._send(b"r", answer.encode())
+        needed = told["scenario"]["estimate"]
+        try:
+            refuse_excess(needed["memory_bytes"], REMEDIES[needed["largest"]])
+            self._simulate(session)
+        except (ScenarioError, _longfat.EngineError) as error:
+            self._send(b"f", str(error).encode())
+
+    def _simulate(self, session: _longfat.Session) -> None:
+        session.start()
+        events, busy = _FIRST_EVENTS, 0.0
+        shown, pause = time.monotonic(), _PICTURE_S
+        while True:
+            begun = time.monotonic()
+            more = session.advance(events)
+            took = time.monotonic() - begun
+            busy += took
+            if not more:
+                break
+            if took < _SLICE_S / 2:
+                events = min(2 * events, _MOST_EVENTS)
+            elif took > 2 * _SLICE_S:
+                events = max(events // 2, 1)
+            if self.server.ending.is_set():
+                return
+            now = time.monotonic()
+            if now - shown >= pause:
+                # Writing fails once the page does not want it any more, which ends the run.
+                self._send(b"s", struct.pack("<d", session.progress()) + session.series())
+                shown = time.monotonic()
+                pause = max(_PICTURE_S, 6 * (shown - now))
+        self._send(b"d", struct.pack("<d", busy) + session.finish())
+
+    def _send(self, kind: bytes, body: bytes) -> None:
+        self.wfile.write(kind + struct.pack("<I", len(body)) + body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody wants to read this."""
