@@ -99,7 +99,8 @@ class Visit:
         self.errors.append(str(error))
 
     def _requested(self, request: Request) -> None:
-        if request.url != self._address and not request.url.startswith(("data:", "blob:")):
+        # What comes after `#` is never asked for.
+        if request.url != self._address.partition("#")[0] and not request.url.startswith(("data:", "blob:")):
             self.requests.append(request.url)
 
 

@@ -65,7 +65,6 @@ class Explorer(ThreadingHTTPServer):
         Raises:
             OSError: The port is taken.
         """
-        super().__init__((_HOST, port), _Handler)
         self.token = secrets.token_urlsafe(24)
         self.folder = folder
         self.html = page(texts, server=f"/{self.token}/").encode()
@@ -74,6 +73,8 @@ class Explorer(ThreadingHTTPServer):
         self._connections: set[socket.socket] = set()
         self._open = 0
         self._since = time.monotonic() + _FIRST_S
+        # Where it cannot listen, it is closed at once: everything is there by now.
+        super().__init__((_HOST, port), _Handler)
 
     @property
     def address(self) -> str:

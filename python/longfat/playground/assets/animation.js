@@ -68,7 +68,7 @@ function upper(values, value) {
 // What is where at a time: the model behind the picture, without a pixel.
 export class Motion {
     // `flows`: name, colour, rtt, after (propagation from the queue to the receiver), before (from the sender to the queue),
-    // packetBits, time, throughput; `queue`: time, packets; `dropped`: packets in the rows of these times.
+    // packetBits, capacity (of the link, bit/s), time, throughput; `queue`: time, packets; `dropped`: packets in the rows of these times.
     constructor({ flows, queue, dropped, buffer, sample, end }) {
         this.end = end;
         this.sample = sample;
@@ -80,8 +80,9 @@ export class Motion {
         }));
         const waiting = queue.packets.reduce((most, each) => Math.max(most, each), 0);
         this.buffer = buffer ?? waiting;
-        const most = waiting + this.flows.reduce((sum, { rtt, packetBits, throughput }) => sum + (throughput.reduce((a, b) => Math.max(a, b), 0) * rtt) / packetBits, 0);
-        this.each = nice(Math.max(most, this.buffer * 0.6) / MOST_DOTS);
+        const onWires = this.flows.map(({ rtt, packetBits, capacity }) => (capacity * rtt) / packetBits);
+        this.needs = nice((waiting + Math.max(0, ...onWires)) / MOST_DOTS);
+        this.each = this.needs; // packets that a dot stands for
         this.rtt = this.flows.reduce((longest, { rtt }) => Math.max(longest, rtt), 0) || 1;
     }
 
@@ -137,70 +138,121 @@ export const SPEEDS = [
 ];
 
 const CANVAS_HEIGHT = 132;
+const LONGEST_STEP_S = 0.1; // between two pictures, whatever the page was doing
+
+// One time for all set-ups, so that they can be compared: where it stands, how fast it goes, and whether it does.
+export class Clock {
+    constructor() {
+        this.time = 0;
+        this.speed = 0;
+        this.playing = false;
+        this.shown = new Set();
+        this.before = null;
+    }
+
+    add(animation) {
+        this.shown.add(animation);
+        animation.follow();
+    }
+
+    remove(animation) {
+        this.shown.delete(animation);
+    }
+
+    // Those that have something to show.
+    get moving() {
+        return [...this.shown].filter(({ motion }) => motion);
+    }
+
+    get end() {
+        return Math.max(0, ...this.moving.map(({ motion }) => motion.end));
+    }
+
+    // Seconds of the run for a second here.
+    get rate() {
+        return Math.max(0, ...this.moving.map(({ motion }) => SPEEDS[this.speed].rate(motion)));
+    }
+
+    go(time) {
+        this.time = Math.min(Math.max(time, 0), this.end);
+        for (const animation of this.shown) animation.follow();
+    }
+
+    toggle(wanted = !this.playing) {
+        this.playing = wanted;
+        this.before = null;
+        if (wanted && this.time >= this.end) this.time = 0;
+        for (const animation of this.shown) animation.follow();
+        this.tick();
+    }
+
+    choose(speed) {
+        this.speed = speed;
+        for (const animation of this.shown) animation.follow();
+    }
+
+    tick() {
+        if (!this.playing || this.asked || !this.moving.some(({ seen }) => seen)) return;
+        this.asked = true;
+        requestAnimationFrame((now) => {
+            this.asked = false;
+            if (!this.playing) return;
+            const step = this.before === null ? 0 : Math.min((now - this.before) / 1000, LONGEST_STEP_S);
+            this.before = now;
+            const next = this.time + step * this.rate;
+            this.go(next >= this.end ? 0 : next);
+            this.tick();
+        });
+    }
+}
 
 export class Animation {
-    // `holder` has a canvas, a button, a select and a text; `onmove` hears where it stands.
-    constructor(holder, onmove) {
+    // `holder` has a canvas, a button, a select and a text; `onmove` hears where the clock stands.
+    constructor(holder, clock, onmove) {
         this.holder = holder;
+        this.clock = clock;
         this.onmove = onmove;
         this.canvas = holder.querySelector("canvas");
         this.play = holder.querySelector("button.play");
         this.speed = holder.querySelector("select");
         this.words = holder.querySelector(".words");
         this.motion = null;
-        this.time = 0;
-        this.playing = false;
         this.seen = false;
-        this.play.addEventListener("click", () => this.toggle());
-        this.speed.addEventListener("change", () => this.draw());
-        this.observer = new ResizeObserver(() => this.draw());
-        this.observer.observe(this.canvas);
-        new IntersectionObserver(([entry]) => {
+        this.play.addEventListener("click", () => clock.toggle());
+        this.speed.addEventListener("change", () => clock.choose(this.speed.selectedIndex));
+        this.sizes = new ResizeObserver(() => this.draw());
+        this.sizes.observe(this.canvas);
+        this.sight = new IntersectionObserver(([entry]) => {
             this.seen = entry.isIntersecting;
-            this.tick();
-        }).observe(this.canvas);
+            clock.before = null;
+            clock.tick();
+        });
+        this.sight.observe(this.canvas);
+        clock.add(this);
+    }
+
+    remove() {
+        this.clock.remove(this);
+        this.sizes.disconnect();
+        this.sight.disconnect();
     }
 
     set(motion) {
         this.motion = motion;
-        if (motion && this.time >= motion.end) this.time = 0;
         this.holder.classList.toggle("empty", !motion);
+        if (this.clock.time > this.clock.end) this.clock.time = 0;
+        this.follow();
+        this.clock.tick();
+    }
+
+    // Shows what the clock says.
+    follow() {
+        const { playing, speed, time } = this.clock;
+        this.play.textContent = playing ? "Pause" : "Play";
+        this.play.setAttribute("aria-pressed", String(playing));
+        this.speed.selectedIndex = speed;
         this.draw();
-        this.tick();
-    }
-
-    go(time) {
-        this.time = Math.min(Math.max(time, 0), this.motion?.end ?? 0);
-        this.draw();
-        this.onmove(this.time);
-    }
-
-    toggle(wanted = !this.playing) {
-        this.playing = wanted;
-        this.play.textContent = wanted ? "Pause" : "Play";
-        this.play.setAttribute("aria-pressed", String(wanted));
-        this.before = null;
-        this.tick();
-    }
-
-    rate() {
-        return SPEEDS[this.speed.selectedIndex].rate(this.motion);
-    }
-
-    tick() {
-        if (!this.playing || !this.motion || !this.seen || this.asked) return;
-        this.asked = true;
-        requestAnimationFrame((now) => {
-            this.asked = false;
-            if (!this.playing || !this.motion) return;
-            const step = this.before === null || this.before === undefined ? 0 : Math.min(now - this.before, 100) / 1000;
-            this.before = now;
-            this.time += step * this.rate();
-            if (this.time >= this.motion.end) this.time = 0;
-            this.draw();
-            this.onmove(this.time);
-            this.tick();
-        });
+        this.onmove(this.motion ? time : null);
     }
 
     draw() {
@@ -213,7 +265,7 @@ export class Animation {
         const ink = canvas.getContext("2d");
         ink.setTransform(scale, 0, 0, scale, 0, 0);
         ink.clearRect(0, 0, width, CANVAS_HEIGHT);
-        if (motion) new Scene(ink, width, motion, this.rate()).draw(this.time);
+        if (motion) new Scene(ink, width, motion, this.clock.rate).draw(Math.min(this.clock.time, motion.end));
     }
 
     describe(words) {
@@ -228,12 +280,13 @@ class Scene {
     constructor(ink, width, motion, rate) {
         this.ink = ink;
         this.motion = motion;
-        this.left = 12;
-        this.queueWidth = Math.min(Math.max(width * 0.3, 96), 300);
-        this.wire = this.left + 34 + this.queueWidth;
-        this.right = width - 34;
+        this.left = 26; // where the sender ends
+        this.right = width - 26; // and the receiver begins
+        this.entry = this.left + Math.max(width * 0.05, 20);
+        this.queueWidth = Math.min(Math.max(width * 0.28, 90), 280);
+        this.wire = this.entry + this.queueWidth;
         this.top = 46;
-        this.bottom = 108;
+        this.bottom = 100;
         this.radius = Math.min(Math.max((this.right - this.wire) / 110, 2.2), 4);
         // A dot that jumps further than this between two pictures cannot be followed.
         this.follows = (rate / 60 / motion.rtt) * 2 < 0.12;
@@ -255,11 +308,11 @@ class Scene {
         ink.font = "12px system-ui, sans-serif";
         ink.textBaseline = "alphabetic";
         ink.textAlign = "left";
-        ink.fillText("sender", this.left, this.bottom + 20);
+        ink.fillText("sender", 2, this.bottom + 28);
         ink.textAlign = "right";
-        ink.fillText("receiver", this.right + 26, this.bottom + 20);
+        ink.fillText("receiver", this.right + 24, this.bottom + 28);
         ink.textAlign = "center";
-        ink.fillText("acknowledgments", (this.left + this.right) / 2, this.bottom + 20);
+        ink.fillText("acknowledgments", (this.left + this.right) / 2, this.bottom + 22);
         ink.fillText(`${time.toPrecision(time >= 100 ? 5 : 4)} s`, (this.wire + this.right) / 2, 18);
     }
 
@@ -267,21 +320,19 @@ class Scene {
         const { ink } = this;
         ink.strokeStyle = this.rule;
         ink.lineWidth = 9;
-        ink.lineCap = "round";
-        ink.beginPath();
-        ink.moveTo(this.wire + 6, this.top);
-        ink.lineTo(this.right, this.top);
-        ink.stroke();
-        ink.beginPath();
-        ink.moveTo(this.right, this.bottom);
-        ink.lineTo(this.left + 6, this.bottom);
-        ink.stroke();
-        for (const [x, y] of [[this.left + 4, (this.top + this.bottom) / 2], [this.right + 14, (this.top + this.bottom) / 2]]) {
-            ink.fillStyle = this.ground;
-            ink.strokeStyle = this.faint;
-            ink.lineWidth = 1.2;
+        ink.lineCap = "butt";
+        for (const [from, to, y] of [[this.left, this.entry, this.top], [this.wire, this.right, this.top], [this.left, this.right, this.bottom]]) {
             ink.beginPath();
-            ink.roundRect(x - 9, y - 13, 18, 26, 4);
+            ink.moveTo(from, y);
+            ink.lineTo(to, y);
+            ink.stroke();
+        }
+        ink.fillStyle = this.ground;
+        ink.strokeStyle = this.faint;
+        ink.lineWidth = 1.2;
+        for (const x of [this.left - 18, this.right]) {
+            ink.beginPath();
+            ink.roundRect(x, this.top - 14, 18, this.bottom - this.top + 24, 4);
             ink.fill();
             ink.stroke();
         }
@@ -289,9 +340,10 @@ class Scene {
 
     // Where on the screen a place of a way is.
     where(place) {
-        if (place <= 1) return [this.wire + 6 + (this.right - this.wire - 6) * place, this.top, 1];
-        if (place <= 2) return [this.right + (this.left + 6 - this.right) * (place - 1), this.bottom, 0.62];
-        return [this.left + 6 + 22 * (place - 2), this.bottom + (this.top - this.bottom) * (place - 2), 1];
+        const between = (from, to, share) => from + (to - from) * share;
+        if (place <= 1) return [between(this.wire + 4, this.right - 4, place), this.top, 1];
+        if (place <= 2) return [between(this.right - 4, this.left + 4, place - 1), this.bottom, 0.62];
+        return [between(this.left + 4, this.entry - 4, place - 2), this.top, 1];
     }
 
     dot(x, y, size, colour) {
@@ -311,8 +363,8 @@ class Scene {
             const from = Math.max(time - motion.rtt, 0);
             return ((delivered.at(time) - delivered.at(from)) * packetBits) / Math.max(time - from, motion.sample);
         });
-        const most = Math.max(...motion.flows.map(({ capacity }) => capacity ?? 0), now.reduce((a, b) => a + b, 0), 1);
-        for (const [y, from, to, height] of [[this.top, this.wire + 6, this.right, 12], [this.bottom, this.left + 6, this.right, 6]]) {
+        const most = Math.max(motion.flows[0].capacity, now.reduce((a, b) => a + b, 0));
+        for (const [y, from, to, height] of [[this.top, this.wire, this.right, 12], [this.bottom, this.left, this.right, 6]]) {
             let at = y + height / 2;
             now.forEach((rate, i) => {
                 const part = (height * rate) / most;
@@ -327,7 +379,7 @@ class Scene {
     queue(waiting, room, time) {
         const { ink, motion } = this;
         const height = 44;
-        const x = this.left + 30;
+        const x = this.entry;
         const y = this.top - height / 2;
         const full = motion.buffer > 0 ? motion.buffer / motion.each : 1;
         const dropped = motion.drops(time);

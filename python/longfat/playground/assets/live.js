@@ -62,6 +62,11 @@ export class Frame {
         for (const chart of this.charts) if (which(chart)) chart.update();
     }
 
+    // Moves the cursors of all charts to a time.
+    read(time) {
+        for (const { uplot } of this.charts) uplot?.setCursor({ left: uplot.valToPos(time, "x"), top: 10 });
+    }
+
     // Where the animation stands, in seconds.
     point(setup, time) {
         for (const chart of this.charts) if (chart.setup === setup) chart.point(time);
@@ -194,6 +199,7 @@ export class LiveChart {
             this.over = width > this.sample * 1.5 ? `, means over ${timeWord(width)}` : "";
             return data;
         }
+        if (this.lines.some(({ x }) => x.length > 0) && this.lines.every(({ y }) => !y.some(Number.isFinite))) this.note.textContent = "there is none";
         if (this.lines.every(({ x }) => x.length === 0)) return [[from, to], ...this.lines.map(() => [null, null])];
         return view(this.lines, from, to, this.width());
     }
@@ -224,7 +230,7 @@ export class LiveChart {
                     y: { range: (u, _, high) => [0, this.height(high)] },
                 },
                 axes: [
-                    axis({ size: 26, space: 64, values: (_, splits) => splits.map((each) => `${Number(each.toPrecision(10))}`) }),
+                    axis({ size: 26, space: 64, values: (_, splits) => splits.map((each, i) => `${Number(each.toPrecision(10))}${i === splits.length - 1 ? " s" : ""}`) }),
                     axis({ size: 46, space: 34, values: (_, splits) => this.labels(splits) }),
                 ],
                 series: [{}, ...this.lines.map((line) => this.series(line))],
@@ -365,7 +371,7 @@ export class LiveChart {
             const by = Math.min(Math.max((step * span) / 4, -from), this.frame.end - to);
             this.frame.zoom([from + by, to + by]);
         } else if (step) {
-            u.setCursor({ left: Math.min(Math.max(at + (step * width) / 100, 0), width - 1), top: 10 });
+            this.frame.read(u.posToVal(Math.min(Math.max(at + (step * width) / 100, 0), width - 1), "x"));
         } else if (event.key === "+" || event.key === "=") {
             this.frame.zoom([middle - (middle - from) / 2, middle + (to - middle) / 2]);
         } else if (event.key === "-") {

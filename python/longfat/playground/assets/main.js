@@ -1,6 +1,7 @@
 // The page: one set-up or two side by side, what to begin with, and the address that holds all of it.
 
 import { decoded, encoded } from "./address.js";
+import { Clock } from "./animation.js";
 import { h } from "./dom.js";
 import { ServerEngine, WorkerEngine, unpacked } from "./engines.js";
 import { Frame } from "./live.js";
@@ -22,6 +23,7 @@ class App {
         this.texts = settings.texts;
         this.local = Boolean(settings.server);
         this.frame = new Frame();
+        this.clock = new Clock();
         this.frame.onzoom = (range) => (this.all.hidden = range === null);
         this.setups = [];
         this.place = document.querySelector(".setups");
@@ -91,24 +93,33 @@ class App {
 
     show(texts, id) {
         const found = this.presets.find((each) => each.id === id) ?? this.presets.find((each) => same(each.texts, texts));
-        this.choice.value = found?.id ?? "";
-        this.about.textContent = found?.about ?? "";
         this.frame.zoom(null);
+        this.clock.go(0);
         texts.slice(0, KEYS.length).forEach((text, i) => {
             if (this.setups[i]) this.setups[i].load(text);
             else this.add(text);
         });
         while (this.setups.length > Math.max(texts.length, 1)) this.setups.pop().remove();
+        this.choice.value = found?.id ?? "";
+        this.about.textContent = found?.about ?? "";
         this.arrange();
-        if (found && !matchMedia("(prefers-reduced-motion: reduce)").matches && this.setups.every(({ animation }) => animation.playing === false)) {
-            this.setups[0].animation.toggle(true);
-        }
+        if (found && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.clock.toggle(true);
     }
 
     add(text) {
         const setup = new Setup(this, KEYS[this.setups.length], text);
         this.setups.push(setup);
         this.place.append(setup.element);
+    }
+
+    // A dot stands for as many packets in one set-up as in the other.
+    agree() {
+        const each = Math.max(0, ...this.setups.map(({ animation }) => animation.motion?.needs ?? 0));
+        for (const setup of this.setups) {
+            if (setup.animation.motion) setup.animation.motion.each = each;
+            setup.explain();
+            setup.animation.draw();
+        }
     }
 
     toggle() {

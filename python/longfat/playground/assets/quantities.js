@@ -39,7 +39,7 @@ export function share(value) {
     if (!Number.isFinite(value)) return "–";
     if (value === 0) return "0";
     if (value >= 0.001) return `${Number((100 * value).toPrecision(3))}\u00a0%`;
-    return value.toExponential(1).replace("e-", "e−");
+    return value.toExponential(1).replace(".0e", "e").replace("e-", "e−");
 }
 
 export function plain(value) {

@@ -5,6 +5,7 @@ import { count, rate, share, time } from "./quantities.js";
 
 const FEW = 8; // flows that have a line each; of more, a line stands for a group
 const COLOURS = 8;
+const OF_LINKS = [6, 7, 4, 3, 5, 2, 1, 0]; // so that the first link is not taken for the first flow
 
 // What has a line: each of a few flows, or each group of many.
 export function parties(outline) {
@@ -94,7 +95,7 @@ export function charted(outline, tables) {
         places.map((place, i) => ({
             name: place.name,
             button: place.name,
-            colour: places.length > 1 ? i % COLOURS : 6,
+            colour: OF_LINKS[i % COLOURS],
             dashed: i >= COLOURS,
             x: column(links, rows[i], "time_s"),
             y: column(links, rows[i], name),

@@ -12,6 +12,7 @@ import { charted, figures, moving, parties, table } from "./results.js";
 const LONG_S = 40; // a run that may take longer than this begins when asked
 const WASM_TIMES = 2.2; // as long as natively
 const MOST_MEMORY = 1.5e9; // of a page
+const QUICK_S = 0.05; // a speed that is measured in less than this says nothing
 const MOST_ROWS = 20_000;
 const MOST_NUMBERS = 400_000;
 
@@ -31,7 +32,7 @@ export class Setup {
         this.controls.onlink = () => this.showMotion();
         this.editor = new Editor((changed) => this.take(changed, this.controls));
         this.side.append(this.controls.element, this.scenario(this.editor.element));
-        this.animation = new Animation(this.film, (at) => app.frame.point(this.key, at));
+        this.animation = new Animation(this.film, app.clock, (at) => app.frame.point(this.key, at));
         this.editor.text = text;
         this.schedule();
     }
@@ -76,7 +77,7 @@ export class Setup {
 
     remove() {
         this.giveUp();
-        this.animation.toggle(false);
+        this.animation.remove();
         for (const chart of this.charts.values()) chart.remove();
         this.app.frame.forget(this.key);
         this.app.release(this.engine);
@@ -95,7 +96,6 @@ export class Setup {
     load(text) {
         this.hidden.clear();
         this.controls.say("");
-        this.animation.time = 0;
         this.take(text, this.editor);
     }
 
@@ -217,7 +217,8 @@ export class Setup {
         this.show(frame.tables);
         this.showNumbers(frame.summary);
         const packets = frame.summary.engine.data_packets;
-        this.status.textContent = `${count(packets)} packets in ${time(seconds)}: ${count(packets / Math.max(seconds, 1e-4))}\u00a0packets/s, ${this.engine.name}`;
+        const speed = seconds > QUICK_S ? `: ${count(packets / seconds)}\u00a0packets/s` : "";
+        this.status.textContent = `${count(packets)} packets in ${time(seconds)}${speed}, ${this.engine.name}`;
         this.element.dataset.runs = String(Number(this.element.dataset.runs ?? 0) + 1);
         this.summary = frame.summary;
     }
@@ -227,7 +228,8 @@ export class Setup {
         this.tables = tables;
         const lines = charted(this.outline, tables);
         const trips = this.outline.flows.concat(this.outline.traffic).map((group) => group.rtt_s.greatest);
-        this.trip = Math.max(this.sample, ...trips);
+        const seen = tables.flow_series.columns.rtt_s.reduce((most, each) => (each > most ? each : most), 0);
+        this.trip = Math.max(this.sample, seen, ...trips);
         this.showLegend(lines);
         const highs = {};
         for (const [kind, some] of Object.entries(lines)) {
@@ -262,7 +264,7 @@ export class Setup {
             const after = Object.keys(KINDS).slice(Object.keys(KINDS).indexOf(kind) + 1).map((each) => this.charts.get(each)?.holder).find(Boolean);
             this.plots.insertBefore(figure, after ?? null);
             const chart = new LiveChart(figure, kind, this.key, this.app.frame);
-            chart.onpoint = (at) => this.animation.go(at);
+            chart.onpoint = (at) => this.app.clock.go(at);
             this.charts.set(kind, chart);
         }
         const chart = this.charts.get(kind);
@@ -301,6 +303,12 @@ export class Setup {
         if (!this.tables) return;
         const motion = moving(this.outline, this.tables, this.controls.link, this.sample);
         this.animation.set(motion);
+        this.app.agree();
+    }
+
+    // What a dot stands for, which is the same in both set-ups.
+    explain() {
+        const { motion } = this.animation;
         if (!motion) return;
         const dot = motion.each === 1 ? "Each dot is one packet" : `Each dot stands for ${count(motion.each)} packets`;
         this.animation.describe(`${dot}, as delivered and queued in this run, known every ${time(this.sample)}.`);
