@@ -558,7 +558,7 @@ class Session:
         folder: str | PathLike[str] | None = None,
         tables: Callable[[str], str] | None = None,
     ) -> str:
-        """Reads a scenario, and forgets the one before it with its run. Never fails: the answer tells what is wrong.
+        """Reads a scenario, and forgets the one before it with its run. The answer tells what is wrong.
 
         Args:
             request: `{"text": …}` in JSON, and if need be `origin`, `overrides`, `seed`, `files`.

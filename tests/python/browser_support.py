@@ -100,7 +100,8 @@ class Visit:
 
     def _requested(self, request: Request) -> None:
         # What comes after `#` is never asked for.
-        if request.url != self._address.partition("#")[0] and not request.url.startswith(("data:", "blob:")):
+        own = request.url == self._address.partition("#")[0]
+        if not own and not request.url.startswith(("data:", "blob:")):
             self.requests.append(request.url)
 
 

@@ -1,4 +1,4 @@
-"""The engine as WebAssembly gives the same bytes as natively: summaries and tables, and messages about what is wrong.
+"""The engine as WebAssembly gives the same bytes as natively: summaries, tables, and messages about mistakes.
 
 `make playground` builds it. Where it has not been built, or there is no Node.js to run it, this is skipped.
 """
@@ -92,7 +92,7 @@ def test_known_results_come_out() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_same_words() -> None:
-    wrong = [
+    wrong: list[dict[str, Any]] = [
         {"text": "duration = 5"},
         {"text": '[link.x]\nrate = "1 Gbit"\n', "overrides": ["seed=-1"]},
         {"text": "[" * 5000},

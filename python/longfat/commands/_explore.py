@@ -11,14 +11,20 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("explore")
 @click.argument("files", nargs=-1, metavar="[FILE] [FILE]", type=click.Path(path_type=Path))
-@click.option("--save", type=_OUT, metavar="PAGE", help="Write the page as one file instead, with its own engine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen [any free port].")
+@click.option(
+    "--save", type=_OUT, metavar="PAGE", help="Write the page as one file, with its own engine."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Where to listen [any free port]."
+)
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
-def explore_command(files: tuple[Path, ...], save: Path | None, port: int, *, no_browser: bool) -> None:
+def explore_command(
+    files: tuple[Path, ...], save: Path | None, port: int, *, no_browser: bool
+) -> None:
     """Open the playground: change a scenario, and see at once what becomes of it.
 
-    It begins with the scenario in FILE, or with two side by side. The page is for this machine only, and what it
-    simulates runs natively; Ctrl-C ends it, and so does closing the page.
+    It begins with the scenario in FILE, or with two side by side. The page is for this machine only, and what
+    it simulates runs natively; Ctrl-C ends it, and so does closing the page.
     """
     from longfat.commands._console import refuse_missing
     from longfat.foreign import read_text

@@ -1,7 +1,7 @@
 """The playground: scenarios in a page, simulated as they are changed, with the engine in the page or behind it.
 
-`page` makes the page as one file that holds the engine as WebAssembly, and `serve` one with the native engine behind it.
-`address` is the part of an address after `#` with which either begins.
+`page` makes the page as one file that holds the engine as WebAssembly, `write` writes it, and `serve` has the
+native engine behind it. `address` is the part of an address after `#` with which either begins.
 """
 
 from longfat.playground._address import address

@@ -1,6 +1,7 @@
-"""From the modules in `assets` to one script. Pages that are files can import nothing, so each module becomes a function
-that is called once and returns what it exports. Only what these modules use of `import` and `export` is understood: names
-in braces, a line each.
+"""From the modules in `assets` to one script.
+
+Pages that are files can import nothing, so each module becomes a function that is called once and returns what it
+exports. Only what these modules use of `import` and `export` is understood: names in braces, a line each.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def bundle(modules: tuple[str, ...] = MODULES, *, exposed: bool = False) -> str:
         for names, other in _IMPORT.findall(source):
             missing = set(names.split(", ")) - known.get(other, set())
             if missing:
-                message = f"{name}.js imports {', '.join(sorted(missing))} from {other}.js, which has no such thing before it"
+                wanted = ", ".join(sorted(missing))
+                message = f"{name}.js imports {wanted} from {other}.js, which does not export that before it"
                 raise ValueError(message)
         known[name] = {word for _, word in _EXPORT.findall(source)}
         source = _IMPORT.sub(r"const { \1 } = modules.\2;", source)

@@ -79,8 +79,8 @@ def _engine() -> str:
         packed = ENGINE.read_bytes()
     except FileNotFoundError as error:
         message = (
-            "this longfat has no engine as WebAssembly, which a page by itself needs: `make playground` in a checkout "
-            "builds it; `longfat explore` without --save uses the native engine instead"
+            "this longfat has no engine as WebAssembly, which a page by itself needs: `make playground` in a "
+            "checkout builds it; `longfat explore` without --save uses the native engine instead"
         )
         raise ResultError(message) from error
     return base64.b64encode(packed).decode("ascii")

@@ -1,9 +1,9 @@
-"""The page with the native engine behind it: a server for one reader on this machine, for as long as the page is open.
+"""The page with the native engine behind it: a server for one reader on this machine, while the page is open.
 
-Whoever can reach the port could have this machine simulate, so not many can: it listens on the loopback interface, every path
-begins with a random token, and requests that name another host (a site whose name was made to point here) or come from
-another page are refused. What it answers is text and numbers; it reads no file but those that a scenario names, in the
-folder of the file that `longfat explore` was given.
+Whoever can reach the port could have this machine simulate, so not many can: it listens on the loopback interface,
+every path begins with a random token, and requests that name another host (a site whose name was made to point here)
+or come from another page are refused. What it answers is text and numbers; it reads no file but those that a scenario
+names, in the folder of the file that `longfat explore` was given.
 """
 
 from __future__ import annotations
@@ -173,7 +173,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > 2 * _longfat.LONGEST_TEXT:
-            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "the request is too long")
+            return
         request = self.rfile.read(int(length))
         if what == "catalogue":
             self._answer("application/json", _longfat.Session.catalogue().encode())
@@ -238,7 +239,8 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self._read(session, request)
         told = json.loads(answer)
         if "error" in told:
-            return self._send(b"r", answer.encode())
+            self._send(b"r", answer.encode())
+            return
         needed = told["scenario"]["estimate"]
         try:
             refuse_excess(needed["memory_bytes"], REMEDIES[needed["largest"]])

@@ -76,14 +76,16 @@ class App {
     async open() {
         if (this.written !== undefined && location.hash.slice(1) === this.written) return;
         let state = null;
+        let cut = false;
         try {
             state = await decoded(location.hash);
         } catch {
-            this.about.textContent = "The address does not hold a scenario, or only a part of one: the link may have been cut.";
+            cut = true;
         }
         if (state) this.show(state.texts, "");
         else if (this.setups.length === 0 && this.texts.length > 0) this.show(this.texts, "");
         else if (this.setups.length === 0) this.preset(this.presets[0].id);
+        if (cut) this.about.textContent = "The address does not hold a scenario, or only a part of one: the link may have been cut.";
     }
 
     preset(id) {
