@@ -25,7 +25,7 @@ const EVENTS: [Of<SenderCounts, u64>; 3] = [
 ];
 
 /// For how long each cause held, and how often congestion was answered, in each row of the time series of the flows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LimitSeries {
     held: [Vec<f64>; CAUSES.len()],
     events: [Vec<u64>; EVENTS.len()],
