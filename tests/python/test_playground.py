@@ -508,8 +508,9 @@ def test_quantities_are_written_as_files_have_them(modules: Visit) -> None:
 def test_packets_are_where_the_run_says(modules: Visit) -> None:
     """By hand: 1000 packets/s for 2 s, a round trip of 0.4 s, 100 packets waiting throughout.
 
-    Of those delivered at R each left the queue 0.1 s before: 0.1 s on the way there (100 packets), 0.2 s back (200),
-    and 0.1 s from the sender to the queue (100). With a dot for ten packets these are 10, 20, 10, and 10 that wait.
+    Of those delivered at R each left the queue 0.1 s before: 0.1 s on the way there (100 packets), 0.2 s back
+    (200), and 0.1 s from the sender to the queue (100). With a dot for ten packets these are 10, 20, 10, and 10
+    that wait.
     """
     found = modules.run(
         """() => {

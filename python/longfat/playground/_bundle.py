@@ -1,7 +1,7 @@
 """From the modules in `assets` to one script.
 
-Pages that are files can import nothing, so each module becomes a function that is called once and returns what it
-exports. Only what these modules use of `import` and `export` is understood: names in braces, a line each.
+Pages that are files can import nothing, so each module becomes a function that is called once and returns what
+it exports. Only what these modules use of `import` and `export` is understood: names in braces, a line each.
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ ENGINE = _FOLDER / "engine.wasm.gz"
 """The engine as WebAssembly, compressed: `make playground` puts it here."""
 
 _SCRIPTS = ("uplot/uPlot.iife.min.js", "charts.js")
+_LICENCE = "uplot/LICENSE"
+"""Goes wherever uPlot goes."""
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 
 
@@ -36,7 +38,8 @@ def page(texts: Sequence[str] = (), *, server: str | None = None, exposed: bool 
     """
     from markupsafe import Markup
 
-    script = "\n".join([*map(_kit.asset, _SCRIPTS), bundle(exposed=exposed)])
+    licence = f"/*\n{_kit.asset(_LICENCE)}\n*/"
+    script = "\n".join([licence, *map(_kit.asset, _SCRIPTS), bundle(exposed=exposed)])
     style = "\n".join([_colours.style(), *map(_kit.asset, _STYLES), text("playground.css")])
     script, style = f"\n{script}\n", f"\n{style}\n"
     if server is None:

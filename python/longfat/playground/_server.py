@@ -1,9 +1,9 @@
 """The page with the native engine behind it: a server for one reader on this machine, while the page is open.
 
-Whoever can reach the port could have this machine simulate, so not many can: it listens on the loopback interface,
-every path begins with a random token, and requests that name another host (a site whose name was made to point here)
-or come from another page are refused. What it answers is text and numbers; it reads no file but those that a scenario
-names, in the folder of the file that `longfat explore` was given.
+Whoever can reach the port could have this machine simulate, so not many can: it listens on the loopback
+interface, every path begins with a random token, and requests that name another host (a site whose name was
+made to point here) or come from another page are refused. What it answers is text and numbers; it reads no file
+but those that a scenario names, in the folder of the file that `longfat explore` was given.
 """
 
 from __future__ import annotations

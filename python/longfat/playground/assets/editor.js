@@ -22,7 +22,6 @@ export class Editor {
                 onchange(this.area.value);
             },
             onscroll: () => this.follow(),
-            onkeydown: (event) => this.key(event),
         });
         this.back = h("pre", { "aria-hidden": "true" });
         this.problems = h("ol", { id, class: "problems", role: "status" });
@@ -38,14 +37,6 @@ export class Editor {
         if (this.area.value === text) return;
         this.area.value = text;
         this.paint();
-    }
-
-    // Tab leaves the text, as everywhere on the page; with Alt it indents.
-    key(event) {
-        if (event.key !== "Tab" || !event.altKey) return;
-        event.preventDefault();
-        this.area.setRangeText("    ", this.area.selectionStart, this.area.selectionEnd, "end");
-        this.area.dispatchEvent(new Event("input"));
     }
 
     follow() {
