@@ -7,6 +7,7 @@
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
 #   make playground  the engine as WebAssembly, in a page that opens anywhere
+#   make dist    wheel and source distribution, tried in empty environments
 #   make clean   remove what was built
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint audit bench playground build clean
+.PHONY: demo test test-rust test-python test-long lint audit bench playground dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -46,7 +47,10 @@ bench:
 
 playground: build
 	crates/wasm/build python/longfat/playground/engine.wasm.gz
-	$(BIN)/longfat explore --save docs/playground/playground.html
+	$(BIN)/longfat explore --save docs/playground/playground.html dist
+
+dist: build
+	PYTHON=$(PYTHON) .ci/dist
 
 lint: build
 	cargo fmt --all --check
@@ -85,4 +89,4 @@ build: .venv/built
 	@touch $@
 
 clean:
-	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html
+	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist

@@ -16,8 +16,17 @@ from longfat.bench._benchmarks import BENCHMARKS
 from support import ROOT, Finished
 
 PACKAGE = ROOT / "python/longfat"
-PAGE = ("page/assets/**/*", "page/templates/*")
-"""What pages are made of: scripts, a style sheet, templates, uPlot with its licence."""
+PAGE = (
+    "page/assets/**/*",
+    "page/templates/*",
+    "playground/assets/*",
+    "playground/presets/*",
+    "playground/templates/*",
+    "playground/engine.wasm.gz",
+)
+"""What pages are made of: scripts, style sheets, templates, uPlot with its licence; and where it was built, the
+engine of the playground.
+"""
 SHIPPED = ("bench/scenarios/*.toml", "scenarios/*.toml", "scenarios/*.trace")
 SHIPPED_ROOM = ("papers/*/*.toml", "papers/*/*.py", "papers/*/results/*.json")
 MOST_BYTES_OF_ROOMS = 500_000
@@ -74,7 +83,8 @@ def test_it_has_the_code_the_rooms_and_the_scenarios_and_nothing_else(wheel: Pat
         for path in PACKAGE.glob(pattern)
         if path.is_file()
     }
-    assert {"page/assets/uplot/LICENSE", "page/templates/run.html"} <= made_of
+    some = {"page/assets/uplot/LICENSE", "page/templates/run.html", "playground/assets/main.js"}
+    assert some <= made_of
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if ".dist-info/" not in name]
     assert all(name.startswith("longfat/") for name in names)
