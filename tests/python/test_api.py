@@ -216,7 +216,12 @@ def test_a_run_is_saved_whole(run: longfat.Run) -> None:
     folder = run.save()
     assert folder == Path("runs/scenario-1")
     assert sorted(path.name for path in folder.iterdir()) == sorted(
-        [".longfat.json", "scenario.toml", "summary.json", *(f"{name}.parquet" for name in TABLES)]
+        [
+            ".longfat.json",
+            "scenario.toml",
+            "summary.json",
+            *(f"{name}.parquet" for name in (*TABLES, "limits")),
+        ]
     )
     assert json.loads((folder / "summary.json").read_text("utf-8")) == run.summary
     assert (folder / "scenario.toml").read_text("utf-8") == run.scenario

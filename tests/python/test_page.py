@@ -261,6 +261,7 @@ def test_the_page_of_a_run_says_what_its_tables_say(run_folder: Path, longfat: C
         '"', "&#34;"
     ) in text
     assert f"were written by longfat {package.__version__}" in text
+    assert "forward[0] was limited by" in text
     # The folder is as it was: another run may replace it.
     package.run(SMALL).save(run_folder)
 
@@ -387,6 +388,7 @@ SERIES: dict[str, Any] = {
     "flow": ["forward[0]"],
     "group": ["forward"],
     "window": [10.0],
+    "threshold": [20.0],
     "rtt_s": [0.02],
     "throughput_bit_s": [1e6],
     "retransmitted": [0],
@@ -411,6 +413,8 @@ def test_averages_without_what_is_shown_are_refused(run_folder: Path) -> None:
         ("links", "bottleneck"),
         ("flows", 0, "goodput_bit_s"),
         ("engine",),
+        ("scenario", "flow", 0, "path"),
+        ("scenario", "flow"),
     ):
         content = copy.deepcopy(whole)
         place = content
@@ -462,6 +466,7 @@ def test_half_a_run_is_refused(name: str, run_folder: Path) -> None:
         ("flow_series.parquet", table(**SERIES | {"window": ["wide"]})),
         ("flow_series.parquet", table(**SERIES | {"time_s": [None]})),
         ("flow_series.parquet", table(**SERIES | {"flow": ["stranger"]})),
+        ("limits.parquet", table(time_s=[1.0], flow=["forward[0]"])),
         (".longfat.json", b'{"longfat": "a run", "files": {"../../secret": "0"}}'),
     ],
 )

@@ -457,7 +457,9 @@ def one_chart(folder: Path, samples: int) -> Path:
     empty: dict[str, Any] = dict.fromkeys(
         ("about", "note", "measured", "scenario", "folder", "origin"), ""
     )
-    lists: dict[str, Any] = {"figures": [], "sentences": [], "tables": [], "changed": []}
+    lists: dict[str, Any] = {
+        name: [] for name in ("figures", "sentences", "tables", "changed", "limits")
+    }
     text = made_page("run.html", kind="run", title="much", charts=charts, **empty, **lists)
     return write(folder / "much.html", text)
 

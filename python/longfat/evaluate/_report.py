@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 from longfat._longfat import __version__
 from longfat.evaluate.cells import NOT_TESTED
 from longfat.foreign import shown
-from longfat.page import write_evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +49,8 @@ def write(
     (folder / "scenarios").mkdir()
     for cell, scenario in scenarios.items():
         (folder / _scenario_file(cell)).write_text(scenario.to_toml(), encoding="utf-8")
+    from longfat.page import write_evaluation
+
     write_evaluation(folder)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-import polars as pl
-
 from longfat.errors import ResultError
 from longfat.explanation._explanation import CAUSES, Explanation, FlowLimits
 from longfat.explanation._phases import phases
@@ -16,6 +14,8 @@ from longfat.units import number_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+    import polars as pl
 
 FULL = 0.98
 """A link is full where it is used at least so much in an interval of the time series."""
@@ -84,6 +84,8 @@ def _paths(scenario: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
 
 def _fullness(links: pl.DataFrame, path: Sequence[tuple[str, str]]) -> pl.DataFrame:
     """How much the fullest link of a path is used in each interval, and which one that is."""
+    import polars as pl
+
     on_path = pl.any_horizontal(
         (pl.col("link") == link) & (pl.col("direction") == direction) for link, direction in path
     )
@@ -94,6 +96,8 @@ def _fullness(links: pl.DataFrame, path: Sequence[tuple[str, str]]) -> pl.DataFr
 
 def _flow(told: dict[str, Any], rows: pl.DataFrame, fullness: pl.DataFrame) -> FlowLimits:
     rows = rows.sort("time_s").join(fullness, on="time_s", how="left")
+    import polars as pl
+
     full = pl.col("utilisation") >= FULL
     link = pl.when(full).then(pl.col("window_s") + pl.col("pacing_s")).otherwise(0.0)
     left = [pl.when(full).then(0.0).otherwise(pl.col(f"{name}_s")) for name in ("window", "pacing")]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from longfat.explanation._explanation import CAUSES, Phase
 from longfat.explanation._words import time
 from longfat.foreign import shown
@@ -13,6 +11,8 @@ from longfat.units import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import polars as pl
 
 _SHORTEST = 0.02
 """A phase lasts at least this share of the flow's time; shorter ones belong to those around them."""
@@ -75,6 +75,8 @@ def _merged(runs: list[list[Any]], times: Any, least: float) -> list[list[Any]]:
 
 def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) -> str:
     """What happened from a row to before another one."""
+    import polars as pl
+
     first, last = span
     part = rows[first:last]
     if cause == "link":
@@ -82,6 +84,8 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
         return f"the link {shown(link)} was full."
     if cause == "window":
         windows = part["window"].drop_nulls()
+        if windows.is_empty():
+            return "its window was too small."
         low, high = count(round(windows[0])), count(round(windows[-1]))
         grew = (
             "grew" if windows[-1] > windows[0] else "fell" if windows[-1] < windows[0] else "stayed"
@@ -99,6 +103,8 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
 
 def _since(rows: pl.DataFrame, first: int) -> str:
     """What a window has grown since, if that is known: the last event up to the beginning of a phase."""
+    import polars as pl
+
     before = rows[: first + 1]
     events = before.filter(pl.sum_horizontal(*_EVENTS) > 0)
     if events.is_empty():

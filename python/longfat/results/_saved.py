@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,7 @@ import msgspec
 
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
-from longfat.results._folder import RUN, TABLES, checksum, manifest
+from longfat.results._folder import LIMITS, RUN, TABLES, checksum, manifest
 from longfat.results._json import decoded
 from longfat.results._run import MEASURED
 from longfat.results._table import Table
@@ -25,10 +24,26 @@ if TYPE_CHECKING:
     from longfat.results._folder import Manifest
 
 _SCENARIO, _SUMMARY = "scenario.toml", "summary.json"
-_FLOW_SERIES = "flow_series.parquet"
+_TIME = "time_s"
 _COLUMNS: dict[str, tuple[Collection[str], Collection[str]]] = {
-    "flow_series": (("flow", "group"), ("window", "rtt_s", "throughput_bit_s", "retransmitted")),
+    "flow_series": (
+        ("flow", "group"),
+        ("window", "threshold", "rtt_s", "throughput_bit_s", "retransmitted"),
+    ),
     "link_series": (("link", "direction"), ("queue", "utilisation", "dropped", "marked")),
+    LIMITS: (
+        ("flow",),
+        (
+            "window_s",
+            "pacing_s",
+            "receiver_s",
+            "application_s",
+            "recovery_s",
+            "losses",
+            "marks",
+            "timeouts",
+        ),
+    ),
 }
 """What is read of the time series besides `time_s`: names, and numbers."""
 
@@ -96,10 +111,22 @@ class _Setting(msgspec.Struct):
     rate: str
 
 
+class _Hop(msgspec.Struct):
+    link: str
+    reverse: bool = False
+
+
+class _Group(msgspec.Struct):
+    name: str
+    path: list[str | _Hop]
+    reverse: bool = False
+
+
 class _Scenario(msgspec.Struct):
     duration: str
     warmup: str
     link: dict[str, _Setting]
+    flow: list[_Group] = []
 
 
 class _Summary(msgspec.Struct):
@@ -141,6 +168,7 @@ class SavedRun:
         self.scenario = self._text(_SCENARIO)
         self.summary = self._averages()
         self.duration_s, self.warmup_s = self._times()
+        self._tables: dict[str, pl.DataFrame] = {}
 
     def __repr__(self) -> str:
         """The folder, in one line."""
@@ -156,80 +184,79 @@ class SavedRun:
         ]
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table by its name, as `Run.table` has it.
+        """A table by its name, as `Run.table` has it; time series are in the order of time.
 
         Raises:
             ResultError: There is none, or its file holds something else.
         """
-        import polars as pl
-
-        if name in _COLUMNS:
-            return self._tables[name].to_polars()
-        path = self.folder / f"{name}.parquet"
-        try:
-            return pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            what = "it is missing" if isinstance(error, OSError) else "it is no Parquet file"
-            raise self._refusal(path.name, what) from error
+        if name not in self._tables:
+            self._tables[name] = self._read(name)
+        return self._tables[name]
 
     @property
     def flow_series(self) -> Table:
         """One row for each long flow and sample, as `Run.flow_series`."""
-        return self._tables["flow_series"]
+        return Table(self.table("flow_series"))
 
     @property
     def link_series(self) -> Table:
         """One row for each direction of a link and sample, as `Run.link_series`."""
-        return self._tables["link_series"]
+        return Table(self.table("link_series"))
 
     @property
     def variables(self) -> list[str]:
         """The variables of controllers that the scenario asked for: columns of `flow_series`."""
         return [name for name in self.flow_series.columns if name not in MEASURED]
 
-    @cached_property
-    def _tables(self) -> dict[str, Table]:
-        """The time series.
-
-        Raises:
-            ResultError: A file holds something else.
-        """
+    def _read(self, name: str) -> pl.DataFrame:
+        """A table from its file."""
         import polars as pl
 
-        found = {}
-        for name, (words, numbers) in _COLUMNS.items():
-            path = self.folder / f"{name}.parquet"
-            try:
-                frame = pl.read_parquet(path)
-            except pl.exceptions.PolarsError as error:
-                raise self._refusal(path.name, "it is no Parquet file") from error
-            for column in (*words, "time_s", *numbers):
-                kind = frame.schema.get(column)
-                if kind is None:
-                    raise self._refusal(path.name, f"it has no column `{column}`")
-                if column in words:
-                    fits = isinstance(kind, (pl.String, pl.Categorical, pl.Enum))
-                else:
-                    fits = kind.is_numeric()
-                if not fits:
-                    raise self._refusal(path.name, f"its column `{column}` holds {kind}")
-            if not frame["time_s"].is_finite().fill_null(value=False).all():
-                raise self._refusal(path.name, "a time in it is no number")
-            found[name] = Table(frame.sort("time_s", maintain_order=True))
-        self._check_names(found["flow_series"].to_polars())
-        return found
+        path = self.folder / f"{name}.parquet"
+        try:
+            frame = pl.read_parquet(path)
+        except FileNotFoundError as error:
+            raise self._refusal(path.name, "it is missing") from error
+        except pl.exceptions.PolarsError as error:
+            raise self._refusal(path.name, "it is no Parquet file") from error
+        return frame if name not in _COLUMNS else self._checked(frame, path.name, *_COLUMNS[name])
 
-    def _check_names(self, series: pl.DataFrame) -> None:
-        """Refuses a time series of flows that the averages do not know."""
+    def _checked(
+        self, frame: pl.DataFrame, name: str, words: Collection[str], numbers: Collection[str]
+    ) -> pl.DataFrame:
+        """A time series in the order of time, of which all that is read is there, and is what it should be."""
+        import polars as pl
+
+        names = (pl.String, pl.Categorical, pl.Enum)
+        for column in (*words, _TIME, *numbers):
+            kind = frame.schema.get(column)
+            if kind is None:
+                raise self._refusal(name, f"it has no column `{column}`")
+            if not (isinstance(kind, names) if column in words else kind.is_numeric()):
+                raise self._refusal(name, f"its column `{column}` holds {kind}")
+        if not frame[_TIME].is_finite().fill_null(value=False).all():
+            raise self._refusal(name, "a time in it is no number")
         known = {flow["name"] for flow in self.summary["flows"]}
-        for name in series["flow"].unique():
-            if name not in known:
-                raise self._refusal(_FLOW_SERIES, f"`{name}` is no flow of the averages")
+        strangers = (
+            [each for each in frame["flow"].unique() if each not in known]
+            if "flow" in words
+            else []
+        )
+        if strangers:
+            raise self._refusal(name, f"`{strangers[0]}` is no flow of the averages")
+        return frame.with_columns(pl.col(words).cast(pl.Categorical)).sort(
+            _TIME, maintain_order=True
+        )
 
     def _averages(self) -> dict[str, Any]:
         try:
             summary: dict[str, Any] = decoded((self.folder / _SUMMARY).read_bytes())
-            msgspec.convert(summary, _Summary)
+            told = msgspec.convert(summary, _Summary)
+            known = {group.name for group in told.scenario.flow}
+            for flow in told.flows:
+                if flow.name.partition("[")[0] not in known:
+                    message = f"the flow `{flow.name}` belongs to no group of its scenario"
+                    raise ValueError(message)  # noqa: TRY301 - told as all the others
         except ValueError as error:
             raise self._refusal(_SUMMARY, str(error)) from error
         return summary
