@@ -83,15 +83,7 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
         link = part.filter(pl.col("utilisation") >= full)["link"].mode().sort()[0]
         return f"the link {shown(link)} was full."
     if cause == "window":
-        windows = part["window"].drop_nulls()
-        if windows.is_empty():
-            return "its window was too small."
-        low, high = count(round(windows[0])), count(round(windows[-1]))
-        grew = (
-            "grew" if windows[-1] > windows[0] else "fell" if windows[-1] < windows[0] else "stayed"
-        )
-        course = f"at {high}" if grew == "stayed" else f"from {low} to {high}"
-        return f"its window was too small: it {grew} {course} segments{_since(rows, first)}."
+        return f"its window was too small{_course(part)}{_since(rows, first)}."
     if cause == "pacing":
         return "its pacing held back what its window allowed."
     if cause == "receiver":
@@ -99,6 +91,18 @@ def _told(rows: pl.DataFrame, cause: str, span: tuple[int, int], full: float) ->
     if cause == "application":
         return "it had nothing to send."
     return "it repaired losses."
+
+
+def _course(part: pl.DataFrame) -> str:
+    """How a window went, where it was recorded."""
+    windows = part["window"].drop_nulls()
+    if windows.is_empty():
+        return ""
+    first, last = windows[0], windows[-1]
+    low, high = count(round(first)), count(round(last))
+    if first == last:
+        return f": it stayed at {high} segments"
+    return f": it {'grew' if last > first else 'fell'} from {low} to {high} segments"
 
 
 def _since(rows: pl.DataFrame, first: int) -> str:
