@@ -53,12 +53,14 @@ from longfat.explanation import explain
 from longfat.fiber import fiber_alpha
 from longfat.own import Controller, controller, law, load_library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
+from longfat.study import Comparison, compare
 
 if TYPE_CHECKING:
     from longfat import attack, gym, paper, plot
 
 __all__ = [
     "CodeError",
+    "Comparison",
     "Controller",
     "EngineError",
     "Fluid",
@@ -69,6 +71,7 @@ __all__ = [
     "__version__",
     "attack",
     "check",
+    "compare",
     "conformance",
     "controller",
     "controllers",

@@ -75,6 +75,23 @@ def drawn(text: str) -> str:
     return shown(text).replace("$", r"\$")
 
 
+_SIGNS = str.maketrans(
+    {
+        "±": "+-", "×": "x", "µ": "u", "–": "-", "—": "-", "−": "-", "─": "-", "…": "...", "·": "-",
+        "→": "->", "≤": "<=", "≥": ">=", "²": "^2", "█": "#", "━": "-", "╸": "-", "╺": "-",
+    }
+)  # fmt: skip
+
+
+def ascii_text(text: str) -> str:
+    """A text whose signs a terminal has that knows only ASCII (`PYTHONIOENCODING=ascii`).
+
+    >>> ascii_text("3 ± 1 µs")
+    '3 +- 1 us'
+    """
+    return text.translate(_SIGNS)
+
+
 def markdown(text: str) -> str:
     r"""A text for a Markdown page: as `shown`, without tags and without links that run something.
 

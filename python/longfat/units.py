@@ -16,6 +16,8 @@ Units = tuple[tuple[float, str], ...]
 
 RATE: Units = ((1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 TIME: Units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+LASTING: Units = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), *TIME)
+SHARE: Units = ((0.01, "%"),)
 PLAIN: Units = ((1.0, ""),)
 COUNT: Units = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -25,6 +27,8 @@ KINDS: tuple[Kind, ...] = ("rate", "time", "size")
 
 ABSENT = "–"
 _DIGITS = 3
+_NOTHING = 1e-15
+"""No probability of a packet is as small: rounding is."""
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)\s*")
 
 
@@ -97,12 +101,14 @@ def percent(value: float | None) -> str:
 def small(value: float | None) -> str:
     """A probability, however small, to two digits.
 
-    >>> small(0.000123), small(0.0), small(None)
-    ('1.2e-4', '0', '–')
+    What is left of a zero by rounding is one.
+
+    >>> small(0.000123), small(0.0), small(4.2e-17), small(None)
+    ('1.2e-4', '0', '0', '–')
     """
     if value is None:
         return ABSENT
-    if value == 0.0:
+    if abs(value) < _NOTHING:
         return "0"
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"

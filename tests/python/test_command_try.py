@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+import longfat as package
 
 if TYPE_CHECKING:
     from support import Command
@@ -83,6 +89,14 @@ def test_the_second_time_nothing_is_simulated(longfat: Command) -> None:
         ((*FAST, "--queue", "drop-tale"), "drop-tail"),
         ((*FAST, "--buffer", "many"), "many"),
         ((*FAST, "--loss", "1"), "--loss"),
+        ((*FAST, "--loss", "120%"), "120% is not in the range"),
+        ((*FAST, "--loss", "some"), "'some' is no probability, such as 1e-4 or 0.01%"),
+        ((*FAST, "--flows", "3"), "--flows is given twice"),
+        (("try", "--rate", "1Gbit/s,", "--rtt", "1ms"), "nothing before or after a comma"),
+        (("try", "--rate", "1Gbit/s,10", "--rtt", "1ms"), "10"),
+        ((*FAST, "--rtt", "20 ms"), "two of the paths are the same"),
+        ((*FAST, "--json", "--csv"), "exclude each other"),
+        ((*FAST, "--control", "bbr"), "made of these options"),
         ((*FAST, "--flows", "0"), "--flows"),
         ((*FAST, "--seeds", "0"), "--seeds"),
         ((*FAST, "--warmup", "5s"), "warmup"),
@@ -105,3 +119,140 @@ def test_a_comparison_replaces_only_a_comparison(longfat: Command, small: Path) 
     assert longfat(*FAST, "--out", "cmp").returncode == 0
     assert longfat(*FAST, "--out", "cmp").returncode == 0
     assert longfat("run", small, "--out", "cmp").returncode == 2
+
+
+def test_lists_are_tried_in_every_combination(longfat: Command) -> None:
+    done = longfat(
+        "try", "--rate", "5Mbit/s,10Mbit/s", "--rtt", "20ms", "--rtt", "40ms", "--buffer", "0.5bdp, 1 bdp",
+        "--duration", "2s", "--seeds", "2", "--control", "reno,cubic", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["comparisons"]
+    paths = [
+        (each["setup"]["rate"], each["setup"]["rtt"], each["setup"]["buffer"]) for each in found
+    ]
+    assert paths == list(product(["5Mbit/s", "10Mbit/s"], ["20ms", "40ms"], ["0.5bdp", "1 bdp"]))
+    for each in found:
+        assert [row["control"] for row in each["controls"]] == ["reno", "cubic"]
+        rate = 5e6 if each["setup"]["rate"] == "5Mbit/s" else 10e6
+        for row in each["controls"]:
+            assert 0.5 * rate < row["goodput_bit_s"]["mean"] <= 1.001 * rate
+            assert row["terabyte_s"]["mean"] == pytest.approx(
+                8e12 / row["goodput_bit_s"]["mean"], rel=0.01
+            )
+
+
+def test_the_queue_is_told_as_a_time(longfat: Command) -> None:
+    """17 packets of 1500 bytes, rounded up from 25 kB, take 20.4 ms at 10 Mbit/s."""
+    (row,) = json.loads(longfat(*FAST, "--json").stdout)["controls"]
+    full = 17 * 1500 * 8 / 10e6
+    for name in ("queue_mean", "queue_p99"):
+        assert row[f"{name}_s"]["mean"] == pytest.approx(full * row[name]["mean"])
+    shown = longfat(*FAST).stdout
+    assert re.search(r"^queueing mean +\d+\.\d+ ± \d+\.\d+ ms$", shown, re.MULTILINE)
+    assert re.search(r"^time for 1 TB +\d+\.\d+ ± \d+\.\d+ d$", shown, re.MULTILINE)
+
+
+def test_tables_as_csv_and_markdown(longfat: Command) -> None:
+    both = (*FAST, "--control", "reno,cubic")
+    rows = list(csv.DictReader(io.StringIO(longfat(*both, "--csv").stdout)))
+    printed = json.loads(longfat(*both, "--json").stdout)
+    for row, told in zip(rows, printed["controls"], strict=True):
+        assert row["control"] == told["control"]
+        assert row["rate"] == "10Mbit/s"
+        assert float(row["goodput_bit_s"]) == told["goodput_bit_s"]["mean"]
+        assert float(row["goodput_bit_s_half_width"]) == told["goodput_bit_s"]["half_width"]
+    page = longfat(*both, "--markdown").stdout
+    assert "|  | reno | cubic |\n| --- | --: | --: |\n| goodput | " in page
+    assert "next:" not in page
+
+
+@pytest.mark.parametrize("loss", ["1%", "1 %", "0.01", "1e-2"])
+def test_a_loss_may_be_a_percentage(longfat: Command, loss: str) -> None:
+    told = longfat(*FAST, "--loss", loss, "--seeds", "1")
+    assert told.stdout.startswith(
+        "2 flows on 10 Mbit/s, round trip 20 ms, buffer 1 bdp, drop-tail, loss 1 %\n"
+    )
+
+
+def test_pictures_of_other_settings_go_elsewhere(longfat: Command) -> None:
+    short = (
+        "try",
+        "--rate",
+        "10 Mbit/s",
+        "--rtt",
+        "20ms",
+        "--duration",
+        "1s",
+        "--seeds",
+        "1",
+        "--plot",
+    )
+    for more in (
+        (),
+        ("--loss", "1%"),
+        ("--control", "reno,cubic"),
+        ("--buffer", "0.5 bdp"),
+        ("--flows", "2"),
+    ):
+        assert longfat(*short, *more).returncode == 0
+    folders = {path.name for path in Path("runs").iterdir()}
+    assert folders == {
+        "try-10Mbit-20ms-duration-1s-reno",
+        "try-10Mbit-20ms-duration-1s-loss-0.01-reno",
+        "try-10Mbit-20ms-duration-1s-reno-cubic",
+        "try-10Mbit-20ms-duration-1s-buffer-0.5bdp-reno",
+        "try-10Mbit-20ms-2-flows-duration-1s-reno",
+    }
+    assert longfat(*short, "--buffer", "0.5bdp,1bdp").returncode == 0
+    (several,) = {path.name for path in Path("runs").iterdir()} - folders
+    files = {path.name for path in Path("runs", several).iterdir()}
+    stem = "10Mbit-20ms-duration-1s"
+    assert {f"{stem}-comparison.png", f"{stem}-buffer-0.5bdp-reno.toml"} <= files
+
+
+def test_more_seeds_are_asked_for_where_an_interval_is_wider_than_its_mean(
+    longfat: Command,
+) -> None:
+    lossy = (
+        "try",
+        "--rate",
+        "1Gbit/s",
+        "--rtt",
+        "10ms",
+        "--duration",
+        "1s",
+        "--loss",
+        "1e-4",
+        "--seeds",
+        "2",
+    )
+    wide = longfat(*lossy)
+    row = json.loads(longfat(*lossy, "--json").stdout)["controls"][0]["goodput_bit_s"]
+    assert 2 * row["half_width"] > row["mean"]
+    assert (
+        "some intervals are wider than their means (reno): more seeds would tell more: --seeds 8"
+        in wide.stdout
+    )
+    assert "wider than" not in longfat(*FAST).stdout
+    assert "wider than" not in longfat(*lossy, "--seeds", "1").stdout
+
+
+def test_comparisons_from_python_show_themselves() -> None:
+    found = package.compare(
+        ["reno", "cubic"], rate=["5 Mbit/s", "10 Mbit/s"], rtt="20 ms", duration="2 s", seeds=2
+    )
+    assert found.rows.select("rate", "control").rows() == list(
+        product(["5 Mbit/s", "10 Mbit/s"], ["reno", "cubic"])
+    )
+    page = found._repr_html_()
+    assert page.count("<table>") == 2
+    assert "1 flow on 10 Mbit/s, round trip 20 ms, buffer 1 bdp, drop-tail" in page
+    assert str(found).count("| goodput |") == 2
+    assert repr(found) == "<Comparison of reno, cubic on 2 path(s), 2 seed(s)>"
+    found.plot("second.png", on=1)
+    assert Path("second.png").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="nothing to compare"):
+        package.compare([], rate="1 Gbit/s", rtt="1 ms")
+    with pytest.raises(package.ScenarioError, match="did you mean `cubic`"):
+        package.compare("cubik", rate="1 Gbit/s", rtt="1 ms")

@@ -17,7 +17,8 @@ from longfat.paper.plots import grid, over
 from longfat.plot import style
 from longfat.plot._intervals import reach
 from longfat.plot.style import Picture
-from longfat.study._comparison import Setup, compare
+from longfat.study._comparison import compare_all
+from longfat.study._setup import Setup
 from support import ROOT, SMALL
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.study._comparison import Contender
+
+SERIES = ("flow_series", "link_series")
 
 
 @pytest.mark.parametrize("count", [1, 6, 7, 70])
@@ -97,10 +100,8 @@ def test_a_run_without_series_says_so() -> None:
 
 def test_a_comparison_has_a_column_for_each() -> None:
     setup = Setup("10 Mbit/s", "20 ms", flows=2, duration="4 s", warmup="1 s")
-    found = compare(
-        setup, ["reno", '{ kind = "reno" }'], seeds=2, tables=("flow_series", "link_series")
-    )
-    figure = plot.comparison(setup, found)
+    controls = ["reno", '{ kind = "reno" }']
+    figure = compare_all([setup], controls, seeds=2, tables=SERIES).plot()
     panels = [axes for axes in figure.axes if axes.get_subplotspec()]
     assert len(panels) == 8
     assert all(axes.lines for axes in panels)
@@ -108,15 +109,14 @@ def test_a_comparison_has_a_column_for_each() -> None:
 
 def test_a_comparison_that_failed_still_makes_a_picture() -> None:
     setup = Setup("10 Mbit/s", "20 ms", duration="4 s", warmup="1 s")
-    found = compare(setup, ["reno"], seeds=1)
-    assert plot.comparison(setup, found).axes
-
-
-SERIES = ("flow_series", "link_series")
+    found = compare_all([setup], ["reno"], seeds=1)
+    assert plot.comparison(setup, found.paths[0].contenders).axes
+    with pytest.raises(ValueError, match="record=True"):
+        found.plot()
 
 
 def compared(setup: Setup, *controls: str) -> Picture:
-    figure = plot.comparison(setup, compare(setup, controls, seeds=1, tables=SERIES))
+    figure = compare_all([setup], controls, seeds=1, tables=SERIES).plot()
     assert isinstance(figure, Picture)
     return figure
 
@@ -140,7 +140,7 @@ def slowed(contender: Contender, factor: float) -> Contender:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_row_of_a_comparison_has_one_unit_and_one_scale(order: tuple[int, int]) -> None:
     setup = Setup("1 Gbit/s", "20 ms", duration="1 s", warmup="100 ms")
-    (fast,) = compare(setup, ["cubic"], seeds=1, tables=SERIES)
+    (fast,) = compare_all([setup], ["cubic"], seeds=1, tables=SERIES).paths[0].contenders
     both = [fast, slowed(fast, 1e-3)]
     found = columns(plot.comparison(setup, [both[index] for index in order]))
     assert [panels[1].get_ylabel() for panels in found] == ["throughput (Gbit/s)", ""]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -44,7 +45,7 @@ from longfat.errors import (
     RoomError,
     StudyError,
 )
-from longfat.foreign import shown
+from longfat.foreign import ascii_text, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,12 +110,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _open_streams() -> None:
     """Makes sure that there is something to print to, and that any text can be printed."""
+    codecs.register_error(SPELLED, spelled)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the caller, as in `longfat list >&-`
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=SPELLED)
+
+
+SPELLED = "longfat.spelled"
+"""The name of the handler for letters that an encoding lacks."""
+
+
+def spelled(error: UnicodeError) -> tuple[str, int]:
+    """Writes letters that an encoding lacks otherwise: our own signs in ASCII, all others by their numbers.
+
+    Raises:
+        UnicodeError: It is none of writing.
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return ascii_text(lacking).encode("ascii", "backslashreplace").decode("ascii"), error.end
 
 
 def _end_on_signals() -> None:
@@ -216,4 +234,5 @@ def _warnings_told() -> Iterator[None]:
 
 def _complain(message: str) -> None:
     with contextlib.suppress(OSError):
-        click.echo(shown(message), err=True)
+        # Not `err=True`, with which click writes UTF-8 where the stream has only ASCII.
+        click.echo(shown(message), file=sys.stderr)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.commands._options import command
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,7 @@ _QUIET = 1.2
 """Wall time over processor time beyond which the machine must have done something else as well."""
 
 
-@click.command("bench")
+@command("bench")
 @click.option(
     "--scenario", "letters", metavar="A,B,…", help="Only these, separated by commas [all]."
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from longfat.commands._options import command
 from longfat.scenario import LARGEST_SEED
 
 
-@click.command("check")
+@command("check")
 @click.argument("controller")
 @click.option(
     "--seed",

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from longfat.foreign import ascii_text
+from longfat.tables import TextTable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.box import Box
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.progress import Task
     from rich.table import Table
     from rich.text import Text
-
-    from longfat.tables import TextTable
 
 _WIDE = 160
 """The width of a table written to a file or a pipe, where nothing should be cut."""
@@ -64,7 +65,8 @@ def table(*columns: str, left: int = 1) -> Table:
 def _frame() -> Box:
     from rich.box import Box
 
-    return Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
+    # Said to be ASCII, so that it is taken everywhere: a ruler is written as well as a terminal can.
+    return Box("    \n    \n ── \n    \n    \n    \n    \n    \n", ascii=True)
 
 
 def show(screen: Console, made: TextTable, *, markdown: bool = False) -> None:
@@ -76,6 +78,10 @@ def show(screen: Console, made: TextTable, *, markdown: bool = False) -> None:
     if markdown:
         screen.print(made.markdown, soft_wrap=True)
         return
+    if screen.options.ascii_only:
+        # Now, since signs may be longer in ASCII, and columns have to know.
+        rows: list[Sequence[str]] = [tuple(map(ascii_text, row)) for row in made.rows]
+        made = TextTable([ascii_text(head) for head in made.head], made.words, made.title, rows)
     if made.title:
         screen.print(made.title, soft_wrap=True)
     for index, columns in enumerate(_parts(made, screen.width)):

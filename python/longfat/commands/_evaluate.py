@@ -74,7 +74,7 @@ def evaluate_command(
     longfat evaluate exp --cell fairness
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat.evaluate import Prepared, default_folder
-    from longfat.study._comparison import split_controls
+    from longfat.study._setup import split_controls
 
     prepared = Prepared(
         control,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longfat.commands._console import console, refuse_missing, show
-from longfat.commands._options import of_scenario
+from longfat.commands._options import command, of_scenario
 from longfat.tables import TextTable
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _ROUND = 100
 Row = dict[str, Any]
 
 
-@click.command("fluid")
+@command("fluid")
 @of_scenario
 @click.option(
     "--model",

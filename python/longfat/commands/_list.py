@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from longfat.commands._options import command
+
 if TYPE_CHECKING:
     from rich.table import Table
 
 _KINDS = ("controllers", "queues", "profiles", "scenarios", "papers")
 
 
-@click.command("list")
+@command("list")
 @click.argument("kind", type=click.Choice(_KINDS), required=False)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -53,6 +55,10 @@ def list_command(kind: str | None, name: str | None, *, as_json: bool) -> None:
         if index:
             out.print()
         if entries:
+            if each == "scenarios" and _crowded(entries, out.width):
+                for entry in entries:
+                    out.print(f"{entry['path']}\n  {entry['question']}", soft_wrap=True)
+                continue
             tables = {"scenarios": _scenarios, "papers": _rooms}
             out.print(tables[each](entries) if each in tables else _registry(each, entries))
         else:
@@ -148,6 +154,11 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
     default = default_of(parameter)
     return f"{parameter['name']} = {default}" if default else str(parameter["name"])
+
+
+def _crowded(entries: list[dict[str, Any]], width: int) -> bool:
+    """Whether paths leave no room beside them: none is ever broken."""
+    return 2 * max(len(entry["path"]) for entry in entries) > width
 
 
 def _scenarios(entries: list[dict[str, Any]]) -> Table:

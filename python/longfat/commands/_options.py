@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,23 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+class _Once(click.Command):
+    """A command that refuses an option given twice, of which the last would otherwise win unseen."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for option in order:
+            single = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
+            if single and order.count(option) > 1:
+                message = f"{option.opts[-1]} is given twice, and takes a single value."
+                raise click.UsageError(message, ctx)
+        return super().parse_args(ctx, args)
+
+
+command = partial(click.command, cls=_Once)
+"""`click.command` for commands of longfat."""
 
 
 class Quantity(click.ParamType[str]):
@@ -39,6 +57,46 @@ class Quantity(click.ParamType[str]):
         return value
 
 
+class Quantities(click.ParamType[list[str]]):
+    """Such numbers, separated by commas; of kind `length` they are left to the scenario to check."""
+
+    def __init__(self, kind: Literal["time", "rate", "length"]) -> None:
+        """Takes quantities of this kind."""
+        self._one = None if kind == "length" else Quantity(kind)
+        self.name = kind
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[str]:
+        """Splits them, and checks each."""
+        parts = [part.strip() for part in value.split(",")]
+        if not all(parts):
+            self.fail(f"there is nothing before or after a comma in {value!r}", param, ctx)
+        return (
+            parts if self._one is None else [self._one.convert(each, param, ctx) for each in parts]
+        )
+
+
+class Share(click.ParamType[float]):
+    """A probability below 1: `1e-4`, or `0.01%`."""
+
+    name = "share"
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Reads it."""
+        text = str(value).strip()
+        number = text.removesuffix("%")
+        try:
+            share = float(number) / (100 if number != text else 1)
+        except ValueError:
+            self.fail(f"{value!r} is no probability, such as 1e-4 or 0.01%", param, ctx)
+        if not 0 <= share < 1:
+            self.fail(f"{value} is not in the range from 0 up to 1 (100%)", param, ctx)
+        return share
+
+
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
@@ -47,7 +105,7 @@ allow_code = click.option(
 """Lets a scenario name code, passed to the command as `allow_code`."""
 
 
-def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
+def of_scenario(decorated: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the file, `--seed`, `--set` and `--allow-code`, passed as `file`, `seed`, `changes` and so on."""
     add = (
         click.argument("file", type=click.Path(path_type=Path)),
@@ -64,8 +122,8 @@ def of_scenario(command: Callable[..., Any]) -> Callable[..., Any]:
         allow_code,
     )
     for decorate in reversed(add):
-        command = decorate(command)
-    return command
+        decorated = decorate(decorated)
+    return decorated
 
 
 def control_of(text: str) -> str | dict[str, Any]:

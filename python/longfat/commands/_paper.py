@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longfat.commands._options import command
 from longfat.foreign import shown
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _MOST_WORKERS = 1024
 _MOST_SEEDS = 10_000
 
 
-@click.command("paper")
+@command("paper")
 @click.argument("slug", metavar="SLUG|PATH|all")
 @click.option(
     "--scale",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._options import of_scenario
+from longfat.commands._options import command, of_scenario
 
 if TYPE_CHECKING:
     from longfat._longfat import Scenario
 
 
-@click.command("run")
+@command("run")
 @of_scenario
 @click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-SEED].")
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
@@ -47,7 +48,7 @@ def run_command(
     scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
     target = default_folder(name, scenario.seed) if out is None else out
     if not quiet and (told := warning([scenario])):
-        click.echo(told, err=True)
+        click.echo(told, file=sys.stderr)
     with ResultFolder(target, RUN) as folder:
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
             transfers = TransferFile(folder.path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._options import allow_code
+from longfat.commands._options import allow_code, command
 
 if TYPE_CHECKING:
     from longfat.study._runs import Forecast
@@ -39,7 +39,7 @@ class _Shard(click.ParamType[tuple[int, int]]):
         return int(found[1]), int(found[2])
 
 
-@click.command("study")
+@command("study")
 @click.argument("file", type=click.Path(path_type=Path), required=False)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/study-STEM].")
 @click.option(

@@ -22,7 +22,8 @@ them and measures each run into a row:
 
 A `Plan` does the same for several `Sweep`s at once, so that what they share is simulated once. Below it,
 `run_many` and `reduce_many` run resolved scenarios (`Job`) on all cores; finished runs are kept in a `Cache`.
-`estimate` gives the mean over seeds with its confidence interval.
+`estimate` gives the mean over seeds with its confidence interval. `compare` is `longfat.compare`: controllers
+on one path, without a scenario.
 
 Nothing here knows of papers, claims or pictures of them; `longfat.paper` is built on top.
 """
@@ -35,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from longfat.errors import CacheWarning, LabelError, MeasureError, MemoryWarning, StudyError
 from longfat.study._cache import Cache
+from longfat.study._comparison import Comparison, compare
 from longfat.study._plan import Plan, Rows, Spent, run_points
 from longfat.study._points import Computation, Measured, Point, Row, Sweep
 from longfat.study._runner import (
@@ -53,6 +55,7 @@ __all__ = [
     "Cache",
     "CacheWarning",
     "Call",
+    "Comparison",
     "Computation",
     "Estimate",
     "Job",
@@ -71,6 +74,7 @@ __all__ = [
     "Study",
     "StudyError",
     "Sweep",
+    "compare",
     "estimate",
     "reduce_many",
     "run_many",

@@ -1,122 +1,39 @@
-"""Comparing controllers on one path: the same scenario for each, over several seeds."""
+"""Comparing controllers on a path, or on several: the same scenario for each, over several seeds."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from longfat import _longfat
 from longfat.own import NOTHING, Code
-from longfat.scenario import toml_value
+from longfat.scenario import quantities
+from longfat.study._compared import comparison_table
 from longfat.study._runner import Job, ProgressCallback, Result, run_many
+from longfat.study._setup import GROUP, LINK, Setup, label_of
 from longfat.study._statistics import Estimate, estimate
-from longfat.units import RATE, TIME, amount, plain, plural
+from longfat.tables import paragraph
+from longfat.units import plural
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
     from pathlib import Path
 
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from longfat.own import Brought
     from longfat.study._cache import Cache
+    from longfat.tables import TextTable
 
 COMPARISON = "a comparison"
-"""The folder of a comparison: the numbers, a scenario file per controller, and a picture on request."""
+"""The folder of a comparison: the numbers, a scenario file per controller, and pictures on request."""
 
-LINK = "bottleneck"
-GROUP = "flow"
-
-_ONE_IN_1000 = 1e-3
-"""A larger loss rate is written in percent."""
-
-_START_ROUND_TRIPS = 5
-"""Flows start within this many round trips, at times drawn from the seed: all that seeds change."""
-
-
-@dataclass(frozen=True)
-class Setup:
-    """The path, and the flows on it. Every quantity is a text with its unit.
-
-    Attributes:
-        rate: Rate of the link.
-        rtt: Round-trip propagation delay.
-        flows: How many flows there are, all with the same controller.
-        duration: Simulated time.
-        warmup: What every average leaves out.
-        buffer: How much the queue can hold.
-        queue: The queue discipline: a name, or a table such as `{ kind = "red", max_p = 0.1 }`.
-        packet: Size of a data packet.
-        loss: Probability that a packet is corrupted on the link.
-    """
-
-    rate: str
-    rtt: str
-    flows: int = 1
-    duration: str = "60 s"
-    warmup: str = "15 s"
-    buffer: str = "1 bdp"
-    queue: str = "drop-tail"
-    packet: str = "1500 B"
-    loss: float = 0.0
-
-    @property
-    def title(self) -> str:
-        """The path and the flows in one line."""
-        rate = amount(_longfat.quantity("rate", self.rate), RATE)
-        rtt = amount(_longfat.quantity("time", self.rtt) * 1e-12, TIME)
-        buffer, queue = label_of(self.buffer), label_of(self.queue)
-        parts = [
-            f"{plural(self.flows, 'flow')} on {rate}",
-            f"round trip {rtt}",
-            f"buffer {buffer}",
-            queue,
-        ]
-        if self.loss:
-            parts.append(
-                f"loss {f'{100 * self.loss:g} %' if self.loss >= _ONE_IN_1000 else plain(self.loss)}"
-            )
-        if _longfat.quantity("size", self.packet) != _longfat.quantity("size", Setup.packet):
-            parts.append(f"packets of {self.packet}")
-        return ", ".join(parts)
-
-    def text(self, control: str) -> str:
-        """The scenario file for one controller: a name, or a table such as `{ kind = "exp", gamma = 0.1 }`."""
-        rtt = _longfat.quantity("time", self.rtt)
-        return f"""\
-# {label_of(control)}: {self.title}.
-
-duration = {toml_value(self.duration)}
-warmup = {toml_value(self.warmup)}
-
-[link.{LINK}]
-rate = {toml_value(self.rate)}
-delay = "{exact_time(rtt // 2)}"
-loss = {self.loss!r}
-buffer = {toml_value(self.buffer)}
-queue = {_quoted(self.queue)}
-
-[[flow]]
-name = "{GROUP}"
-control = {_quoted(control)}
-count = {self.flows}
-path = ["{LINK}"]
-rtt = {toml_value(self.rtt)}
-start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}
-packet = {toml_value(self.packet)}
-"""
-
-    def scenario(self, control: str, code: Code = NOTHING) -> _longfat.Scenario:
-        """The checked scenario for one controller, which may use `code` beyond longfat.
-
-        Raises:
-            ScenarioError: Something in the set-up or the controller is wrong.
-        """
-        return _longfat.Scenario.parse(
-            self.text(control),
-            f"the scenario for {label_of(control)}",
-            own=code.handles(),
-            code=code.fetcher(None),
-        )
+TERABYTE = 8e12
+"""In bits."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +47,12 @@ class Contender:
         utilisation: Of the link, 0 to 1.
         queue_mean: Share of the buffer, 0 to 1.
         queue_p99: Share of the buffer that 99 % of the time stay below.
+        queue_mean_s: How long the mean queue takes to leave the link, in seconds.
+        queue_p99_s: The same of the queue that 99 % of the time stay below.
         drop_rate: Packets dropped per packet that arrives at the queue.
         jain: Jain's index of fairness among the flows, 1 if all get the same.
         timeouts: Time-outs of all flows together, per run.
+        terabyte_s: How long all flows together take for 10¹² bytes at their goodput, in seconds.
         anti_ecn: Whether AntiECN is in use; `None` where the controller does not ask for it.
     """
 
@@ -142,9 +62,12 @@ class Contender:
     utilisation: Estimate
     queue_mean: Estimate
     queue_p99: Estimate
+    queue_mean_s: Estimate
+    queue_p99_s: Estimate
     drop_rate: Estimate
     jain: Estimate
     timeouts: Estimate
+    terabyte_s: Estimate
     anti_ecn: bool | None = None
 
     @property
@@ -167,9 +90,198 @@ class Contender:
         told = {"control": self.control, "seeds": seeds, "errors": errors}
         return {**told, "anti_ecn": self.anti_ecn, **estimates}
 
+    @property
+    def numbers(self) -> dict[str, Estimate]:
+        """All numbers by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, Estimate)}
+
+
+@dataclass(frozen=True)
+class OnePath:
+    """A path, and what the controllers of a comparison made of it.
+
+    Attributes:
+        setup: The path, and the flows on it.
+        contenders: The controllers, in order.
+    """
+
+    setup: Setup
+    contenders: tuple[Contender, ...]
+
+    @property
+    def table(self) -> TextTable:
+        """A column for each controller, a row for each number."""
+        return comparison_table(self.contenders)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What the numbers cannot say: those of which the interval is wider than the mean."""
+        wide = [each.label for each in self.contenders if _unsure(each)]
+        if not wide:
+            return []
+        return [
+            f"some intervals are wider than their means ({', '.join(wide)}): more seeds would tell more"
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers as plain data."""
+        return {"setup": asdict(self.setup), "controls": [each.row() for each in self.contenders]}
+
+    def plot(self) -> Figure:
+        """A column for each controller: window, throughput and queue of its first seed."""
+        from longfat import plot
+
+        return plot.comparison(self.setup, self.contenders)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Controllers compared on one path or several, as `longfat.compare` makes it.
+
+    Attributes:
+        paths: The paths, in order, each with its controllers.
+        seeds: How many runs there are of each controller on each path.
+    """
+
+    paths: tuple[OnePath, ...]
+    seeds: int
+
+    def __repr__(self) -> str:
+        """What was compared, in one line."""
+        controls = ", ".join(each.label for each in self.paths[0].contenders)
+        return f"<Comparison of {controls} on {len(self.paths)} path(s), {self.seeds} seed(s)>"
+
+    def __str__(self) -> str:
+        """The tables, in Markdown."""
+        return "\n\n".join(f"{path.setup.title}\n\n{path.table.markdown}" for path in self.paths)
+
+    def _repr_html_(self) -> str:
+        parts = []
+        for path in self.paths:
+            parts += [paragraph(path.setup.title), path.table.html]
+            parts += map(paragraph, path.doubts)
+        return "".join([*parts, paragraph(self.legend)])
+
+    @property
+    def legend(self) -> str:
+        """What the numbers of the tables are."""
+        interval = " ± half of the 95 % confidence interval" if self.seeds > 1 else ""
+        return f"means over {plural(self.seeds, 'seed')}{interval}; fairness is Jain's index"
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """A row for each controller on each path: what was set, and each number with its `…_half_width`."""
+        import polars as pl
+
+        return pl.DataFrame(self.records, infer_schema_length=None)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The same as plain data."""
+        found = []
+        for path in self.paths:
+            for each in path.contenders:
+                row: dict[str, Any] = {**asdict(path.setup), "control": each.control}
+                for name, value in each.numbers.items():
+                    row |= {name: value.mean, f"{name}_half_width": value.half_width}
+                found.append(row)
+        return found
+
+    def plot(self, path: str | os.PathLike[str] | None = None, *, on: int = 0) -> Figure:
+        """Draws a path: a column for each controller, with window, throughput and queue of its first seed.
+
+        Args:
+            path: Also write the picture there; the suffix (`.png`, `.svg`, `.pdf`) selects the format.
+            on: Which of the `paths`.
+
+        Returns:
+            The figure, which a notebook displays.
+
+        Raises:
+            ValueError: The comparison kept no time series (`record=False`).
+        """
+        from longfat import plot
+
+        chosen = self.paths[on]
+        if not any(each.results[0].tables for each in chosen.contenders):
+            message = "the comparison kept no time series: make it with record=True"
+            raise ValueError(message)
+        figure = chosen.plot()
+        if path is not None:
+            plot.save(figure, path)
+        return figure
+
 
 def compare(
-    setup: Setup,
+    controls: str | Sequence[str],
+    *,
+    rate: str | Sequence[str],
+    rtt: str | Sequence[str],
+    flows: int = 1,
+    buffer: str | Sequence[str] = "1 bdp",
+    queue: str = "drop-tail",
+    duration: str = "60 s",
+    warmup: str | None = None,
+    packet: str = "1500 B",
+    loss: float = 0.0,
+    seeds: int = 3,
+    record: bool = True,
+    controllers: Sequence[Brought] = (),
+    queues: Sequence[Brought] = (),
+    allow_code: bool = False,
+) -> Comparison:
+    """Compares controllers on one link, or on every combination of rates, round trips and buffers.
+
+    Every controller runs alone on the same path, once per seed; the flows start within the first five round
+    trips, drawn from the seed. Finished runs are kept in the cache.
+
+    Args:
+        controls: The controllers: names, or tables as in a scenario file, `'{ kind = "exp", gamma = 0.1 }'`.
+        rate: Rate of the link, or several.
+        rtt: Round-trip propagation delay, or several.
+        flows: How many flows there are, all with the same controller.
+        buffer: How much the queue can hold, or several.
+        queue: The queue discipline: a name, or a table.
+        duration: Simulated time.
+        warmup: What every average leaves out; a quarter of the time if not given.
+        packet: Size of a data packet.
+        loss: Probability that a packet is corrupted on the link, 0 to 1.
+        seeds: How many runs there are of each.
+        record: Keep the time series of the first seed, for pictures.
+        controllers: Controllers of your own that can be chosen by their names.
+        queues: Queues of your own, likewise.
+        allow_code: Let `controls` and `queue` name code, which is then loaded and run.
+
+    Returns:
+        What was found.
+
+    Raises:
+        ScenarioError: A quantity, a controller or the queue is wrong; nothing has been run.
+        ValueError: A quantity is wrong, or there is nothing to compare.
+    """
+    setups = Setup.all(
+        rate,
+        rtt,
+        buffer,
+        flows=flows,
+        queue=queue,
+        duration=duration,
+        warmup=warmup,
+        packet=packet,
+        loss=loss,
+    )
+    code = Code(tuple(controllers), tuple(queues), allow_code)
+    tables = SERIES if record else ()
+    asked = [controls] if isinstance(controls, str) else list(controls)
+    return compare_all(setups, asked, seeds=seeds, tables=tables, code=code)
+
+
+SERIES = ("flow_series", "link_series")
+"""What pictures need."""
+
+
+def compare_all(
+    setups: Sequence[Setup],
     controls: Sequence[str],
     *,
     seeds: int = 3,
@@ -177,11 +289,11 @@ def compare(
     cache: Cache | None = None,
     progress: ProgressCallback | None = None,
     code: Code = NOTHING,
-) -> list[Contender]:
-    """Runs every controller with every seed, in parallel.
+) -> Comparison:
+    """Runs every controller on every path with every seed, in parallel.
 
     Args:
-        setup: The path and the flows.
+        setups: The paths and the flows.
         controls: The controllers.
         seeds: How many seeds, from 1 up.
         tables: Tables to keep of the first seed of each controller.
@@ -189,73 +301,61 @@ def compare(
         progress: Told how far the runs have come.
         code: What the controllers and the queue may be beyond those of longfat.
 
-    Returns:
-        The controllers, in order.
-
     Raises:
-        ScenarioError: Something in the set-up or a controller is wrong; nothing has been run.
+        ScenarioError: Something in a set-up or a controller is wrong; nothing has been run.
+        ValueError: There is nothing to compare.
     """
+    if not setups or not controls or seeds < 1:
+        message = "there is nothing to compare: a path, a controller and a seed are needed"
+        raise ValueError(message)
+    scenarios = [setup.scenario(control, code) for setup in setups for control in controls]
     jobs = [
         Job(scenario, seed, tables if seed == 1 else ())
-        for scenario in [setup.scenario(control, code) for control in controls]
+        for scenario in scenarios
         for seed in range(1, seeds + 1)
     ]
-    results = list(run_many(jobs, cache=cache, progress=progress))
-    parts = (results[first : first + seeds] for first in range(0, len(results), seeds))
-    return [contender(control, part, GROUP) for control, part in zip(controls, parts, strict=True)]
+    results = iter(run_many(jobs, cache=cache, progress=progress))
+    paths = [
+        OnePath(
+            setup,
+            tuple(
+                contender(control, [next(results) for _ in range(seeds)], GROUP) for control in controls
+            ),
+        )
+        for setup in setups
+    ]
+    return Comparison(tuple(paths), seeds)
 
 
-def write_files(
-    folder: Path, setup: Setup, found: Sequence[Contender], *, picture: bool = False
-) -> None:
-    """Writes the numbers, a scenario file per controller and, on request, a picture into a folder."""
-    content = {"setup": asdict(setup), "controls": [contender.row() for contender in found]}
-    text = json.dumps(content, indent=2, ensure_ascii=False)
+def write_files(folder: Path, found: Comparison, *, pictures: bool = False) -> None:
+    """Writes the numbers, a scenario file per path and controller and, on request, pictures into a folder."""
+    several = len(found.paths) > 1
+    content = [path.as_dict() for path in found.paths]
+    told = {"comparisons": content} if several else content[0]
+    text = json.dumps(told, indent=2, ensure_ascii=False)
     (folder / "comparison.json").write_text(text + "\n", encoding="utf-8")
-    for contender in found:
-        path = folder / f"{contender.stem}.toml"
-        path.write_text(setup.text(contender.control), encoding="utf-8")
-    if picture:
-        from longfat import plot
+    for path in found.paths:
+        before = f"{path.setup.stem}-" if several else ""
+        for contender in path.contenders:
+            target = folder / f"{before}{contender.stem}.toml"
+            target.write_text(path.setup.text(contender.control), encoding="utf-8")
+        if pictures:
+            from longfat import plot
 
-        figure = plot.comparison(setup, found)
-        plot.save(figure, folder / "comparison.png")
-        plot.save(figure, folder / "comparison.svg")
-
-
-def label_of(choice: str) -> str:
-    """A controller, queue or length, which may be a table, as people read it, in one line.
-
-    >>> label_of('{ kind = "exp", gamma = 0.1 }')
-    'exp, gamma = 0.1'
-    """
-    plain = " ".join(choice.split()).removeprefix("{").removesuffix("}").strip()
-    return re.sub(r"""^kind\s*=\s*["']([^"']*)["']""", r"\1", plain)
+            figure = path.plot()
+            for suffix in ("png", "svg"):
+                plot.save(figure, folder / f"{before}comparison.{suffix}")
 
 
-def split_controls(text: str) -> list[str]:
-    """Splits a list at the commas that are not within a table.
-
-    >>> split_controls('cubic, { kind = "exp", gamma = 0.1 }')
-    ['cubic', '{ kind = "exp", gamma = 0.1 }']
-    """
-    parts = re.findall(r"(?:\{[^}]*\}|[^,{])+", text)
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _quoted(choice: str) -> str:
-    return choice if choice.startswith("{") else toml_value(choice)
-
-
-def exact_time(picoseconds: int) -> str:
-    """A time with the largest unit that needs no decimals.
-
-    >>> exact_time(1_500_000_000)
-    '1500 us'
-    """
-    units = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
-    unit, size = next((unit, size) for unit, size in units if picoseconds % size == 0)
-    return f"{picoseconds // size} {unit}"
+def _unsure(contender: Contender) -> bool:
+    """Whether the interval of what matters most is wider than its mean."""
+    numbers = (contender.goodput_bit_s, contender.utilisation, contender.jain)
+    return any(
+        each.mean is not None
+        and each.half_width is not None
+        and 2 * each.half_width > each.mean > 0
+        for each in numbers
+    )
 
 
 def contender(control: str, results: Sequence[Result], group: str) -> Contender:
@@ -271,9 +371,19 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     def link(key: str) -> Estimate:
         return estimate(summary["links"][LINK]["forward"][key] for summary in summaries)
 
-    def flows(key: str) -> Estimate:
-        return estimate(sum(flow[key] or 0 for flow in summary["flows"]) for summary in summaries)
+    def total(summary: dict[str, Any], key: str) -> float:
+        return sum(flow[key] or 0 for flow in summary["flows"])
 
+    def flows(key: str) -> Estimate:
+        return estimate(total(summary, key) for summary in summaries)
+
+    full = _full_s(results[0], group)
+
+    def waiting(key: str) -> Estimate:
+        shares = (summary["links"][LINK]["forward"][key] for summary in summaries)
+        return estimate(None if share is None or full is None else full * share for share in shares)
+
+    rates = [total(summary, "goodput_bit_s") for summary in summaries]
     return Contender(
         control=control,
         results=tuple(results),
@@ -281,8 +391,21 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
         utilisation=link("utilisation"),
         queue_mean=link("queue_mean"),
         queue_p99=link("queue_p99"),
+        queue_mean_s=waiting("queue_mean"),
+        queue_p99_s=waiting("queue_p99"),
         drop_rate=link("drop_rate"),
         jain=estimate(summary["jain"].get(group) for summary in summaries),
         timeouts=flows("timeouts"),
+        terabyte_s=estimate(TERABYTE / rate if rate else None for rate in rates),
         anti_ecn=summaries[0]["flows"][0]["anti_ecn"] if summaries else None,
     )
+
+
+def _full_s(result: Result, group: str) -> float | None:
+    """How long a full buffer takes to leave the link; `None` where it has no bound."""
+    told = quantities(result.job.scenario)
+    link = told.links[LINK].forward
+    if link.buffer is None:
+        return None
+    each = told.groups[group].packet_bytes if link.unit == "packets" else 1
+    return 8 * link.buffer * each / link.rate_bit_s

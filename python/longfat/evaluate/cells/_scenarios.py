@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from longfat.study._comparison import exact_time
+from longfat.study._setup import exact_time
 
 if TYPE_CHECKING:
     from longfat.evaluate.cells._cell import Control

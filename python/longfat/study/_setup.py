@@ -1,0 +1,193 @@
+"""The path of a comparison: one link, the flows on it, and the scenario for a controller."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from longfat import _longfat
+from longfat.own import NOTHING, Code
+from longfat.results._names import word
+from longfat.scenario import toml_value
+from longfat.units import RATE, TIME, amount, plain, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LINK = "bottleneck"
+GROUP = "flow"
+
+_ONE_IN_1000 = 1e-3
+"""A larger loss rate is written in percent."""
+
+_START_ROUND_TRIPS = 5
+"""Flows start within this many round trips, at times drawn from the seed: all that seeds change."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The path, and the flows on it. Every quantity is a text with its unit.
+
+    Attributes:
+        rate: Rate of the link.
+        rtt: Round-trip propagation delay.
+        flows: How many flows there are, all with the same controller.
+        duration: Simulated time.
+        warmup: What every average leaves out.
+        buffer: How much the queue can hold.
+        queue: The queue discipline: a name, or a table such as `{ kind = "red", max_p = 0.1 }`.
+        packet: Size of a data packet.
+        loss: Probability that a packet is corrupted on the link.
+    """
+
+    rate: str
+    rtt: str
+    flows: int = 1
+    duration: str = "60 s"
+    warmup: str = "15 s"
+    buffer: str = "1 bdp"
+    queue: str = "drop-tail"
+    packet: str = "1500 B"
+    loss: float = 0.0
+
+    @classmethod
+    def all(
+        cls,
+        rate: str | Sequence[str],
+        rtt: str | Sequence[str],
+        buffer: str | Sequence[str] = "1 bdp",
+        *,
+        warmup: str | None = None,
+        duration: str = "60 s",
+        flows: int = 1,
+        queue: str = "drop-tail",
+        packet: str = "1500 B",
+        loss: float = 0.0,
+    ) -> list[Setup]:
+        """Every combination of rates, round trips and buffers; without a warm-up it is a quarter of the time.
+
+        Raises:
+            ValueError: The duration is no time.
+        """
+        if warmup is None:
+            warmup = _quarter(duration)
+        lists = [[each] if isinstance(each, str) else list(each) for each in (rate, rtt, buffer)]
+        return [
+            cls(speed, trip, flows, duration, warmup, room, queue, packet, loss)
+            for speed, trip, room in product(*lists)
+        ]
+
+    @property
+    def stem(self) -> str:
+        """What distinguishes it from others, as a part of a file name: every setting that is no default."""
+        given = {"rate": self.rate, "rtt": self.rtt, "flows": f"{self.flows}-flows"}
+        given |= {
+            name: f"{name}-{value}"
+            for name, value in vars(self).items()
+            if name not in given and word(str(value)) != word(str(getattr(Setup, name)))
+        }
+        if self.flows == 1:
+            del given["flows"]
+        if self.warmup == _quarter(self.duration):
+            given.pop("warmup", None)
+        return "-".join(filter(None, map(word, given.values())))
+
+    @property
+    def title(self) -> str:
+        """The path and the flows in one line."""
+        rate = amount(_longfat.quantity("rate", self.rate), RATE)
+        rtt = amount(_longfat.quantity("time", self.rtt) * 1e-12, TIME)
+        buffer, queue = label_of(self.buffer), label_of(self.queue)
+        parts = [
+            f"{plural(self.flows, 'flow')} on {rate}",
+            f"round trip {rtt}",
+            f"buffer {buffer}",
+            queue,
+        ]
+        if self.loss:
+            parts.append(
+                f"loss {f'{100 * self.loss:g} %' if self.loss >= _ONE_IN_1000 else plain(self.loss)}"
+            )
+        if _longfat.quantity("size", self.packet) != _longfat.quantity("size", Setup.packet):
+            parts.append(f"packets of {self.packet}")
+        return ", ".join(parts)
+
+    def text(self, control: str) -> str:
+        """The scenario file for one controller: a name, or a table such as `{ kind = "exp", gamma = 0.1 }`."""
+        rtt = _longfat.quantity("time", self.rtt)
+        return f"""\
+# {label_of(control)}: {self.title}.
+
+duration = {toml_value(self.duration)}
+warmup = {toml_value(self.warmup)}
+
+[link.{LINK}]
+rate = {toml_value(self.rate)}
+delay = "{exact_time(rtt // 2)}"
+loss = {self.loss!r}
+buffer = {toml_value(self.buffer)}
+queue = {_quoted(self.queue)}
+
+[[flow]]
+name = "{GROUP}"
+control = {_quoted(control)}
+count = {self.flows}
+path = ["{LINK}"]
+rtt = {toml_value(self.rtt)}
+start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}
+packet = {toml_value(self.packet)}
+"""
+
+    def scenario(self, control: str, code: Code = NOTHING) -> _longfat.Scenario:
+        """The checked scenario for one controller, which may use `code` beyond longfat.
+
+        Raises:
+            ScenarioError: Something in the set-up or the controller is wrong.
+        """
+        return _longfat.Scenario.parse(
+            self.text(control),
+            "the scenario made of these options",
+            own=code.handles(),
+            code=code.fetcher(None),
+        )
+
+
+def label_of(choice: str) -> str:
+    """A controller, queue or length, which may be a table, as people read it, in one line.
+
+    >>> label_of('{ kind = "exp", gamma = 0.1 }')
+    'exp, gamma = 0.1'
+    """
+    plain = " ".join(choice.split()).removeprefix("{").removesuffix("}").strip()
+    return re.sub(r"""^kind\s*=\s*["']([^"']*)["']""", r"\1", plain)
+
+
+def split_controls(text: str) -> list[str]:
+    """Splits a list at the commas that are not within a table.
+
+    >>> split_controls('cubic, { kind = "exp", gamma = 0.1 }')
+    ['cubic', '{ kind = "exp", gamma = 0.1 }']
+    """
+    parts = re.findall(r"(?:\{[^}]*\}|[^,{])+", text)
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _quoted(choice: str) -> str:
+    return choice if choice.startswith("{") else toml_value(choice)
+
+
+def _quarter(duration: str) -> str:
+    return exact_time(_longfat.quantity("time", duration) // 4)
+
+
+def exact_time(picoseconds: int) -> str:
+    """A time with the largest unit that needs no decimals.
+
+    >>> exact_time(1_500_000_000)
+    '1500 us'
+    """
+    units = (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3), ("ps", 1))
+    unit, size = next((unit, size) for unit, size in units if picoseconds % size == 0)
+    return f"{picoseconds // size} {unit}"
