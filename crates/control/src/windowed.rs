@@ -113,12 +113,28 @@ impl<Law: WindowLaw + Clone + 'static> Windowed<Law> {
             let spare = if feedback.spare == Some(true) { 1.0 } else { 0.0 };
             while acked > 0 {
                 let gain = self.law.gain(&self.operating(feedback.now, path, spare));
-                self.window = (self.window + gain).min(CEILING);
+                if gain < 0.0 {
+                    self.shrink(gain);
+                } else {
+                    self.window = (self.window + gain).min(CEILING);
+                }
                 acked -= 1;
             }
         }
         if feedback.round_starts {
             self.ask_pacing(feedback.now, path);
+        }
+    }
+}
+
+impl<Law: WindowLaw> Windowed<Law> {
+    /// A law that answers delay takes something back. The threshold falls with the window: otherwise slow start would
+    /// undo it.
+    #[cold]
+    fn shrink(&mut self, gain: f64) {
+        self.window = (self.window + gain).max(FLOOR.min(self.window));
+        if self.ramp.holds(self.window) {
+            self.ramp.leave(self.window);
         }
     }
 }
@@ -215,6 +231,36 @@ mod tests {
 
         fn pacing(&self, at: &Operating) -> Pacing {
             at.since_event.map_or(Pacing::Unpaced, |since| Pacing::Rate(since.seconds()))
+        }
+    }
+
+    /// Takes a quarter of a segment back for each one that is acknowledged.
+    #[derive(Clone, Debug)]
+    struct Falling;
+
+    impl WindowLaw for Falling {
+        fn gain(&self, _: &Operating) -> f64 {
+            -0.25
+        }
+
+        fn give_up(&self, _: &Operating, _: Cause) -> f64 {
+            0.5
+        }
+
+        fn heeds_delay(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn what_a_law_takes_back_slow_start_does_not_undo() {
+        let start =
+            Start { window: Segments(10.0), threshold: Some(Segments(10.0)), ..Start::default() };
+        let mut control = Windowed::new(Falling, &start);
+        for (acked, window) in [(1, 9.75), (3, 9.0), (28, 2.0), (100, 2.0)] {
+            control.on_feedback(&Feedback::at(at(1), acked), &PATH);
+            assert_eq!(control.window(), Segments(window));
+            assert_eq!(control.threshold(), Some(Segments(window)));
         }
     }
 
