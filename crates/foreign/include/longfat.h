@@ -116,7 +116,7 @@ typedef struct longfat_path {
 /* How a flow begins. */
 typedef struct longfat_start {
   double window;       /* segments: the initial window, 1 or more */
-  double threshold;    /* segments: the slow-start threshold; NaN: none */
+  double threshold;    /* segments: the slow-start threshold, 1 or more; NaN: none */
   double packet_bytes; /* size of a segment on the wire, headers included */
   double access;       /* segments per second of the sender's own link; NaN: unknown */
   double transfer;     /* segments to send in all; NaN: without end */
@@ -165,7 +165,7 @@ typedef struct longfat_adjustment {
   double now;       /* seconds */
   uint64_t now_ps;  /* picoseconds */
   double window;    /* segments: the window from now on */
-  double threshold; /* segments: the slow-start threshold; NaN: as it is */
+  double threshold; /* segments: the slow-start threshold, 1 or more; NaN: as it is */
 } longfat_adjustment;
 
 /* A segment found lost. LONGFAT_WANTS_LOSSES */
@@ -258,7 +258,7 @@ typedef struct longfat_controller {
   void (*on_feedback)(void *state, const longfat_feedback *feedback, const longfat_path *path, const double *p);
   /* The path is congested; after on_feedback, if the same acknowledgment shows both. */
   void (*on_congestion)(void *state, const longfat_congestion *event, const longfat_path *path, const double *p);
-  /* How many segments may be in flight, from 1 to 1e12. Asked after every other call. */
+  /* How many segments may be in flight, from 1 up; more than 1e12 count as 1e12. Asked after every other call. */
   double (*window)(const void *state, const double *p);
 
   /* The rest may be NULL. */

@@ -143,7 +143,7 @@ fn told_path(path: &Path) -> abi::Path {
 fn told_start(start: &Start) -> abi::Start {
     abi::Start {
         window: first_window(start.window),
-        threshold: or_nan(start.threshold, |it| it.0),
+        threshold: or_nan(start.threshold, first_window),
         packet_bytes: start.packet.0 as f64,
         access: or_nan(start.access, |rate| rate),
         transfer: or_nan(start.transfer, |segments| segments as f64),
@@ -230,10 +230,10 @@ impl Control {
     fn ask(&mut self, now: Time) {
         // SAFETY: as in `new`.
         let window = unsafe { (self.table.window)(self.state.get(), self.p.as_ptr()) };
-        if (AFTER_TIMEOUT..=CEILING).contains(&window) {
-            self.answers.window = Segments(window);
+        if (AFTER_TIMEOUT..f64::INFINITY).contains(&window) {
+            self.answers.window = Segments(window.min(CEILING));
         } else {
-            self.complain("window", window, "a number of segments from 1 to 1e12", now);
+            self.complain("window", window, "a finite number of segments from 1 up", now);
         }
         if self.table.wants.timer {
             self.ask_timer(now);
@@ -348,7 +348,7 @@ impl CongestionControl for Control {
             now: event.now.seconds(),
             now_ps: event.now.0,
             window: first_window(event.window),
-            threshold: or_nan(event.threshold, |it| it.0),
+            threshold: or_nan(event.threshold, first_window),
         };
         self.told(self.table.raw.on_adjustment, &told, event.now, path, true);
     }
