@@ -619,7 +619,7 @@ class FluidPath:
             ValueError: There is no such table.
         """
 
-def fluid_price(scenario: Scenario, price: str, /) -> str:
+def fluid_price(scenario: Scenario, price: str, /) -> tuple[list[str], list[tuple[str, str]]]:
     """What links charge: `price`, or `xcp` or `vcp` where their routers say how rates change.
 
     Raises:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from longfat import _longfat
 from longfat.foreign import shown
 from longfat.own import Brought, handle
+from longfat.scenario import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,9 +177,10 @@ def check(
 
     Raises:
         TypeError: It is no controller.
-        ValueError: There is no controller of this name.
+        ValueError: There is no controller of this name, or the seed is no whole number from 0 up.
         KeyboardInterrupt: Ctrl-C was pressed.
     """
+    seed = check_seed(seed)
     if isinstance(controller, str):
         names = [each["name"] for each in _longfat.controllers()]
         if controller not in names:

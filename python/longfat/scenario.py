@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import msgspec
 
@@ -50,8 +50,6 @@ def read(
         ScenarioError: The scenario is wrong.
         OSError: The file cannot be read.
     """
-    if seed is not None:
-        check_seed(seed)
     loaded = Template(source, code)
     return loaded.read(seed=seed, changes=changes), loaded.name
 
@@ -87,7 +85,7 @@ class Template:
             if not _is_unicode(given):
                 message = f"`{shown(given[:80])}` is not Unicode text"
                 raise ScenarioError(message)
-        number = None if seed is None else operator.index(seed)
+        number = None if seed is None else check_seed(seed)
         return Scenario.parse(
             self.text,
             shown(self._origin),
@@ -100,15 +98,21 @@ class Template:
         )
 
 
-def check_seed(seed: int) -> None:
-    """Refuses what a scenario file could not say.
+def check_seed(seed: SupportsIndex) -> int:
+    """The seed as a plain number, if a scenario file could say it.
 
     Raises:
-        ScenarioError: The seed is negative, or too large.
+        ScenarioError: It is negative, too large, or no whole number.
     """
-    if not 0 <= seed <= LARGEST_SEED:
-        message = f"the seed is {seed}, not a whole number from 0 to {LARGEST_SEED}"
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= LARGEST_SEED:
+        told = shown(str(seed))[:40]
+        message = f"the seed is {told}, not a whole number from 0 to {LARGEST_SEED}"
         raise ScenarioError(message)
+    return number
 
 
 def _load(source: Source) -> tuple[str, str, str, Path | None]:
@@ -117,7 +121,7 @@ def _load(source: Source) -> tuple[str, str, str, Path | None]:
         import tomli_w
 
         try:
-            return tomli_w.dumps(_plain(source)), "scenario", "scenario", None
+            return tomli_w.dumps(plain_value(source)), "scenario", "scenario", None
         except (TypeError, ValueError) as error:
             message = f"the dictionary cannot be written as TOML: {error}"
             raise ScenarioError(message) from error
@@ -157,10 +161,11 @@ def flow_list(path: str | Path) -> str:
 
 
 def assignments(changes: Changes) -> list[str]:
-    """Changes as texts, `link.bottleneck.rate="1 Gbit/s"`.
+    """Fields to set, as on the command line: `link.bottleneck.rate="1 Gbit/s"`.
 
     Raises:
-        ScenarioError: A value cannot be written as TOML.
+        ScenarioError: A value is none that TOML has.
+        TypeError: They are a single text.
     """
     if isinstance(changes, str):
         message = "a list of changes is needed, such as ['seed=2'], not a single text"
@@ -182,7 +187,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any value that TOML has
+def plain_value(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any value that TOML has
     """A value as TOML writes it: what libraries for numbers have, such as `numpy.float64`, becomes a number.
 
     Raises:
@@ -193,16 +198,16 @@ def _plain(value: Any, depth: int = 0) -> Any:  # noqa: ANN401 - any value that 
         message = f"it is nested more than {_DEEPEST} deep, or holds itself"
         raise ValueError(message)
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry, depth + 1) for key, entry in value.items()}
+        return {str(key): plain_value(entry, depth + 1) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry, depth + 1) for entry in value]
+        return [plain_value(entry, depth + 1) for entry in value]
     if type(value) in (str, bool, int, float, date, datetime, time):
         return value
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
     if callable(listed := getattr(value, "tolist", None)):  # an array, or a single number, of numpy
-        return _plain(listed(), depth + 1)
+        return plain_value(listed(), depth + 1)
     message = f"`{shown(repr(value)[:80])}` is neither a text, a number, a truth value, a list nor a table"
     raise TypeError(message)
 
@@ -217,7 +222,7 @@ def toml_value(value: object) -> str:
         TypeError: TOML has no such value.
         ValueError: It is nested too deeply.
     """
-    return _toml_value(_plain(value))
+    return _toml_value(plain_value(value))
 
 
 def _toml_value(value: object) -> str:

@@ -82,6 +82,11 @@ def paragraph(text: str) -> str:
     return f"<p>{_html(text)}</p>"
 
 
+def page(parts: Sequence[TextTable | str]) -> str:
+    """Tables and lines of text in HTML, one below the other."""
+    return "".join(part.html if isinstance(part, TextTable) else paragraph(part) for part in parts)
+
+
 def data_csv(rows: Sequence[dict[str, object]]) -> str:
     """Numbers for other programs: a header, and a line for each row; what is absent is empty.
 

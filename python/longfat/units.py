@@ -98,8 +98,8 @@ def percent(value: float | None) -> str:
     return ABSENT if value is None else f"{100 * value:.1f} %"
 
 
-def small(value: float | None) -> str:
-    """A probability, however small, to two digits.
+def small(value: float | None, decimals: int = 1) -> str:
+    """A probability, however small, with so many decimals.
 
     What is left of a zero by rounding is one.
 
@@ -110,7 +110,7 @@ def small(value: float | None) -> str:
         return ABSENT
     if abs(value) < _NOTHING:
         return "0"
-    mantissa, exponent = f"{value:.1e}".split("e")
+    mantissa, exponent = f"{value:.{decimals}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 

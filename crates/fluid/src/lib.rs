@@ -48,7 +48,7 @@ pub use memory::{Memory, memory};
 pub use model::Reading;
 pub use network::{FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare};
 pub use plan::averaging;
-pub use scenario::{FluidSetup, Pricing};
+pub use scenario::{Charge, FluidSetup, Pricing};
 pub use solve::{Integration, Solve, solve};
 pub use stability::{Stability, can_be_judged, stability, stability_while};
 pub use synchronised::{Synchronised, synchronised};

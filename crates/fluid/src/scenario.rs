@@ -22,8 +22,11 @@ use crate::plan::averaging;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pricing {
-    /// A virtual queue marks what exceeds the capacity: the link's own if it has one, else one that uses all of it.
+    /// What its queue does: a full drop-tail buffer overflows, RED and AVQ mark. Where the model has no equations of a
+    /// queue, a virtual queue stands in ([`Charge::stands_in`]).
     #[default]
+    Queue,
+    /// A virtual queue marks what exceeds the capacity: the link's own if it has one, else one that uses all of it.
     Avq,
     /// What does not fit into a full buffer is lost.
     Overflow,
@@ -35,11 +38,12 @@ pub enum Pricing {
 
 impl Pricing {
     /// Every one, the default first.
-    pub const ALL: [Self; 4] = [Self::Avq, Self::Overflow, Self::Red, Self::Loss];
+    pub const ALL: [Self; 5] = [Self::Queue, Self::Avq, Self::Overflow, Self::Red, Self::Loss];
 
     /// The name that selects it.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Queue => "queue",
             Self::Avq => "avq",
             Self::Overflow => "overflow",
             Self::Red => "red",
@@ -51,6 +55,30 @@ impl Pricing {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pricing| pricing.name() == name)
     }
+
+    /// What a link with a queue of this kind charges.
+    fn charge(self, queue: &str) -> Charge {
+        let known = |pricing| Charge { pricing, stands_in: None };
+        match (self, queue) {
+            (Self::Queue, "drop-tail") => known(Self::Overflow),
+            (Self::Queue, "red") => known(Self::Red),
+            (Self::Queue, "avq") => known(Self::Avq),
+            (Self::Queue, other) => {
+                Charge { pricing: Self::Avq, stands_in: Some(other.to_owned()) }
+            }
+            (pricing, _) => known(pricing),
+        }
+    }
+}
+
+/// What a link charges in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Charge {
+    /// Its price: any but [`Pricing::Queue`].
+    pub pricing: Pricing,
+    /// The kind of queue for which a virtual one stands in, if the model has no equations of it.
+    pub stands_in: Option<String>,
 }
 
 /// A network made from a scenario, and what its flows and links are called there.
@@ -63,6 +91,8 @@ pub struct FluidSetup {
     pub sample: Span,
     /// What its flows and links are called.
     pub labels: Labels,
+    /// What each of its links charges.
+    pub charges: Vec<Charge>,
 }
 
 impl FluidSetup {
@@ -86,6 +116,7 @@ impl FluidSetup {
             },
             sample: scenario.sample,
             labels: Labels::new(scenario),
+            charges: Vec::new(),
         };
         if scenario.flows.is_empty() {
             return Err(FluidError::NoLongFlows);
@@ -108,15 +139,17 @@ impl FluidSetup {
             }
             let direction = if reverse { &link.reverse } else { &link.forward };
             let packet = packets[index];
+            let charge = pricing.charge(direction.queue.kind());
             setup.network.links.push(FluidLink {
                 name: if reverse { format!("{}, reverse", link.name) } else { link.name.clone() },
                 rate: direction.rate,
                 delay: direction.delay,
                 loss: direction.loss,
                 buffer: buffer(direction, packet),
-                price: price(&link.name, direction, packet, pricing, mean_rtts[at])?,
+                price: price(&link.name, direction, packet, charge.pricing, mean_rtts[at])?,
                 spare: direction.anti_ecn.map(spare),
             });
+            setup.charges.push(charge);
         }
         setup.refuse_small_virtual_buffers(scenario)?;
         Ok(setup)
@@ -255,7 +288,8 @@ fn price(
 ) -> Result<Price, FluidError> {
     let queue = &direction.queue;
     Ok(match pricing {
-        Pricing::Avq => {
+        // A queue has been looked at: it is one of the others.
+        Pricing::Avq | Pricing::Queue => {
             let own = |key: &str| match queue.settings.get(key) {
                 Some(Setting::Number(number)) if queue.kind() == "avq" => Some(*number),
                 _ => None,

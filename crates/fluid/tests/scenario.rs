@@ -98,6 +98,9 @@ fn prices_are_those_of_the_queues_or_the_usual_ones() {
     assert_eq!(prices(Pricing::Overflow), Ok(vec![Price::Overflow; 3]));
     assert_eq!(prices(Pricing::Loss), Ok(vec![Price::Loss; 3]));
     assert_eq!(prices(Pricing::Red), Err(FluidError::NoRed { link: "far".into() }));
+    let as_queues_are = prices(Pricing::Queue).expect("each is known");
+    assert!(matches!(as_queues_are[0], Price::Red(_)), "{as_queues_are:?}");
+    assert_eq!(as_queues_are[1..], [avq(0.9, 0.25), avq(0.9, 0.25)]);
     // 100 packets of 8000 bits at 100 Mbit/s; the other buffer is in bytes.
     let setup = FluidSetup::of(&scenario(TWO_LINKS, &[]), Pricing::Overflow).expect("it is right");
     let buffers: Vec<f64> =
@@ -118,6 +121,19 @@ fn prices_are_those_of_the_queues_or_the_usual_ones() {
     assert_near(near.averaging, 1.0 / 0.6, 1e-6, "automatic averaging");
     // 12 500 packets each second, each of which takes 0.2 % of the average: -ln(0.998) · 12 500.
     assert_near(far.averaging, 25.025, 1e-4, "averaging");
+}
+
+#[test]
+fn a_queue_without_equations_is_said_to_be_stood_in_for() {
+    let told = |queue: &str| {
+        let queue = format!("link.far.queue={queue:?}");
+        let setup = FluidSetup::of(&scenario(TWO_LINKS, &[&queue]), Pricing::Queue);
+        let setup = setup.expect("it is right");
+        let charges = setup.charges.into_iter().skip(1);
+        charges.map(|charge| (charge.pricing, charge.stands_in)).collect::<Vec<_>>()
+    };
+    assert_eq!(told("drop-tail"), vec![(Pricing::Overflow, None); 2]);
+    assert_eq!(told("codel"), vec![(Pricing::Avq, Some("codel".to_owned())); 2]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,20 +13,12 @@ from longfat.commands._options import command, of_scenario
 from longfat.tables import TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from longfat._longfat import Scenario
     from longfat.commands._console import Advance
     from longfat.results._fluid import Fluid, Model, Price
     from longfat.results._run import Run
-
-_MANY = 8
-"""Groups with more flows are summarised."""
-
-_ROUND = 100
-"""Larger factors are shown without decimals."""
-
-Row = dict[str, Any]
 
 
 @command("fluid")
@@ -40,15 +32,20 @@ Row = dict[str, Any]
 )
 @click.option(
     "--price",
-    type=click.Choice(["avq", "overflow", "red", "loss"]),
-    default="avq",
+    type=click.Choice(["queue", "avq", "overflow", "red", "loss"]),
+    default="queue",
     show_default=True,
-    help="What links charge: a virtual queue, what a full buffer loses, RED, corruption alone.",
+    help="What links charge: what their queues do; or all a virtual queue, what a full buffer loses, RED, "
+    "corruption alone.",
 )
 @click.option("--no-delay", is_flag=True, help="Feedback at once, not a round trip late.")
 @click.option("--equilibrium", is_flag=True, help="Where it settles, without integrating.")
 @click.option("--stability", is_flag=True, help="Whether it stays there, and by what margin.")
-@click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-fluid].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder [runs/STEM-fluid, with what was set].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
 @click.option("--plot", is_flag=True, help="Also draw fluid.png and fluid.svg.")
 @click.option(
@@ -86,7 +83,8 @@ def fluid_command(
     scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
     pictures = plot or with_packets
     integrate = pictures or out is not None or not (equilibrium or stability)
-    target = default_folder(name) if out is None else out
+    default = default_folder(name, model, price, delay=not no_delay, settings=changes)
+    target = default if out is None else out
     if integrate:
         # An unwritable place is noticed before any work is done.
         with ResultFolder(target, FLUID):
@@ -102,6 +100,7 @@ def fluid_command(
             equilibrium=equilibrium or stability,
             stability=stability,
             progress=told,
+            settings=changes,
         )
     packets = _simulated(scenario, name, quiet=quiet) if with_packets else None
     if integrate:
@@ -150,116 +149,16 @@ def _simulated(scenario: Scenario, name: str, *, quiet: bool) -> Run:
 
 
 def _report(solved: Fluid, packets: Run | None, folder: Path | None) -> None:
+    from longfat.results._fluid_tables import overview
+
     out = console()
-    if solved.integrated:
-        show(out, _flows(solved, packets))
-    if (rest := solved.equilibrium) is not None:
-        if solved.integrated:
-            out.print("\nequilibrium")
-        show(out, _rest(rest))
-        out.print()
-        show(out, _links(rest["links"]))
-    if solved.stable is not None:
-        out.print(f"\n{_judgement(solved)}", soft_wrap=True)
+    told = None if packets is None else packets.summary
+    for index, part in enumerate(overview(solved.summary, told)):
+        if index:
+            out.print()
+        if isinstance(part, TextTable):
+            show(out, part)
+        else:
+            out.print(part, soft_wrap=True)
     if folder is not None:
         out.print(f"\nresults in {folder}", soft_wrap=True)
-
-
-def _flows(solved: Fluid, packets: Run | None) -> TextTable:
-    """Means over the measured interval, of the fluid and of the packets."""
-    from longfat.units import RATE, TIME, aligned
-
-    headers = ["flow", "control", "rtt", "mean window", "mean rate"]
-    rows: list[Row] = solved.summary["flows"]
-    keys = ["rtt_s", "window_mean", "rate_mean_bit_s"]
-    if packets is not None:
-        headers += ["of packets", "goodput of packets"]
-        keys += ["packets_window", "packets_goodput"]
-        simulated = {flow["name"]: flow for flow in packets.summary["flows"]}
-        rows = [
-            {
-                **row,
-                "packets_window": simulated[row["name"]]["window_mean"],
-                "packets_goodput": simulated[row["name"]]["goodput_bit_s"],
-            }
-            for row in rows
-        ]
-    rows = _summarised(rows, keys)
-    scales = {"rtt_s": TIME, "rate_mean_bit_s": RATE, "packets_goodput": RATE}
-    columns = [
-        aligned([row[key] for row in rows], scales[key])
-        if key in scales
-        else _windows(row[key] for row in rows)
-        for key in keys
-    ]
-    made = TextTable(headers, words=2)
-    for row, *cells in zip(rows, *columns, strict=True):
-        made.add(row["name"], row["control"], *cells)
-    return made
-
-
-def _rest(rest: dict[str, Any]) -> TextTable:
-    from longfat.units import RATE, TIME, aligned, small
-
-    keys = ["window", "rate_bit_s", "round_trip_s", "price"]
-    rows = _summarised([{**row, "control": ""} for row in rest["flows"]], keys)
-    columns = (
-        _windows(row["window"] for row in rows),
-        aligned([row["rate_bit_s"] for row in rows], RATE),
-        aligned([row["round_trip_s"] for row in rows], TIME),
-        [small(row["price"]) for row in rows],
-    )
-    made = TextTable(("flow", "window", "rate", "round trip", "price"))
-    for row, *cells in zip(rows, *columns, strict=True):
-        made.add(row["name"], *cells)
-    return made
-
-
-def _links(links: dict[str, Row]) -> TextTable:
-    from longfat.units import TIME, aligned, percent, small
-
-    rows = []
-    for name, link in links.items():
-        rows += [{"name": name, **link}] if "price" in link else []
-        rows += [{"name": f"{name}, reverse", **link["reverse"]}] if "reverse" in link else []
-    queues = aligned([row["queue_s"] for row in rows], TIME)
-    made = TextTable(("link", "load", "queue", "price"))
-    for row, queue in zip(rows, queues, strict=True):
-        made.add(row["name"], percent(row["load"]), queue, small(row["price"]))
-    return made
-
-
-def _judgement(solved: Fluid) -> str:
-    margin = solved.margin
-    if solved.stable:
-        if margin is None:
-            return "stable, with any feedback delay"
-        factor = f"{margin:,.0f}" if margin >= _ROUND else f"{margin:.3g}"
-        return f"stable: the feedback delay could be {factor} times as long"
-    if margin:
-        return f"unstable: the feedback delay would have to be {margin:.3g} times as long"
-    return "unstable, even without feedback delay"
-
-
-def _windows(values: Iterable[float]) -> list[str]:
-    return [f"{value:,.1f}" for value in values]
-
-
-def _summarised(rows: list[Row], keys: list[str]) -> list[Row]:
-    """Large groups of flows as three rows: mean, least and most."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["name"].partition("[")[0], []).append(row)
-    short: list[Row] = []
-    for group, members in groups.items():
-        if len(members) <= _MANY:
-            short += members
-            continue
-        head = f"{group} × {len(members)}, "
-        values = {key: [row[key] for row in members] for key in keys}
-        for label, of in (("mean", lambda v: sum(v) / len(v)), ("least", min), ("most", max)):
-            first = label == "mean"
-            name = head + label if first else label.rjust(len(head) + len(label))
-            control = members[0]["control"] if first else ""
-            short.append({"name": name, "control": control} | {k: of(v) for k, v in values.items()})
-    return short

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 @command("run")
 @of_scenario
-@click.option("--out", type=click.Path(path_type=Path), help="Result folder [runs/STEM-SEED].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder [runs/STEM-SEED, with what was set].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 @click.option("--plot", is_flag=True, help="Also draw run.png and run.svg.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
@@ -46,16 +50,20 @@ def run_command(
 
     refuse_missing(file)
     scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
-    target = default_folder(name, scenario.seed) if out is None else out
+    target = default_folder(name, scenario.seed, changes) if out is None else out
     if not quiet and (told := warning([scenario])):
         click.echo(told, file=sys.stderr)
     with ResultFolder(target, RUN) as folder:
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
             transfers = TransferFile(folder.path)
             recording = simulate(scenario, progress=advanced, transfers=transfers)
-        run = Run(scenario, recording, name)
+        run = Run(scenario, recording, name, changes)
         run.write_files(folder.path, transfers=transfers, pictures=plot)
         folder.commit()
+    if folder.replaced_another and not quiet:
+        click.echo(
+            f"what was in {target} was made of another scenario, and is replaced", file=sys.stderr
+        )
     if as_json:
         from longfat.foreign import json_text
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from longfat.study._study import Opened, Study
     from longfat.study._work import Progress
 
-_MOST_LINES = 40
 _MOST_ERRORS = 5
 _BYTES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
@@ -146,11 +145,12 @@ def _run(
     quiet: bool,
 ) -> Study:
     from longfat.commands._console import progress
+    from longfat.units import PLAIN, amount
 
     total = 0
 
     def speed(rate: float) -> str:
-        return f"{rate * total:.2g} runs/s"
+        return f"{amount(rate * total, PLAIN)} runs/s"
 
     with progress(opened.name, quiet=quiet, speed=speed) as advanced:
 
@@ -210,7 +210,7 @@ def _print(found: Study, shard: tuple[int, int] | None) -> None:
         screen.print(f"\nwhen all are: longfat study {found.folder} --merge", soft_wrap=True)
         return
     if found.missing < found.runs:
-        show(screen, _in_words.means(found, _MOST_LINES))
+        show(screen, found.means)
         screen.print()
     known = f", {found.known:,} of them known" if found.known else ""
     failed = f", {found.failed:,} failed" if found.failed else ""

@@ -40,6 +40,12 @@ def report(remade: Remade, files: Sequence[str], folder: Path, *, committed: boo
     if remade.changes:
         _print_flips(remade, beside)
     out.print(f"\n{counts(remade.verdicts)}", soft_wrap=True)
+    if any(verdict.decided is False for verdict in remade.verdicts):
+        out.print(
+            "undecided: the confidence interval crosses the bound of the criterion, and other seeds might say "
+            "otherwise",
+            soft_wrap=True,
+        )
     _print_seeds(remade)
     engine = remade.to_dict(files)["engine"]
     known = f", {engine['known']} of them from the cache" if engine["known"] else ""

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from longfat import _longfat
 from longfat._longfat import FluidError
 from longfat.own import Brought, Code
+from longfat.results._fluid_tables import overview
 from longfat.results._folder import FLUID, FLUID_TABLES, ResultFolder
 from longfat.results._json import decoded
+from longfat.results._names import named
 from longfat.results._resolved import Resolved
 from longfat.results._simulate import refuse_excess
 from longfat.results._table import Table
-from longfat.scenario import Changes, Source, read
+from longfat.scenario import Changes, Source, assignments, read
+from longfat.tables import page
 
 if TYPE_CHECKING:
     import os
@@ -29,8 +32,9 @@ if TYPE_CHECKING:
 Model = Literal["mean-field", "hybrid", "synchronised"]
 """How window laws are read: as rates, as windows that jump at random losses, or as all losing together."""
 
-Price = Literal["avq", "overflow", "red", "loss"]
-"""What links charge: marks of a virtual queue, losses of a full buffer, RED's marks, or corruption alone."""
+Price = Literal["queue", "avq", "overflow", "red", "loss"]
+"""What links charge: what their queues do, marks of a virtual queue, losses of a full buffer, RED's marks, or
+corruption alone."""
 
 MODELS: tuple[Model, ...] = get_args(Model)
 PRICES: tuple[Price, ...] = get_args(Price)
@@ -52,7 +56,7 @@ def fluid(
     seed: int | None = None,
     set: Changes = (),  # noqa: A002 - the name of the command-line option
     model: Model = "mean-field",
-    price: Price = "avq",
+    price: Price = "queue",
     delay: bool = True,
     integrate: bool = True,
     equilibrium: bool = False,
@@ -69,7 +73,9 @@ def fluid(
         set: Fields to set first, as for `longfat.run`.
         model: `"mean-field"`: rates, of which losses are a share. `"hybrid"`: windows that grow continuously
             and jump at random losses. `"synchronised"`: one drop-tail link whose flows all lose together.
-        price: `"avq"`: a virtual queue marks what exceeds the capacity, and no queue forms. `"overflow"`: what
+        price: `"queue"`: what the queue of each link does; where the model has no equations of it, a virtual
+            queue, and `stand_ins` says where. Or the same for all links. `"avq"`: a virtual queue marks what
+            exceeds the capacity, and no queue forms. `"overflow"`: what
             exceeds a full buffer is lost. `"red"`: the RED queues of the scenario. `"loss"`: nothing
             beyond the `loss` of the links, whatever the load. The synchronised model does not ask, and neither
             do flows of XCP or VCP: their routers say how rates change.
@@ -104,6 +110,7 @@ def fluid(
         integrate=integrate,
         equilibrium=equilibrium,
         stability=stability,
+        settings=assignments(set),
     )
 
 
@@ -118,6 +125,7 @@ def solve(
     equilibrium: bool,
     stability: bool,
     progress: FluidProgress | None = None,
+    settings: Sequence[str] = (),
 ) -> Fluid:
     """Does what `fluid` does, for a scenario already read.
 
@@ -153,8 +161,17 @@ def solve(
             delay=delay,
             progress=None if progress is None else progress.solved,
         )
-    charged = _longfat.fluid_price(scenario, price)
-    return Fluid(scenario, name, path, rest, {"model": model, "price": charged, "delay": delay})
+    charged, unknown = _longfat.fluid_price(scenario, price)
+    options = {
+        "model": model,
+        "price": ", ".join(charged),
+        "stand_ins": dict(unknown),
+        "delay": delay,
+    }
+    solved = Fluid(scenario, name, path, rest, options)
+    solved.settings = tuple(settings)
+    solved.default_folder = default_folder(name, model, price, delay=delay, settings=settings)
+    return solved
 
 
 def synchronised(
@@ -238,7 +255,10 @@ class Fluid(Resolved):
     Attributes:
         name: A short name: the stem of the scenario file, or `scenario`.
         options: The model, the price (`xcp` or `vcp` where their routers say how rates change, whatever was
-            asked for), and whether there was feedback delay.
+            asked for), the links for whose queues a virtual one stands in, by their kinds (`stand_ins`), and
+            whether there was feedback delay.
+        settings: The fields that were set, as on the command line: `link.bottleneck.rate="1 Gbit/s"`.
+        default_folder: Where `save` writes it by default.
     """
 
     def __init__(
@@ -251,6 +271,7 @@ class Fluid(Resolved):
     ) -> None:
         """Wraps what the engine found; use `longfat.fluid` to get one."""
         super().__init__(scenario, name)
+        self.default_folder = Path("runs") / f"{name}-fluid"
         self._path = path
         self._rest = rest
         self.options = options
@@ -258,6 +279,11 @@ class Fluid(Resolved):
     def __repr__(self) -> str:
         """The name and the model, in one line."""
         return f"<Fluid {self.name}: {self.options['model']}, price {self.options['price']}>"
+
+    def _repr_html_(self) -> str:
+        """What was found, for a notebook."""
+        head = f"{self.name}: {self.options['model']} fluid, price {self.options['price']}"
+        return page([head, *overview(self.summary)])
 
     @property
     def integrated(self) -> bool:
@@ -380,7 +406,8 @@ class Fluid(Resolved):
         """Writes a folder: the scenario, `fluid.json`, the tables, pictures on request.
 
         Args:
-            folder: Where to write; `runs/NAME-fluid` by default. An earlier solution there is replaced whole.
+            folder: Where to write; by default `runs/NAME-fluid`, with other settings than the usual ones behind
+                it. An earlier solution there is replaced whole.
             pictures: Also draw `fluid.png` and `fluid.svg`.
             packets: A run of the same scenario, drawn behind.
 
@@ -391,9 +418,9 @@ class Fluid(Resolved):
             FileExistsError: Something other than a solution is there.
             OSError: The folder cannot be written; nothing is left half-written.
         """
-        target = default_folder(self.name) if folder is None else Path(folder)
+        target = self.default_folder if folder is None else Path(folder)
         with ResultFolder(target, FLUID) as result:
-            (result.path / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+            self.write_scenario(result.path)
             text = json.dumps(self.summary, indent=1, ensure_ascii=False)
             (result.path / "fluid.json").write_text(text + "\n", encoding="utf-8")
             if self.integrated:
@@ -408,6 +435,14 @@ class Fluid(Resolved):
         return target
 
 
-def default_folder(name: str) -> Path:
-    """Where a solution is written by default."""
-    return Path("runs") / f"{name}-fluid"
+def default_folder(
+    name: str, model: str, price: str, *, delay: bool, settings: Sequence[str] = ()
+) -> Path:
+    """Where a solution is written by default: those with other settings go elsewhere."""
+    told = [
+        model if model != "mean-field" else "",
+        price if price != "queue" else "",
+        "" if delay else "no-delay",
+        *settings,
+    ]
+    return Path("runs") / named(f"{name}-fluid", *told)

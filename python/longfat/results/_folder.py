@@ -29,6 +29,9 @@ LIMITS = "limits"
 FLUID_TABLES = ("flows", "flow_series", "link_series")
 """The tables of a fluid solution, each written as a Parquet file of that name."""
 
+SCENARIO = "scenario.toml"
+"""The file of the scenario in a result folder."""
+
 RUN, FLUID = "a run", "a fluid solution"
 """Kinds of result folders, as messages and manifests have them."""
 
@@ -77,6 +80,8 @@ class ResultFolder:
         self._real = Path(os.path.realpath(target))
         self._made: list[Path] = []
         self._workshop = Workshop(self._real, exclusive=True)
+        self.replaced_another = False
+        """Whether `commit` has replaced a result of another scenario."""
 
     def __enter__(self) -> Self:
         """Checks the target and makes the hidden folder.
@@ -127,6 +132,7 @@ class ResultFolder:
         earlier = self._workshop.earlier
         with self._workshop.alone():
             self._check()
+            self.replaced_another = _scenario(self._real) not in (None, _scenario(self.path))
             try:
                 if self._real.exists():
                     self._real.rename(earlier)
@@ -209,6 +215,15 @@ def _files(folder: Path) -> list[str]:
     """What is in a folder but its manifest, in folders within it as well: paths with slashes."""
     found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return [name for path in found if (name := path.relative_to(folder).as_posix()) != MANIFEST]
+
+
+def _scenario(folder: Path) -> str | None:
+    """The scenario of a result without its comments; `None` if there is none."""
+    try:
+        text = (folder / SCENARIO).read_text("utf-8")
+    except (OSError, ValueError):
+        return None
+    return "\n".join(line for line in text.splitlines() if not line.startswith("#"))
 
 
 def _checksums(folder: Path) -> dict[str, str]:

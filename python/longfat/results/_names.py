@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _LONGEST = 100
 """File systems take 255 bytes; a name that nobody reads is of no use."""
@@ -39,6 +35,10 @@ def folder_name(*parts: str) -> str:
     return f"{name[: _LONGEST - 9].rstrip('-.')}-{digest}".lstrip("-")
 
 
-def of_changes(changes: Iterable[str]) -> list[str]:
-    """Fields that were set, as parts of a name."""
-    return [change.replace('"', "") for change in changes]
+def named(stem: str, *parts: str) -> str:
+    """A name that begins with `stem` as it is.
+
+    >>> named("first-1"), named("first-1", 'link.bottleneck.rate="1 Gbit/s"')
+    ('first-1', 'first-1-link.bottleneck.rate-1Gbit')
+    """
+    return f"{stem}-{folder_name(*parts)}" if any(parts) else stem

@@ -7,13 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longfat._longfat import __version__
 from longfat.own import Brought, Code
 from longfat.results._folder import LIMITS, RUN, TABLES, ResultFolder
 from longfat.results._json import decoded
+from longfat.results._names import named
 from longfat.results._resolved import Resolved
 from longfat.results._simulate import simulate
 from longfat.results._table import Table
-from longfat.scenario import Changes, Source, read
+from longfat.results._tables import overview
+from longfat.scenario import Changes, Source, assignments, read
+from longfat.tables import page
 
 if TYPE_CHECKING:
     import os
@@ -83,7 +87,8 @@ def run(
     """
     code = Code(tuple(controllers), tuple(queues), allow_code)
     scenario, name = read(source, seed=seed, changes=set, code=code)
-    return Run(scenario, simulate(scenario, record=record, progress=progress), name)
+    recording = simulate(scenario, record=record, progress=progress)
+    return Run(scenario, recording, name, assignments(set))
 
 
 class Run(Resolved):
@@ -91,13 +96,18 @@ class Run(Resolved):
 
     Attributes:
         name: A short name: the stem of the scenario file, or `scenario`.
+        settings: The fields that were set, as on the command line: `link.bottleneck.rate="1 Gbit/s"`.
     """
 
     def __init__(
-        self, scenario: _longfat.Scenario, recording: _longfat.Recording, name: str
+        self,
+        scenario: _longfat.Scenario,
+        recording: _longfat.Recording,
+        name: str,
+        settings: Sequence[str] = (),
     ) -> None:
         """Wraps what the engine recorded; use `longfat.run` to get one."""
-        super().__init__(scenario, name)
+        super().__init__(scenario, name, settings)
         self._recording = recording
 
     def __repr__(self) -> str:
@@ -106,10 +116,16 @@ class Run(Resolved):
         packets = summary["engine"]["data_packets"]
         return f"<Run {self.name}: seed {summary['seed']}, {packets:,} data packets>"
 
+    def _repr_html_(self) -> str:
+        """The averages, for a notebook."""
+        head = f"{self.name}, seed {self.summary['seed']}"
+        return page([head, *overview(self.summary, self.duration_s)])
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The averages of the measured interval: the object that `longfat run --json` prints."""
         summary: dict[str, Any] = decoded(self._recording.summary_json())
+        summary["engine"] |= {"version": __version__, "settings": list(self.settings)}
         return summary
 
     @cached_property
@@ -200,7 +216,8 @@ class Run(Resolved):
         """Writes the run as a folder: scenario, averages, tables, and pictures on request.
 
         Args:
-            folder: Where to write; `runs/NAME-SEED` by default. An earlier run there is replaced whole.
+            folder: Where to write; by default `runs/NAME-SEED`, with what was `set` behind it. An earlier run
+                there is replaced whole.
             pictures: Also draw `run.png` and `run.svg`.
 
         Returns:
@@ -210,7 +227,8 @@ class Run(Resolved):
             FileExistsError: Something other than a run is there.
             OSError: The folder cannot be written; nothing is left half-written.
         """
-        target = default_folder(self.name, self._scenario.seed) if folder is None else folder
+        default = default_folder(self.name, self._scenario.seed, self.settings)
+        target = default if folder is None else folder
         with ResultFolder(target, RUN) as result:
             self.write_files(result.path, pictures=pictures)
             result.commit()
@@ -220,7 +238,7 @@ class Run(Resolved):
         self, folder: Path, *, transfers: TransferFile | None = None, pictures: bool = False
     ) -> None:
         """Writes the files of the run into an existing folder; `transfers` holds those already on disk."""
-        (folder / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+        self.write_scenario(folder)
         text = json.dumps(self.summary, indent=2, ensure_ascii=False)
         (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
         more = ("exchanges",) if "applications" in self.summary else ()
@@ -237,6 +255,6 @@ class Run(Resolved):
             plot.save(figure, folder / "run.svg")
 
 
-def default_folder(name: str, seed: int) -> Path:
-    """Where a run is written by default."""
-    return Path("runs") / f"{name}-{seed}"
+def default_folder(name: str, seed: int, settings: Sequence[str] = ()) -> Path:
+    """Where a run is written by default: runs with other settings go elsewhere."""
+    return Path("runs") / named(f"{name}-{seed}", *settings)

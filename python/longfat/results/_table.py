@@ -54,6 +54,11 @@ class Table:
         """The size and the columns, in one line."""
         return f"<Table: {len(self)} rows of {', '.join(self.columns)}>"
 
+    def _repr_html_(self) -> str:
+        """The first and the last rows, for a notebook."""
+        shown: str = self.to_polars()._repr_html_()
+        return shown
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table as a capsule with an Arrow C stream in it."""
         return self._source.__arrow_c_stream__(requested_schema)
@@ -85,6 +90,15 @@ class Table:
             return series.to_numpy()
 
         return pd.DataFrame({series.name: column(series) for series in self.to_polars()})
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Writes the table as a CSV file; what is absent is empty.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        with writing(path):
+            self.to_polars().write_csv(Path(path))
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as a Parquet file.

@@ -319,7 +319,8 @@ def compare_all(
         OnePath(
             setup,
             tuple(
-                contender(control, [next(results) for _ in range(seeds)], GROUP) for control in controls
+                contender(control, [next(results) for _ in range(seeds)], GROUP)
+                for control in controls
             ),
         )
         for setup in setups

@@ -16,7 +16,7 @@ import msgspec
 from longfat.errors import StudyError
 from longfat.foreign import read_text, shown
 from longfat.own._code import located_all
-from longfat.scenario import Source, check_seed
+from longfat.scenario import Source, check_seed, plain_value
 from longfat.study._design import Axis, Design, Range, axes_of
 from longfat.study._points import seeds_of
 from longfat.study._values import between
@@ -125,13 +125,13 @@ class FluidOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         model: `mean-field`, `hybrid` or `synchronised`.
-        price: `avq`, `overflow`, `red` or `loss`.
+        price: `queue`, `avq`, `overflow`, `red` or `loss`.
         delay: With feedback delay.
         equilibrium: Where it settles, instead of means over time.
     """
 
     model: Literal["mean-field", "hybrid", "synchronised"] = "mean-field"
-    price: Literal["avq", "overflow", "red", "loss"] = "avq"
+    price: Literal["queue", "avq", "overflow", "red", "loss"] = "queue"
     delay: bool = True
     equilibrium: bool = False
 
@@ -256,7 +256,11 @@ def read_study(source: Source, *, seeds: int | None = None) -> tuple[StudyFile, 
 
 def _load(source: Source) -> tuple[dict[str, Any], str, Path, str]:
     if isinstance(source, Mapping):
-        return dict(source), "the study", Path(), "study"
+        try:
+            return plain_value(source), "the study", Path(), "study"
+        except (TypeError, ValueError) as error:
+            message = f"the study: {error}"
+            raise StudyError(message) from error
     if isinstance(source, str) and "\n" in source:
         return _parsed(source, "the study"), "the study", Path(), "study"
     path = Path(source)

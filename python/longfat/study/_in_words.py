@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from longfat.tables import TextTable
-from longfat.units import ABSENT, RATE, TIME, plural, ruler
+from longfat.units import ABSENT, RATE, TIME, plural, ruler, small
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,8 +51,8 @@ def aligned(name: str, table: pl.DataFrame) -> list[str]:
             continue
         size, unit, decimals = ruler([value], units)
         if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
-            text = f"{value:.2e}" if value else "0"
-            spread = f" ± {half:.1e}" if half else ""
+            text = small(value, 2)
+            spread = f" ± {small(half)}" if half else ""
         else:
             text = f"{value / size:.{decimals}f}"
             spread = "" if half is None else f" ± {half / size:.{decimals}f}"

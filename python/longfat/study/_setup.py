@@ -126,14 +126,14 @@ warmup = {toml_value(self.warmup)}
 [link.{LINK}]
 rate = {toml_value(self.rate)}
 delay = "{exact_time(rtt // 2)}"
-loss = {self.loss!r}
+loss = {toml_value(self.loss)}
 buffer = {toml_value(self.buffer)}
 queue = {_quoted(self.queue)}
 
 [[flow]]
 name = "{GROUP}"
 control = {_quoted(control)}
-count = {self.flows}
+count = {toml_value(self.flows)}
 path = ["{LINK}"]
 rtt = {toml_value(self.rtt)}
 start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}

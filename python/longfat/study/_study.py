@@ -15,6 +15,7 @@ from longfat.results._folder import checksum, write_whole
 from longfat.study._chunk import FILE
 from longfat.study._file import Plot, StudyFile, Until, read_study
 from longfat.study._parts import PARTS, Claims, Parts
+from longfat.tables import page
 
 if TYPE_CHECKING:
     import os
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from longfat.study._engines import Engine
     from longfat.study._runs import Batch, Forecast, Runs
     from longfat.study._work import StudyProgress, Work
+    from longfat.tables import TextTable
 
 DIFFERENCES = "differences.csv"
+MOST_ROWS = 40
+"""A table to read has no more of them."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,18 @@ class Study:
     def __repr__(self) -> str:
         """The folder and the counts, in one line."""
         return f"<Study {self.folder}: {self.runs:,} runs, {self.known:,} known, {self.failed:,} failed>"
+
+    def _repr_html_(self) -> str:
+        """The counts and the means, for a notebook."""
+        done = self.missing < self.runs
+        return page([repr(self)[1:-1], *([self.means] if done else [])])
+
+    @property
+    def means(self) -> TextTable:
+        """The numbers that the study asks about, at each point, to read."""
+        from longfat.study._in_words import means
+
+        return means(self, MOST_ROWS)
 
     @cached_property
     def rows(self) -> pl.DataFrame:

@@ -177,12 +177,29 @@ fn explicit_rest(setup: &ExplicitSetup, delay: bool, judge: bool) -> PyResult<St
     Ok(value.to_string())
 }
 
-/// What links charge in the fluid model of a scenario: `price`, or the controller whose routers say how rates change.
+/// What links charge in the fluid model of a scenario, or the controller whose routers say how rates change; and the
+/// links with queues of which the model has no equations, with what kind they are.
 #[pyfunction]
 #[pyo3(signature = (scenario, price, /))]
-pub(crate) fn fluid_price(scenario: &Bound<'_, Scenario>, price: &str) -> PyResult<String> {
-    let explicit = ExplicitSetup::of(&scenario.get().inner).map_err(refused)?;
-    Ok(explicit.map_or_else(|| price.to_owned(), |setup| setup.control))
+pub(crate) fn fluid_price(
+    scenario: &Bound<'_, Scenario>,
+    price: &str,
+) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+    let setup = match setup(&scenario.get().inner, price)? {
+        Setup::Explicit(setup) => return Ok((vec![setup.control], Vec::new())),
+        Setup::Priced(setup) => setup,
+    };
+    let links = setup.network.links.iter().zip(&setup.charges);
+    let mut prices: Vec<String> = Vec::new();
+    let mut stand_ins = Vec::new();
+    for (link, charge) in links {
+        let name = charge.pricing.name();
+        if prices.iter().all(|known| known != name) {
+            prices.push(name.to_owned());
+        }
+        stand_ins.extend(charge.stands_in.clone().map(|kind| (link.name.clone(), kind)));
+    }
+    Ok((prices, stand_ins))
 }
 
 /// Roughly the memory that the fluid model of a scenario takes, in bytes: to be solved in time, and for its
