@@ -563,6 +563,17 @@ def test_an_evaluation_without_a_scenario_is_only_a_part(evaluated: Path) -> Non
         write_evaluation(evaluated)
 
 
+def test_the_report_goes_into_the_folder_once_and_beside_it_afterwards(evaluated: Path) -> None:
+    """The folder keeps what its manifest lists: another evaluation may replace it."""
+    written = write_evaluation(evaluated)
+    again = report(evaluated)
+    assert (written, again) == (
+        evaluated / "report.html",
+        evaluated.parent / f"{evaluated.name}.html",
+    )
+    assert again.read_bytes() == written.read_bytes()
+
+
 def test_lines_that_make_no_sense_are_refused(evaluated: Path) -> None:
     for line, told in (
         ({"name": "a", "t": [0, 1], "v": [1]}, "2 times and 1 values"),

@@ -59,9 +59,9 @@ def _made(folder: Path, name: str) -> tuple[str, Path]:
         found = Room(folder)
         return room_page(found), Path("runs") / f"paper-{found.slug}.html"
     if (folder / EVALUATION).is_file():
-        from longfat.page._evaluation import REPORT, evaluation_page
+        from longfat.page._evaluation import evaluation_page
 
-        return evaluation_page(folder), folder / REPORT
+        return evaluation_page(folder), beside
     if (folder / MANIFEST).is_file():
         return _listed(folder), beside
     return _study(folder), beside
