@@ -157,6 +157,23 @@ impl Share {
     }
 }
 
+/// What the smoothed round trip means for growth. It changes once per round trip, and every acknowledgment asks.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    rtt: Span,
+    /// In virtual round trips.
+    rounds: f64,
+    /// How long growth stays cautious after congestion, in seconds.
+    calm: f64,
+}
+
+impl Pace {
+    fn of(rtt: Span) -> Self {
+        let rounds = rtt.0 as f64 / VIRTUAL_RTT.0 as f64;
+        Self { rtt, rounds, calm: CAUTIOUS_ROUNDS * VIRTUAL_RTT.max(rtt).seconds() }
+    }
+}
+
 /// One flow under SCReAM.
 #[derive(Clone, Debug)]
 pub struct Scream {
@@ -179,6 +196,7 @@ pub struct Scream {
     answered: Option<Time>,
     /// The most in flight in this round trip and the one before.
     in_flight: [u64; 2],
+    pace: Pace,
 
     l4s: bool,
     target: f64,
@@ -204,6 +222,7 @@ impl Scream {
             congested: Time::ZERO,
             answered: None,
             in_flight: [0; 2],
+            pace: Pace::of(VIRTUAL_RTT),
             l4s: settings.flag("l4s"),
             target: settings.span("target").seconds().max(1e-9),
             growth: settings.number("growth"),
@@ -254,14 +273,14 @@ impl Scream {
             return distance;
         }
         // What several reactions in a round trip take together.
-        let rounds = (rtt.0 as f64 / VIRTUAL_RTT.0 as f64).max(1.0);
+        let rounds = self.pace.rounds.max(1.0);
         if self.marked && self.l4s {
             let mut back_off = self.share.alpha / 2.0 / rounds;
             if self.queueing < self.target / 4.0 {
                 back_off *= distance.max(0.25);
             }
             let most = self.in_flight[1] as f64;
-            let calm = CAUTIOUS_ROUNDS * VIRTUAL_RTT.max(rtt).seconds();
+            let calm = self.pace.calm;
             let long_ago = self.answered.is_none_or(|then| now.since(then).seconds() > calm);
             if long_ago && most > 0.0 {
                 self.window = self.window.min(most.max(self.least));
@@ -277,9 +296,8 @@ impl Scream {
     }
 
     /// So many segments were acknowledged without a mark.
-    fn grow(&mut self, now: Time, rtt: Span, acked: u64, distance: f64) {
-        let rounds = rtt.0 as f64 / VIRTUAL_RTT.0 as f64;
-        let calm = CAUTIOUS_ROUNDS * VIRTUAL_RTT.max(rtt).seconds();
+    fn grow(&mut self, now: Time, acked: u64, distance: f64) {
+        let Pace { rounds, calm, .. } = self.pace;
         let relaxed = (now.since(self.congested).seconds() / calm).min(1.0) * distance;
         let each = rounds.min(1.0) * distance.max(0.25);
         let most = self.in_flight.iter().max().copied().unwrap_or(0);
@@ -303,6 +321,9 @@ impl CongestionControl for Scream {
             self.in_flight = [0, self.in_flight[0]];
         }
         self.in_flight[0] = self.in_flight[0].max(feedback.in_flight);
+        if rtt != self.pace.rtt {
+            self.pace = Pace::of(rtt);
+        }
         self.share.count(feedback, rtt);
         self.measure(feedback, rtt);
         if feedback.marked > 0 {
@@ -312,7 +333,7 @@ impl CongestionControl for Scream {
         let distance = self.react(now, rtt);
         let unmarked = feedback.acked.saturating_sub(feedback.marked);
         if feedback.limited.may_grow() && !feedback.recovery_begins && unmarked > 0 {
-            self.grow(now, rtt, unmarked, distance);
+            self.grow(now, unmarked, distance);
         }
     }
 
@@ -486,7 +507,8 @@ mod tests {
         let grown = |control: &mut Scream, rtt| {
             let before = control.window;
             control.in_flight = [1000; 2];
-            control.grow(Time::ZERO + Span::from_seconds(10), rtt, 1, control.distance());
+            control.pace = Pace::of(rtt);
+            control.grow(Time::ZERO + Span::from_seconds(10), 1, control.distance());
             (control.window - before) * before
         };
         close(grown(&mut scream(100.0), RTT), 3.0);
@@ -503,7 +525,8 @@ mod tests {
         // No more than 1.5 times what was in flight, and a segment.
         let mut unused = scream(100.0);
         unused.in_flight = [60, 66];
-        unused.grow(congested, RTT, 1, 1.0);
+        unused.pace = Pace::of(RTT);
+        unused.grow(congested, 1, 1.0);
         close(unused.window, 100.0);
     }
 

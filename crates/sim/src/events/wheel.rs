@@ -61,6 +61,8 @@ pub(crate) struct Wheel {
     patience: usize,
     came_near: usize,
     patience_afar: usize,
+    /// How often the wheel has turned past a word of buckets since then: ticks that are too short leave little in each.
+    turns: usize,
 }
 
 /// The time of a slot's event, and the slot after it in its bucket.
@@ -68,6 +70,13 @@ pub(crate) struct Wheel {
 struct Chained {
     time: Time,
     next: u32,
+}
+
+/// How many buckets a wheel of so many slots has: four for each, so that few events are beyond it, but no more than stay
+/// near the processor. Of very many slots about half have an event, and it takes one for each to hold those, since a heap
+/// of so many costs more than a bucket that is far away.
+fn buckets(slots: usize) -> usize {
+    (4 * slots).next_power_of_two().clamp(1024, 1 << 18).max(slots.next_power_of_two())
 }
 
 /// The tick is the largest power of two of picoseconds up to half this gap, at least one; returns the exponent.
@@ -78,7 +87,7 @@ fn shift(gap: Span) -> u32 {
 impl Wheel {
     /// A wheel of `slots` slots with nothing scheduled; about one event is expected per `gap`.
     pub(crate) fn new(slots: usize, gap: Span) -> Self {
-        let buckets = (4 * slots).next_power_of_two().clamp(1024, 1 << 18);
+        let buckets = buckets(slots);
         let words = buckets / WORD as usize;
         let shift = shift(gap);
         Self {
@@ -100,6 +109,7 @@ impl Wheel {
             patience: MANY,
             came_near: 0,
             patience_afar: MANY,
+            turns: 0,
         }
     }
 
@@ -154,6 +164,7 @@ impl Wheel {
     /// Takes the earliest event, which is known not to be in the rest of the word of bucket `here`.
     #[inline(never)]
     fn take_beyond(&mut self, here: usize, limit: Time) -> Option<usize> {
+        self.turns += 1;
         match self.seek(here) {
             None => self.take_from_heaps(limit),
             Some(bucket) => self.take_bucket(bucket, limit),
@@ -211,7 +222,7 @@ impl Wheel {
         self.now = time;
         self.taken = slot;
         if self.crowded >= self.patience {
-            self.patience = self.review_ticks(self.patience, |shift, now| shift < now);
+            self.patience = self.review_ticks(self.patience, |shift, now| shift.min(now));
         }
         self.fetch_far();
         Some(slot as usize)
@@ -331,11 +342,11 @@ impl Wheel {
         self.careful_from = self.careful_from.min(time);
     }
 
-    /// Makes ticks half the mean gap between scheduled events, if `better` says so of the exponent that this takes and
-    /// the present one. Only the earlier half of the events counts, as a few may be far away. Returns how much patience
-    /// there is before the next review, after so much before this one.
+    /// Makes other ticks: `choose` gets the exponent that makes them half the mean gap between scheduled events, and the
+    /// present one. Only the earlier half of the events counts, as a few may be far away. Returns how much patience there
+    /// is before the next review, after so much before this one.
     #[cold]
-    fn review_ticks(&mut self, patience: usize, better: impl Fn(u32, u32) -> bool) -> usize {
+    fn review_ticks(&mut self, patience: usize, choose: impl Fn(u32, u32) -> u32) -> usize {
         let mut events: Vec<(Time, u32)> = self.far.drain().map(|Reverse(event)| event).collect();
         events.extend(self.crowd.drain().map(|Reverse(event)| event));
         for first in &mut self.first {
@@ -353,11 +364,11 @@ impl Wheel {
         let gap =
             events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
         let shift = shift(Span(gap));
-        let is_better = better(shift, self.shift);
-        // If it is not, as with events that share an instant, the next attempt comes later.
-        let patience = if is_better { MANY.max(events.len()) } else { 2 * patience };
-        (self.crowded, self.came_near) = (0, 0);
-        self.shift = if is_better { shift } else { self.shift };
+        let before = self.shift;
+        self.shift = choose(shift, before);
+        // If that does not help, as with events that share an instant, the next attempt comes later.
+        let patience = if self.shift == before { 2 * patience } else { MANY.max(events.len()) };
+        (self.crowded, self.came_near, self.turns) = (0, 0, 0);
         self.reach = Span((self.first.len() as u64 - 1) << self.shift);
         // Last one first, so that each goes to the front of its bucket.
         for (time, slot) in events.into_iter().rev() {
@@ -406,7 +417,10 @@ impl Wheel {
             self.came_near += 1;
         }
         if self.came_near >= self.patience_afar {
-            self.patience_afar = self.review_ticks(self.patience_afar, |shift, now| shift > now);
+            // A step at a time: more may happen later.
+            let sparse = 2 * self.came_near >= self.turns;
+            let longer = |shift: u32, now: u32| if sparse && shift > now { now + 1 } else { now };
+            self.patience_afar = self.review_ticks(self.patience_afar, longer);
         }
         self.look_far();
     }
@@ -492,7 +506,7 @@ mod tests {
     /// The same guessed as a nanosecond: nearly all events are beyond the wheel until the ticks are right.
     #[test]
     fn ticks_that_are_too_short_become_longer() {
-        let wheel = against_a_set(Span(1000), 3000, 20_000, a_microsecond);
+        let wheel = against_a_set(Span(1000), 3000, 100_000, a_microsecond);
         let tick = 1_u64 << wheel.shift;
         assert!((250_000..=1_000_000).contains(&tick), "a tick of {tick} ps");
         assert!(wheel.far.is_empty(), "{} beyond the wheel", wheel.far.len());
