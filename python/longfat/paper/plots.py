@@ -18,7 +18,7 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from longfat.paper._files import aggregate
-from longfat.paper._looks import colour, looks, marker, name  # noqa: F401 - rooms use them all
+from longfat.paper._looks import colour, looks, marker, name
 from longfat.paper._select import at
 from longfat.plot import style
 from longfat.plot._intervals import reach
@@ -33,6 +33,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from longfat.paper._room import Experiment
+
+__all__ = [
+    "DASHED",
+    "DOTTED",
+    "FAINT",
+    "colour",
+    "envelope",
+    "expected",
+    "geometric",
+    "grid",
+    "head",
+    "kind_of",
+    "legend",
+    "looks",
+    "marker",
+    "mean_and_half",
+    "name",
+    "never",
+    "note",
+    "over",
+    "rates",
+    "series",
+    "shows",
+    "times",
+]
+"""What rooms use."""
 
 _SHOWN: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
 """What the curves of a picture are, where they are not means."""

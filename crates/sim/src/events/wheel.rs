@@ -222,7 +222,7 @@ impl Wheel {
         self.now = time;
         self.taken = slot;
         if self.crowded >= self.patience {
-            self.patience = self.review_ticks(self.patience, |shift, now| shift.min(now));
+            self.patience = self.review_ticks(self.patience, u32::min);
         }
         self.fetch_far();
         Some(slot as usize)
