@@ -274,14 +274,13 @@ _ERRORS = (
 
 def _residual(bit_s: float, loss: float, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a table
     """Errors of a fibre."""
-    duration = 20.0 if bit_s <= 10e9 else 10.0  # noqa: PLR2004 - faster ones have more packets
 
     def scenes(control: Control) -> dict[str, Scene]:
         scenario = dumbbell(
             control,
             bit_s=bit_s,
             rtt=_RTT,
-            duration_s=duration,
+            duration_s=20.0,
             flows=4,
             buffer="0.2 bdp",
             link_keys={"loss": loss},
