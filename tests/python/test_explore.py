@@ -121,6 +121,14 @@ def test_nobody_else_can_ask(explorer: Explorer) -> None:
     assert explorer.server_address[0] == "127.0.0.1"
 
 
+def test_no_other_page_can_hold_it_in_a_frame(explorer: Explorer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", explorer.server_port, timeout=20)
+    connection.request("GET", f"/{explorer.token}/")
+    headers = connection.getresponse().headers
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
 def test_files_are_read_in_one_folder_only(own_folder: Path) -> None:
     text = SMALL.replace('rate = "10 Mbit/s"', 'trace = "NAME"')
     (own_folder / "inside").mkdir()

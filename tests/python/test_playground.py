@@ -6,6 +6,7 @@ import json
 import threading
 import zlib
 from base64 import urlsafe_b64decode
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -17,11 +18,10 @@ from longfat.playground._bundle import MODULES, bundle
 from longfat.playground._presets import presets
 from longfat.playground._server import Explorer
 from longfat.scenario import read
-from support import ROOT, SMALL
+from support import ROOT, SMALL, Command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from browser_support import Visit, Visits
 
@@ -336,7 +336,7 @@ def test_a_long_run_can_be_given_up(visit: Visits, server: Explorer) -> None:
     shown.locator("textarea").fill(SMALL.replace("10 Mbit/s", "10 Gbit/s").replace("4 s", "40 s"))
     stop = shown.page.get_by_role("button", name="Cancel")
     stop.wait_for(state="visible")
-    shown.page.wait_for_selector(".setup.busy .status:text('%')")
+    shown.page.wait_for_selector(".setup.busy .percent:text('%')")
     stop.click()
     assert shown.locator(".status").inner_text().startswith("Cancelled")
     assert shown.locator(".setup.busy").count() == 0
@@ -567,6 +567,13 @@ def test_all_that_is_in_flight_is_on_the_picture(modules: Visit) -> None:
 
 
 @pytest.fixture
+def longfat_command(request: pytest.FixtureRequest) -> Command:
+    """The command line; the package has the same name here."""
+    found: Command = request.getfixturevalue("longfat")
+    return found
+
+
+@pytest.fixture
 def file(own_folder: Path) -> Path:
     if not ENGINE.exists():
         pytest.skip("the engine is not there: make playground")
@@ -599,7 +606,7 @@ def test_a_file_by_itself_cancels_and_shows_where_it_got(visit: Visits, file: Pa
     shown.locator("textarea").fill(SMALL.replace("10 Mbit/s", "2 Gbit/s").replace("4 s", "40 s"))
     stop = shown.page.get_by_role("button", name="Cancel")
     stop.wait_for(state="visible")
-    shown.page.wait_for_selector(".setup.busy .status:text('%')")
+    shown.page.wait_for_selector(".setup.busy .percent:text('%')")
     stop.click()
     assert shown.locator(".status").inner_text().startswith("Cancelled")
     before = runs(shown)
@@ -625,3 +632,22 @@ def test_a_link_between_files_keeps_the_scenario(visit: Visits, file: Path) -> N
     ready(again)
     assert text(again) == text(shown)
     faultless(again)
+
+
+def test_a_report_has_links_that_run_its_scenario_again(
+    visit: Visits, longfat_command: Command, file: Path, small: Path
+) -> None:
+    assert longfat_command("run", small, "--out", "run", "--quiet").returncode == 0
+    assert 'class="again"' not in _report(longfat_command)
+    done = longfat_command("report", "run", "--playground")
+    assert done.returncode == 0, done.stderr
+    shown = visit(file.parent / "run.html")
+    shown.locator("a.again").click()
+    shown.page.wait_for_url("**/playground.html#*")
+    ready(shown)
+    assert text(shown) == (file.parent / "run/scenario.toml").read_text("utf-8")
+
+
+def _report(longfat_command: Command) -> str:
+    assert longfat_command("report", "run").returncode == 0
+    return Path("run.html").read_text("utf-8")

@@ -6,14 +6,20 @@ from pathlib import Path
 
 import click
 
+_PLAYGROUND = "playground.html"
 _OUT = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("report")
 @click.argument("source", metavar="FOLDER|PAPER")
 @click.option("--out", type=_OUT, metavar="FILE", help="The page [FOLDER.html, beside it].")
+@click.option(
+    "--playground",
+    is_flag=True,
+    help="Put playground.html beside it, with links that change scenarios and run them again.",
+)
 @click.option("--quiet", is_flag=True, help="Do not say where it is.")
-def report_command(source: str, out: Path | None, *, quiet: bool) -> None:
+def report_command(source: str, out: Path | None, *, playground: bool, quiet: bool) -> None:
     """Make a page of a result folder: one HTML file that opens anywhere, offline.
 
     FOLDER is what `longfat run`, `study`, `evaluate` or `paper` wrote; PAPER is the name of a paper's room,
@@ -22,7 +28,13 @@ def report_command(source: str, out: Path | None, *, quiet: bool) -> None:
     """
     from longfat.page import report
 
-    made = report(source, out)
+    if playground:
+        from longfat.playground import write
+
+        made = report(source, out, playground=_PLAYGROUND)
+        write(made.parent / _PLAYGROUND)
+    else:
+        made = report(source, out)
     if not quiet:
         click.echo(f"page in {made}")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from longfat._longfat import __version__
 from longfat.errors import ResultError
 from longfat.foreign import shown
 from longfat.page import _colours
+from longfat.page._address import address
 from longfat.page._sketch import AREA
 from longfat.results._folder import write_whole
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 MARK = b'<meta name="generator" content="longfat '
 """How pages say what made them: only those are ever replaced."""
+
+PLAYGROUND: ContextVar[str] = ContextVar("playground", default="")
+"""Where the playground is, seen from the page that is being made; empty if there is none."""
 
 _SCRIPTS = ("uplot/uPlot.iife.min.js", "charts.js", "page.js")
 _LICENCE = "uplot/LICENSE"
@@ -125,9 +130,16 @@ def environment(folder: Path) -> Environment:
         ),
     )
     made.filters["joined"] = joined
+    made.globals["again"] = again
     made.globals["area"] = AREA
     made.policies["json.dumps_kwargs"] = {"allow_nan": False}
     return made
+
+
+def again(text: str) -> str:
+    """The address at which a scenario can be changed and run again; empty if there is none."""
+    place = PLAYGROUND.get()
+    return f"{place}#{address([text])}" if place else ""
 
 
 def joined(text: str) -> str:

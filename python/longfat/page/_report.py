@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from longfat.errors import ResultError
 from longfat.foreign import shown
 from longfat.page._evaluate_json import EVALUATION
-from longfat.page._kit import write
+from longfat.page._kit import PLAYGROUND, write
 from longfat.results._folder import FLUID, RUN, manifest
 from longfat.results._saved import SavedRun, checked
 from longfat.results._workshop import MANIFEST
@@ -19,13 +19,20 @@ if TYPE_CHECKING:
 _REMADE = "a remade paper"
 
 
-def report(source: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+def report(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    playground: str = "",
+) -> Path:
     """Makes the page of a result folder.
 
     Args:
         source: The folder of a run, of a study, of an evaluation or of a remade paper; the room of a paper, or
             its name.
         out: The file; by default the folder's name with `.html`, beside it. Only a page of longfat is replaced.
+        playground: Where the playground is, seen from the page, such as `playground.html` beside it: each
+            scenario then has a link with which it is changed and run again. Empty: there are none.
 
     Returns:
         The file.
@@ -38,7 +45,11 @@ def report(source: str | os.PathLike[str], out: str | os.PathLike[str] | None = 
         OSError: The folder cannot be read, or the page cannot be written.
     """
     folder = Path(source)
-    text, stem = _made(folder, str(source))
+    token = PLAYGROUND.set(playground)
+    try:
+        text, stem = _made(folder, str(source))
+    finally:
+        PLAYGROUND.reset(token)
     return write(stem if out is None else Path(out), text)
 
 

@@ -4,7 +4,7 @@
 native engine behind it. `address` is the part of an address after `#` with which either begins.
 """
 
-from longfat.playground._address import address
+from longfat.page._address import address
 from longfat.playground._page import ENGINE, page, write
 from longfat.playground._server import serve
 

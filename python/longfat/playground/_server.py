@@ -38,8 +38,8 @@ _FIRST_EVENTS, _MOST_EVENTS = 10_000, 2**40
 _ALIVE_S = 0.5
 _GONE_S = 3.0
 """A page that is loaded anew is away for less."""
-_FIRST_S = 60.0
-"""For so long a page has time to come at all."""
+_FIRST_S = 600.0
+"""For so long a page has time to come at all: somebody may have to carry the address to a browser."""
 
 
 class Explorer(ThreadingHTTPServer):
@@ -208,6 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Cache-Control", "no-store")
         self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.end_headers()

@@ -40,10 +40,11 @@ export class Setup {
     build() {
         this.title = h("h2", {}, `Set-up ${this.key}`);
         this.status = h("p", { class: "status", role: "status" });
+        this.percent = h("span", { class: "percent" });
         this.bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the run" });
         this.stop = h("button", { type: "button", onclick: () => this.giveUp() }, "Cancel");
         this.anyway = h("button", { type: "button", onclick: () => this.start(true) }, "Run it");
-        this.running = h("div", { class: "running" }, this.bar, this.stop, this.anyway);
+        this.running = h("div", { class: "running" }, this.percent, this.bar, this.stop, this.anyway);
         this.side = h("div", { class: "side" });
         this.film = h(
             "figure",
@@ -110,6 +111,7 @@ export class Setup {
 
     async start(anyway) {
         const version = ++this.version;
+        this.latest = null;
         this.stopRun();
         let answer;
         try {
@@ -144,6 +146,7 @@ export class Setup {
         this.element.classList.add("busy");
         this.element.classList.remove("stale");
         this.bar.value = 0;
+        this.percent.textContent = "";
         this.running.dataset.state = "waiting";
         this.late = setTimeout(() => (this.running.dataset.state = "running"), 250);
         const mine = (work) => (...told) => version === this.version && work(...told);
@@ -153,8 +156,8 @@ export class Setup {
             failed: mine((message) => this.failed(message)),
             series: mine((progress, frame) => {
                 this.bar.value = progress;
-                this.status.textContent = `${Math.floor(100 * progress)} %`;
-                this.show(frame.tables);
+                this.percent.textContent = `${Math.floor(100 * progress)} %`;
+                this.showSoon(frame.tables);
             }),
             done: mine((frame, seconds) => this.finished(frame, seconds)),
         });
@@ -223,8 +226,20 @@ export class Setup {
         this.summary = frame.summary;
     }
 
+    // Of pictures that come faster than they can be drawn, only the latest is.
+    showSoon(tables) {
+        const waiting = this.latest;
+        this.latest = tables;
+        if (waiting) return;
+        requestAnimationFrame(() => {
+            if (this.latest && this.cancel) this.show(this.latest);
+            this.latest = null;
+        });
+    }
+
     // Charts and packets of what there is so far.
     show(tables) {
+        this.latest = null;
         this.tables = tables;
         const lines = charted(this.outline, tables);
         const trips = this.outline.flows.concat(this.outline.traffic).map((group) => group.rtt_s.greatest);

@@ -1,4 +1,4 @@
-"""What the page says in its address, made here."""
+"""Addresses of the playground, which hold the whole of what it shows."""
 
 from __future__ import annotations
 
