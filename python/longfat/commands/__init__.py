@@ -22,6 +22,7 @@ from longfat._longfat import (
     ScenarioError,
     __version__,
 )
+from longfat.commands._advise import advise_command
 from longfat.commands._attack import attack_command
 from longfat.commands._bench import bench_command
 from longfat.commands._check import check_command
@@ -71,6 +72,7 @@ def commands() -> None:
 
     \b
     longfat try --rate 1Gbit/s --rtt 40ms --flows 2 --control reno    a first look
+    longfat advise --rate 1Gbit/s --rtt 100ms --loss 1e-6             what to use on a path
     longfat run scenarios/first.toml --plot                           one scenario
     longfat fluid scenarios/first.toml --with-packets                 its differential equations
     longfat report runs/first-1                                       a page of any result
@@ -82,6 +84,7 @@ def commands() -> None:
 
 commands.add_command(run_command)
 commands.add_command(try_command)
+commands.add_command(advise_command)
 commands.add_command(study_command)
 commands.add_command(evaluate_command)
 commands.add_command(paper_command)

@@ -5,6 +5,7 @@ Figures are made without matplotlib's global state, so they work without a displ
 pictures share.
 """
 
+from longfat.plot._advice import advice
 from longfat.plot._comparison import comparison
 from longfat.plot._fluid import fluid, phase_plane
 from longfat.plot._limits import limits
@@ -12,4 +13,4 @@ from longfat.plot._run import run
 from longfat.plot._study import study
 from longfat.plot.style import save
 
-__all__ = ["comparison", "fluid", "limits", "phase_plane", "run", "save", "study"]
+__all__ = ["advice", "comparison", "fluid", "limits", "phase_plane", "run", "save", "study"]

@@ -181,3 +181,23 @@ class Drawing(Protocol):
     @property
     def title(self) -> str | None:
         """Its title, if it has one of its own."""
+
+
+class Chosen(Protocol):
+    """A choice of `longfat advise`, and what was measured of it."""
+
+    @property
+    def control(self) -> str:
+        """The controller as people read it."""
+
+    @property
+    def streams(self) -> int:
+        """How many flows share the work."""
+
+    @property
+    def utilisation(self) -> tuple[float | None, float | None]:
+        """The mean, 0 to 1, and half of its interval."""
+
+    @property
+    def delay_s(self) -> tuple[float | None, float | None]:
+        """What the queue adds to the round trip on average, in seconds, and half of its interval."""

@@ -378,7 +378,7 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     def flows(key: str) -> Estimate:
         return estimate(total(summary, key) for summary in summaries)
 
-    full = _full_s(results[0], group)
+    full = full_buffer_s(results[0], group)
 
     def waiting(key: str) -> Estimate:
         shares = (summary["links"][LINK]["forward"][key] for summary in summaries)
@@ -402,7 +402,7 @@ def contender(control: str, results: Sequence[Result], group: str) -> Contender:
     )
 
 
-def _full_s(result: Result, group: str) -> float | None:
+def full_buffer_s(result: Result, group: str) -> float | None:
     """How long a full buffer takes to leave the link; `None` where it has no bound."""
     told = quantities(result.job.scenario)
     link = told.links[LINK].forward

@@ -177,6 +177,9 @@ fn explicit_rest(setup: &ExplicitSetup, delay: bool, judge: bool) -> PyResult<St
     Ok(value.to_string())
 }
 
+/// Links, each with the kind of its queue.
+type Kinds = Vec<(String, String)>;
+
 /// What links charge in the fluid model of a scenario, or the controller whose routers say how rates change; and the
 /// links with queues of which the model has no equations, with what kind they are.
 #[pyfunction]
@@ -184,7 +187,7 @@ fn explicit_rest(setup: &ExplicitSetup, delay: bool, judge: bool) -> PyResult<St
 pub(crate) fn fluid_price(
     scenario: &Bound<'_, Scenario>,
     price: &str,
-) -> PyResult<(Vec<String>, Vec<(String, String)>)> {
+) -> PyResult<(Vec<String>, Kinds)> {
     let setup = match setup(&scenario.get().inner, price)? {
         Setup::Explicit(setup) => return Ok((vec![setup.control], Vec::new())),
         Setup::Priced(setup) => setup,
