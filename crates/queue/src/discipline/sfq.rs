@@ -23,7 +23,7 @@
 //! | key | symbol | default | source |
 //! |---|---|---|---|
 //! | `queues` | | 1024 | `tc-sfq(8)`, `divisor`; the paper: a few times as many as there are conversations |
-//! | `perturb` | | 10 s | ours; 0 s never changes the salt, the default of `tc-sfq(8)`, which advises 60 s |
+//! | `perturb` | | 10 s | ours, as in the examples of `tc-drr(8)`; `tc-sfq(8)` never changes the salt unless told to, and advises 60 s; 0 s never changes it |
 //! | `by` | | flow | `tc-sfq(8)`; the paper: pairs of addresses, `"hosts"` |
 //!
 //! The turns, the packet that a full buffer loses, and what a change of the salt may do to the order of packets were
