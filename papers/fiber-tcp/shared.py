@@ -87,7 +87,7 @@ def unit(
 
 def solved(scenario: dict[str, Any]) -> list[Row]:
     """The mean field without feedback delay, as in the paper: a row per flow and instant."""
-    summary = longfat.fluid(scenario, delay=False).summary
+    summary = longfat.fluid(scenario, price="avq", delay=False).summary
     price = summary["links"]["bottleneck"]["price"]
     return [
         {"flow": flow["name"].partition("[")[0], "time_s": t, "window": w, "price": p}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,8 @@ def longfat() -> Command:
 
     def run(*arguments: object, **options: Any) -> Finished:
         command = [sys.executable, "-m", "longfat", *map(str, arguments)]
+        # Readline, which pytest loads, adds COLUMNS and LINES to what children inherit, unseen by `os.environ`.
+        options.setdefault("env", dict(os.environ))
         return subprocess.run(
             command, capture_output=True, text=True, timeout=60, check=False, **options
         )

@@ -224,7 +224,9 @@ def test_a_run_is_saved_whole(run: longfat.Run) -> None:
         ]
     )
     assert json.loads((folder / "summary.json").read_text("utf-8")) == run.summary
-    assert (folder / "scenario.toml").read_text("utf-8") == run.scenario
+    head, _, text = (folder / "scenario.toml").read_text("utf-8").partition("\n\n")
+    assert head == f"# longfat {longfat.__version__}: scenario, with every default filled in."
+    assert text == run.scenario
     for name in TABLES:
         assert pl.read_parquet(folder / f"{name}.parquet").equals(getattr(run, name).to_polars())
 

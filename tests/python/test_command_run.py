@@ -16,6 +16,7 @@ FILES = {
     "scenario.toml",
     "summary.json",
     "flows.parquet",
+    "limits.parquet",
     "links.parquet",
     "transfers.parquet",
     "flow_series.parquet",
@@ -68,12 +69,12 @@ def test_plot_draws_pictures(longfat: Command, small: Path) -> None:
 
 
 def test_plain_tcp_for_want_of_anti_ecn_is_told(longfat: Command, small: Path) -> None:
-    listening = ("run", small, "--set", "flow.forward.control=anti-ecn")
+    listening = ("run", small, "--out", "heard", "--set", "flow.forward.control=anti-ecn")
     unaware = longfat(*listening)
     assert "plain TCP: forward\n" in unaware.stdout
     aware = longfat(*listening, "--set", "link.bottleneck.anti_ecn.threshold=0.8")
     assert "AntiECN is in use: forward\n" in aware.stdout
-    (first, _) = json.loads(Path("runs/small-1/summary.json").read_text("utf-8"))["flows"]
+    (first, _) = json.loads(Path("heard/summary.json").read_text("utf-8"))["flows"]
     assert (first["anti_ecn"], first["unaware_link"]) == (True, None)
     assert first["room_rate"] is not None
     assert "AntiECN" not in longfat("run", small).stdout

@@ -318,7 +318,7 @@ def test_the_file_of_an_environment(tmp_path: Path) -> None:
         ({"action": {"bounds": [10, 1]}}, "the lower one first"),
         ({"reward": {"loss": -1}}, "the weight of loss"),
         ({"reward": {"losses": 1}}, "did you mean `loss`?"),
-        ({"fluid": "foam"}, "it is one of avq, overflow, red, loss"),
+        ({"fluid": "foam"}, "it is one of queue, avq, overflow, red, loss"),
         ({"randomise": {"link.bottleneck.rat": ["1 Mbit/s"]}}, "rat"),
         ({"randomise": {"link.bottleneck.rate": []}}, "needs a list of values or a range"),
         ({"randomise": {"link.bottleneck.rate": {"from": "1 Mbit/s"}}}, "needs `to`"),

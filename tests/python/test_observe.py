@@ -80,10 +80,12 @@ def test_a_variable_that_is_not_there_is_named() -> None:
 
 def test_the_command_draws_and_writes_them(longfat: Command) -> None:
     Path("small.toml").write_text(SMALL, encoding="utf-8")
-    done = longfat("run", "small.toml", "--set", "observe=true", "--plot", "--quiet")
+    done = longfat(
+        "run", "small.toml", "--set", "observe=true", "--plot", "--quiet", "--out", "own"
+    )
     assert done.returncode == 0, done.stderr
-    assert "epoch_window" in pl.read_parquet_schema("runs/small-1/flow_series.parquet")
-    assert "epoch_window" in Path("runs/small-1/run.svg").read_text("utf-8")
+    assert "epoch_window" in pl.read_parquet_schema("own/flow_series.parquet")
+    assert "epoch_window" in Path("own/run.svg").read_text("utf-8")
     wrong = longfat("run", "small.toml", "--set", 'observe="yes"')
     assert wrong.returncode == 2
     assert "true or false" in wrong.stderr

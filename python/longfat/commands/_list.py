@@ -165,6 +165,7 @@ def _scenarios(entries: list[dict[str, Any]]) -> Table:
     from longfat.commands._console import table
 
     made = table("scenario", "its question", left=2)
+    made.columns[0].no_wrap = True
     for entry in entries:
         made.add_row(entry["path"], entry["question"])
     return made

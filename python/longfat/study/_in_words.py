@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from longfat.tables import TextTable
 from longfat.units import ABSENT, RATE, TIME, plural, ruler, small
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
-    from longfat.study._study import Study
+    from longfat.study._file import Plot, StudyFile
 
 _MOST_NUMBERS = 6
 
 
-def asked(found: Study) -> list[str]:
+class Found(Protocol):
+    """What is asked of a study, a `longfat.study.Study`."""
+
+    @property
+    def file(self) -> StudyFile: ...
+    @property
+    def keys(self) -> Sequence[str]: ...
+    @property
+    def numbers(self) -> Sequence[str]: ...
+    @property
+    def plots(self) -> Sequence[Plot]: ...
+    def table(self, *numbers: str) -> pl.DataFrame: ...
+    def differences(
+        self, of: str, between: str, *, to: object = None, correction: str = "holm"
+    ) -> pl.DataFrame: ...
+
+
+def asked(found: Found) -> list[str]:
     """The numbers that the study asks about, six at most."""
     names = [plot.y for plot in found.plots] + [each.of for each in found.file.compare]
     names = list(dict.fromkeys([*names, *found.file.derive]))[:_MOST_NUMBERS]
     return [name for name in names if name in found.numbers]
 
 
-def means(found: Study, most: int) -> TextTable:
+def means(found: Found, most: int) -> TextTable:
     """The numbers that the study asks about, at each point; a last row says what `most` rows leave out."""
     names = asked(found)
     table = found.table(*names)
@@ -60,7 +79,7 @@ def aligned(name: str, table: pl.DataFrame) -> list[str]:
     return found
 
 
-def doubts(found: Study) -> list[str]:
+def doubts(found: Found) -> list[str]:
     """What the numbers cannot say, said aloud."""
     import polars as pl
 
