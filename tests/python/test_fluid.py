@@ -96,7 +96,7 @@ def test_an_independent_solver_finds_the_same_windows(loss: float) -> None:
         adapts = 0.5 * (100 - x)
         return [1 - p * x * x / 2, 0.0 if virtual >= 100 and adapts > 0 else adapts]
 
-    solved = longfat.fluid(UNIT, delay=False, set={"link.link.loss": loss})
+    solved = longfat.fluid(UNIT, price="avq", delay=False, set={"link.link.loss": loss})
     reference = solve_ivp(
         slopes,
         (0, 200),
@@ -128,7 +128,9 @@ def test_an_independent_delay_solver_finds_the_same_windows() -> None:
         second = slope(x[at] + h * first, at + 1 - steps)
         x[at + 1] = x[at] + h * (first + second) / 2
         virtual = min(capacity, virtual + h * 0.5 * (capacity - (x[at] + x[at + 1]) / 2))
-    solved = longfat.fluid(UNIT, set={"duration": "60 s", "link.link.rate": "0.36 Mbit/s"})
+    solved = longfat.fluid(
+        UNIT, price="avq", set={"duration": "60 s", "link.link.rate": "0.36 Mbit/s"}
+    )
     reference = np.array(x[::steps])
     assert reference.max() > capacity > 1.2 * reference[40:].min()
     assert window(solved) == pytest.approx(reference, rel=5e-3)
@@ -195,7 +197,9 @@ arrivals = { poisson = "10 /s" }
 size = "50 kB"
 rtt = "20 ms"
 """
-    rest = longfat.fluid(SMALL + traffic, integrate=False, equilibrium=True).equilibrium
+    rest = longfat.fluid(
+        SMALL + traffic, price="avq", integrate=False, equilibrium=True
+    ).equilibrium
     assert rest is not None
     # 4 of 10 Mbit/s are in use.
     assert sum(flow["rate_bit_s"] for flow in rest["flows"]) == pytest.approx(6e6)
@@ -216,7 +220,7 @@ def test_what_the_fluid_cannot_do_is_refused(
     changes: dict[str, Any], options: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(longfat.FluidError, match=reason):
-        longfat.fluid(SMALL, set=changes, **options)
+        longfat.fluid(SMALL, set=changes, **{"price": "avq", **options})
 
 
 def test_unknown_words_are_refused() -> None:

@@ -301,7 +301,7 @@ def test_what_python_can_hand_over_is_refused_in_words(
 
 def test_a_text_is_read_from_a_pipe(longfat: Command) -> None:
     assert longfat("run", "/dev/stdin", "--quiet", input=SMALL).returncode == 0
-    assert read_text(Path("runs/stdin-1/scenario.toml")).startswith("duration")
+    assert read_text(Path("runs/stdin-1/scenario.toml")).startswith("# longfat ")
 
 
 def test_a_room_is_drawn_without_formulas(longfat: Command, own_folder: Path) -> None:

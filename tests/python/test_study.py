@@ -382,7 +382,9 @@ def test_fluid_and_packets_go_into_one_table(small: Path) -> None:
 def test_an_equilibrium_is_enough(small: Path) -> None:
     assert small.exists()
     rates = {"from": "10 Mbit/s", "to": "100 Mbit/s", "steps": 50, "scale": "log"}
-    found = study(vary(engine="fluid", fluid={"equilibrium": True}, vary={RATE: rates}))
+    found = study(
+        vary(engine="fluid", fluid={"equilibrium": True, "price": "avq"}, vary={RATE: rates})
+    )
     assert found.runs == 50
     # Two Reno flows on one link share it, whatever its rate.
     assert found.rows["jain.forward"].to_list() == pytest.approx([1.0] * 50)
