@@ -31,6 +31,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Sent",
+    "Session",
     "Start",
     "__version__",
     "class_controller",
