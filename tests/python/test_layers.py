@@ -32,7 +32,7 @@ LAYERS = [
     {"results"},
     {"explanation"},
     {"study"},
-    {"attack", "conformance", "fairness", "power", "fiber", "gym", "schema"},
+    {"attack", "conformance", "fairness", "power", "fiber", "gym"},
     {"paper", "bench"},
     {"page"},
     {"evaluate", "playground"},
