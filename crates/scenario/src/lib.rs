@@ -20,7 +20,6 @@ mod flow;
 mod group;
 mod impairment;
 mod interval;
-pub mod keys;
 mod lengths;
 mod link;
 mod overrides;
