@@ -214,7 +214,7 @@ pub struct Adjustment {
 pub struct Path {
     /// Smoothed round trip (RFC 6298); the first sample until there are more.
     pub rtt: Span,
-    /// Smallest round trip seen.
+    /// Smallest round trip seen. Before there is one it is `u64::MAX`, and there are no samples of the delivery rate.
     pub base_rtt: Span,
 }
 

@@ -497,9 +497,9 @@ fn one_percent_of_random_losses_cost_what_the_draft_says() {
     // 1 Gbit/s, 100 ms. Each round trip of CRUISE lowers the rate by its losses, and 2 to 3 s are 20 to 30 of them: the
     // draft's (1 - p)^N, on average 1 - 0.01 · 25/2 = 0.88 of the 0.96 that it uses without losses. That is 0.85 and a
     // little more, as the largest sample of a round trip counts. BBRv1, which ignores losses, uses 0.97.
-    let case = Case { rate: 1000.0, rtt: 100, seconds: 30, ..Case::plain() };
+    let case = Case { rate: 1000.0, rtt: 100, ..Case::plain() };
     let used_with = |loss: f64| {
-        let case = Case { link: format!("loss = {loss}"), ..case.clone() };
+        let case = Case { link: format!("loss = {loss}"), seconds: 20, ..case.clone() };
         let text = case.text().replace("[link.wire.reverse]", "[link.wire.reverse]\nloss = 0");
         let run = run(&text.replace("warmup = \"1 s\"", "warmup = \"5 s\""), |_| false);
         assert!(run.moments.iter().all(|it| it.inflight_longterm.is_infinite()), "below 2 %");
@@ -512,4 +512,14 @@ fn one_percent_of_random_losses_cost_what_the_draft_says() {
     let used = used_with(0.001);
     assert!((0.87..0.91).contains(&used), "{used}");
     assert_eq!(case.bdp().round(), 8333.0);
+}
+
+#[test]
+fn delayed_acknowledgments_leave_samples() {
+    // Every acknowledgment waits for a second segment, so the smallest round trip is that of the first of two.
+    let case = Case { rate: 1000.0, rtt: 100, seconds: 15, ..Case::plain() };
+    let run = Case { flow: "delayed_ack = true".into(), ..case }.run();
+    let used = run.summary.links["wire"]["forward"]["utilisation"].as_f64().expect("a number");
+    assert!(used > 0.9, "{used}");
+    assert!(run.moments.last().expect("moments").round > 100.0, "a round trip takes 100 ms");
 }

@@ -35,6 +35,8 @@ struct DepartureRecord {
     in_flight: u64,
     /// `P.is_app_limited`
     application_limited: bool,
+    /// It had left before, so that its acknowledgment may be that of the earlier copy.
+    resent: bool,
 }
 
 /// Per-connection state.
@@ -54,6 +56,10 @@ pub(super) struct DeliveryRate {
     departures: Vec<DepartureRecord>,
     /// Of the segments reported by the current acknowledgment, the one that left last.
     newest: Option<DepartureRecord>,
+    /// The segment after the last one that has left.
+    next: u64,
+    /// The smallest round trip of a segment that a sample was taken of.
+    least: Option<Span>,
 }
 
 impl DeliveryRate {
@@ -79,7 +85,9 @@ impl DeliveryRate {
             lost: self.lost,
             in_flight,
             application_limited: self.application_limited_until != 0,
+            resent: segment < self.next,
         };
+        self.next = self.next.max(segment + 1);
     }
 
     /// Makes room for everything from `first` to `last`.
@@ -143,9 +151,13 @@ impl DeliveryRate {
         self.application_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// The sample of an acknowledgment, once every segment it reports has been passed in. `least` is the smallest round
-    /// trip seen: a shorter interval is not credible.
-    pub(super) fn sample(&mut self, least: Span) -> Option<RateSample> {
+    /// The sample of an acknowledgment, once every segment it reports has been passed in. `timed` is the smallest round
+    /// trip of the timer; before it has one there are no samples, so that controllers can multiply the two.
+    ///
+    /// An interval below the smallest round trip is not credible. That of a delayed acknowledgment is the timer's from
+    /// the first segment that it reports, so those of the last ones count too: else no sample would be credible on a
+    /// path where every acknowledgment waits for the next segment.
+    pub(super) fn sample(&mut self, timed: Span) -> Option<RateSample> {
         if self.application_limited_until != 0 && self.delivered > self.application_limited_until {
             self.application_limited_until = 0;
         }
@@ -153,7 +165,12 @@ impl DeliveryRate {
         let sending = newest.sent.since(newest.first_sent);
         let acknowledging = self.delivered_at.since(newest.delivered_at);
         let interval = sending.max(acknowledging);
-        if interval < least || interval == Span::ZERO {
+        if !newest.resent {
+            let rtt = self.delivered_at.since(newest.sent);
+            self.least = Some(self.least.map_or(rtt, |known| known.min(rtt)));
+        }
+        let least = self.least.map_or(timed, |known| known.min(timed));
+        if timed == Span(u64::MAX) || interval < least || interval == Span::ZERO {
             return None;
         }
         Some(RateSample {
@@ -176,6 +193,43 @@ mod tests {
     }
 
     const RTT: Span = Span::from_millis(100);
+
+    #[test]
+    fn acknowledgments_of_two_segments_are_samples_too() {
+        // A segment leaves every 10 ms; each second one is acknowledged at once, 100 ms after it left, and the one before
+        // it with it, after 110 ms. That is what the round-trip timer sees.
+        let mut rate = DeliveryRate::default();
+        let mut samples = 0;
+        for k in 0..40_u64 {
+            let now = at(10 * k);
+            if k >= 11 && k % 2 == 1 {
+                rate.on_delivered(now, k - 11);
+                rate.on_delivered(now, k - 10);
+                let sample = rate.sample(Span::from_millis(110));
+                if k > 30 {
+                    let sample =
+                        sample.expect("intervals of a round trip of the last segment are credible");
+                    assert_eq!(sample.per_second(), 100.0);
+                    samples += 1;
+                }
+            }
+            rate.on_sent(now, k, k.min(11) + 1, k.saturating_sub(10));
+        }
+        assert_eq!(samples, 5);
+    }
+
+    #[test]
+    fn the_acknowledgment_of_an_earlier_copy_is_no_sample() {
+        // Segment 1 left at 0 and again at 95 ms; its first copy is acknowledged at 100 ms: 5 ms are no round trip.
+        let mut rate = DeliveryRate::default();
+        rate.on_sent(at(0), 0, 1, 0);
+        rate.on_sent(at(0), 1, 2, 0);
+        rate.on_delivered(at(94), 0);
+        assert!(rate.sample(Span::from_millis(94)).is_some());
+        rate.on_sent(at(95), 1, 1, 1);
+        rate.on_delivered(at(100), 1);
+        assert!(rate.sample(Span::from_millis(94)).is_none());
+    }
 
     #[test]
     fn a_window_sent_at_once_is_measured_by_its_acknowledgments() {
