@@ -167,6 +167,9 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", action="store_true", help="evaluate at full scale first")
+    parser.add_argument(
+        "--seeds", type=int, help="runs of each [8]; more take over those of before"
+    )
     parser.add_argument("--workers", type=int, help="runs at a time [one for each core]")
     asked = parser.parse_args()
     if asked.run:
