@@ -43,11 +43,13 @@ __all__ = [
     "fluid_price",
     "fluid_rest",
     "fluid_solve",
+    "known_units",
     "load_library",
     "policy_controller",
     "profiles",
     "quantity",
     "queues",
+    "scenario_keys",
     "simulate",
 ]
 
@@ -692,6 +694,12 @@ def queues() -> list[dict[str, Any]]:
 
 def profiles() -> list[dict[str, Any]]:
     """Every named set of flow defaults: name, title, source, the keys, and those with a controller."""
+
+def scenario_keys() -> list[dict[str, Any]]:
+    """Every table of a scenario file: its name, its kind, whether it has exactly one of its keys, and these."""
+
+def known_units() -> list[tuple[str, list[str]]]:
+    """What can be written with a unit, and every unit that is understood."""
 
 def features() -> list[tuple[str, str, float, float, bool]]:
     """What agents can observe: name, description, least, most, and whether it means the same on every path.

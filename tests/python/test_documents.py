@@ -287,6 +287,47 @@ def test_the_reference_of_names_is_made_from_the_registry(kind: str) -> None:
     assert written == made, f"{REFERENCE.name} is older than the list of {kind}: run with UPDATE=1"
 
 
+KEYS = re.compile(
+    r"<!-- keys of (\w+): made from the registry -->\n\n(.*?)\n<!-- end of keys -->\n", re.DOTALL
+)
+
+
+def test_the_keys_of_the_reference_are_those_of_the_registry() -> None:
+    text = REFERENCE.read_text("utf-8")
+    made = KEYS.sub(lambda found: found[0].replace(found[2], key_table(found[1], found[2])), text)
+    if UPDATE:
+        REFERENCE.write_text(made, "utf-8")
+        text = made
+    assert text == made, f"{REFERENCE.name} is older than the list of keys: run with UPDATE=1"
+
+
+def key_table(name: str, written: str) -> str:
+    """The keys of a table, below the head that it has; those of the transport stand with long flows alone."""
+    head = "".join(written.splitlines(keepends=True)[:2])
+    shared = {key["name"] for key in transport_keys()} if name == "traffic" else set()
+    rows = ""
+    for table in _longfat.scenario_keys():
+        if table["name"] != name:
+            continue
+        kind = [f'`"{table["kind"]}"`'] if table["kind"] else []
+        for key in table["keys"]:
+            if key["name"] in shared or (kind and key["name"] == "kind"):
+                continue
+            default = f"`{key['default']}`" if key["default"] else key["otherwise"] or "required"
+            cells = [*kind, f"`{key['name']}`", default, key["about"]]
+            rows += f"| {' | '.join(cells)} |\n"
+            kind = kind and [""]
+    return head + rows.replace("|  |", "| |")
+
+
+def transport_keys() -> list[dict[str, Any]]:
+    """The keys of a flow from `profile` on."""
+    (flow,) = (table for table in _longfat.scenario_keys() if table["name"] == "flow")
+    keys: list[dict[str, Any]] = flow["keys"]
+    names = [key["name"] for key in keys]
+    return keys[names.index("profile") :]
+
+
 def profile_table(profiles: list[dict[str, Any]]) -> str:
     text = "\n| profile | what it is | it sets | source |\n|---|---|---|---|\n"
     for each in profiles:

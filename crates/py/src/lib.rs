@@ -49,7 +49,7 @@ mod _longfat {
         own::{Own, compiled, load_library},
         policy::{GymError, Policy, policy_controller},
         quantity::quantity,
-        registry::{controllers, profiles, queues},
+        registry::{controllers, known_units, profiles, queues, scenario_keys},
         scenario::{Scenario, ScenarioError},
         session::Session,
         simulate::{Cancellation, Cancelled, Recording, simulate},

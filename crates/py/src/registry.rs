@@ -1,10 +1,11 @@
-//! The lists of controllers, queues and profiles, as plain dictionaries.
+//! The lists of controllers, queues, profiles and keys, as plain dictionaries.
 
 use std::borrow::Cow;
 
 use longfat_control::{CONTROLLERS, Controller};
 use longfat_queue::{DISCIPLINES, Discipline};
 use longfat_scenario::PROFILES;
+use longfat_scenario::keys::{Accepts, Key, TABLES, Usual};
 use longfat_units::parameter::{Given, Kind, Parameter};
 use pyo3::prelude::*;
 
@@ -96,6 +97,113 @@ pub(crate) struct ProfileInfo {
     source: &'static str,
     keys: Vec<(&'static str, Option<DefaultValue>)>,
     with: Vec<(&'static str, &'static str, Option<DefaultValue>)>,
+}
+
+/// A table of a scenario file, or one of its kinds.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct TableInfo {
+    name: &'static str,
+    kind: Option<&'static str>,
+    one_of: bool,
+    keys: Vec<KeyInfo>,
+}
+
+/// One of its keys.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct KeyInfo {
+    name: &'static str,
+    accepts: Vec<AcceptsInfo>,
+    required: bool,
+    default: Option<&'static str>,
+    otherwise: Option<&'static str>,
+    about: &'static str,
+}
+
+/// A form of its value.
+#[derive(Debug, IntoPyObject)]
+pub(crate) struct AcceptsInfo {
+    form: &'static str,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    text: Option<&'static str>,
+    of: Vec<AcceptsInfo>,
+}
+
+impl AcceptsInfo {
+    fn of(accepts: Accepts) -> Self {
+        let plain = |form| Self { form, minimum: None, maximum: None, text: None, of: Vec::new() };
+        let between =
+            |form, low, high| Self { minimum: Some(low), maximum: Some(high), ..plain(form) };
+        let named = |form, text| Self { text: Some(text), ..plain(form) };
+        let list = |form, of: &[Accepts]| Self {
+            of: of.iter().copied().map(Self::of).collect(),
+            ..plain(form)
+        };
+        match accepts {
+            Accepts::Time => plain("time"),
+            Accepts::Rate => plain("rate"),
+            Accepts::Size => plain("size"),
+            Accepts::Packets => plain("packets"),
+            Accepts::Length => plain("length"),
+            Accepts::Frequency => plain("frequency"),
+            Accepts::Percent => plain("percent"),
+            Accepts::Number(low, high) => between("number", low, high),
+            Accepts::Count(low, high) => between("count", low as f64, high as f64),
+            Accepts::Flag => plain("flag"),
+            Accepts::Only(flag) => plain(if flag { "true" } else { "false" }),
+            Accepts::Word(word) => named("word", word),
+            Accepts::Pattern(pattern) => named("pattern", pattern),
+            Accepts::Name => plain("name"),
+            Accepts::Text => plain("text"),
+            Accepts::Controller => plain("controller"),
+            Accepts::Queue => plain("queue"),
+            Accepts::Profile => plain("profile"),
+            Accepts::List(of) => list("list", of),
+            Accepts::Pair(of) => list("pair", of),
+            Accepts::Table(name) => named("table", name),
+            Accepts::Tables(name) => named("tables", name),
+            Accepts::Resolved => plain("resolved"),
+            _ => plain("other"),
+        }
+    }
+}
+
+impl KeyInfo {
+    fn of(key: &Key) -> Self {
+        let (default, otherwise) = match key.usual {
+            Usual::Required => (None, None),
+            Usual::Value(value) => (Some(value), None),
+            Usual::Told(words) => (None, Some(words)),
+        };
+        Self {
+            name: key.name,
+            accepts: key.accepts.iter().copied().map(AcceptsInfo::of).collect(),
+            required: key.usual == Usual::Required,
+            default,
+            otherwise,
+            about: key.about,
+        }
+    }
+}
+
+/// Every table of a scenario file: its name, its kind, whether it has exactly one of its keys, and these.
+#[pyfunction]
+pub(crate) fn scenario_keys() -> Vec<TableInfo> {
+    let tables = TABLES.iter();
+    tables
+        .map(|table| TableInfo {
+            name: table.name,
+            kind: table.kind,
+            one_of: table.one_of,
+            keys: table.keys.iter().map(KeyInfo::of).collect(),
+        })
+        .collect()
+}
+
+/// What can be written with a unit, and every unit that is understood.
+#[pyfunction]
+pub(crate) fn known_units() -> Vec<(&'static str, Vec<&'static str>)> {
+    longfat_units::known_units().into()
 }
 
 /// Every profile: name, title, source, the keys that it sets, and those that it sets with certain controllers.

@@ -5,12 +5,13 @@ use serde_json::Value as Json;
 
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
+use crate::keys;
 use crate::lengths::{Ruler, UNLIMITED, length};
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{number, word};
 use crate::{AntiEcnMarker, AntiEcnMode};
 
-const KEYS: &[&str] = &["threshold", "buffer", "mode"];
+const KEYS: &[&str] = &keys::names(&keys::ANTI_ECN);
 const MODES: &[&str] = &["and", "overwrite"];
 
 const THRESHOLD: f64 = 0.5;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::error::{Problem, Problems};
 use crate::fields::{Field, Fields, plural};
 use crate::interval::{Interval, interval, write_interval};
+use crate::keys;
 use crate::lengths::UNLIMITED;
 use crate::size::{amount, size};
 use crate::tree::Value;
@@ -197,33 +198,19 @@ impl Kind {
     fn keys(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Constant => {
-                ("an application of the kind \"constant\"", &["kind", "rate", "write", "poisson"])
+                ("an application of the kind \"constant\"", const { &keys::names(&keys::CONSTANT) })
             }
             Self::OnOff => {
-                ("an application of the kind \"on-off\"", &["kind", "rate", "write", "on", "off"])
+                ("an application of the kind \"on-off\"", const { &keys::names(&keys::ON_OFF) })
             }
             Self::RequestResponse => (
                 "an application of the kind \"request-response\"",
-                &["kind", "request", "response", "think"],
+                const { &keys::names(&keys::REQUEST_RESPONSE) },
             ),
-            Self::Web => (
-                "an application of the kind \"web\"",
-                &["kind", "request", "objects", "object", "connections", "think"],
-            ),
-            Self::Video => (
-                "an application of the kind \"video\"",
-                &[
-                    "kind",
-                    "request",
-                    "ladder",
-                    "chunk",
-                    "buffer",
-                    "rule",
-                    "reservoir",
-                    "cushion",
-                    "margin",
-                ],
-            ),
+            Self::Web => ("an application of the kind \"web\"", const { &keys::names(&keys::WEB) }),
+            Self::Video => {
+                ("an application of the kind \"video\"", const { &keys::names(&keys::VIDEO) })
+            }
         }
     }
 }

@@ -6,11 +6,12 @@ use serde_json::Value as Json;
 use crate::course::{Between, Course, Step};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
+use crate::keys;
 use crate::tree::{Node, TomlTable};
 use crate::value::{NONE, flag, number, quantity, rate, unless_none, wait};
 use crate::{Direction, Link};
 
-const KEYS: &[&str] = &["at", "over", "every", "rate", "delay", "loss", "reverse"];
+const KEYS: &[&str] = &keys::names(&keys::CHANGE);
 
 /// How often a link may change in a run, every repetition counted.
 const MOST: u64 = 100_000;

@@ -7,10 +7,10 @@ use crate::application::application;
 use crate::error::{Problem, Problems};
 use crate::fields::Field;
 use crate::group::{Common, Draft, GroupContext, Sort, refuse_late_start};
+use crate::keys;
 use crate::lengths::UNLIMITED;
 use crate::size::amount;
 use crate::spans::spans;
-use crate::transport::with_transport;
 use crate::tree::Node;
 use crate::value::{NONE, count, quantity, unless_none, wait};
 use crate::{FlowGroup, Spans};
@@ -20,18 +20,7 @@ pub(crate) const FLOW: Sort = Sort {
     class: "a flow",
     another: "another flow",
     example: "forward",
-    keys: with_transport![
-        "name",
-        "control",
-        "count",
-        "path",
-        "reverse",
-        "rtt",
-        "start",
-        "stop",
-        "size",
-        "application",
-    ],
+    keys: &keys::names(&keys::FLOW),
 };
 
 const MOST_FLOWS: u64 = 1_000_000;

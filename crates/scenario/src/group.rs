@@ -8,6 +8,7 @@ use longfat_units::{Ecn, Span};
 use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Problem, Problems, did_you_mean, listed, quoted};
 use crate::fields::{Field, Fields};
+use crate::keys;
 use crate::link::{LinkDraft, Links};
 use crate::profile;
 use crate::spans::extent_problem;
@@ -18,7 +19,7 @@ use crate::{Catalogue, Choice, EcnFeedback, Hop, Recovery, Spans, Transport};
 
 /// A packet counts the links that it has crossed, in 16 bits.
 const MOST_LINKS: usize = u16::MAX as usize;
-const HOP_KEYS: &[&str] = &["link", "reverse"];
+const HOP_KEYS: &[&str] = &keys::names(&keys::HOP);
 
 /// The context in which a group is read.
 #[derive(Clone, Copy, Debug)]

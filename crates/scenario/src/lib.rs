@@ -20,6 +20,7 @@ mod flow;
 mod group;
 mod impairment;
 mod interval;
+pub mod keys;
 mod lengths;
 mod link;
 mod overrides;

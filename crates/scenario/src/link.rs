@@ -13,32 +13,14 @@ use crate::choice::{self, Chosen, chosen, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::impairment::impairments;
+use crate::keys;
 use crate::lengths::{Length, Ruler, buffer};
 use crate::trace::{Followed, Trace, TraceFiles};
 use crate::tree::{KeyValue, Node, TomlTable, Value};
 use crate::value::{name, number, rate, wait};
 use crate::{Catalogue, Choice, Direction, Link};
 
-const KEYS: &[&str] = &[
-    "rate",
-    "delay",
-    "loss",
-    "trace",
-    "jitter",
-    "reorder",
-    "duplicate",
-    "burst_loss",
-    "policer",
-    "shaper",
-    "acknowledgments",
-    "ecn",
-    "buffer",
-    "bdp",
-    "queue",
-    "anti_ecn",
-    "reverse",
-    "change",
-];
+const KEYS: &[&str] = &keys::names(&keys::LINK);
 /// All of them but `reverse` and `change`.
 const REVERSE_KEYS: &[&str] = KEYS.split_at(KEYS.len() - 2).0;
 

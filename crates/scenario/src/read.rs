@@ -9,6 +9,7 @@ use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
 use crate::fields::{Field, Fields};
 use crate::flow::{FLOW, flow};
 use crate::group::{GroupContext, Lists, Sort};
+use crate::keys;
 use crate::link::{Crossing, Links, draft};
 use crate::trace::{Files, TraceFiles, no_files};
 use crate::traffic::{TRAFFIC, traffic};
@@ -19,8 +20,7 @@ use crate::{
     overrides,
 };
 
-const KEYS: &[&str] =
-    &["duration", "warmup", "seed", "sample", "observe", "link", "flow", "traffic"];
+const KEYS: &[&str] = &keys::names(&keys::SCENARIO);
 
 /// How a list of flows begins in a resolved scenario.
 const LIST: &str = "list = \"";

@@ -6,11 +6,12 @@ use serde_json::{Map, Value as Json};
 use crate::ACK;
 use crate::error::Problem;
 use crate::fields::{Field, Fields};
+use crate::keys;
 use crate::size::amount;
 use crate::tree::Value;
 use crate::value::{NONE, count, word};
 
-const KEYS: &[&str] = &["kind", "size", "initial", "most", "scale"];
+const KEYS: &[&str] = &keys::names(&keys::RECEIVE_WINDOW);
 const FIXED: &str = "fixed";
 const RIGHT_SIZING: &str = "right-sizing";
 const SENDER_TUNED: &str = "sender-tuned";

@@ -11,11 +11,11 @@ use crate::fields::{Field, Fields};
 use crate::group::{
     self, Common, Draft, GroupContext, Sort, jitter_is_small, provides, refuse_late_start, travel,
 };
+use crate::keys;
 use crate::link::LinkDraft;
 use crate::replay::{read_line, read_list};
 use crate::size::size;
 use crate::spans::spans;
-use crate::transport::with_transport;
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{NONE, count, frequency, plain_number, quantity, unless_none, wait};
 use crate::{Hop, ListedKind, Replay, Size, Spans, TrafficGroup, Transport};
@@ -25,10 +25,7 @@ pub(crate) const TRAFFIC: Sort = Sort {
     class: "traffic",
     another: "other traffic",
     example: "web",
-    keys: with_transport![
-        "name", "control", "path", "reverse", "arrivals", "count", "size", "replay", "rtt",
-        "start", "stop"
-    ],
+    keys: &keys::names(&keys::TRAFFIC),
 };
 
 /// Arrivals per second: from one in 30 years, which is more than none, to one in each nanosecond.

@@ -5,6 +5,7 @@ use longfat_units::{Bytes, Ecn, Span, split};
 
 use crate::error::{Problem, Problems, did_you_mean};
 use crate::fields::{Field, Fields};
+use crate::keys;
 use crate::receive_window::receive_window;
 use crate::tree::Value;
 use crate::value::{
@@ -29,39 +30,6 @@ const PACINGS: &str = "\"controller\", \"none\", \"spread\", { spread = 1.2 }, {
 const LARGEST_INITIAL_WINDOW: f64 = 1e7;
 /// More segments than this are not acknowledged at once.
 const MOST_PER_ACK: u64 = 1_000_000;
-
-/// The keys of a group, followed by those of its transport.
-macro_rules! with_transport {
-    ($($key:literal),* $(,)?) => {
-        &[
-            $($key,)*
-            "profile",
-            "packet",
-            "initial_window",
-            "initial_threshold",
-            "slow_start",
-            "recovery",
-            "delayed_ack",
-            "ack_every",
-            "ack_delay",
-            "rto_min",
-            "rto_tick",
-            "rto_estimator",
-            "rto_restart",
-            "ecn",
-            "ecn_feedback",
-            "pacing",
-            "send_quantum",
-            "window_validation",
-            "careful_resume",
-            "max_window",
-            "receive_window",
-            "host_jitter",
-            "access",
-        ]
-    };
-}
-pub(crate) use with_transport;
 
 /// Reads how the flows of a group send, whose controller `needs` this.
 pub(crate) fn transport(
@@ -208,7 +176,8 @@ fn saved_path(field: Field<'_>, problems: &mut Problems) -> Option<SavedPath> {
     };
     let owner = format!("`{}`", field.name);
     let (class, home) = ("careful resume", field.node.place);
-    let fields = Fields { owner, class, home, keys: &["window", "rtt"], table };
+    let fields =
+        Fields { owner, class, home, keys: const { &keys::names(&keys::CAREFUL_RESUME) }, table };
     fields.refuse_strangers(problems);
     let window = fields.required("window", "window = 500", problems, |field| {
         number(field, bounds::FLOOR, LARGEST_INITIAL_WINDOW)

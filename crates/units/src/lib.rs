@@ -27,7 +27,7 @@ pub use header::{Ecn, RouterHeader};
 pub use origin::{Form, Origin, Reference};
 pub use probe::Probe;
 pub use quantity::{Bytes, PICOSECONDS_PER_SECOND, Rate, Segments, Span, Time};
-pub use text::{UnitError, split, ungrouped};
+pub use text::{UnitError, known_units, split, ungrouped};
 
 /// The examples of the README.
 #[cfg(doctest)]

@@ -85,6 +85,14 @@ const BYTES: Dimension = Dimension {
     ],
 };
 
+/// What can be written with a unit, `"time"`, `"rate"` and `"size"`, each with every unit that is understood.
+pub fn known_units() -> [(&'static str, Vec<&'static str>); 3] {
+    [("time", &SPAN), ("rate", &RATE), ("size", &BYTES)].map(|(name, dimension)| {
+        let units = dimension.units.iter().chain(dimension.also);
+        (name, units.map(|unit| unit.text).collect())
+    })
+}
+
 /// Splits `"1.5 Gbit/s"` into its number and its unit.
 pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
