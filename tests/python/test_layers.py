@@ -32,7 +32,7 @@ LAYERS = [
     {"results"},
     {"explanation"},
     {"study"},
-    {"attack", "conformance", "fairness", "power", "fiber", "gym"},
+    {"attack", "conformance", "fairness", "power", "fiber", "gym", "schema"},
     {"paper", "bench"},
     {"page"},
     {"evaluate", "playground"},

@@ -34,6 +34,7 @@ from longfat.commands._list import list_command
 from longfat.commands._page import compare_command, report_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
+from longfat.commands._schema import schema_command
 from longfat.commands._study import study_command
 from longfat.commands._try import try_command
 from longfat.errors import (
@@ -96,6 +97,7 @@ commands.add_command(attack_command)
 commands.add_command(explain_command)
 commands.add_command(explore_command)
 commands.add_command(list_command)
+commands.add_command(schema_command)
 commands.add_command(bench_command)
 
 
