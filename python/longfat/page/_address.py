@@ -16,8 +16,8 @@ _KEYS = ("a", "b")
 def address(texts: Sequence[str]) -> str:
     """The part of an address after `#` that has the playground begin with these scenarios.
 
-    >>> address(['duration = "1 s"'])
-    'a=duration%20%3D%20%221%20s%22'
+    >>> address(["seed = 1"])
+    'a=seed%20%3D%201'
 
     Args:
         texts: The text of one scenario file, or of two, side by side.

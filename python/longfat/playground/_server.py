@@ -36,6 +36,7 @@ _SLICE_S = 0.03
 _PICTURE_S = 0.1
 _FIRST_EVENTS, _MOST_EVENTS = 10_000, 2**40
 _ALIVE_S = 0.5
+_HEED_S = 0.2
 _GONE_S = 3.0
 """A page that is loaded anew is away for less."""
 _FIRST_S = 600.0
@@ -149,7 +150,16 @@ def serve(
     """
     with Explorer(texts, folder=folder, port=port) as server:
         ready(server.address)
-        server.serve_forever()
+        # Not here, where a signal could strike between a connection's arrival and its being remembered.
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            # The kernel may tell another thread of a signal; this one hears of it when it wakes.
+            while serving.is_alive():
+                serving.join(_HEED_S)
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 class _Handler(BaseHTTPRequestHandler):
