@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hmac
-import json
 import secrets
 import socket
 import struct
@@ -22,19 +21,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from longfat import _longfat
-from longfat.errors import ScenarioError
+from longfat.playground import _native
 from longfat.playground._page import page
-from longfat.results._simulate import REMEDIES, refuse_excess
-from longfat.scenario import flow_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _HOST = "127.0.0.1"
-_SLICE_S = 0.03
-_PICTURE_S = 0.1
-_FIRST_EVENTS, _MOST_EVENTS = 10_000, 2**40
 _ALIVE_S = 0.5
 _HEED_S = 0.2
 _GONE_S = 3.0
@@ -189,10 +183,11 @@ class _Handler(BaseHTTPRequestHandler):
         if what == "catalogue":
             self._answer("application/json", _longfat.Session.catalogue().encode())
         elif what == "read":
-            self._answer("application/json", self._read(_longfat.Session(), request).encode())
+            self._answer("application/json", _native.read(request, self.server.folder).encode())
         elif what == "run":
             self._begin("application/octet-stream")
-            self._run(request)
+            ending = self.server.ending
+            _native.run(request, self.server.folder, self, lambda: not ending.is_set())
         else:
             self._refuse(HTTPStatus.NOT_FOUND, "there is no such page")
 
@@ -241,48 +236,18 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.went()
 
-    def _read(self, session: _longfat.Session, request: bytes) -> str:
-        return session.read(request, folder=self.server.folder, tables=flow_list)
+    def refused(self, answer: str) -> None:
+        self._send(b"r", answer.encode())
 
-    def _run(self, request: bytes) -> None:
-        """Simulates, and sends what there is so far a few times a second."""
-        session = _longfat.Session()
-        answer = self._read(session, request)
-        told = json.loads(answer)
-        if "error" in told:
-            self._send(b"r", answer.encode())
-            return
-        needed = told["scenario"]["estimate"]
-        try:
-            refuse_excess(needed["memory_bytes"], REMEDIES[needed["largest"]])
-            self._simulate(session)
-        except (ScenarioError, _longfat.EngineError) as error:
-            self._send(b"f", str(error).encode())
+    def failed(self, message: str) -> None:
+        self._send(b"f", message.encode())
 
-    def _simulate(self, session: _longfat.Session) -> None:
-        session.start()
-        events, busy = _FIRST_EVENTS, 0.0
-        shown, pause = time.monotonic(), _PICTURE_S
-        while True:
-            begun = time.monotonic()
-            more = session.advance(events)
-            took = time.monotonic() - begun
-            busy += took
-            if not more:
-                break
-            if took < _SLICE_S / 2:
-                events = min(2 * events, _MOST_EVENTS)
-            elif took > 2 * _SLICE_S:
-                events = max(events // 2, 1)
-            if self.server.ending.is_set():
-                return
-            now = time.monotonic()
-            if now - shown >= pause:
-                # Writing fails once the page does not want it any more, which ends the run.
-                self._send(b"s", struct.pack("<d", session.progress()) + session.series())
-                shown = time.monotonic()
-                pause = max(_PICTURE_S, 6 * (shown - now))
-        self._send(b"d", struct.pack("<d", busy) + session.finish())
+    # Writing fails once the page does not want it any more, which ends the run.
+    def series(self, progress: float, frame: bytes) -> None:
+        self._send(b"s", struct.pack("<d", progress) + frame)
+
+    def done(self, seconds: float, frame: bytes) -> None:
+        self._send(b"d", struct.pack("<d", seconds) + frame)
 
     def _send(self, kind: bytes, body: bytes) -> None:
         self.wfile.write(kind + struct.pack("<I", len(body)) + body)
