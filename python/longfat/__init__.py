@@ -21,6 +21,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.evaluate`: is a controller good? cells, incumbents, verdicts
 - `longfat.attack`: the path on which a controller fails
 - `longfat.paper`: papers remade, their claims judged
+- `longfat.playground`: a page that simulates as its sliders move, also in a notebook: `longfat.explore`
 - `longfat.commands`: the command line
 """
 
@@ -57,6 +58,7 @@ from longfat.study import Comparison, compare
 
 if TYPE_CHECKING:
     from longfat import attack, gym, paper, plot
+    from longfat.playground import explore
 
 __all__ = [
     "CodeError",
@@ -78,6 +80,7 @@ __all__ = [
     "errors",
     "evaluate",
     "explain",
+    "explore",
     "fairness",
     "fiber",
     "fiber_alpha",
@@ -107,5 +110,9 @@ if not TYPE_CHECKING:  # else every misspelt name would have a type
             from importlib import import_module
 
             return import_module(f"longfat.{name}")
+        if name == "explore":
+            from longfat.playground import explore
+
+            return explore
         message = f"module 'longfat' has no attribute {name!r}"
         raise AttributeError(message)

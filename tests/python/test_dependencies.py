@@ -28,6 +28,7 @@ PYTHON = {
     "BSD-3-Clause",
     "CC0-1.0",
     "HPND",
+    "ISC",
     "MIT",
     "MIT-0",
     "MIT-CMU",
@@ -38,9 +39,11 @@ PYTHON = {
 """Licences of Python packages. They are installed beside longfat, not distributed with it."""
 
 CLASSIFIED = {
+    "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD": "BSD-3-Clause",
     "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
     "MIT License": "MIT",
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",

@@ -25,6 +25,7 @@ MODULES = (
     "editor",
     "controls",
     "setup",
+    "notebook",
     "main",
 )
 """In the order in which they can be run: each uses those before it."""

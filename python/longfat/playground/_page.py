@@ -25,12 +25,20 @@ _LICENCE = "uplot/LICENSE"
 _STYLES = ("uplot/uPlot.min.css", "page.css")
 
 
-def page(texts: Sequence[str] = (), *, server: str | None = None, exposed: bool = False) -> str:
+def page(
+    texts: Sequence[str] = (),
+    *,
+    server: str | None = None,
+    kernel: bool = False,
+    exposed: bool = False,
+) -> str:
     """The playground as HTML.
 
     Args:
         texts: What it begins with: one scenario file or two. None: the first preset.
-        server: The path at which a server has the engine; `None`: the engine is in the page.
+        server: The path at which a server has the engine.
+        kernel: Whether the kernel of a notebook has it, and the page waits for a port from whoever holds its
+            frame. With neither, the engine is in the page.
         exposed: Whether its modules can be reached from outside: for tests.
 
     Raises:
@@ -42,24 +50,27 @@ def page(texts: Sequence[str] = (), *, server: str | None = None, exposed: bool 
     script = "\n".join([licence, *map(_kit.asset, _SCRIPTS), bundle(exposed=exposed)])
     style = "\n".join([_colours.style(), *map(_kit.asset, _STYLES), text("playground.css")])
     script, style = f"\n{script}\n", f"\n{style}\n"
-    if server is None:
+    own_engine = server is None and not kernel
+    if own_engine:
         # The engine is compiled in a worker, which begins as a blob, and nothing is ever asked for.
         own = f"script-src '{_kit.digest(script)}' 'wasm-unsafe-eval'; worker-src blob:; "
     else:
-        own = f"script-src '{_kit.digest(script)}'; connect-src 'self'; "
+        asks = "" if kernel else "connect-src 'self'; "
+        own = f"script-src '{_kit.digest(script)}'; {asks}"
     policy = (
         f"default-src 'none'; {own}style-src '{_kit.digest(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    settings: dict[str, Any] = {"server": server, "texts": list(texts)}
+    settings: dict[str, Any] = {"server": server, "kernel": kernel, "texts": list(texts)}
     template = _kit.environment(_FOLDER / "templates").get_template("playground.html")
     return template.render(
         version=__version__,
         policy=policy,
         server=server,
+        kernel=kernel,
         settings=settings,
         presets=presets(),
-        engine="" if server is not None else _engine(),
+        engine=_engine() if own_engine else "",
         # Ours, and nobody else's: the only texts that are not escaped.
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704

@@ -1,4 +1,4 @@
-// Two engines that do the same: WebAssembly in a worker, and a server on this machine. Either has
+// Three engines that do the same: WebAssembly in a worker, a server on this machine, and the kernel of a notebook. Each has
 //
 //     catalogue()                 what a scenario can choose from
 //     read(request)               what a scenario says in numbers, or what is wrong with it
@@ -9,25 +9,14 @@
 
 import { decodeFrame } from "./frame.js";
 
-export class WorkerEngine {
-    constructor(source, bytes) {
-        this.name = "WebAssembly";
-        this.native = false;
-        this.source = source;
-        this.bytes = bytes;
+// An engine at the other end of a worker or a port, which gets `{kind, run, request}` and answers with `{kind, run, …}`.
+class PostedEngine {
+    constructor(end) {
         this.asked = 0;
         this.waiting = new Map();
         this.listener = null;
-        this.start();
-    }
-
-    start() {
-        const address = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));
-        this.worker = new Worker(address);
-        URL.revokeObjectURL(address);
-        this.worker.postMessage({ kind: "load", bytes: this.bytes });
-        this.worker.onmessage = ({ data }) => this.hear(data);
-        this.worker.onerror = (event) => this.fail(event.message || "the worker could not be started");
+        this.end = end;
+        end.onmessage = ({ data }) => this.hear(data);
     }
 
     hear({ kind, run, answer, progress, seconds, message, buffer }) {
@@ -59,7 +48,7 @@ export class WorkerEngine {
         const run = ++this.asked;
         return new Promise((resolve, reject) => {
             this.waiting.set(run, { resolve, reject });
-            this.worker.postMessage({ kind, run, request });
+            this.end.postMessage({ kind, run, request });
         });
     }
 
@@ -74,12 +63,34 @@ export class WorkerEngine {
     run(request, listener) {
         const number = ++this.asked;
         this.listener = { ...listener, number };
-        this.worker.postMessage({ kind: "run", run: number, request });
+        this.end.postMessage({ kind: "run", run: number, request });
         return () => {
             if (!this.listener || this.listener.number !== number) return;
             this.listener = null;
-            this.worker.postMessage({ kind: "stop" });
+            this.end.postMessage({ kind: "stop" });
         };
+    }
+}
+
+export class WorkerEngine extends PostedEngine {
+    constructor(source, bytes) {
+        const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+        const worker = new Worker(address);
+        URL.revokeObjectURL(address);
+        worker.postMessage({ kind: "load", bytes });
+        super(worker);
+        worker.onerror = (event) => this.fail(event.message || "the worker could not be started");
+        this.name = "WebAssembly";
+        this.native = false;
+    }
+}
+
+// The kernel of the notebook that the page is in, by a port.
+export class KernelEngine extends PostedEngine {
+    constructor(port) {
+        super(port);
+        this.name = "native engine";
+        this.native = true;
     }
 }
 

@@ -3,8 +3,9 @@
 import { decoded, encoded } from "./address.js";
 import { Clock } from "./animation.js";
 import { h } from "./dom.js";
-import { ServerEngine, WorkerEngine, unpacked } from "./engines.js";
+import { KernelEngine, ServerEngine, WorkerEngine, unpacked } from "./engines.js";
 import { Frame } from "./live.js";
+import { holder } from "./notebook.js";
 import { Setup } from "./setup.js";
 
 const KEYS = ["A", "B"];
@@ -18,6 +19,7 @@ class App {
     constructor(engines, catalogue, presets, settings) {
         this.newEngine = engines.make;
         this.release = engines.release;
+        this.notebook = engines.notebook ?? null;
         this.catalogue = catalogue;
         this.presets = presets;
         this.texts = settings.texts;
@@ -32,6 +34,7 @@ class App {
         this.compare = document.querySelector(".compare");
         this.tabs = document.querySelector(".which");
         this.share = document.querySelector(".share");
+        this.share.hidden = this.notebook !== null; // a page in a notebook has no address
         this.all = document.querySelector(".show-all");
         this.all.addEventListener("click", () => this.frame.zoom(null));
         this.fillPresets();
@@ -41,6 +44,7 @@ class App {
         for (const [i, tab] of [...this.tabs.children].entries()) tab.addEventListener("click", () => this.bring(i));
         addEventListener("hashchange", () => this.open());
         this.theme();
+        this.notebook?.listen({ texts: (texts) => this.show(texts, ""), dark: (dark) => this.colours(dark ? "dark" : "light") });
     }
 
     fillPresets() {
@@ -64,10 +68,11 @@ class App {
             for (const chart of this.frame.charts) chart.redrawn();
             for (const setup of this.setups) setup.animation.draw();
         };
-        button.addEventListener("click", () => {
-            root.dataset.theme = now() === "dark" ? "light" : "dark";
+        this.colours = (theme) => {
+            root.dataset.theme = theme;
             apply();
-        });
+        };
+        button.addEventListener("click", () => this.colours(now() === "dark" ? "light" : "dark"));
         dark.addEventListener("change", apply);
         apply();
     }
@@ -148,7 +153,7 @@ class App {
         this.bring(0);
     }
 
-    // Something was changed by hand: it is no preset any more, and the address follows.
+    // Something was changed by hand: it is no preset any more, and the address, or the notebook, follows.
     changed() {
         if (!this.presets.some(({ id, texts }) => id === this.choice.value && same(texts, this.setups.map(({ text }) => text)))) {
             this.choice.value = "";
@@ -159,7 +164,9 @@ class App {
     }
 
     async write() {
-        const hash = await encoded(this.setups.map(({ text }) => text));
+        const texts = this.setups.map(({ text }) => text);
+        if (this.notebook) return this.notebook.tell(texts);
+        const hash = await encoded(texts);
         this.written = hash;
         try {
             history.replaceState(null, "", `#${hash}`);
@@ -212,6 +219,12 @@ async function stay(address) {
     }
 }
 
+// One that has started is kept for the next set-up.
+function kept(make) {
+    const spare = [];
+    return { make: () => spare.pop() ?? make(), release: (engine) => spare.push(engine) };
+}
+
 async function begin() {
     const settings = told("settings");
     const presets = told("presets");
@@ -219,13 +232,12 @@ async function begin() {
     if (settings.server) {
         engines = { make: () => new ServerEngine(settings.server), release: (engine) => engine.stop() };
         stay(settings.server);
+    } else if (settings.kernel) {
+        const notebook = await holder();
+        engines = { ...kept(() => new KernelEngine(notebook.line())), notebook };
     } else {
         const bytes = await unpacked(document.getElementById("engine").textContent.trim());
-        const spare = []; // a worker that has started is kept for the next set-up
-        engines = {
-            make: () => spare.pop() ?? new WorkerEngine(workerSource, bytes),
-            release: (engine) => spare.push(engine),
-        };
+        engines = kept(() => new WorkerEngine(workerSource, bytes));
     }
     const first = engines.make();
     const catalogue = await first.catalogue();
