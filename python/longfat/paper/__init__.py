@@ -12,9 +12,12 @@ experiment. Such a file has
 
 Points, rows and what is measured are those of `longfat.study`. `longfat paper SLUG` does the rest; see
 docs/guides/papers.md.
+
+`beside` puts numbers of one's own beside the claims of a paper and what its room has found.
 """
 
 from longfat.errors import RoomError
+from longfat.paper._beside import Beside, beside
 from longfat.paper._claims import Scale, Untestable
 from longfat.paper._room import Experiment
 from longfat.paper._select import across, at, per_seed
@@ -23,6 +26,7 @@ from longfat.study import Computation, Measured, Point, Row, run_points
 
 __all__ = [
     "Answer",
+    "Beside",
     "Computation",
     "Experiment",
     "Measured",
@@ -33,6 +37,7 @@ __all__ = [
     "Untestable",
     "across",
     "at",
+    "beside",
     "per_seed",
     "run_points",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from longfat import foreign
-from longfat.paper._verdict import show, show_criterion, show_estimate
+from longfat.paper._verdict import show_estimate, show_expected
 from longfat.results._table import writing
 from longfat.study._statistics import estimate
 
@@ -57,9 +57,7 @@ def markdown(verdicts: Sequence[ClaimVerdict]) -> str:
     ]
     for verdict in verdicts:
         claim = verdict.claim
-        expected = show_criterion(claim)
-        if claim.paper_value is not None and claim.paper_value != claim.equals:
-            expected += f" (paper: {show(claim.paper_value, claim.unit)})"
+        expected = show_expected(claim)
         word = f"**{verdict.verdict}**" + (", a requirement" if claim.requirement else "")
         cells = (
             f"{cell(claim.where)}<br>`{claim.id}`",

@@ -219,6 +219,14 @@ def show_criterion(claim: Claim) -> str:
     return _together([claim.equals, claim.tolerance], claim.unit)
 
 
+def show_expected(claim: Claim) -> str:
+    """The criterion, with the paper's number where that is another one: `≥ 95.0 % (paper: 97.0 %)`."""
+    told = show_criterion(claim)
+    if claim.paper_value is None or claim.paper_value == claim.equals:
+        return told
+    return f"{told} (paper: {show(claim.paper_value, claim.unit)})"
+
+
 def _together(values: Sequence[float], unit: str, between: str = " ± ") -> str:
     """Numbers in one unit with equal decimals: those of the first, or of the largest if the first is 0."""
     scale = _SCALES.get(unit, PLAIN)

@@ -9,7 +9,7 @@ from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from matplotlib import rc_context
+from matplotlib import rc_context, rcParams
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
@@ -79,6 +79,11 @@ _STYLE: Any = {
 def applied() -> AbstractContextManager[None]:
     """Applies the style within a `with` block."""
     return rc_context(_STYLE)
+
+
+def use() -> None:
+    """Applies the style to all that is drawn from here on: for notebooks and scripts."""
+    rcParams.update(_STYLE)
 
 
 class Picture(Figure):
