@@ -1,7 +1,8 @@
 """Eleven controllers on the whole suite: the table and the picture of docs/evaluation.md.
 
-    .venv/bin/python bench/evaluation/page.py          from what is kept in bench/evaluation.jsonl
-    .venv/bin/python bench/evaluation/page.py --run    evaluates at full scale first: two hours on one core
+    .venv/bin/python bench/evaluation/eleven.py           from what is kept in bench/evaluation.jsonl
+    .venv/bin/python bench/evaluation/eleven.py --take    from evaluations in runs/
+    .venv/bin/python bench/evaluation/eleven.py --run     evaluates first: hours at full scale
 
 An interrupted run goes on where it stopped; incumbents are simulated once for all.
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -50,11 +51,11 @@ COLOURS = {
     "worse": "#D55E00",
     "undecided": "#E8E8E4",
 }
-BEGIN = "<!-- verdicts: written by bench/evaluation/page.py -->\n"
+BEGIN = "<!-- verdicts: written by bench/evaluation/eleven.py -->\n"
 END = "<!-- end of verdicts -->"
 
 Row = dict[str, Any]
-"""What a cell found of a controller: `control`, `cell`, `group`, `verdict`, `against`, `judged`, `story`."""
+"""What a cell found: `control`, `cell`, `group`, `title`, `verdict`, `against`, `judged`, `story`."""
 
 
 def rows(evaluated: dict[str, Any]) -> Iterator[Row]:
@@ -65,11 +66,22 @@ def rows(evaluated: dict[str, Any]) -> Iterator[Row]:
             "control": evaluated["subject"]["name"],
             "cell": cell["id"],
             "group": cell["group"],
+            "title": cell["title"],
             "verdict": cell["verdict"],
             "against": cell["against"],
             "judged": judged,
             "story": cell["story"] or cell["why"],
         }
+
+
+def take(folders: Iterable[Path]) -> None:
+    """Keeps what evaluations in these folders found."""
+    found = [
+        json.dumps(row, ensure_ascii=False)
+        for folder in folders
+        for row in rows(json.loads((folder / "evaluate.json").read_text("utf-8")))
+    ]
+    KEPT.write_text("".join(f"{line}\n" for line in found), "utf-8")
 
 
 def kept() -> list[Row]:
@@ -116,7 +128,7 @@ def picture(found: Sequence[Row]) -> Figure:
         place |= {cell: at + index for index, cell in enumerate(names)}
         at += len(names) + 2
     with style.applied():
-        drawn = style.figure(15.0, 9.6, 1.5)
+        drawn = style.figure(15.0, 9.2, 1.1)
         drawn.subplots_adjust(left=0.13, right=0.99, bottom=0.2)
         axes = drawn.add_subplot()
         for index, control in enumerate(CONTROLLERS):
@@ -166,20 +178,21 @@ def write(found: Sequence[Row]) -> None:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", action="store_true", help="evaluate at full scale first")
-    parser.add_argument(
-        "--seeds", type=int, help="runs of each [8]; more take over those of before"
-    )
+    parser.add_argument("--take", action="store_true", help="take over what is in runs/")
+    parser.add_argument("--run", action="store_true", help="evaluate, and take that over")
+    parser.add_argument("--seeds", type=int, help="runs of each [8]; those of before are known")
     parser.add_argument("--workers", type=int, help="runs at a time [one for each core]")
     asked = parser.parse_args()
+    folders = {name: ROOT / f"runs/evaluate-{name}-full" for name in CONTROLLERS}
     if asked.run:
-        found: list[Row] = []
-        for control in CONTROLLERS:
-            evaluated = evaluate(control, against=INCUMBENTS, scale="full", workers=asked.workers)
-            evaluated.save(ROOT / f"runs/evaluate-{control}-full")
-            found += rows(evaluated.to_dict())
+        for name, folder in folders.items():
+            evaluated = evaluate(
+                name, against=INCUMBENTS, scale="full", seeds=asked.seeds, workers=asked.workers
+            )
+            evaluated.save(folder)
             print(evaluated, flush=True)
-        KEPT.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found))
+    if asked.run or asked.take:
+        take(folders.values())
     write(kept())
 
 
