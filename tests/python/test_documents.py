@@ -34,6 +34,7 @@ from longfat._longfat import Scenario
 from longfat.gym import Env
 from longfat.results._folder import TABLES
 from longfat.study._file import StudyFile, read_study
+from longfat_site.entries import described, key_table, profile_table
 from support import ROOT, SMALL, Command
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]+))?\)")
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)
 UPDATE = bool(os.environ.get("UPDATE"))
 WRONG_INPUT = 2
-TINY, HUGE = 1e-300, 1e300
 
 
 @dataclass(frozen=True)
@@ -108,14 +108,18 @@ def same(shown: str, printed: str) -> bool:
 
 
 def read_toml(block: str) -> None:
-    """Reads a scenario, and keeps it as a file if it names one; or a study, which is there already."""
+    """Reads a scenario or a study, and keeps it as a file if it names one that is not there."""
+    name = FILE.match(block)
     if re.search(r"^\[vary\]", block, re.MULTILINE):
-        name = FILE.match(block)
         assert name is not None, "a study begins with the name of its file"
-        assert read_study(block)[0] == read_study(name[1])[0], f"{name[1]} says something else"
+        study, path = read_study(block)[0], Path(name[1])
+        if path.exists():
+            assert study == read_study(path)[0], f"{path} says something else"
+        else:
+            path.write_text(block, "utf-8")
         return
     scenario = Scenario.parse(completed(block))
-    if (name := FILE.match(block)) is None:
+    if name is None:
         return
     path = Path(name[1])
     if path.exists():
@@ -299,91 +303,6 @@ def test_the_keys_of_the_reference_are_those_of_the_registry() -> None:
         REFERENCE.write_text(made, "utf-8")
         text = made
     assert text == made, f"{REFERENCE.name} is older than the list of keys: run with UPDATE=1"
-
-
-def key_table(name: str, written: str) -> str:
-    """The keys of a table, below the head that it has; those of the transport stand with long flows alone."""
-    head = "".join(written.splitlines(keepends=True)[:2])
-    shared = {key["name"] for key in transport_keys()} if name == "traffic" else set()
-    rows = ""
-    for table in _longfat.scenario_keys():
-        if table["name"] != name:
-            continue
-        kind = [f'`"{table["kind"]}"`'] if table["kind"] else []
-        for key in table["keys"]:
-            if key["name"] in shared or (kind and key["name"] == "kind"):
-                continue
-            default = f"`{key['default']}`" if key["default"] else key["otherwise"] or "required"
-            cells = [*kind, f"`{key['name']}`", default, key["about"]]
-            rows += f"| {' | '.join(cells)} |\n"
-            kind = kind and [""]
-    return head + rows.replace("|  |", "| |")
-
-
-def transport_keys() -> list[dict[str, Any]]:
-    """The keys of a flow from `profile` on."""
-    (flow,) = (table for table in _longfat.scenario_keys() if table["name"] == "flow")
-    keys: list[dict[str, Any]] = flow["keys"]
-    names = [key["name"] for key in keys]
-    return keys[names.index("profile") :]
-
-
-def profile_table(profiles: list[dict[str, Any]]) -> str:
-    text = "\n| profile | what it is | it sets | source |\n|---|---|---|---|\n"
-    for each in profiles:
-        keys = [f"`{key} = {json.dumps(value)}`" for key, value in each["keys"]]
-        keys += [f"with `{kind}` `{key} = {json.dumps(it)}`" for kind, key, it in each["with"]]
-        text += f"| `{each['name']}` | {each['title']} | {', '.join(keys)} | {each['source']} |\n"
-    return text + "\n"
-
-
-def described(entry: dict[str, Any]) -> str:
-    """A controller or a queue with its parameters."""
-    title = entry["title"][0].upper() + entry["title"][1:]
-    text = f"\n### `{entry['name']}`\n\n{title} ({entry['source']}).\n"
-    if not entry["parameters"]:
-        return text + "\nIt has no parameters.\n"
-    text += "\n| parameter | default | value | meaning |\n|---|---|---|---|\n"
-    for each in entry["parameters"]:
-        row = (f"`{each['name']}`", default_of(each), range_of(each), each["about"])
-        text += f"| {' | '.join(row)} |\n"
-    return text
-
-
-def default_of(parameter: dict[str, Any]) -> str:
-    default = parameter["default"]
-    if default is None:
-        return "required"
-    if parameter["kind"] == "frequency":
-        default = f"{default:.15g} /s"
-    number = isinstance(default, float)
-    return f"`{default:.15g}`" if number else f"`{json.dumps(default, ensure_ascii=False)}`"
-
-
-def range_of(parameter: dict[str, Any]) -> str:
-    """Which values are possible."""
-    kind = parameter["kind"]
-    if parameter["words"]:
-        words = ", ".join(f"`{json.dumps(word)}`" for word in parameter["words"])
-        return words if kind == "word" else f"a number{bounds_of(parameter)}, or {words}"
-    what = {
-        "number": "a number",
-        "count": "a count",
-        "frequency": "per second",
-        "time": "a time",
-        "length": "a length",
-        "flag": "true or false",
-        "controller": "a controller",
-    }[kind]
-    return what + bounds_of(parameter)
-
-
-def bounds_of(parameter: dict[str, Any]) -> str:
-    least, most = parameter["minimum"], parameter["maximum"]
-    if least is None:
-        return ""
-    least = "above 0" if 0 < least < TINY else f"{least:g} or more"
-    return f", {least}" + ("" if most > HUGE else f", at most {most:g}")
 
 
 def test_the_guide_to_results_has_every_name() -> None:
