@@ -7,6 +7,7 @@
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
 #   make playground  the engine as WebAssembly, in a page that opens anywhere
+#   make docs    these documents as a site, with a reference made from the program
 #   make dist    wheel and source distribution, tried in empty environments
 #   make clean   remove what was built
 
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint audit bench playground dist build clean
+.PHONY: demo test test-rust test-python test-long lint audit bench playground docs dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -48,6 +49,18 @@ bench:
 playground: build
 	crates/wasm/build python/longfat/playground/engine.wasm.gz
 	$(BIN)/longfat explore --save docs/playground/playground.html dist
+
+# What only the site needs comes with its first build, which is the only one that needs a network.
+# MyST for Python 3.10 does not go with the other packages at their pinned versions.
+docs: build .venv/docs
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps --locked
+	$(BIN)/python docs/site/build.py --rust $(or $(CARGO_TARGET_DIR),target)/doc
+
+.venv/docs: .venv/packages
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or later is needed for the site: make clean, make PYTHON=python3.12 docs"; exit 1; }
+	@$(PIP) install --constraint constraints.txt --group docs
+	@touch $@
 
 dist: build
 	PYTHON=$(PYTHON) .ci/dist
@@ -89,4 +102,4 @@ build: .venv/built
 	@touch $@
 
 clean:
-	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist
+	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist site

@@ -64,7 +64,7 @@ class Policy:
         action: Action = Action(),  # noqa: B008 - it cannot be changed
         provenance: Mapping[str, Any] | None = None,
     ) -> None:
-        """Makes a policy of the layers of a network: `Layer`s, or weights, biases and an activation.
+        """Makes a policy of the layers of a network: each a `Layer`, or weights, biases and an activation.
 
         Args:
             layers: From the observation to a single number, the action.

@@ -106,6 +106,8 @@ def controller(
 ) -> Callable[[type], CompiledController]:
     """Makes a compiled controller of a class: its variables are its memory, its methods what it is told.
 
+    Example::
+
         @longfat.controller(name="mine", parameters={"a": 1.0, "b": 0.5})
         class Mine:
             window: float = 1.0

@@ -101,6 +101,8 @@ def law(
 ) -> Callable[[Callable[..., float]], Law]:
     """Makes a window law of a function: the segments that one acknowledged segment adds.
 
+    Example::
+
         @longfat.law(name="gentle", parameters={"a": 1.0, "b": 0.3})
         def gentle(at, p):
             return p.a / at.window

@@ -70,6 +70,8 @@ def queue(
 ) -> Callable[[Any], CompiledQueue]:
     """Makes a compiled queue policy of a function, or of a class with a memory.
 
+    Example::
+
         @longfat.queue(name="step", parameters={"threshold": "0.2 bdp"})
         def step(arrival, p):
             above = arrival.waiting_packets > p.threshold

@@ -91,10 +91,12 @@ class Rows:
 class Plan:
     """Everything some sweeps need, each job only once.
 
-    plan = Plan(sweeps)
-    print(plan.runs, plan.seconds)
-    for sweep, rows in zip(sweeps, plan.run(), strict=True):
-        print(sweep.name, rows.frame)
+    Example::
+
+        plan = Plan(sweeps)
+        print(plan.runs, plan.seconds)
+        for sweep, rows in zip(sweeps, plan.run(), strict=True):
+            print(sweep.name, rows.frame)
     """
 
     def __init__(
