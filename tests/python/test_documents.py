@@ -22,6 +22,7 @@ import os
 import re
 import shlex
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,6 +221,29 @@ def test_the_readme_names_every_controller_and_queue(kind: str) -> None:
         text = re.sub(rf"^\| {kind} \|.*$", row, text, flags=re.MULTILINE)
         readme.write_text(text, "utf-8")
     assert row in text.splitlines(), f"README.md lists other {kind}: run with UPDATE=1"
+
+
+def test_the_numbers_on_the_first_screen_are_those_of_their_sources() -> None:
+    screen = (ROOT / "README.md").read_text("utf-8").partition("\n## ")[0]
+    speed = (ROOT / "bench/README.md").read_text("utf-8")
+    (real_time,) = re.findall(r"\| ([\d.]+) × real time \|", screen)
+    assert re.search(rf"^\| D \|.*\| {real_time} \| [\d.]+ MB \|$", speed, re.MULTILINE)
+    (faster,) = re.findall(r"\| ([\d.]+) × and ([\d.]+) × faster \|", screen)
+    for peer, times in zip(("ns-2", "ns-3"), faster, strict=True):
+        assert re.search(rf"^\| A \| {peer} .* \| {times} × faster \|", speed, re.MULTILINE)
+    tutorial = (ROOT / "docs/guides/tutorial.md").read_text("utf-8")
+    hours = [float(each) for each in re.findall(r"([\d.]+) h[ ,]", screen)]
+    (told,) = re.findall(r"^time for 1 TB .*$", tutorial, re.MULTILINE)
+    assert hours == [round(float(each), 1) for each in re.findall(r"([\d.]+) ±", told)]
+    verdicts = Counter(
+        claim["verdict"]
+        for path in ROOT.glob("papers/*/results/full.json")
+        for claim in json.loads(path.read_text("utf-8"))["claims"]
+    )
+    (judged,) = re.findall(r"\| (\d+) reproduced, (\d+) differ, (\d+) not testable \|", screen)
+    assert [int(each) for each in judged] == [
+        verdicts[each] for each in ("reproduced", "differs", "not testable")
+    ]
 
 
 REFERENCE = ROOT / "docs/guides/scenario-file.md"
