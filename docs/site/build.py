@@ -12,9 +12,7 @@ from pathlib import Path
 
 from longfat_site import links
 from longfat_site.pages import FRONT, ROOT
-
-RUST = "rust"
-"""The folder of the site for the reference of the crates."""
+from longfat_site.reference import RUST
 
 
 def main() -> int:

@@ -111,6 +111,13 @@ def test_every_public_name_of_the_package_is_there() -> None:
             assert name in documented or isinstance(made, type(sys)), f"{module}.{name}"
 
 
+def test_every_crate_is_there() -> None:
+    text = reference.rust()
+    for manifest in ROOT.glob("crates/*/Cargo.toml"):
+        crate = manifest.parent.name
+        assert (f"<code>longfat-{crate}</code>" in text) is (crate != "py"), crate
+
+
 def test_every_part_of_the_reference_has_one_page() -> None:
     marks = [
         mark
@@ -152,6 +159,9 @@ def test_links_that_lead_nowhere_or_elsewhere_are_found(tmp_path: Path) -> None:
         "a.html: //example.org/a.css is loaded from elsewhere",
     ]
     assert links.broken(tmp_path)[-1] == "other/index.html: made-by-others.html is not there"
+    (tmp_path / "a.html").write_text('<a href="absent/index.html">8</a>', "utf-8")
+    assert links.broken(tmp_path, leave=("other", "absent")) == []
+    assert links.broken(tmp_path, leave=("other",)) == ["a.html: absent/index.html is not there"]
 
 
 def test_the_ideas_are_what_is_simulated(tmp_path: Path) -> None:

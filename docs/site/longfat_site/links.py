@@ -48,24 +48,25 @@ def broken(site: Path, leave: tuple[str, ...] = ()) -> list[str]:
 
     Args:
         site: The folder of the site.
-        leave: Folders in it that have pages made by others; links into them are followed, theirs are not.
+        leave: Folders in it with pages made by others: their links are not followed, those into them only
+            where the folder is there.
 
     Returns:
         A line for each: the page, the target, the fault.
     """
+    root = site.resolve()
     pages = {
-        path.resolve(): _read(path)
-        for path in sorted(site.rglob("*.html"))
-        if path.relative_to(site).parts[0] not in leave
+        path: _read(path)
+        for path in sorted(root.rglob("*.html"))
+        if path.relative_to(root).parts[0] not in leave
     }
-    complaints = []
-    for path, page in pages.items():
-        place = path.relative_to(site.resolve())
-        for link in dict.fromkeys(page.links):
-            fault = _fault(path, link, pages)
-            if fault:
-                complaints.append(f"{place}: {link.target} {fault}")
-    return complaints
+    absent = {root / folder for folder in leave if not (root / folder).exists()}
+    return [
+        f"{path.relative_to(root)}: {link.target} {fault}"
+        for path, page in pages.items()
+        for link in dict.fromkeys(page.links)
+        if (fault := _fault(path, link, pages, absent))
+    ]
 
 
 def _read(path: Path) -> _Page:
@@ -74,7 +75,8 @@ def _read(path: Path) -> _Page:
     return page
 
 
-def _fault(path: Path, link: Link, pages: dict[Path, _Page]) -> str:
+def _fault(path: Path, link: Link, pages: dict[Path, _Page], absent: set[Path]) -> str:
+    """What is wrong with a link; nothing if it leads somewhere."""
     parts = urlsplit(link.target)
     if parts.scheme or parts.netloc:
         elsewhere = link.loaded and parts.scheme != "data"
@@ -83,7 +85,7 @@ def _fault(path: Path, link: Link, pages: dict[Path, _Page]) -> str:
     if target.is_dir():
         target /= "index.html"
     if not target.exists():
-        return "is not there"
+        return "" if absent & set(target.parents) else "is not there"
     page = pages.get(target)
     if page is not None and unquote(parts.fragment) not in page.anchors:
         return "has no such place"

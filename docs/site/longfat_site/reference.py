@@ -20,7 +20,7 @@ from longfat_site.entries import accepted, described, profile_table, usual_of
 from longfat_site.package import python
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[3]
 ESSAYS = {
@@ -231,10 +231,32 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def names_of(text: str) -> Iterator[str]:
-    """The headings of what is made: its entries."""
-    for found in re.finditer(r"^## `?([^`\n]+)`?$", text, re.MULTILINE):
-        yield found[1]
+RUST = "rust"
+"""The folder of the site for what `cargo doc` makes."""
+
+_HAVE_PAGES = (
+    "units",
+    "control",
+    "queue",
+    "scenario",
+    "sim",
+    "fluid",
+    "gym",
+    "foreign",
+    "session",
+    "wasm",
+)
+
+
+def rust() -> str:
+    """The crates, with links to what `cargo doc` makes of each."""
+    text = "| crate | what it is |\n|---|---|\n"
+    for crate in _HAVE_PAGES:
+        manifest = (ROOT / "crates" / crate / "Cargo.toml").read_text("utf-8")
+        (about,) = re.findall(r'^description = "(.+)"$', manifest, re.MULTILINE)
+        page = f"../../{RUST}/longfat_{crate}/index.html"
+        text += f'| <a href="{page}"><code>longfat-{crate}</code></a> | {about} |\n'
+    return text
 
 
 MADE: dict[str, Callable[[], str]] = {
@@ -246,5 +268,6 @@ MADE: dict[str, Callable[[], str]] = {
     "profiles": profiles,
     "command-line": command_line,
     "python": python,
+    "rust": rust,
 }
 """What can be made, by its name in a mark."""
