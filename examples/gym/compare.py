@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HERE = Path(__file__).parent
+TITLE = "# A trained controller beside others"
 CONTROLLERS = ["learned", "reno", "cubic", "exp"]
 MEASURES = {
     "utilisation": "share of the link",
@@ -196,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             writer.writerow(
                 {**row, "mean": f"{row['mean']:.6g}", "half width": f"{row['half width']:.3g}"}
             )
-    (asked.out / "results.md").write_text(table(rows), "utf-8")
+    (asked.out / "results.md").write_text(f"{TITLE}\n\n{table(rows)}", "utf-8")
     draw(rows, asked.out / "results.svg")
     print(table(rows))
 
