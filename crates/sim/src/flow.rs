@@ -16,7 +16,9 @@ use crate::pipe::{Pipe, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
-use crate::sender::{BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends};
+use crate::sender::{
+    BurstSender, Numbered, Sender, SenderConfig, SenderCounts, Sends, Traced, Tracing, Within,
+};
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
@@ -61,6 +63,8 @@ pub(crate) enum Source {
     Numbered(Box<Numbered>),
     /// Without a window.
     Bursts(BurstSender),
+    /// Any of these, traced.
+    Traced(Box<Traced>),
 }
 
 impl Source {
@@ -71,6 +75,7 @@ impl Source {
             Self::Windowed(sender) => Some(sender),
             Self::Numbered(sender) => Some(&**sender),
             Self::Bursts(sender) => Some(sender),
+            Self::Traced(sender) => Some(&**sender),
         }
     }
 
@@ -81,7 +86,22 @@ impl Source {
             Self::Windowed(sender) => Some(sender),
             Self::Numbered(sender) => Some(&mut **sender),
             Self::Bursts(sender) => Some(sender),
+            Self::Traced(sender) => Some(&mut **sender),
         }
+    }
+
+    /// From its beginning it is traced like this; if it has begun, only whether it still is matters.
+    pub(crate) fn set_tracing(&mut self, tracing: Tracing) {
+        match self {
+            Self::Idle(Some((config, _))) => config.traced = tracing,
+            Self::Traced(sender) if tracing == Tracing::Off => sender.stop_noting(),
+            _ => {}
+        }
+    }
+
+    /// The sender, if it is traced.
+    pub(crate) fn traced(&mut self) -> Option<&mut Traced> {
+        if let Self::Traced(sender) = self { Some(sender) } else { None }
     }
 
     /// The controller of the window, if there is one and the flow has begun.
@@ -89,6 +109,7 @@ impl Source {
         match self {
             Self::Windowed(sender) => Some(sender.control()),
             Self::Numbered(sender) => Some(sender.control()),
+            Self::Traced(sender) => sender.control(),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -98,6 +119,7 @@ impl Source {
         match self {
             Self::Windowed(sender) => Some(sender.listener()),
             Self::Numbered(sender) => Some(sender.listener()),
+            Self::Traced(sender) => sender.listener(),
             Self::Idle(_) | Self::Bursts(_) => None,
         }
     }
@@ -106,6 +128,7 @@ impl Source {
     pub(crate) fn receive_window(&self) -> Option<u64> {
         match self {
             Self::Windowed(sender) => sender.receive_window(),
+            Self::Traced(sender) => sender.receive_window(),
             Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
@@ -114,6 +137,7 @@ impl Source {
     pub(crate) fn receiver_limited(&self, now: Time) -> Option<Span> {
         match self {
             Self::Windowed(sender) => sender.receiver_limited(now),
+            Self::Traced(sender) => sender.receiver_limited(now),
             Self::Idle(_) | Self::Numbered(_) | Self::Bursts(_) => None,
         }
     }
@@ -226,6 +250,7 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) chance: Option<Stream>,
     /// What its controller decides by chance follows from this.
     pub(crate) luck: u64,
+    pub(crate) traced: Tracing,
 }
 
 /// Where a sender's packets leave, and the timers set for it.
@@ -404,6 +429,7 @@ impl Flow {
             propagation: rtt - route.shortening,
             acks_pass: route.acks_pass,
             ack_delay: delay.map_or(Span::ZERO, |delay| delay.most),
+            traced: config.traced,
         };
         let selective = transport.recovery.is_selective() && windowed;
         let sizing = transport.receive_window.and_then(|window| match window.buffer {
@@ -456,6 +482,7 @@ impl Flow {
     pub(crate) fn begin(&mut self, now: Time) {
         let Source::Idle(waiting) = &mut self.source else { return };
         let Some((config, sending)) = waiting.take() else { return };
+        let traced = config.traced != Tracing::Off;
         self.source = match sending {
             Sending::Windowed(control) if config.recovery == Recovery::Quic => {
                 Source::Numbered(Box::new(Numbered::new(config, control, now)))
@@ -463,6 +490,22 @@ impl Flow {
             Sending::Windowed(control) => Source::Windowed(Sender::new(config, control, now)),
             Sending::Bursts(bursts) => Source::Bursts(BurstSender::new(config, bursts, now)),
         };
+        if traced {
+            self.begin_tracing(now);
+        }
+    }
+
+    /// From now on its sender notes what it does.
+    #[cold]
+    fn begin_tracing(&mut self, now: Time) {
+        let within = match std::mem::replace(&mut self.source, Source::Idle(None)) {
+            Source::Windowed(sender) => Within::Windowed(sender),
+            Source::Numbered(sender) => Within::Numbered(*sender),
+            Source::Bursts(sender) => Within::Bursts(sender),
+            other => return self.source = other,
+        };
+        let traced = Traced::new(self.member, within, now);
+        self.source = Source::Traced(Box::new(traced));
     }
 
     /// May the sender have an acknowledgment that arrives at `time` now, once it has sent what pacing lets go before?
@@ -486,6 +529,7 @@ impl Flow {
             Source::Windowed(sender) => sender.hears_early(time, number),
             Source::Numbered(sender) => sender.hears_early(time, number),
             Source::Bursts(sender) => sender.hears_early(time, number),
+            Source::Traced(sender) => sender.hears_early(time, number),
             Source::Idle(_) => false,
         }
     }
@@ -498,6 +542,7 @@ impl Flow {
             Source::Windowed(sender) => sender.pace_deadline(),
             Source::Numbered(sender) => sender.pace_deadline(),
             Source::Bursts(sender) => sender.pace_deadline(),
+            Source::Traced(sender) => sender.pace_deadline(),
             Source::Idle(_) => None,
         };
         until.is_some_and(|until| until < self.outlet.pace_at)

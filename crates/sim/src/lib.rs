@@ -33,6 +33,7 @@ mod sender;
 mod series;
 mod simulation;
 pub mod summary;
+pub mod trace;
 mod traffic;
 
 pub use estimate::{Keep, Share, WorkEstimate};

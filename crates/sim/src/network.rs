@@ -16,6 +16,8 @@ use crate::pipe::{Pipe, Slot};
 use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
+use crate::sender::Tracing;
+use crate::trace::Traces;
 use crate::traffic::Traffic;
 
 /// Everything that packets move through. Port `2·i` is link `i` forward, `2·i + 1` its reverse.
@@ -31,6 +33,7 @@ pub(crate) struct Network {
     pub(crate) long: usize,
     /// The places of finished short flows.
     free: Vec<u32>,
+    pub(crate) traces: Traces,
     pub(crate) traffic: Vec<Traffic>,
     pub(crate) applications: Vec<Application>,
     /// For each group of long flows, what its applications see, if it has any.
@@ -159,10 +162,14 @@ impl Network {
     }
 
     /// Frees the place of a finished short flow for another.
-    pub(crate) fn vacate(&mut self, flow: u32) {
+    pub(crate) fn vacate(&mut self, flow: u32, now: Time) {
         let Slots { out, back, home, .. } = self.flows[flow as usize].slots;
         for slot in [out, back, home] {
             self.pipes[slot].rest();
+        }
+        if let Some(traced) = self.flows[flow as usize].source.traced() {
+            traced.end(now);
+            self.traces.kept.append(traced.events());
         }
         self.flows[flow as usize].source = Source::Idle(None);
         self.free.push(flow);
@@ -177,6 +184,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         groups: Vec::new(),
         long: 0,
         free: Vec::new(),
+        traces: Traces::default(),
         traffic: Vec::new(),
         applications: Vec::new(),
         audiences: Vec::new(),
@@ -318,6 +326,7 @@ fn add_flow(
             .map(|_| chance::stream(scenario.seed, &format!("flow/{}/{index}/host", group.name))),
         luck: chance::stream(scenario.seed, &format!("flow/{}/{index}/control", group.name))
             .next_u64(),
+        traced: Tracing::Off,
     }));
 }
 
@@ -390,5 +399,6 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
         },
         chance: None,
         luck: 0,
+        traced: Tracing::Off,
     }));
 }

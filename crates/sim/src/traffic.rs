@@ -16,6 +16,7 @@ use crate::durations::Durations;
 use crate::explicit::Negotiation;
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
 use crate::receiver::Intervals;
+use crate::sender::Tracing;
 use crate::summary::share;
 
 /// One group of short flows.
@@ -35,6 +36,7 @@ pub(crate) struct Traffic {
     left: u64,
     arrived: u64,
     measured: (Time, Time),
+    traced: Tracing,
     pub(crate) tally: Tally,
 }
 
@@ -170,7 +172,13 @@ impl Traffic {
             kinds,
             group,
             index,
+            traced: Tracing::Off,
         }
+    }
+
+    /// The flows that arrive from now on are traced like this.
+    pub(crate) fn set_tracing(&mut self, tracing: Tracing) {
+        self.traced = tracing;
     }
 
     /// When the first flow arrives.
@@ -259,6 +267,7 @@ impl Traffic {
                 chance::stream(self.seed, &format!("traffic/{name}/{index}/host"))
             }),
             luck: self.luck.wrapping_add(index),
+            traced: self.traced,
         })
     }
 

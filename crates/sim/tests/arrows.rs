@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     units ← control, queue ← scenario ← sim, fluid ← gym        everything ← py, bench
-//!             control, queue ← foreign                  sim ← session ← wasm
+//!             control, queue ← foreign                  sim ← session ← wasm      sim ← trace
 //! ```
 
 use std::collections::BTreeSet;
@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Its tests run what they load.
     ("longfat-foreign", MODELS),
     ("longfat-session", MODELS),
+    ("longfat-trace", MODELS),
     ("longfat-wasm", &["longfat-session"]),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
@@ -40,6 +41,7 @@ const EVERYTHING: &[&str] = &[
     "longfat-gym",
     "longfat-foreign",
     "longfat-session",
+    "longfat-trace",
 ];
 const INNER: &[&str] = EVERYTHING.split_at(3).0;
 const BELOW_A_MODEL: &[&str] = EVERYTHING.split_at(4).0;
@@ -51,7 +53,8 @@ const HARMLESS: &[&str] = &["dyn-clone", "libm", "rand_core", "thiserror"];
 const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 
 /// Crates whose code uses no clock, files, network or processes.
-const PURE: &[&str] = &["units", "control", "queue", "scenario", "sim", "fluid", "gym", "session"];
+const PURE: &[&str] =
+    &["units", "control", "queue", "scenario", "sim", "fluid", "gym", "session", "trace"];
 const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
 /// A file longer than this holds two ideas.

@@ -33,5 +33,6 @@ mod replay;
 mod scream;
 mod support;
 mod theory;
+mod trace;
 mod traffic;
 mod varying;

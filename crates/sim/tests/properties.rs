@@ -2,8 +2,12 @@
 
 use crate::random::prober;
 use crate::random::scenarios;
+use crate::support::numbers;
+use longfat_sim::trace::{Stream, What};
 use longfat_sim::{Column, Options, Recording, Scenario, Simulation};
+use longfat_units::Time;
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn read(text: &str) -> Scenario {
     Scenario::read(text, "random.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -68,6 +72,51 @@ proptest! {
         );
         for name in ["flows", "links", "transfers"] {
             prop_assert_eq!(format!("{:?}", plain.table(name)), format!("{:?}", silent.table(name)), "{}", &text);
+        }
+    }
+
+    /// Who traces a run changes nothing of it, and sees every packet that leaves, once, and every retransmission.
+    #[test]
+    fn tracing_changes_nothing(text in scenarios()) {
+        let scenario = read(&text);
+        let plain = bytes(&told(run(&scenario, recorded())));
+        for detail in [false, true] {
+            let mut simulation = Simulation::with_options(&scenario, recorded());
+            simulation.trace(detail, |_| true);
+            let (mut last, mut sent, mut again) = (Time::ZERO, BTreeSet::new(), BTreeMap::<_, u64>::new());
+            let (mut heard, mut more) = (BTreeSet::new(), true);
+            while more {
+                more = simulation.advance(997);
+                for event in simulation.take_trace(!more) {
+                    prop_assert!(event.time >= last, "{:?} is late\n{}", event, &text);
+                    last = event.time;
+                    match &event.what {
+                        What::Sent(packet) => {
+                            let is_new = sent.insert((event.stream, packet.number.packet));
+                            prop_assert!(is_new, "{:?} leaves twice\n{}", event, &text);
+                            *again.entry(event.stream).or_default() += u64::from(packet.again);
+                        }
+                        What::Heard(ack) => {
+                            for number in ack.packets.iter().flat_map(|&(first, last)| first..=last) {
+                                let number = (event.stream, number);
+                                prop_assert!(sent.contains(&number) && heard.insert(number), "{:?}\n{}", event, &text);
+                            }
+                        }
+                        What::Lost(lost) => {
+                            prop_assert!(sent.contains(&(event.stream, lost.packet)), "{:?}\n{}", event, &text);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            prop_assert_eq!(simulation.fates().sent, sent.len() as u64, "{}", &text);
+            let recording = told(simulation.finish());
+            let resent = |table: &str, column: &str| numbers(&recording, table, column).iter().sum::<f64>();
+            let short = |(stream, again): (&Stream, &u64)| if matches!(stream, Stream::Short(..)) { *again } else { 0 };
+            if scenario.flows.iter().all(|flow| flow.size.is_none()) {
+                prop_assert_eq!(again.iter().map(short).sum::<u64>() as f64, resent("transfers", "retransmitted"));
+            }
+            prop_assert_eq!(bytes(&recording), plain.as_str(), "{}", &text);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::cargo::Cargo;
 impl Extras {
     /// Does anything here follow each delivery?
     pub(super) fn watches_deliveries(&self) -> bool {
-        self.rack.is_some() || self.delivery_rate.is_some()
+        self.rack.is_some() || self.delivery_rate.is_some() || self.noted.is_some()
     }
 
     /// The acknowledgment of a segment sent at `sent` reports this one for the first time.
@@ -24,6 +24,9 @@ impl Extras {
         }
         if let Some(rack) = &mut self.rack {
             rack.on_delivered(now, sent, segment);
+        }
+        if let Some(noted) = &mut self.noted {
+            noted.arrived.push(segment);
         }
     }
 }
@@ -241,12 +244,12 @@ impl Sender {
             sacked: self.scoreboard.sacked(),
             rtt: self.timer.path().rtt,
         };
-        let Some(Extras { rack: Some(rack), delivery_rate, wants, .. }) =
+        let Some(Extras { rack: Some(rack), delivery_rate, wants, noted, .. }) =
             self.extras.as_deref_mut()
         else {
             return 0;
         };
-        let whom = (delivery_rate.as_mut(), wants.losses);
+        let whom = (delivery_rate.as_mut(), wants.losses, noted.as_mut());
         let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
         let found = rack.detect(&moment, |segment| losses.tell(segment));
         let (lost, deadline) = (rack.lost(), rack.deadline());
@@ -332,13 +335,13 @@ impl Sender {
     /// The retransmission timer expired. The first unacknowledged segment leaves whatever is still in flight.
     pub(super) fn lose_by_timeout(&mut self, now: Time) {
         let unacknowledged = self.unacknowledged;
-        let Some(Extras { rack: Some(rack), delivery_rate, wants, .. }) =
+        let Some(Extras { rack: Some(rack), delivery_rate, wants, noted, .. }) =
             self.extras.as_deref_mut()
         else {
             return;
         };
         rack.end_episode();
-        let whom = (delivery_rate.as_mut(), wants.losses);
+        let whom = (delivery_rate.as_mut(), wants.losses, noted.as_mut());
         let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
         rack.on_timeout(now, unacknowledged, |segment| losses.tell(segment));
         let lost = rack.lost();

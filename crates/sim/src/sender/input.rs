@@ -247,7 +247,7 @@ impl Sender {
         let Some(extras) = self.extras.as_deref_mut() else {
             return (sacked, self.scoreboard.detect_losses(self.unacknowledged, |_| {}));
         };
-        let whom = (extras.delivery_rate.as_mut(), extras.wants.losses);
+        let whom = (extras.delivery_rate.as_mut(), extras.wants.losses, extras.noted.as_mut());
         let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
         let found =
             self.scoreboard.detect_losses(self.unacknowledged, |segment| losses.tell(segment));

@@ -24,6 +24,8 @@ mod resize;
 mod resume;
 mod scoreboard;
 mod timer;
+mod traced;
+mod transmissions;
 mod validation;
 
 use longfat_control::{
@@ -49,6 +51,8 @@ use reduction::Reduction;
 use resume::Resume;
 use scoreboard::Scoreboard;
 use timer::RetransmissionTimer;
+use traced::Noted;
+pub(crate) use traced::{Traced, Tracing, Within};
 use validation::Validation;
 
 use crate::cargo::Cargo;
@@ -94,6 +98,8 @@ pub(crate) struct SenderConfig {
     pub(crate) acks_pass: bool,
     /// How long the receiver may hold an acknowledgment back.
     pub(crate) ack_delay: Span,
+    /// Is it traced?
+    pub(crate) traced: Tracing,
 }
 
 impl SenderConfig {
@@ -284,6 +290,8 @@ struct Extras {
     spurious: Option<Cause>,
     /// How many marked segments the receiver has reported, modulo 2³², where it counts them.
     marks: u32,
+    /// What becomes of segments, for who traces them.
+    noted: Option<Noted>,
 }
 
 /// What it takes to undo a reaction.
@@ -311,11 +319,12 @@ impl Extras {
         let hears_more = allowance.is_some() || config.counts_marks;
         let finds_losses = rack.is_some() || numbers.is_some();
         let validates = validation.is_some() || resume.is_some();
-        if wants_nothing && !hears_more && !finds_losses && !validates {
+        let noted = (config.traced == Tracing::InDetail).then(Noted::default);
+        if wants_nothing && !hears_more && !finds_losses && !validates && noted.is_none() {
             return None;
         }
         let delivery_rate = (wants.delivery_rate || wants.losses).then(DeliveryRate::default);
-        let changes_little = !validates && !finds_losses && allowance.is_none();
+        let changes_little = !validates && !finds_losses && allowance.is_none() && noted.is_none();
         Some(Box::new(Self {
             wants,
             follow_only_deliveries: changes_little,
@@ -334,6 +343,7 @@ impl Extras {
             timed_out: None,
             spurious: None,
             marks: 0,
+            noted,
         }))
     }
 

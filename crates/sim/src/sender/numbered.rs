@@ -19,6 +19,7 @@ use super::{Extras, LimitedFor, Sender, SenderConfig, SenderCounts, Sends, State
 use crate::cargo::Cargo;
 use crate::explicit::Listener;
 use crate::packet::Packet;
+use crate::trace::Phase;
 
 /// `kMinimumWindow`
 pub(super) const LEAST_WINDOW: i64 = 2;
@@ -63,6 +64,24 @@ impl Numbered {
     /// How the sender treats explicit signals.
     pub(crate) fn listener(&self) -> &Listener {
         self.sender.listener()
+    }
+
+    /// The first segment that has not arrived.
+    pub(super) fn unacknowledged(&self) -> u64 {
+        self.sender.unacknowledged
+    }
+
+    /// The latest round trip, once there is one.
+    pub(super) fn latest_round_trip(&mut self) -> Option<Span> {
+        self.sender.numbers().and_then(|numbers| numbers.latest_round_trip())
+    }
+
+    pub(super) fn take_lost(&mut self) -> Vec<u64> {
+        self.sender.take_lost()
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.sender.phase()
     }
 }
 
@@ -246,12 +265,12 @@ impl Sender {
     fn find_numbered(&mut self, now: Time) -> Found {
         let smoothed = self.timer.path().rtt;
         let (timeout, unacknowledged) = (self.timer.timeout(), self.unacknowledged);
-        let Some(Extras { numbers: Some(numbers), delivery_rate, wants, .. }) =
+        let Some(Extras { numbers: Some(numbers), delivery_rate, wants, noted, .. }) =
             self.extras.as_deref_mut()
         else {
             return Found::default();
         };
-        let whom = (delivery_rate.as_mut(), wants.losses);
+        let whom = (delivery_rate.as_mut(), wants.losses, noted.as_mut());
         let mut losses = Losses::new(now, whom, &mut *self.control, &self.timer);
         let tell = |segment| losses.tell(segment);
         let found = numbers.detect(now, smoothed, timeout, unacknowledged, tell);

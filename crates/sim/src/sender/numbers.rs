@@ -148,6 +148,11 @@ impl Numbers {
         self.next - 1
     }
 
+    /// The latest round trip, once there is one.
+    pub(super) fn latest_round_trip(&self) -> Option<Span> {
+        self.first_sample.map(|_| self.latest)
+    }
+
     /// Packets neither acknowledged nor lost.
     pub(super) fn in_flight(&self) -> u64 {
         self.in_flight

@@ -12,7 +12,7 @@ use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
 use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
-use super::{BurstSender, Sender, SenderConfig, Sends, State};
+use super::{BurstSender, Sender, SenderConfig, Sends, State, Tracing};
 use crate::cargo::Hold;
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
@@ -67,6 +67,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         propagation: RTT,
         acks_pass: false,
         ack_delay: Span::ZERO,
+        traced: Tracing::Off,
     }
 }
 

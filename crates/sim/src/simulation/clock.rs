@@ -62,6 +62,7 @@ impl Simulation {
                     match &mut self.network.flows[flow].source {
                         Source::Windowed(sender) => sender.write(self.now, segments),
                         Source::Numbered(sender) => sender.write(self.now, segments),
+                        Source::Traced(sender) => sender.write(self.now, segments),
                         Source::Idle(_) | Source::Bursts(_) => {}
                     }
                     self.send(flow, self.now);

@@ -22,7 +22,9 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::recording::{Recording, Table};
 use crate::report::{self, ReportSource};
+use crate::sender::Tracing;
 use crate::series::FlowSeries;
+use crate::trace::{Stream, TraceEvent, Traces};
 use crate::traffic::Traffic;
 
 pub use outside::FlowState;
@@ -161,6 +163,43 @@ impl Simulation {
     pub fn series(&mut self) -> [Table; 2] {
         let series = self.series.clone();
         report::series(&mut self.told(series))
+    }
+
+    /// Traces the flows that `chosen` says, from when they begin; call it before anything has happened. It is asked
+    /// about each long flow and each one that carries requests, and of each group of short flows about the first one,
+    /// which stands for all. With `detail`, what became of each packet is told too, and the numbers of its sender.
+    ///
+    /// What is traced takes memory until it is taken.
+    pub fn trace(&mut self, detail: bool, chosen: impl Fn(Stream) -> bool) {
+        debug_assert!(self.events == 0, "what has happened is not traced");
+        let tracing = if detail { Tracing::InDetail } else { Tracing::Packets };
+        for (index, flow) in self.network.flows.iter_mut().enumerate() {
+            if chosen(Stream::of(flow.member, index as u32)) {
+                flow.source.set_tracing(tracing);
+            }
+        }
+        for (index, traffic) in self.network.traffic.iter_mut().enumerate() {
+            if chosen(Stream::Short(index, 0)) {
+                traffic.set_tracing(tracing);
+            }
+        }
+    }
+
+    /// Takes what traced flows have done up to now, in the order of time; or all that is known of it, once the run is
+    /// `over`, since some of it may be known early.
+    pub fn take_trace(&mut self, over: bool) -> Vec<TraceEvent> {
+        Traces::take(&mut self.network, if over { Time::NEVER } else { self.now })
+    }
+
+    /// Traces nothing from now on, and forgets what was not taken.
+    pub fn stop_tracing(&mut self) {
+        for flow in &mut self.network.flows {
+            flow.source.set_tracing(Tracing::Off);
+        }
+        for traffic in &mut self.network.traffic {
+            traffic.set_tracing(Tracing::Off);
+        }
+        self.network.traces = Traces::default();
     }
 
     /// The share of the simulated time that has elapsed, 0 to 1.

@@ -59,6 +59,7 @@ impl Simulation {
         match &mut self.network.flows[flow].source {
             Source::Windowed(sender) => sender.call(self.now),
             Source::Numbered(sender) => sender.call(self.now),
+            Source::Traced(sender) => sender.call(self.now),
             Source::Idle(_) | Source::Bursts(_) => return,
         }
         self.send(flow, self.now);

@@ -171,7 +171,7 @@ impl Simulation {
         }
         if let Member::Short(group, _) = flow.member {
             self.network.traffic[group].count(flow);
-            self.network.vacate(index as u32);
+            self.network.vacate(index as u32, self.now);
         }
     }
 
@@ -356,6 +356,13 @@ impl Simulation {
                 sender.on_ack(time, &ack, None);
                 self.send_other(index, time);
             }
+            Source::Traced(sender) => {
+                if let Some(log) = flow.receiver.log() {
+                    sender.hear(log.read(ack.number));
+                }
+                sender.on_ack(time, &ack, cargo.as_ref());
+                self.send_other(index, time);
+            }
             Source::Idle(_) => unreachable!("only what was sent is acknowledged"),
         }
         self.retire(index);
@@ -366,7 +373,7 @@ impl Simulation {
     pub(super) fn send(&mut self, index: usize, now: Time) {
         match self.network.flows[index].source {
             Source::Windowed(_) => self.send_windowed(index, now),
-            Source::Numbered(_) | Source::Bursts(_) | Source::Idle(_) => {
+            Source::Numbered(_) | Source::Bursts(_) | Source::Traced(_) | Source::Idle(_) => {
                 self.send_other(index, now);
             }
         }
@@ -405,6 +412,14 @@ impl Simulation {
                 flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
             }
             Source::Numbered(sender) => {
+                let sender = &mut **sender;
+                flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
+                flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
+                if sender.alarm() < flow.alarm_at {
+                    self.set_alarm(index);
+                }
+            }
+            Source::Traced(sender) => {
                 let sender = &mut **sender;
                 flow.outlet.let_go(sender, now, pipes, &mut self.heads, &mut self.hold);
                 flow.outlet.keep_timers(sender, index, &mut self.heads, &mut self.timers);
