@@ -33,6 +33,8 @@ __all__ = [
     "Sent",
     "Session",
     "Start",
+    "Trace",
+    "TraceError",
     "__version__",
     "class_controller",
     "compiled",
@@ -584,6 +586,45 @@ class Session:
     def catalogue() -> str:
         """What a scenario can choose from, as JSON text."""
 
+class TraceError(ValueError):
+    """Flows cannot be traced as asked. The message says what was asked, what there is, and what to do."""
+
+@final
+class Trace:
+    """Files of what the senders of one run do and hear."""
+
+    def __new__(
+        cls,
+        scenario: Scenario,
+        *,
+        pcap: str | PathLike[str] | None = None,
+        qlog: str | PathLike[str] | None = None,
+        at: Sequence[str] = (),
+        packets: int,
+    ) -> Trace:
+        """Prepares the files.
+
+        Args:
+            scenario: What will be simulated.
+            pcap: The file of packets.
+            qlog: The folder of qlog files, which exists.
+            at: Flows and groups of flows; with none, all are traced.
+            packets: How many packets are written at most.
+
+        Raises:
+            TraceError: There is no such flow, or its packets cannot be written so.
+            OSError: The file of packets cannot be written.
+        """
+    @property
+    def packets(self) -> int:
+        """How many packets were written: data that left, and acknowledgments that arrived."""
+    @property
+    def cut_s(self) -> float | None:
+        """When the files end, in seconds, if they do before the run."""
+    @property
+    def ambiguous(self) -> list[str]:
+        """Connections that had more in flight than the sequence numbers of TCP can tell."""
+
 def simulate(
     scenario: Scenario,
     *,
@@ -591,6 +632,7 @@ def simulate(
     progress: Callable[[float], object] | None = None,
     transfers: Callable[[ArrowTable], object] | None = None,
     cancellation: Cancellation | None = None,
+    trace: Trace | None = None,
 ) -> Recording:
     """Simulates a scenario to its end, without the interpreter's lock.
 
@@ -601,11 +643,13 @@ def simulate(
         transfers: Called with finished transfers, a hundred thousand or so at a time; the table `transfers` of
             the recording then holds only the rest.
         cancellation: Stops the simulation from another thread.
+        trace: Files of what senders do and hear, written meanwhile.
 
     Raises:
         Cancelled: `cancellation` was raised.
         CodeError: A controller or queue that was brought along failed.
         EngineError: A bug of longfat.
+        OSError: A file of `trace` cannot be written.
         KeyboardInterrupt: Ctrl-C, on the main thread.
     """
 

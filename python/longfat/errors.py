@@ -10,6 +10,7 @@ from longfat._longfat import (
     FluidError,
     GymError,
     ScenarioError,
+    TraceError,
 )
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "RoomError",
     "ScenarioError",
     "StudyError",
+    "TraceError",
 ]
 
 

@@ -24,6 +24,7 @@ mod registry;
 mod scenario;
 mod session;
 mod simulate;
+mod trace;
 mod traces;
 mod watched;
 
@@ -53,6 +54,7 @@ mod _longfat {
         scenario::{Scenario, ScenarioError},
         session::Session,
         simulate::{Cancellation, Cancelled, Recording, simulate},
+        trace::{Trace, TraceError},
     };
 
     #[pymodule_init]

@@ -15,6 +15,7 @@ use crate::failure::failed;
 use crate::guard::guarded;
 use crate::pace::{Pace, now};
 use crate::scenario::Scenario;
+use crate::trace::{self, Trace};
 use crate::watched::watched;
 
 /// How many events the first portion has: a fraction of a millisecond, or a second at the very worst.
@@ -84,7 +85,7 @@ impl Recording {
 
 /// Simulates a scenario to its end. The network is built, and the report made, on a thread that watches no signals.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, record = true, progress = None, transfers = None, cancellation = None))]
+#[pyo3(signature = (scenario, *, record = true, progress = None, transfers = None, cancellation = None, trace = None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     scenario: &Bound<'_, Scenario>,
@@ -92,6 +93,7 @@ pub(crate) fn simulate(
     progress: Option<&Bound<'_, PyAny>>,
     transfers: Option<&Bound<'_, PyAny>>,
     cancellation: Option<&Bound<'_, Cancellation>>,
+    trace: Option<&Bound<'_, Trace>>,
 ) -> PyResult<Recording> {
     let scenario = Arc::clone(&scenario.get().inner);
     let cancelled = cancellation.map(|flag| Arc::clone(&flag.get().flag));
@@ -116,6 +118,11 @@ pub(crate) fn simulate(
     };
     let (mut simulation, fault) = watched(py, |_| refuse_cancelled(), build)?;
     refuse_fault(fault)?;
+    let trace = trace.map(Bound::get);
+    if let Some(trace) = trace {
+        trace.begin(&mut simulation);
+    }
+    let most = trace.map_or(u64::MAX, |_| trace::PORTION);
     let mut pace = Pace::new(FIRST);
     loop {
         py.check_signals()?;
@@ -123,9 +130,12 @@ pub(crate) fn simulate(
         let (more, fault) = py.detach(|| {
             // Whatever this thread did before is over.
             drop(fault::take());
-            guarded(|| (simulation.advance(pace.next()), fault::take()))
+            guarded(|| (simulation.advance(pace.next().min(most)), fault::take()))
         })?;
         refuse_fault(fault)?;
+        if let Some(trace) = trace {
+            py.detach(|| guarded(|| trace.write(&mut simulation, !more)))??;
+        }
         if let Some(progress) = progress {
             progress.call1((guarded(|| simulation.progress())?,))?;
         }

@@ -46,6 +46,7 @@ from longfat.errors import (
     ResultError,
     RoomError,
     StudyError,
+    TraceError,
 )
 from longfat.foreign import ascii_text, shown
 
@@ -186,6 +187,7 @@ _ENDINGS: dict[type[Exception], tuple[str | None, int]] = {
     EvaluationError: ("error: ", WRONG_INPUT),
     AttackError: ("error: ", WRONG_INPUT),
     ResultError: ("error: ", WRONG_INPUT),
+    TraceError: ("error: ", WRONG_INPUT),
     ImportError: ("error: ", WRONG_INPUT),
     FluidError: ("error: ", WRONG_INPUT),
     MeasureError: ("error: ", FAILED),

@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 @click.option("--plot", is_flag=True, help="Also draw run.png and run.svg.")
+@click.option("--pcap", is_flag=True, help="Also write trace.pcapng, packets for Wireshark.")
+@click.option("--qlog", is_flag=True, help="Also write FLOW.sqlog for each flow, for qvis.")
+@click.option(
+    "--at",
+    multiple=True,
+    metavar="FLOW",
+    help="Trace only this flow or group, e.g. reno[0] or reno. May be repeated.",
+)
+@click.option(
+    "--trace-packets",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Trace at most so many packets [1000000].",
+)
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 def run_command(
     file: Path,
@@ -33,37 +47,55 @@ def run_command(
     allow_code: bool,
     as_json: bool,
     plot: bool,
+    pcap: bool,
+    qlog: bool,
+    at: tuple[str, ...],
+    trace_packets: int | None,
     quiet: bool,
 ) -> None:
     """Simulate the scenario in FILE and write a folder with its results.
 
     The folder holds the resolved scenario, the averages, the tables as Parquet files, and pictures on
-    request. An earlier run there is replaced whole; anything else is left alone.
+    request, and traces for other tools. An earlier run there is replaced whole; anything else is left alone.
     """
     from longfat.commands._console import progress, refuse_missing
     from longfat.own import Code
     from longfat.results._folder import RUN, ResultFolder
     from longfat.results._run import Run, default_folder
     from longfat.results._simulate import simulate, warning
+    from longfat.results._traces import Traces
     from longfat.results._transfers import TransferFile
     from longfat.scenario import read
 
     refuse_missing(file)
+    if (at or trace_packets) and not (pcap or qlog):
+        message = (
+            "--at and --trace-packets say what to trace: ask for a trace with --pcap or --qlog"
+        )
+        raise click.UsageError(message)
     scenario, name = read(file, seed=seed, changes=changes, code=Code(allowed=allow_code))
     target = default_folder(name, scenario.seed, changes) if out is None else out
     if not quiet and (told := warning([scenario])):
         click.echo(told, file=sys.stderr)
     with ResultFolder(target, RUN) as folder:
+        traces = None
+        if pcap or qlog:
+            traces = Traces(
+                scenario, folder.path, pcap=pcap, qlog=qlog, at=at, packets=trace_packets
+            )
         with progress(name, quiet=quiet, speed=lambda rate: _speed(scenario, rate)) as advanced:
             transfers = TransferFile(folder.path)
-            recording = simulate(scenario, progress=advanced, transfers=transfers)
-        run = Run(scenario, recording, name, changes)
+            recording = simulate(scenario, progress=advanced, transfers=transfers, traces=traces)
+        run = Run(scenario, recording, name, changes, traces)
         run.write_files(folder.path, transfers=transfers, pictures=plot)
         folder.commit()
     if folder.replaced_another and not quiet:
         click.echo(
             f"what was in {target} was made of another scenario, and is replaced", file=sys.stderr
         )
+    if traces is not None and not quiet:
+        for sentence in traces.told:
+            click.echo(sentence, file=sys.stderr)
     if as_json:
         from longfat.foreign import json_text
 

@@ -16,6 +16,7 @@ from longfat.results._resolved import Resolved
 from longfat.results._simulate import simulate
 from longfat.results._table import Table
 from longfat.results._tables import overview
+from longfat.results._traces import Traces
 from longfat.scenario import Changes, Source, assignments, read
 from longfat.tables import page
 
@@ -57,6 +58,10 @@ def run(
     controllers: Sequence[Brought] = (),
     queues: Sequence[Brought] = (),
     allow_code: bool = False,
+    pcap: bool = False,
+    qlog: bool = False,
+    at: Sequence[str] = (),
+    trace_packets: int | None = None,
 ) -> Run:
     """Simulates a scenario.
 
@@ -73,6 +78,10 @@ def run(
         queues: Queues of your own, likewise.
         allow_code: Let it name code, `{ python = "rules.py:gentle" }`, which is then loaded and run. Only for
             scenarios that you trust.
+        pcap: Also capture packets at the senders, for Wireshark and tshark: `Run.traces` has the file.
+        qlog: Also log what senders do and decide, for qvis: `Run.traces` has a file for each flow.
+        at: Which flows to trace, by their names or those of their groups; by default all.
+        trace_packets: How many packets to trace; 1,000,000 by default.
 
     Returns:
         The finished run.
@@ -80,6 +89,7 @@ def run(
     Raises:
         ScenarioError: The scenario is wrong, or needs more memory than is free; the message names the place
             and the reason.
+        TraceError: Flows cannot be traced as asked.
         OSError: The file cannot be read.
         CodeError: A controller or queue of your own failed: the message names it, the flow and the time.
         EngineError: A bug of longfat.
@@ -87,8 +97,11 @@ def run(
     """
     code = Code(tuple(controllers), tuple(queues), allow_code)
     scenario, name = read(source, seed=seed, changes=set, code=code)
-    recording = simulate(scenario, record=record, progress=progress)
-    return Run(scenario, recording, name, assignments(set))
+    traces = None
+    if pcap or qlog:
+        traces = Traces(scenario, pcap=pcap, qlog=qlog, at=at, packets=trace_packets)
+    recording = simulate(scenario, record=record, progress=progress, traces=traces)
+    return Run(scenario, recording, name, assignments(set), traces)
 
 
 class Run(Resolved):
@@ -97,6 +110,7 @@ class Run(Resolved):
     Attributes:
         name: A short name: the stem of the scenario file, or `scenario`.
         settings: The fields that were set, as on the command line: `link.bottleneck.rate="1 Gbit/s"`.
+        traces: The trace files that were asked for, if any were.
     """
 
     def __init__(
@@ -105,10 +119,12 @@ class Run(Resolved):
         recording: _longfat.Recording,
         name: str,
         settings: Sequence[str] = (),
+        traces: Traces | None = None,
     ) -> None:
         """Wraps what the engine recorded; use `longfat.run` to get one."""
         super().__init__(scenario, name, settings)
         self._recording = recording
+        self.traces = traces
 
     def __repr__(self) -> str:
         """The name, the seed and the size, in one line."""
@@ -248,6 +264,8 @@ class Run(Resolved):
                 transfers.finish(table)
             else:
                 table.write_parquet(folder / f"{name}.parquet")
+        if self.traces is not None:
+            self.traces.copy_to(folder)
         if pictures:
             figure = self.plot(folder / "run.png")
             from longfat import plot

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from longfat.results._table import ArrowStream
+    from longfat.results._traces import Traces
 
 _BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _LONG = ((365.25 * 86_400, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes"))
@@ -43,6 +44,7 @@ def simulate(
     progress: Callable[[float], object] | None = None,
     transfers: Callable[[ArrowStream], object] | None = None,
     cancellation: _longfat.Cancellation | None = None,
+    traces: Traces | None = None,
 ) -> _longfat.Recording:
     """Simulates a scenario to its end, unless its memory could not be had.
 
@@ -52,6 +54,7 @@ def simulate(
         progress: Called with the share of simulated time that has passed.
         transfers: Takes the transfers that are over, from time to time.
         cancellation: Stops the simulation when it is raised.
+        traces: Trace files to write.
 
     Raises:
         ScenarioError: It would need more memory than is free; the message says what to change.
@@ -64,6 +67,7 @@ def simulate(
         progress=progress,
         transfers=transfers,
         cancellation=cancellation,
+        trace=None if traces is None else traces.handle,
     )
 
 
