@@ -429,14 +429,10 @@ def test_averages_without_what_is_shown_are_refused(run_folder: Path) -> None:
 def test_what_is_no_result_is_refused(own_folder: Path, longfat: Command) -> None:
     (own_folder / "stranger").mkdir()
     (own_folder / "stranger/notes.txt").write_text("mine", "utf-8")
-    package.fluid(SMALL.replace('uniform = ["0 s", "100 ms"]', 'spread = ["0 s", "100 ms"]')).save(
-        "fluid"
-    )
     for source, told in (
         ("nowhere", "does not exist"),
         ("stranger/notes.txt", "is a file"),
-        ("stranger", "holds no run, study, evaluation or paper"),
-        ("fluid", "a fluid solution, which has no page"),
+        ("stranger", "holds no run, fluid solution, study, evaluation or paper"),
     ):
         with pytest.raises(ResultError, match=f"^{source} .*{told}"):
             report(source)
@@ -444,6 +440,63 @@ def test_what_is_no_result_is_refused(own_folder: Path, longfat: Command) -> Non
     assert done.returncode == 2
     assert done.stderr.startswith("error: nowhere does not exist")
     assert not list(own_folder.rglob("*.html"))
+
+
+def cells(text: str) -> list[str]:
+    """What stands in the cells of the tables of a page."""
+    return [html.unescape(cell.strip()) for cell in re.findall(r"<td[^>]*>([^<]*)</td>", text)]
+
+
+def test_a_fluid_solution_has_its_page(own_folder: Path) -> None:
+    fluid = SMALL.replace('uniform = ["0 s", "100 ms"]', 'spread = ["0 s", "100 ms"]')
+    solved = package.fluid(fluid, stability=True)
+    page = report(solved.save("solved"))
+    assert page == Path("solved.html")
+    text = page.read_text("utf-8")
+    for title in ("window", "rate", "load, share of the rate"):
+        assert title in text
+    found = cells(text)
+    for flow in solved.summary["flows"]:
+        assert flow["name"] in found
+        assert f"{flow['window_mean']:,.1f}" in found
+    for flow in solved.summary["equilibrium"]["flows"]:
+        assert f"{flow['window']:,.1f}" in found
+    judged = "stable" if solved.stable else "unstable"
+    assert f"The equilibrium is {judged}" in " ".join(text.split())
+    assert "[link.bottleneck]" in text
+    Parsed(text)
+
+
+def test_a_fluid_page_needs_no_series(own_folder: Path) -> None:
+    fluid = SMALL.replace('uniform = ["0 s", "100 ms"]', 'spread = ["0 s", "100 ms"]')
+    text = report(package.fluid(fluid, integrate=False, equilibrium=True).save("rest")).read_text()
+    assert "Over time" not in text
+    assert "Where the flows settle" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("fluid.json", b"{", r"fluid\.json is not what a fluid solution writes there"),
+        ("fluid.json", b'{"model": 1}', "is not what a fluid solution writes there"),
+        ("scenario.toml", b"duration = 1", "its duration or warm-up is no time"),
+        ("flow_series.parquet", b"no", "it is no Parquet file"),
+        ("link_series.parquet", None, "`link_series.parquet` is missing"),
+        ("fluid.json", None, "`fluid.json` is missing"),
+    ],
+)
+def test_a_broken_solution_is_refused(
+    name: str, content: bytes | None, told: str, own_folder: Path
+) -> None:
+    fluid = SMALL.replace('uniform = ["0 s", "100 ms"]', 'spread = ["0 s", "100 ms"]')
+    folder = package.fluid(fluid).save("solved")
+    if content is None:
+        (folder / name).unlink()
+    else:
+        (folder / name).write_bytes(content)
+    with pytest.raises(ResultError, match=told):
+        report(folder)
+    assert not Path("solved.html").exists()
 
 
 @pytest.mark.parametrize("name", ["summary.json", "scenario.toml", "flow_series.parquet"])

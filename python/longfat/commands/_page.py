@@ -22,9 +22,9 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 def report_command(source: str, out: Path | None, *, playground: bool, quiet: bool) -> None:
     """Make a page of a result folder: one HTML file that opens anywhere, offline.
 
-    FOLDER is what `longfat run`, `study`, `evaluate` or `paper` wrote; PAPER is the name of a paper's room,
-    such as exp-tcp, or its folder: of these the page has the results that the room keeps. An earlier page is
-    replaced, anything else is left alone.
+    FOLDER is what `longfat run`, `fluid`, `study`, `evaluate` or `paper` wrote; PAPER is the name of a
+    paper's room, such as exp-tcp, or its folder: of these the page has the results that the room keeps. An
+    earlier page is replaced, anything else is left alone.
     """
     from longfat.page import report
 

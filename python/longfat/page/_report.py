@@ -10,7 +10,8 @@ from longfat.foreign import shown
 from longfat.page._evaluate_json import EVALUATION
 from longfat.page._kit import PLAYGROUND, write
 from longfat.results._folder import FLUID, RUN, manifest
-from longfat.results._saved import SavedRun, checked
+from longfat.results._saved import SavedRun
+from longfat.results._saved_folder import checked
 from longfat.results._workshop import MANIFEST
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def report(
     """Makes the page of a result folder.
 
     Args:
-        source: The folder of a run, of a study, of an evaluation or of a remade paper; the room of a paper, or
-            its name.
+        source: The folder of a run, of a fluid solution, of a study, of an evaluation or of a remade paper; the
+            room of a paper, or its name.
         out: The file; by default the folder's name with `.html`, beside it. Only a page of longfat is replaced.
         playground: Where the playground is, seen from the page, such as `playground.html` beside it: each
             scenario then has a link with which it is changed and run again. Empty: there are none.
@@ -88,11 +89,10 @@ def _listed(folder: Path) -> str:
         checked(folder, kind)
         return remade_page(folder)
     if kind == FLUID:
-        message = (
-            f"{shown(str(folder))} is {FLUID}, which has no page: `longfat fluid` draws and prints it; "
-            "runs, studies, evaluations and papers have pages"
-        )
-        raise ResultError(message)
+        from longfat.page._fluid import fluid_page
+        from longfat.results._saved_fluid import SavedFluid
+
+        return fluid_page(SavedFluid(folder))
     from longfat.page._run import run_page
 
     return run_page(SavedRun(folder))
@@ -106,7 +106,7 @@ def _study(folder: Path) -> str:
             if not folder.exists()
             else "is a file"
             if not folder.is_dir()
-            else "holds no run, study, evaluation or paper"
+            else "holds no run, fluid solution, study, evaluation or paper"
         )
         message = (
             f"{shown(str(folder))} {what}: name a result folder such as runs/first-1, "

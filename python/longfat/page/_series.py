@@ -38,7 +38,7 @@ def of_run(run: SavedRun) -> list[Chart]:
     flows = in_order(run.flow_series.to_polars(), run.summary)
     links = busy(run.link_series.to_polars()) if len(run.link_series) else []
     charts = [
-        Chart(title, unit, tuple(_flow_lines(flows, column)), shaded=run.warmup_s)
+        Chart(title, unit, tuple(flow_lines(flows, column)), shaded=run.warmup_s)
         for column, title, unit in _OF_FLOWS
     ]
     charts += [
@@ -55,7 +55,7 @@ def of_run(run: SavedRun) -> list[Chart]:
         if column not in _RARE or any(line[column].max() for _, line in links)
     ]
     for name in telling(flows, run.variables):
-        lines = tuple(_flow_lines(flows, name))
+        lines = tuple(flow_lines(flows, name))
         charts.append(Chart(name, "", lines, shaded=run.warmup_s, from_zero=False))
     return charts
 
@@ -116,7 +116,7 @@ def numbers(frame: pl.DataFrame, column: str) -> Numbers:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _flow_lines(series: pl.DataFrame, column: str) -> Iterator[Line]:
+def flow_lines(series: pl.DataFrame, column: str) -> Iterator[Line]:
     """A line for each of a few flows; of many, thin ones behind the mean of their group."""
     if series["flow"].n_unique() <= FEW:
         for index, (name, line) in enumerate(parts(series, "flow")):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from longfat.errors import ResultError
-from longfat.foreign import read_text, shown
-from longfat.results._folder import LIMITS, RUN, TABLES, checksum, manifest
+from longfat.results._folder import LIMITS, RUN
 from longfat.results._json import decoded
 from longfat.results._run import MEASURED
+from longfat.results._saved_folder import SavedFolder
 from longfat.results._table import Table
 from longfat.units import number_of
 
@@ -21,10 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from longfat.results._folder import Manifest
 
-_SCENARIO, _SUMMARY = "scenario.toml", "summary.json"
-_TIME = "time_s"
+_SUMMARY = "summary.json"
 _COLUMNS: dict[str, tuple[Collection[str], Collection[str]]] = {
     "flow_series": (
         ("flow", "group"),
@@ -142,15 +138,11 @@ class _Summary(msgspec.Struct):
     applications: dict[str, _Application] = {}
 
 
-class SavedRun:
+class SavedRun(SavedFolder):
     """A run as its folder has it. It can be drawn, and has the tables that `longfat.Run` has.
 
     Attributes:
-        folder: The folder.
-        name: Its name.
-        version: Of longfat, which wrote it; empty if that was not kept.
         summary: The averages, as `longfat run --json` prints them.
-        scenario: The scenario as resolved.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -160,28 +152,10 @@ class SavedRun:
             ResultError: It is none of a run, files of it are missing, or they hold something else.
             OSError: It cannot be read.
         """
-        self.folder = Path(folder)
-        self.name = self.folder.resolve().name
-        listed = checked(self.folder, RUN)
-        self.version = listed.version
-        self._listed = listed
-        self.scenario = self._text(_SCENARIO)
+        super().__init__(folder, RUN)
         self.summary = self._averages()
         self.duration_s, self.warmup_s = self._times()
         self._tables: dict[str, pl.DataFrame] = {}
-
-    def __repr__(self) -> str:
-        """The folder, in one line."""
-        return f"<SavedRun {self.folder}>"
-
-    @property
-    def changed(self) -> list[str]:
-        """Which files are not as they were written."""
-        return [
-            name
-            for name, written in self._listed.files.items()
-            if checksum(self.folder / name) != written
-        ]
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by its name, as `Run.table` has it; time series are in the order of time.
@@ -190,7 +164,11 @@ class SavedRun:
             ResultError: There is none, or its file holds something else.
         """
         if name not in self._tables:
-            self._tables[name] = self._read(name)
+            flows = {flow["name"] for flow in self.summary["flows"]}
+            columns = _COLUMNS.get(name)
+            self._tables[name] = (
+                self._frame(name) if columns is None else self._series(name, *columns, flows)
+            )
         return self._tables[name]
 
     @property
@@ -207,46 +185,6 @@ class SavedRun:
     def variables(self) -> list[str]:
         """The variables of controllers that the scenario asked for: columns of `flow_series`."""
         return [name for name in self.flow_series.columns if name not in MEASURED]
-
-    def _read(self, name: str) -> pl.DataFrame:
-        """A table from its file."""
-        import polars as pl
-
-        path = self.folder / f"{name}.parquet"
-        try:
-            frame = pl.read_parquet(path)
-        except FileNotFoundError as error:
-            raise self._refusal(path.name, "it is missing") from error
-        except pl.exceptions.PolarsError as error:
-            raise self._refusal(path.name, "it is no Parquet file") from error
-        return frame if name not in _COLUMNS else self._checked(frame, path.name, *_COLUMNS[name])
-
-    def _checked(
-        self, frame: pl.DataFrame, name: str, words: Collection[str], numbers: Collection[str]
-    ) -> pl.DataFrame:
-        """A time series in the order of time, of which all that is read is there, and is what it should be."""
-        import polars as pl
-
-        names = (pl.String, pl.Categorical, pl.Enum)
-        for column in (*words, _TIME, *numbers):
-            kind = frame.schema.get(column)
-            if kind is None:
-                raise self._refusal(name, f"it has no column `{column}`")
-            if not (isinstance(kind, names) if column in words else kind.is_numeric()):
-                raise self._refusal(name, f"its column `{column}` holds {kind}")
-        if not frame[_TIME].is_finite().fill_null(value=False).all():
-            raise self._refusal(name, "a time in it is no number")
-        known = {flow["name"] for flow in self.summary["flows"]}
-        strangers = (
-            [each for each in frame["flow"].unique() if each not in known]
-            if "flow" in words
-            else []
-        )
-        if strangers:
-            raise self._refusal(name, f"`{strangers[0]}` is no flow of the averages")
-        return frame.with_columns(pl.col(words).cast(pl.Categorical)).sort(
-            _TIME, maintain_order=True
-        )
 
     def _averages(self) -> dict[str, Any]:
         try:
@@ -269,60 +207,3 @@ class SavedRun:
         if len(spans) < len(found):
             raise self._refusal(_SUMMARY, "its duration or warm-up is no time")
         return spans[0], spans[1]
-
-    def _text(self, name: str) -> str:
-        try:
-            return read_text(self.folder / name)
-        except ValueError as error:
-            raise self._refusal(name, str(error)) from error
-
-    def _refusal(self, name: str, reason: str) -> ResultError:
-        message = (
-            f"{shown(str(self.folder / name))} is not what a run writes there: {shown(reason)}; "
-            "run the scenario again"
-        )
-        return ResultError(message)
-
-
-def checked(folder: Path, kind: str) -> Manifest:
-    """The list of the files in a result folder, which are all there.
-
-    Args:
-        folder: The folder.
-        kind: What it must hold: `a run`.
-
-    Raises:
-        ResultError: It is no folder, holds something else, or files are missing.
-    """
-    place = shown(str(folder))
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
-        message = f"{place} {what}: name a result folder, such as runs/first-1"
-        raise ResultError(message)
-    listed = manifest(folder)
-    if listed is None:
-        message = (
-            f"{place} is no result folder: it has no `.longfat.json`, which lists what longfat wrote; "
-            "`longfat run` writes one"
-        )
-        raise ResultError(message)
-    if listed.longfat != kind:
-        message = f"{place} is {shown(listed.longfat)}, not {kind}"
-        raise ResultError(message)
-    needed = {
-        *listed.files,
-        *((_SCENARIO, _SUMMARY) if kind == RUN else ()),
-        *((f"{name}.parquet" for name in TABLES) if kind == RUN else ()),
-    }
-    missing = sorted(name for name in needed if not _plain_file(folder, name))
-    if missing:
-        message = (
-            f"{place} is only a part of {kind}: `{shown(missing[0])}` is missing; make it again"
-        )
-        raise ResultError(message)
-    return listed
-
-
-def _plain_file(folder: Path, name: str) -> bool:
-    """Whether a file of that name is in the folder, and not elsewhere."""
-    return Path(name).name == name and (folder / name).is_file()
