@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from longfat.evaluate.cells._cell import Control, Row
     from longfat.study import Measured
 
-RANDOM = Source("RFC 8868", "losses are to be 0, 1, 5, 10 and 20 % of packets, end to end", "4.2")
+RANDOM = Source("RFC 8868", "losses may be 0, 1, 5, 10 or 20 % of packets, end to end", "4.2")
 BURSTS = Source(
     "RFC 8868", "losses may come in bursts, as in the model of Gilbert and Elliott", "4.4"
 )
@@ -43,12 +43,12 @@ REORDERING = Source("RFC 9743", "paths may reorder packets far more than usual",
 TRANSIENT = Source("RFC 9743", "capacity may come and go, as where links disconnect", "7.8")
 COLLAPSE = Source(
     "RFC 9743",
-    "under persistent congestion a controller is to come down to one packet per round trip, and then to "
-    "back off exponentially",
+    "under persistent congestion a controller is to stop, or to come down to one packet per round trip and "
+    "then back off exponentially",
     "5.1.1",
 )
 CAPACITY = Source(
-    "RFC 8867", "the capacity goes from 1 to 2.5, to 0.6 and back to 1 within 100 s", "5.1"
+    "RFC 8867", "the capacity goes from 1 to 2.5, to 0.6 and back to 1, in a test of 100 s", "5.1"
 )
 THINNED = Source("RFC 3449", "slow ways back thin acknowledgments, and hold them back", "5.2.1")
 POLICED = Source(

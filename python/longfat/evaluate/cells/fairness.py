@@ -35,16 +35,20 @@ SAME = Source(
 )
 ROUND_TRIPS = Source(
     "RFC 5166",
-    "fairness between flows is to be looked at for different round trips, which favour those with short ones",
+    "fairness between flows of different round trips is a goal of many new protocols, without consensus on it; "
+    "some are less fair in this than standard TCP",
+    "2.3.3",
 )
 CONVERGENCE = Source(
     "RFC 5166",
-    "the delta-fair convergence time is how long two flows take from most unequal shares to shares within "
-    "delta of equal ones",
+    "the delta-fair convergence time is how long two flows of the same round trip take from 100/101 and 1/101 "
+    "of the capacity to shares of (1 + delta)/2 and (1 - delta)/2",
+    "2.3.3",
 )
 SMOOTH = Source(
     "RFC 5166",
-    "smoothness may be measured by the coefficient of variation of the rate of a flow",
+    "oscillations may be measured by the coefficient of variation of a flow's rate, on several time scales",
+    "2.2.2",
 )
 
 _BIT_S, _RTT = 100e6, 0.04

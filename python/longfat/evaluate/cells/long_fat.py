@@ -36,13 +36,14 @@ FAT = Source(
     "7.5",
 )
 TRANSIENT = Source(
-    "RFC 9743", "it should be considered what happens at sudden changes of conditions", "7.8"
+    "RFC 9743", "it should be considered what happens at the sudden onset of congestion", "7.8"
 )
 CHANGE = Source("RFC 9743", "the effect of changes in the path must be evaluated", "7.9")
 ERRORS = Source(
     "RFC 3649",
     "standard TCP fills 10 Gbit/s at 100 ms only where at most one packet in some five billion is lost, "
-    "which is less than fibres lose",
+    "an unrealistic requirement of networks",
+    "1",
 )
 
 _RTT = 0.1

@@ -35,8 +35,8 @@ AQM = Source(
 TAIL = Source("RFC 9743", "drop tail must be evaluated", "6.1")
 COMPARED = Source(
     "RFC 7928",
-    "queue disciplines are to be characterised by delay and goodput, for several round trips and mixes of "
-    "flows",
+    "queue disciplines are to be characterised by the trade-off between latency and goodput",
+    "2.7",
 )
 
 _BIT_S, _RTT = 100e6, 0.05

@@ -28,7 +28,7 @@ REAL_TIME = Source(
     "RFC 9743", "flows with strict bounds on latency have to live beside others", "5.2.2"
 )
 USER = Source(
-    "RFC 5166", "metrics of users, such as the time that a request takes, belong to an evaluation"
+    "RFC 5166", "throughput may be measured by how long users wait, a metric of theirs", "2.1.1"
 )
 
 _RTT = 0.04

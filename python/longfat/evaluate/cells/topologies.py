@@ -30,9 +30,15 @@ if TYPE_CHECKING:
     from longfat.study import Measured
 
 PARKING = Source(
-    "RFC 5166", "fairness is to be looked at on paths with several congested links as well"
+    "RFC 5166",
+    "what is fair between flows that cross different numbers of congested links is open",
+    "2.3.3",
 )
-REVERSE = Source("RFC 5166", "environments with traffic in both directions belong to an evaluation")
+REVERSE = Source(
+    "RFC 5166",
+    "a realistic setting has cross traffic on the way there and on the way back",
+    "2.2.2",
+)
 ASYMMETRIC = Source(
     "RFC 3449", "on asymmetric links acknowledgments may limit the data that they acknowledge"
 )
