@@ -599,7 +599,7 @@ class Trace:
         *,
         pcap: str | PathLike[str] | None = None,
         qlog: str | PathLike[str] | None = None,
-        at: Sequence[str] = (),
+        at: Sequence[str] = ...,
         packets: int,
     ) -> Trace:
         """Prepares the files.
