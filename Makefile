@@ -98,7 +98,8 @@ build: .venv/built
 .venv/built: .venv/packages $(SOURCES)
 	@command -v cargo >/dev/null || { echo "a Rust toolchain is needed: cargo was not found"; exit 1; }
 	@echo "building longfat (about two minutes the first time)"
-	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation --editable .
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation \
+		--config-settings maturin.build-args=--locked --editable .
 	@touch $@
 
 clean:

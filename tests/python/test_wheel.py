@@ -7,13 +7,20 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+import longfat
 from longfat.bench._benchmarks import BENCHMARKS
 from support import ROOT, Finished
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PACKAGE = ROOT / "python/longfat"
 PAGE = (
@@ -49,7 +56,7 @@ def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder to import the wheel from."""
     folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder)
+        archive.extractall(folder)  # noqa: S202 - our own
     return folder
 
 
@@ -94,6 +101,35 @@ def test_it_has_the_code_the_rooms_and_the_scenarios_and_nothing_else(wheel: Pat
     assert found - compiled == code | shipped | made_of
     assert "study/_cache.py" in found
     assert "shipped/papers/exp-tcp/claims.toml" in found
+
+
+def test_the_source_distribution_can_be_built_with_the_same_crates(tmp_path: Path) -> None:
+    maturin = [sys.executable, "-m", "maturin"]
+    subprocess.run([*maturin, "sdist", "--out", str(tmp_path)], cwd=ROOT, check=True)
+    (packed,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / packed.name.removesuffix(".tar.gz")
+    # What pip does first. It has fewer crates than the checkout: cargo takes the others out of Cargo.lock.
+    asked = ["pep517", "write-dist-info", "--metadata-directory", str(tmp_path / "told")]
+    done = subprocess.run(
+        [*maturin, *asked, "--interpreter", sys.executable],
+        cwd=unpacked,
+        env={**os.environ, "CARGO_NET_OFFLINE": "true"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    kept, every = (
+        {
+            (crate["name"], crate["version"])
+            for crate in tomllib.loads((root / "Cargo.lock").read_text("utf-8"))["package"]
+        }
+        for root in (unpacked, ROOT)
+    )
+    assert ("longfat-sim", longfat.__version__) in kept
+    assert kept < every
 
 
 def test_its_rooms_are_small(wheel: Path) -> None:
