@@ -115,7 +115,7 @@ def test_every_crate_is_there() -> None:
     text = reference.rust()
     for manifest in ROOT.glob("crates/*/Cargo.toml"):
         crate = manifest.parent.name
-        assert (f"<code>longfat-{crate}</code>" in text) is (crate != "py"), crate
+        assert (f"<code>longfat-{crate}</code>" in text) is (crate not in reference.WITHOUT_PAGES)
 
 
 def test_every_part_of_the_reference_has_one_page() -> None:
@@ -137,6 +137,11 @@ def test_the_list_of_documents_names_every_command() -> None:
     text = (ROOT / pages.LIST).read_text("utf-8")
     entry = text.partition("[Command line](")[2].partition("\n- ")[0]
     assert set(re.findall(r"`(\w+)`", entry)) == set(commands.commands)
+
+
+def test_what_is_said_beside_others_counts_every_controller() -> None:
+    text = (ROOT / "docs/comparison.md").read_text("utf-8")
+    assert f"| {len(longfat.controllers())} of its own," in text
 
 
 def test_links_that_lead_nowhere_or_elsewhere_are_found(tmp_path: Path) -> None:

@@ -234,25 +234,18 @@ def _cell(text: str) -> str:
 RUST = "rust"
 """The folder of the site for what `cargo doc` makes."""
 
-_HAVE_PAGES = (
-    "units",
-    "control",
-    "queue",
-    "scenario",
-    "sim",
-    "fluid",
-    "gym",
-    "foreign",
-    "session",
-    "wasm",
-)
+WITHOUT_PAGES = {"py"}
+"""Crates that nobody uses from Rust."""
 
 
 def rust() -> str:
     """The crates, with links to what `cargo doc` makes of each."""
     text = "| crate | what it is |\n|---|---|\n"
-    for crate in _HAVE_PAGES:
-        manifest = (ROOT / "crates" / crate / "Cargo.toml").read_text("utf-8")
+    for path in sorted(ROOT.glob("crates/*/Cargo.toml")):
+        crate = path.parent.name
+        if crate in WITHOUT_PAGES:
+            continue
+        manifest = path.read_text("utf-8")
         (about,) = re.findall(r'^description = "(.+)"$', manifest, re.MULTILINE)
         page = f"../../{RUST}/longfat_{crate}/index.html"
         text += f'| <a href="{page}"><code>longfat-{crate}</code></a> | {about} |\n'
