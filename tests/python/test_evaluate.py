@@ -490,3 +490,10 @@ def test_a_cell_may_have_no_place_for_a_controller(longfat: Command, own_folder:
     rows = json.loads(listed.stdout)
     assert [row["id"] for row in rows] == [cell.name for cell in EVERY]
     assert all(row["core_s"] > 0 and row["runs"] > 0 for row in rows if row["skipped"] is None)
+
+
+@pytest.mark.parametrize("control", ["anti-ecn", "blitz", "decbit", "vcp", "xcp"])
+def test_what_needs_its_routers_has_a_place_or_a_reason_in_every_cell(control: str) -> None:
+    prepared = Prepared(control, against=["reno"], scale="full", seeds=1)
+    assert len(prepared.refused) < len(prepared.cells) / 4
+    assert all(prepared.refused.values())

@@ -138,8 +138,10 @@ class Contender:
         if self.needs_access:
             for group in (*changed.get("flow", ()), *changed.get("traffic", ())):
                 if group["control"] == self.control:
-                    first = group["path"][0]
-                    group.setdefault("access", changed["link"][first]["rate"])
+                    # A link that follows a trace has none, and the scenario will say what is missing.
+                    rate = changed["link"][group["path"][0]].get("rate")
+                    if rate is not None:
+                        group.setdefault("access", rate)
         return changed
 
     def read(self, scenario: Mapping[str, Any]) -> Scenario:
