@@ -39,7 +39,8 @@ def build(out: Path) -> int:
     """Has Sphinx write the site into a folder; returns its exit code."""
     from sphinx.cmd.build import main as sphinx
 
-    options = ["-b", "html", "-W", "--keep-going", "-q", "-j", "auto"]
+    # All anew each time: pages are filled from the program, and the contents from a list, which Sphinx does not watch.
+    options = ["-b", "html", "-E", "-W", "--keep-going", "-q", "-j", "auto"]
     places = ["-c", str(Path(__file__).parent), "-d", str(out / ".doctrees"), str(ROOT), str(out)]
     code = sphinx([*options, *places])
     if code == 0:
