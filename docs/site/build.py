@@ -39,7 +39,7 @@ def build(out: Path) -> int:
     """Has Sphinx write the site into a folder; returns its exit code."""
     from sphinx.cmd.build import main as sphinx
 
-    # All anew each time: pages are filled from the program, and the contents from a list, which Sphinx does not watch.
+    # All anew each time: what fills pages and the contents, the program and a list, is not watched by Sphinx.
     options = ["-b", "html", "-E", "-W", "--keep-going", "-q", "-j", "auto"]
     places = ["-c", str(Path(__file__).parent), "-d", str(out / ".doctrees"), str(ROOT), str(out)]
     code = sphinx([*options, *places])
