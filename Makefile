@@ -31,7 +31,7 @@ test-rust:
 	PROPTEST_RNG_SEED=1988 cargo test --workspace --locked
 
 test-python: build
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 # Theory at loss rates that need thousands of millions of packets, hundreds of random networks, thousands of random
 # scenarios.
