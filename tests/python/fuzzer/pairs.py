@@ -68,7 +68,7 @@ def covering(
     """Rows in which any two levels of any two factors meet, unless nothing with them is accepted."""
     chance = random.Random(seed)  # noqa: S311 - rows, not secrets
     names = sorted(factors)
-    # The levels of all factors in one list. Of each one, the bits of `missing` say with which it has not met yet.
+    # The levels of all factors in one list. The bits of `missing` say which of them each has not met yet.
     values = [(name, level) for name in names for level in factors[name]]
     numbers: dict[str, list[int]] = {name: [] for name in names}
     for number, (name, _) in enumerate(values):
@@ -110,7 +110,7 @@ def _row(
     for name in rest:
         levels = list(numbers[name])
         chance.shuffle(levels)
-        best = max(levels, key=lambda level: (missing[level] & bits).bit_count())  # noqa: B023 - used at once
+        best = max(levels, key=lambda level: (missing[level] & bits).bit_count())
         row.append(best)
         bits |= 1 << best
     return row
