@@ -124,7 +124,13 @@ impl FactoryBuilder {
         if self.settings.is_empty() {
             return self.name.clone();
         }
-        let settings = self.settings.iter().map(|(name, value)| format!(", {name} = {value}"));
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let settings = self.settings.iter().map(|(name, value)| match name {
+            plain if !plain.is_empty() && plain.chars().all(is_plain) => {
+                format!(", {name} = {value}")
+            }
+            other => format!(", {} = {value}", quoted(other)),
+        });
         format!("{{ kind = {}{} }}", quoted(&self.name), settings.collect::<String>())
     }
 }

@@ -27,7 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-foreign", MODELS),
     ("longfat-session", MODELS),
     ("longfat-trace", MODELS),
-    ("longfat-quinn", BELOW_A_MODEL),
+    // Its tests compare it with simulations.
+    ("longfat-quinn", MODELS),
     ("longfat-wasm", &["longfat-session"]),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),
