@@ -20,6 +20,28 @@ const LARGEST_DEPARTURE: u64 = 1 << 28;
 /// No datagram is larger.
 const LARGEST_PACKET: u64 = u16::MAX as u64;
 
+/// The most in flight in this round trip and the one before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used([u64; 2]);
+
+impl Used {
+    fn see(&mut self, in_flight: u64, round_starts: bool) {
+        if round_starts {
+            self.0 = [0, self.0[0]];
+        }
+        self.0[0] = self.0[0].max(in_flight);
+    }
+
+    /// Does it put this window to the test? A stack does not say that its socket held it back, so a window that nothing
+    /// fills would grow for ever (RFC 9002, section 7.8). Where only pacing holds it back it may grow: at 1.25 windows
+    /// per round trip a window that doubles is filled to 92 %, and at first to half.
+    fn fills(self, window: u64, doubles: bool) -> bool {
+        let most = self.0[0].max(self.0[1]);
+        let (share, of) = if doubles { (1, 2) } else { (7, 8) };
+        u128::from(most) * of >= u128::from(window) * share
+    }
+}
+
 /// Bytes become segments; what is left of a segment is carried to the next call.
 #[derive(Clone, Copy, Debug, Default)]
 struct Carry(u64);
@@ -100,6 +122,7 @@ pub(crate) struct Host {
     told: Option<Told>,
     /// Losses found without an acknowledgment, which the next one reports.
     owed: u64,
+    used: Used,
     /// Is nothing in flight because there was nothing to send?
     idle: bool,
     acked: Carry,
@@ -124,6 +147,7 @@ impl Host {
             batch: None,
             told: None,
             owed: 0,
+            used: Used::default(),
             idle: false,
             acked: Carry::default(),
             others: Carry::default(),
@@ -150,6 +174,11 @@ impl Host {
     /// The window below which slow start goes on, in bytes.
     pub(crate) fn threshold(&self) -> Option<u64> {
         self.control.threshold().map(|threshold| self.bytes(threshold))
+    }
+
+    /// Is it slow start?
+    fn doubles(&self) -> bool {
+        self.control.threshold().is_none_or(|threshold| self.control.window() < threshold)
     }
 
     fn bytes(&self, segments: Segments) -> u64 {
@@ -239,18 +268,22 @@ impl Host {
         if round_starts {
             self.round_end = now;
         }
+        let before = left.saturating_add(bytes);
+        self.used.see(before, round_starts);
         let limited = if batch.acked == 0 {
             Limited::Recovery
         } else if batch.application_limited {
             Limited::Application
-        } else {
+        } else if self.used.fills(self.window(), self.doubles()) {
             Limited::Window
+        } else {
+            Limited::Receiver
         };
         let feedback = Feedback {
             sacked: self.others.segments(batch.others, self.mtu),
             lost: std::mem::take(&mut self.owed),
             rtt: Some(rtt),
-            in_flight: self.segments(left.saturating_add(bytes)),
+            in_flight: self.segments(before),
             limited,
             round_starts,
             ..Feedback::at(now, self.acked.segments(batch.acked, self.mtu))

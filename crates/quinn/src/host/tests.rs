@@ -148,6 +148,20 @@ fn the_window_does_not_grow_where_the_application_is_the_limit() {
     assert_eq!(host.window(), 10 * MTU);
 }
 
+/// A socket that takes no more, or a busy computer: quinn says nothing of it.
+#[test]
+fn a_window_that_nothing_fills_does_not_grow() {
+    let mut host = reno(10);
+    let mut left = 9;
+    // Three are in flight at most from then on: slow start ends where they fill half of the window.
+    for packet in 0..200 {
+        acknowledge(&mut host, 100 + 50 * packet, 50 * packet, 1, left);
+        host.sent(at(100 + 50 * packet), MTU);
+        left = 2;
+    }
+    assert!(host.window() <= 20 * MTU, "{}", host.window());
+}
+
 #[test]
 fn small_packets_add_up_to_segments() {
     let mut host = reno(10);
@@ -159,7 +173,7 @@ fn small_packets_add_up_to_segments() {
             application_limited: false,
             smoothed: Span::from_millis(100),
         });
-        host.end_acknowledgment(5 * MTU, false);
+        host.end_acknowledgment(9 * MTU, false);
         assert_eq!(host.window(), window * MTU);
     }
 }
@@ -209,7 +223,7 @@ impl CongestionControl for Witness {
     }
 
     fn window(&self) -> Segments {
-        Segments(10.0)
+        Segments(4.0)
     }
 
     fn wants(&self) -> Wants {
@@ -281,12 +295,16 @@ struct Direct {
     recovering: bool,
     owed: u64,
     path: Path,
+    /// The most in flight in each round trip.
+    most: Vec<usize>,
 }
 
 /// What happens, to all that was sent up to it.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Send(usize),
+    /// As many as the window allows.
+    Fill,
     /// Of those in flight the first so many are lost, and so many after them acknowledged.
     Acknowledge {
         lost: usize,
@@ -315,11 +333,16 @@ impl Direct {
         let round_starts = newest >= self.round_end;
         if round_starts {
             self.round_end = self.sent.len();
+            self.most.push(0);
+        }
+        if let Some(most) = self.most.last_mut() {
+            *most = (*most).max(in_flight as usize);
         }
         let limited = match (fresh, begins, application_limited) {
             (0, ..) | (_, true, _) => Limited::Recovery,
             (.., true) => Limited::Application,
-            _ => Limited::Window,
+            _ if self.is_full() => Limited::Window,
+            _ => Limited::Receiver,
         };
         let feedback = Feedback {
             sacked: acked.len() as u64 - fresh,
@@ -338,6 +361,16 @@ impl Direct {
         } else if marked && newest >= self.answered {
             self.respond(now, Cause::Mark, in_flight);
         }
+    }
+
+    /// Was the window filled in the last two round trips: to 7/8, and to half in slow start?
+    fn is_full(&self) -> bool {
+        let most = self.most.iter().rev().take(2).max().copied().unwrap_or(0);
+        let window = self.control.window();
+        let doubles = self.control.threshold().is_none_or(|threshold| window < threshold);
+        let bytes = ((window.0 * MTU as f64) as u64).max(2 * MTU);
+        let most = most as u64 * MTU;
+        if doubles { 2 * most >= bytes } else { 8 * most >= 7 * bytes }
     }
 
     fn respond(&mut self, now: Time, cause: Cause, in_flight: u64) {
@@ -359,10 +392,14 @@ fn compare(controller: &Controller, steps: &[Step]) -> Result<(), TestCaseError>
         recovering: false,
         owed: 0,
         path: Path { rtt: INITIAL_RTT, base_rtt: Span(u64::MAX) },
+        most: Vec::new(),
     };
     for (index, step) in steps.iter().enumerate() {
         let now = at(10 * (index as u64 + 1));
-        match *step {
+        let free = (direct.control.window().0 as usize).saturating_sub(direct.in_flight.len());
+        let step = if let Step::Fill = *step { Step::Send(free.min(2000)) } else { *step };
+        match step {
+            Step::Fill | Step::Send(0) => {}
             Step::Send(packets) => {
                 direct.in_flight.extend(direct.sent.len()..direct.sent.len() + packets);
                 direct.sent.extend(std::iter::repeat_n(now, packets));
@@ -427,7 +464,8 @@ fn compare(controller: &Controller, steps: &[Step]) -> Result<(), TestCaseError>
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (1_usize..40).prop_map(Step::Send),
+        2 => (1_usize..40).prop_map(Step::Send),
+        4 => Just(Step::Fill),
         6 => (prop_oneof![6 => Just(0), 1 => 1_usize..5], 1_usize..30, 0_u8..8, 0_u8..8).prop_map(
             |(lost, acked, marked, limited)| Step::Acknowledge {
                 lost,
