@@ -15,8 +15,7 @@ const END: &str = "<!-- end -->\n";
 
 /// What becomes of each controller of the catalogue.
 fn table() -> String {
-    let mut table = String::from("\n| controller | on quinn |\n|---|---|\n");
-    for controller in CONTROLLERS.iter() {
+    let row = |controller: &Arc<longfat_control::Controller>| {
         let fate = match factory(&*controller.name).build() {
             Ok(_) if hears_one_way_delays(controller) => {
                 "runs, with round trips in place of one-way delays".into()
@@ -25,9 +24,10 @@ fn table() -> String {
             Err(FactoryError::Refused { reason, .. }) => format!("refused: {reason}"),
             Err(error) => panic!("{}: {error}", controller.name),
         };
-        table += &format!("| `{}` | {fate} |\n", controller.name);
-    }
-    table + "\n"
+        format!("| `{}` | {fate} |", controller.name)
+    };
+    let rows: Vec<String> = CONTROLLERS.iter().map(row).collect();
+    format!("\n| controller | on quinn |\n|---|---|\n{}\n\n", rows.join("\n"))
 }
 
 fn hears_one_way_delays(controller: &longfat_control::Controller) -> bool {

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-const USAGE: &str = "usage: longfat-quic-example [--serve ADDRESS:PORT | --to ADDRESS:PORT] [--control NAME]
+const USAGE: &str =
+    "usage: longfat-quic-example [--serve ADDRESS:PORT | --to ADDRESS:PORT] [--control NAME]
                             [--set PARAMETER=VALUE ...] [--seconds N]";
 
 /// Which ends run here.

@@ -7,11 +7,16 @@ use std::time::{Duration, Instant};
 
 use longfat_quinn::Factory;
 use quinn::crypto::rustls::QuicClientConfig;
-use quinn::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use quinn::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
 use quinn::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use quinn::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use quinn::rustls::{self, ClientConfig, DigitallySignedStruct, SignatureScheme};
-use quinn::{Connection, Endpoint, RecvStream, ServerConfig, TransportConfig};
+use quinn::{
+    Connection, Endpoint, EndpointConfig, RecvStream, ServerConfig, TokioRuntime, TransportConfig,
+};
+use socket2::{Domain, Protocol, Socket, Type};
 
 /// What may be on its way. quinn's own limits suit 100 Mbit/s at 100 ms; beyond them it is these and not the window that
 /// hold a sender back, and a window that is not used does not grow.
@@ -32,13 +37,25 @@ pub fn server(address: SocketAddr) -> Result<Endpoint, Box<dyn Error>> {
     let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
     let mut config = ServerConfig::with_single_cert(vec![made.cert.der().clone()], key.into())?;
     config.transport_config(Arc::new(transport()));
-    Ok(Endpoint::server(config, address)?)
+    endpoint(address, Some(config))
+}
+
+/// What the sockets may hold: a burst that does not fit in there is lost before quinn sees it. The system may allow less.
+const SOCKET: usize = 4 << 20;
+
+fn endpoint(address: SocketAddr, server: Option<ServerConfig>) -> Result<Endpoint, Box<dyn Error>> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_recv_buffer_size(SOCKET)?;
+    socket.set_send_buffer_size(SOCKET)?;
+    socket.bind(&address.into())?;
+    let runtime = Arc::new(TokioRuntime);
+    Ok(Endpoint::new(EndpointConfig::default(), server, socket.into(), runtime)?)
 }
 
 /// An end that connects.
 pub fn client(to: SocketAddr) -> Result<Endpoint, Box<dyn Error>> {
     let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
-    Ok(Endpoint::client(any.parse()?)?)
+    endpoint(any.parse()?, None)
 }
 
 /// Connects, to send under the controllers of `factory`.
@@ -67,7 +84,8 @@ pub async fn serve(server: Endpoint) {
             let connection = incoming.await?;
             let (mut send, mut receive) = connection.accept_bi().await?;
             let (mut bytes, mut begin) = (0, None);
-            while let Some(chunk) = receive.read_chunk(usize::MAX, true).await? {
+            // The other end resets the stream when its time is over.
+            while let Ok(Some(chunk)) = receive.read_chunk(usize::MAX, true).await {
                 begin.get_or_insert_with(Instant::now);
                 bytes += chunk.bytes.len() as u64;
             }
