@@ -15,8 +15,8 @@ const SHORTEST: Span = Span(1_000_000);
 const LONGEST: Span = Span::from_seconds(3600);
 /// `kMinimumWindow` (RFC 9002, section 7.2), in segments.
 pub(crate) const LEAST_WINDOW: u64 = 2;
-/// Nothing leaves in pieces larger than this: several thousand of the largest datagrams.
-const LARGEST_DEPARTURE: u64 = 1 << 28;
+/// No stack hands over more at a time: ten datagrams of the largest size are less.
+const LARGEST_DEPARTURE: u64 = 1 << 20;
 /// No datagram is larger.
 const LARGEST_PACKET: u64 = u16::MAX as u64;
 
