@@ -69,10 +69,14 @@ lint: build
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path examples/rust-controller/Cargo.toml --check
+	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check
+	@# TLS and sockets are in the example's own workspace.
+	cargo check --quiet --all-targets --locked --manifest-path examples/quic/Cargo.toml \
+		--target-dir $(or $(CARGO_TARGET_DIR),target)/quic-check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
