@@ -37,6 +37,8 @@ test-python: build
 # scenarios.
 test-long: build
 	cargo test --workspace --locked -- --ignored
+	@# TLS and sockets, in a workspace of their own.
+	cargo test --locked --manifest-path examples/quic/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/quic
 	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test all properties::
 	$(BIN)/python -m pytest -m long
 	bench/instructions --check
@@ -74,9 +76,6 @@ lint: build
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check
-	@# TLS and sockets are in the example's own workspace.
-	cargo check --quiet --all-targets --locked --manifest-path examples/quic/Cargo.toml \
-		--target-dir $(or $(CARGO_TARGET_DIR),target)/quic-check
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
