@@ -206,7 +206,7 @@ fn runs(segments: u32, fates: &[(bool, bool, bool)]) -> Vec<Run> {
     for index in 0..segments {
         let (dropped, marked, ends) = fates[index as usize % fates.len()];
         match runs.last_mut() {
-            _ if dropped => open = false,
+            _ if dropped => {}
             Some(run) if open && run.marked == marked => run.count += 1,
             _ => runs.push(Run { first: index, count: 1, marked }),
         }
