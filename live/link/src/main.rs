@@ -11,7 +11,7 @@ use longfat_link::machine::End;
 use longfat_link::state::State;
 
 const USAGE: &str = "\
-longfat-link up [--normal-priority] SCENARIO.toml    make a link
+longfat-link up [--normal-priority] SCENARIO.toml|-  make a link
 longfat-link status [--json]                         what it is, what crossed it
 longfat-link shell [--end a|b] [--quiet] -- COMMAND  run a program behind it
 longfat-link down                                    remove it
@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     match answer(request) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            // The messages of scenarios begin with the same word.
+            let told = error.to_string();
+            eprintln!("error: {}", told.trim_start_matches("error: "));
             error.code()
         }
     }

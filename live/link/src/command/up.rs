@@ -1,7 +1,7 @@
 //! `up`: makes a link.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -12,14 +12,17 @@ use crate::machine::{self, End};
 use crate::settings::Settings;
 use crate::state::State;
 
-/// Makes the link that the scenario in `file` describes, and says what it made. `first`: its process is to run before
+/// The name of a file that stands for the standard input.
+const INPUT: &str = "-";
+
+/// Makes the link that the scenario in `file` describes, `-` for the standard input, and says what it made. `first`: its process is to run before
 /// everything else.
 ///
 /// # Errors
 /// If the scenario is wrong, something is missing on this machine, or a link is up already. Nothing is left of one that
 /// failed.
 pub fn up(state: &State, file: &Path, first: bool) -> Result<String, CommandError> {
-    let text = fs::read_to_string(file).map_err(CommandError::file(file))?;
+    let text = read(file).map_err(CommandError::file(file))?;
     let settings = Settings::read(&text, &file.display().to_string())?;
     machine::check()?;
     let _lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
@@ -34,6 +37,14 @@ pub fn up(state: &State, file: &Path, first: bool) -> Result<String, CommandErro
     }
     let process = made?;
     Ok(told(state, &settings, process))
+}
+
+fn read(file: &Path) -> io::Result<String> {
+    if file == Path::new(INPUT) {
+        io::read_to_string(io::stdin())
+    } else {
+        fs::read_to_string(file)
+    }
 }
 
 /// One link at a time.
