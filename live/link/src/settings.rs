@@ -142,3 +142,47 @@ impl Settings {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(link: &str, flow: &str) -> Result<Settings, SettingsError> {
+        let text = format!(
+            "duration = \"9 s\"\n[link.some]\nrate = \"100 Mbit/s\"\ndelay = \"10 ms\"\n{link}\n[[flow]]\n\
+             name = \"flow\"\ncontrol = \"reno\"\npath = [\"some\"]\nrtt = \"40 ms\"\n{flow}"
+        );
+        Settings::read(&text, "test")
+    }
+
+    #[test]
+    fn a_link_is_what_its_scenario_says() {
+        let settings =
+            read("buffer = \"100 packets\"", "packet = \"9000 B\"").expect("it is right");
+        assert_eq!(settings.rate(), Rate(100_000_000));
+        // The link's own delays, whatever else is on the path.
+        assert_eq!(settings.rtt(), Span::from_millis(20));
+        assert_eq!(settings.bound(), Span(200 * 1_000_000));
+        assert_eq!(settings.packet, Bytes(9000));
+        // A bandwidth-delay product of 250 kB, and 900 kB of buffer.
+        assert_eq!(settings.window(), Bytes(1_150_000));
+    }
+
+    #[test]
+    fn what_only_the_simulator_can_do_is_refused() {
+        for (link, flow, told) in [
+            ("jitter = { kind = \"gaussian\", most = \"1 ms\" }", "", "impairments"),
+            ("anti_ecn = true", "", "AntiECN"),
+            ("", "packet = \"100 B\"", "choose a size"),
+            ("delay = \"1 ms\"", "", "twice"),
+            (
+                "[link.more]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"9 packets\"",
+                "",
+                "has 2",
+            ),
+        ] {
+            let error = read(link, flow).expect_err(told).to_string();
+            assert!(error.contains(told), "{error} does not say `{told}`");
+        }
+    }
+}

@@ -14,6 +14,8 @@
 
 mod offload;
 mod run;
+#[cfg(test)]
+pub(crate) mod sample;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -304,3 +304,6 @@ impl Host for Desk {
         &mut self.chance
     }
 }
+
+#[cfg(test)]
+mod tests;
