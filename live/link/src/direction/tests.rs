@@ -147,7 +147,7 @@ proptest! {
                 busy.advance(at.max(now));
                 now = now.max(at);
             }
-            now = now + Span(pause * MICROSECOND);
+            now += Span(pause * MICROSECOND);
             let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
             let frame = sample::several(segments as usize * 1000, 1000, ecn);
             lazy.arrive(now, &frame);

@@ -1,0 +1,122 @@
+"""What runs at the ends of a real link in tests: `python link_peer.py ROLE`, with sockets and nothing else.
+
+Servers print `ready` once they listen; what was measured is printed as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+
+HERE, PORT = "198.18.0.2", 7007
+"""The address of end b."""
+
+ECHOES, PAUSE = 40, 0.02
+"""How many echoes are asked for, and how long after one another."""
+
+PACKETS, PAYLOAD = 20_000, 100
+"""What is sent to see how much is lost."""
+
+SECONDS, WARMUP = 8.0, 3.0
+"""How long a transfer takes, and when it begins to count."""
+
+RECEIVE_BUFFER = 33
+"""SO_RCVBUFFORCE of Linux, which Python does not name."""
+
+
+def ready() -> None:
+    """Tells the other side to begin."""
+    print("ready", flush=True)
+
+
+def tell(**measured: float) -> None:
+    """What was measured."""
+    print(json.dumps(measured), flush=True)
+
+
+def echo() -> None:
+    """Sends back what comes, until nothing has come for a while."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.bind((HERE, PORT))
+        own.settimeout(10)
+        ready()
+        for _ in range(ECHOES):
+            data, address = own.recvfrom(100)
+            own.sendto(data, address)
+
+
+def ask() -> None:
+    """Round trips of small packets, in seconds."""
+    times = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.settimeout(10)
+        own.connect((HERE, PORT))
+        for _ in range(ECHOES):
+            before = time.monotonic()
+            own.send(b"?")
+            own.recv(100)
+            times.append(time.monotonic() - before)
+            time.sleep(PAUSE)
+    times.sort()
+    tell(least=times[0], median=times[len(times) // 2])
+
+
+def take() -> None:
+    """Takes a transfer: how fast it arrives, once it has warmed up, in bit/s."""
+    with socket.create_server((HERE, PORT)) as listener:
+        ready()
+        own, _ = listener.accept()
+    memory = bytearray(1 << 20)
+    received, counted_from, counted = 0, 0.0, 0
+    start = time.monotonic()
+    with own:
+        while number := own.recv_into(memory):
+            received += number
+            now = time.monotonic()
+            if not counted_from and now - start > WARMUP:
+                counted_from, counted = now, received
+    tell(rate=8 * (received - counted) / (now - counted_from))
+
+
+def give() -> None:
+    """Sends as fast as TCP does."""
+    data = bytes(1 << 18)
+    with socket.create_connection((HERE, PORT)) as own:
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            own.sendall(data)
+
+
+def count() -> None:
+    """Counts packets until none has come for two seconds."""
+    received = 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER, 1 << 28)
+        own.bind((HERE, PORT))
+        own.settimeout(10)
+        ready()
+        try:
+            while own.recv(PAYLOAD):
+                received += 1
+                own.settimeout(2)
+        except TimeoutError:
+            pass
+    tell(received=received)
+
+
+def spray() -> None:
+    """Sends packets, a few at a time."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.connect((HERE, PORT))
+        for number in range(PACKETS):
+            own.send(b"." * PAYLOAD)
+            if number % 100 == 0:
+                time.sleep(0.002)
+
+
+ROLES = {each.__name__: each for each in (echo, ask, take, give, count, spray)}
+
+if __name__ == "__main__":
+    ROLES[sys.argv[1]]()
