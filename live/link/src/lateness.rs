@@ -86,9 +86,11 @@ impl Lateness {
 pub enum Refusal {
     /// Too many packets came too late.
     #[error(
-        "this measurement counts for nothing: 1 % of the packets were handed on more than {late} late, and a hundredth \
-         of the round trip, {bound}, is allowed. The machine is too busy or too slow for this link: let less run beside \
-         it, or ask for a longer round trip or a lower rate"
+        "this measurement counts for nothing: 1 % of the packets were handed on more than {} late, and a hundredth of \
+         the round trip, {}, is allowed. The machine is too busy or too slow for this link: let less run beside \
+         it, or ask for a longer round trip or a lower rate",
+        short(*.late),
+        short(*.bound)
     )]
     Late {
         /// The 99th percentile.

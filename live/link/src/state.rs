@@ -23,6 +23,9 @@ use crate::lateness::{Lateness, Measurement};
 /// Where the files are.
 const FOLDER: &str = "/run/longfat-link";
 
+/// How often a process tries to become the link, a hundredth of a second apart.
+const LOOKS: u32 = 50;
+
 /// The files of a link.
 #[derive(Clone, Debug)]
 pub struct State(PathBuf);
@@ -87,7 +90,15 @@ impl State {
     /// If another one is, or the file cannot be made.
     pub fn claim(&self) -> io::Result<File> {
         let mut file = open(&self.path("alive"))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        // Whoever looks whether there is a process holds it for a moment.
+        let mut looks = 0;
+        while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            looks += 1;
+            if error != Errno::WOULDBLOCK || looks > LOOKS {
+                return Err(error.into());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
         file.set_len(0)?;
         write!(file, "{}", std::process::id())?;
         Ok(file)

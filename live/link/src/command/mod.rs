@@ -17,7 +17,7 @@ pub use status::status;
 pub use up::up;
 
 use crate::lateness::{Measurement, Refusal};
-use crate::machine::{End, MachineError};
+use crate::machine::{self, End, MachineError};
 use crate::settings::{Settings, SettingsError};
 use crate::state::State;
 
@@ -47,6 +47,9 @@ pub enum CommandError {
     /// The process of the link has ended.
     #[error("the process of the link has ended{0}; remove what is left with `longfat link down`")]
     Dead(String),
+    /// The process of the link could not begin.
+    #[error("the process of the link could not begin{0}")]
+    Unborn(String),
     /// What was measured counts for nothing.
     #[error("{0}")]
     Refused(#[from] Refusal),
@@ -56,7 +59,7 @@ impl CommandError {
     /// The exit code: 1 for what failed, 2 for wrong input.
     pub fn code(&self) -> ExitCode {
         match self {
-            Self::Refused(_) | Self::Dead(_) => ExitCode::from(1),
+            Self::Refused(_) | Self::Dead(_) | Self::Unborn(_) => ExitCode::from(1),
             Self::Settings(_)
             | Self::Machine(_)
             | Self::File { .. }
@@ -77,6 +80,7 @@ fn current(state: &State) -> Result<(Settings, Measurement), CommandError> {
     if state.process().is_none() {
         return Err(CommandError::Dead(last_words(state)));
     }
+    machine::check_privileges()?;
     let path = state.path("status.json");
     let status = state.status().map_err(CommandError::file(&path))?;
     let mut unseen = 0;

@@ -81,7 +81,7 @@ fn make(state: &State, settings: &Settings, first: bool) -> Result<u32, CommandE
     if line.trim() != READY {
         // It has said why, and ends.
         let _ = child.wait();
-        return Err(CommandError::Dead(last_words(state)));
+        return Err(CommandError::Unborn(last_words(state)));
     }
     machine::set_addresses(settings)?;
     Ok(child.id())

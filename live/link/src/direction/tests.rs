@@ -126,13 +126,16 @@ fn what_is_no_packet_goes_no_further() {
     assert_eq!((direction.counts().malformed, direction.next()), (2, None));
 }
 
-const QUEUES: [&str; 6] = ["drop-tail", "red", "codel", "fq-codel", "dualpi2", "pie"];
+/// The names of all queues.
+fn queues() -> Vec<String> {
+    longfat_queue::DISCIPLINES.iter().map(|queue| queue.name.clone().into()).collect()
+}
 
 proptest! {
     /// How often and how late somebody looks changes nothing: all happens at its own time.
     #[test]
     fn late_looks_change_nothing(
-        queue in prop::sample::select(&QUEUES),
+        queue in prop::sample::select(queues()),
         packets in vec((0_u64..3000, 1_u32..40, any::<bool>()), 1..60),
         looks in vec(0_u64..2000, 0..8),
     ) {
