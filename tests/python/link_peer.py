@@ -6,18 +6,28 @@ Servers print `ready` once they listen; what was measured is printed as JSON.
 from __future__ import annotations
 
 import json
+import random
 import socket
 import sys
 import time
 
-HERE, PORT = "198.18.0.2", 7007
-"""The address of end b."""
+HERE, HERE_V6, PORT = "198.18.0.2", "2001:2::2", 7007
+"""The addresses of end b."""
 
 ECHOES, PAUSE = 40, 0.02
 """How many echoes are asked for, and how long after one another."""
 
 PACKETS, PAYLOAD = 20_000, 100
 """What is sent to see how much is lost."""
+
+CONTENT = 20_000_000
+"""How many bytes are compared."""
+
+DATAGRAMS, TOGETHER, DATAGRAM = 2000, 20, 1200
+"""How many datagrams are compared, how many are sent as one, how long all but the last of these are."""
+
+UDP_SEGMENT = 103
+"""UDP_SEGMENT of Linux, which Python does not name."""
 
 SECONDS, WARMUP = 8.0, 3.0
 """How long a transfer takes, and when it begins to count."""
@@ -89,6 +99,70 @@ def give() -> None:
             own.sendall(data)
 
 
+def family() -> tuple[socket.AddressFamily, str]:
+    """How the content is carried: the second argument says `4` or `6`."""
+    return (socket.AF_INET6, HERE_V6) if sys.argv[2] == "6" else (socket.AF_INET, HERE)
+
+
+def content() -> bytes:
+    """Bytes that do not repeat."""
+    return random.Random(7).randbytes(CONTENT)  # noqa: S311 - they need not be secret
+
+
+def check() -> None:
+    """Takes the content: is it whole?"""
+    kind, address = family()
+    with socket.create_server((address, PORT), family=kind) as listener:
+        ready()
+        own, _ = listener.accept()
+    with own, own.makefile("rb") as stream:
+        tell(whole=stream.read() == content())
+
+
+def hand() -> None:
+    """Sends the content."""
+    _, address = family()
+    with socket.create_connection((address, PORT)) as own:
+        own.sendall(content())
+
+
+def gather() -> None:
+    """Takes datagrams that were sent as one: how many, and are they whole?"""
+    kind, address = family()
+    received, whole = 0, True
+    with socket.socket(kind, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER, 1 << 28)
+        own.bind((address, PORT))
+        own.settimeout(10)
+        ready()
+        try:
+            while data := own.recv(65536):
+                number = int.from_bytes(data[:4], "big")
+                whole &= data == datagram(number)
+                received += 1
+                own.settimeout(2)
+        except TimeoutError:
+            pass
+    tell(received=received, whole=whole)
+
+
+def scatter() -> None:
+    """Sends datagrams, many as one (`UDP_SEGMENT`); the last of each is shorter."""
+    kind, address = family()
+    with socket.socket(kind, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, DATAGRAM)
+        own.connect((address, PORT))
+        for first in range(0, DATAGRAMS, TOGETHER):
+            own.send(b"".join(map(datagram, range(first, first + TOGETHER))))
+            time.sleep(0.002)
+
+
+def datagram(number: int) -> bytes:
+    """One that says which it is, and differs from all others throughout."""
+    length = DATAGRAM - 100 if number % TOGETHER == TOGETHER - 1 else DATAGRAM
+    return number.to_bytes(4, "big") + random.Random(number).randbytes(length - 4)  # noqa: S311
+
+
 def count() -> None:
     """Counts packets until none has come for two seconds."""
     received = 0
@@ -116,7 +190,10 @@ def spray() -> None:
                 time.sleep(0.002)
 
 
-ROLES = {each.__name__: each for each in (echo, ask, take, give, count, spray)}
+ROLES = {
+    each.__name__: each
+    for each in (echo, ask, take, give, check, hand, gather, scatter, count, spray)
+}
 
 if __name__ == "__main__":
     ROLES[sys.argv[1]]()

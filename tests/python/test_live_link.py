@@ -66,9 +66,9 @@ def up(longfat: Command, **options: str) -> None:
 
 
 @contextmanager
-def server(role: str) -> Iterator[subprocess.Popen[str]]:
+def server(*role: str) -> Iterator[subprocess.Popen[str]]:
     """A role of `link_peer` at end b, once it is ready."""
-    shell = command("shell", "--quiet", "--end", "b", "--", sys.executable, str(PEER), role)
+    shell = command("shell", "--quiet", "--end", "b", "--", sys.executable, str(PEER), *role)
     with subprocess.Popen(shell, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         assert run.stdout.readline() == "ready\n"
@@ -108,6 +108,29 @@ def test_a_transfer_fills_the_link(longfat: Command, rate: int) -> None:
     most = rate * 1e6 * 1448 / 1500
     # Received in batches, whose ends are uncertain by a round trip.
     assert 0.95 * most <= found["rate"] <= 1.01 * most
+
+
+@pytest.mark.parametrize("version", "46")
+def test_what_crosses_the_link_stays_whole(longfat: Command, version: str) -> None:
+    # Receivers trust their kernel with packets of such a device, so nothing else would notice.
+    up(longfat, rate="200Mbit/s", rtt="10ms", buffer="100 packets", queue="red", loss="0.003")
+    with server("check", version) as running:
+        longfat("link", "shell", "--quiet", "--", sys.executable, PEER, "hand", version)
+        assert json.loads(running.communicate(timeout=60)[0]) == {"whole": True}
+    forward = status(longfat)["forward"]
+    assert forward["lost"] > 0
+    assert forward["malformed"] == forward["refused"] == 0
+
+
+@pytest.mark.parametrize("version", "46")
+def test_datagrams_that_are_sent_as_one_arrive_one_by_one(longfat: Command, version: str) -> None:
+    up(longfat, rate="200Mbit/s", rtt="10ms", buffer="3000 packets", loss="0.05")
+    with server("gather", version) as running:
+        longfat("link", "shell", "--quiet", "--", sys.executable, PEER, "scatter", version)
+        found = json.loads(running.communicate(timeout=60)[0])
+    forward = status(longfat)["forward"]
+    assert forward["lost"] > 0
+    assert found == {"received": link_peer.DATAGRAMS - forward["lost"], "whole": True}
 
 
 def test_as_many_packets_are_lost_as_should_be(longfat: Command) -> None:

@@ -5,6 +5,9 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
+/// How far the clock goes: 200 days, after which a time could no longer hold what is still under way.
+pub const LATEST: Time = Time(200 * 24 * 3600 * PICOSECONDS_PER_SECOND);
+
 /// `CLOCK_MONOTONIC`, from the moment at which the link came up.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
@@ -22,7 +25,8 @@ impl Clock {
         let passed = clock_gettime(ClockId::Monotonic) - self.start;
         let seconds = u64::try_from(passed.tv_sec).unwrap_or(0);
         let nanoseconds = u64::try_from(passed.tv_nsec).unwrap_or(0);
-        Time(seconds * PICOSECONDS_PER_SECOND + nanoseconds * PICOSECONDS_PER_NANOSECOND)
+        let whole = seconds.saturating_mul(PICOSECONDS_PER_SECOND);
+        Time(whole.saturating_add(nanoseconds * PICOSECONDS_PER_NANOSECOND))
     }
 }
 

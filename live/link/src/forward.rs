@@ -13,7 +13,7 @@ use longfat_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, writev};
 
-use crate::clock::{Clock, wait};
+use crate::clock::{Clock, LATEST, wait};
 use crate::direction::{Counts, Direction};
 use crate::lateness::Meter;
 
@@ -54,7 +54,7 @@ impl<'a> Forwarder<'a> {
         Self { ends, directions, clock, lateness, measured, head: Vec::with_capacity(256) }
     }
 
-    /// Carries packets until `stop` is true.
+    /// Carries packets until `stop` is true, or the clock ends.
     ///
     /// # Errors
     /// If a device can no longer be read.
@@ -63,6 +63,10 @@ impl<'a> Forwarder<'a> {
         let mut tell_at = Time::ZERO;
         while !stop.load(Ordering::Relaxed) {
             let now = self.deliver();
+            if now >= LATEST {
+                eprintln!("the link has been up for 200 days, which is as long as its clock goes");
+                break;
+            }
             if now >= tell_at {
                 // Whoever is just reading hears it the next time.
                 if let Ok(mut measured) = self.measured.try_lock() {

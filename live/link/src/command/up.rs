@@ -23,7 +23,9 @@ const INPUT: &str = "-";
 /// failed.
 pub fn up(state: &State, file: &Path, first: bool) -> Result<String, CommandError> {
     let text = read(file).map_err(CommandError::file(file))?;
-    let settings = Settings::read(&text, &file.display().to_string())?;
+    let origin =
+        if file == Path::new(INPUT) { "the scenario".into() } else { file.display().to_string() };
+    let settings = Settings::read(&text, &origin)?;
     machine::check()?;
     let _lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
     refuse_second(state)?;
