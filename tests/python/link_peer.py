@@ -29,7 +29,7 @@ DATAGRAMS, TOGETHER, DATAGRAM = 2000, 20, 1200
 UDP_SEGMENT = 103
 """UDP_SEGMENT of Linux, which Python does not name."""
 
-SECONDS, WARMUP = 8.0, 3.0
+SECONDS, WARMUP = 10.0, 4.0
 """How long a transfer takes, and when it begins to count."""
 
 RECEIVE_BUFFER = 33
