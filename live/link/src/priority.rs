@@ -4,7 +4,8 @@
     reason = "the scheduling class of a thread is set by a call that rustix lacks"
 )]
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::num::NonZeroU64;
 
 /// Above all threads without such a priority, and below the kernel's own.
@@ -33,6 +34,21 @@ pub fn no_slack() -> io::Result<()> {
     Ok(rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?)
 }
 
+/// Where a process says how long a processor may take to wake up, in microseconds (the kernel's
+/// `Documentation/power/pm_qos_interface.rst`). It holds for as long as the file is open.
+const AWAKE: &str = "/dev/cpu_dma_latency";
+
+/// Keeps processors from falling asleep while the file is open: one that is woken by a timer may be milliseconds late,
+/// above all in a virtual machine.
+///
+/// # Errors
+/// If the kernel has no such file, or refuses.
+pub fn keep_awake() -> io::Result<File> {
+    let mut file = File::options().write(true).open(AWAKE)?;
+    file.write_all(&0_i32.to_ne_bytes())?;
+    Ok(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +62,14 @@ mod tests {
         })
         .join()
         .expect("the thread ends");
+    }
+
+    #[test]
+    fn processors_are_kept_awake_or_it_says_why_not() {
+        if let Err(error) = keep_awake() {
+            let known = [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound];
+            assert!(known.contains(&error.kind()), "{error}");
+        }
     }
 
     #[test]

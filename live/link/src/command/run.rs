@@ -41,6 +41,10 @@ pub fn run(state: &State, first: bool) -> Result<(), CommandError> {
     let device = |end: End| end.inside(|| tun::open(DEVICE).map_err(MachineError::Tun));
     let ends = [device(End::A)?, device(End::B)?];
     let priority = take_priority(first);
+    // Until it ends.
+    let awake = if first { priority::keep_awake().ok() } else { None };
+    let priority =
+        if awake.is_some() { format!("{priority}, processors kept awake") } else { priority };
     give_up_privileges().map_err(|error| MachineError::File { path: TUN.into(), error })?;
 
     let measured = Mutex::new(Measured::default());
