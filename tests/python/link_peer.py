@@ -15,7 +15,7 @@ import time
 HERE, HERE_V6, PORT = "198.18.0.2", "2001:2::2", 7007
 """The addresses of end b."""
 
-ECHOES, PAUSE = 40, 0.02
+ECHOES, PAUSE = 200, 0.005
 """How many echoes are asked for, and how long after one another."""
 
 PACKETS, PAYLOAD = 20_000, 100
