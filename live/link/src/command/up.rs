@@ -15,8 +15,8 @@ use crate::state::State;
 /// The name of a file that stands for the standard input.
 const INPUT: &str = "-";
 
-/// Makes the link that the scenario in `file` describes, `-` for the standard input, and says what it made. `first`: its process is to run before
-/// everything else.
+/// Makes the link that the scenario in `file` describes, `-` for the standard input, and says what it made. `first`: its
+/// process is to run before everything else.
 ///
 /// # Errors
 /// If the scenario is wrong, something is missing on this machine, or a link is up already. Nothing is left of one that
