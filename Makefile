@@ -7,6 +7,8 @@
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
 #   make playground  the engine as WebAssembly, in a page that opens anywhere
+#   make live    the program behind `longfat link`, for real links; Linux only
+#   make live-test   real links between namespaces, which need root
 #   make docs    these documents as a site, with a reference made from the program
 #   make dist    wheel and source distribution, tried in empty environments
 #   make clean   remove what was built
@@ -18,7 +20,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint audit bench playground docs dist build clean
+.PHONY: demo test test-rust test-python test-long lint audit bench playground live live-test docs dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -52,6 +54,17 @@ playground: build
 	crates/wasm/build python/longfat/playground/engine.wasm.gz
 	$(BIN)/longfat explore --save docs/playground/playground.html dist
 
+live:
+	cargo build --release --locked --manifest-path live/Cargo.toml --target-dir live/target
+
+# Only the links themselves need root.
+SUDO ?= $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+live-test: build live
+	cargo clippy --manifest-path live/Cargo.toml --target-dir live/target --all-targets --locked -- -D warnings
+	cargo test --manifest-path live/Cargo.toml --target-dir live/target --locked
+	$(SUDO) $(BIN)/python -m pytest -m live tests/python/test_live_link.py
+
 # What only the site needs comes with its first build, which is the only one that needs a network.
 # MyST for Python 3.10 does not go with the other packages at their pinned versions.
 docs: build .venv/docs
@@ -70,6 +83,7 @@ dist: build
 lint: build
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt --manifest-path live/Cargo.toml --all --check
 	cargo fmt --manifest-path examples/rust-controller/Cargo.toml --check
 	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -106,4 +120,4 @@ build: .venv/built
 	@touch $@
 
 clean:
-	rm -rf .venv target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist site
+	rm -rf .venv target live/target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist site

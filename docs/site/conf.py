@@ -23,7 +23,18 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = pages.FRONT.removesuffix(".md")
 source_suffix = {".md": "markdown"}
 include_patterns = pages.documents()
-exclude_patterns = ["target", "site", ".*", "crates", "python", "tests", "fuzz", "dist", "runs"]
+exclude_patterns = [
+    "target",
+    "site",
+    ".*",
+    "crates",
+    "python",
+    "tests",
+    "fuzz",
+    "live",
+    "dist",
+    "runs",
+]
 
 myst_heading_anchors = 5
 # Code with an ellipsis is no code, and is shown all the same.

@@ -21,6 +21,7 @@ from longfat_site import ideas, links, package, pages, reference
 from support import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 INSIDE = {"_longfat", "__main__", "bench", "commands", "foreign", "shipped"}
@@ -86,11 +87,22 @@ def test_every_profile_is_there() -> None:
     assert all(f"| `{profile['name']}` |" in text for profile in _longfat.profiles())
 
 
+def all_commands(
+    group: click.Group, before: str = "longfat"
+) -> Iterator[tuple[str, click.Command]]:
+    """All commands, those of groups included, by what is typed."""
+    for name, command in group.commands.items():
+        yield f"{before} {name}", command
+        if isinstance(command, click.Group):
+            yield from all_commands(command, f"{before} {name}")
+
+
 def test_every_command_is_there_with_every_option() -> None:
     found = sections(reference.command_line())
-    assert set(found) == {f"longfat {name}" for name in commands.commands}
-    for name, command in commands.commands.items():
-        text = found[f"longfat {name}"]
+    known = dict(all_commands(commands))
+    assert set(found) == set(known)
+    for name, command in known.items():
+        text = found[name]
         for parameter in command.params:
             if isinstance(parameter, click.Option):
                 assert all(f"{option}" in text for option in parameter.opts), (name, parameter)

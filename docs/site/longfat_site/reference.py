@@ -187,9 +187,13 @@ def command_line() -> str:
     from longfat.commands import commands
 
     context = click.Context(commands, info_name="longfat")
+    return _commands(commands, context)
+
+
+def _commands(group: click.Group, context: click.Context) -> str:
     return "".join(
-        _command(commands.commands[name], click.Context(commands.commands[name], context, name))
-        for name in commands.list_commands(context)
+        _command(command, click.Context(command, context, name))
+        for name, command in sorted(group.commands.items())
     )
 
 
@@ -204,7 +208,8 @@ def _command(command: click.Command, context: click.Context) -> str:
     text += "| option | meaning |\n|---|---|\n"
     for option, meaning in rows:
         text += f"| `{_cell(option)}` | {_cell(_prose(meaning))} |\n"
-    return text + "\n"
+    text += "\n"
+    return text + _commands(command, context) if isinstance(command, click.Group) else text
 
 
 def _help(text: str) -> str:

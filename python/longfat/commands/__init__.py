@@ -30,6 +30,7 @@ from longfat.commands._evaluate import evaluate_command
 from longfat.commands._explain import explain_command
 from longfat.commands._explore import explore_command
 from longfat.commands._fluid import fluid_command
+from longfat.commands._link import link_command
 from longfat.commands._list import list_command
 from longfat.commands._page import compare_command, report_command
 from longfat.commands._paper import paper_command
@@ -97,6 +98,7 @@ commands.add_command(check_command)
 commands.add_command(attack_command)
 commands.add_command(explain_command)
 commands.add_command(explore_command)
+commands.add_command(link_command)
 commands.add_command(list_command)
 commands.add_command(schema_command)
 commands.add_command(bench_command)

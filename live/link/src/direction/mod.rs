@@ -1,0 +1,309 @@
+//! One direction of the link: a queue, a transmitter, a wire.
+//!
+//! The queue is the object that the simulator would use, asked in the same way and in the same order
+//! (`PacketQueue` in `crates/queue` says which). The transmitter sends at the exact rate on the link's own clock: what
+//! should have left before now has left, however late this is noticed, so a late look never changes what the queue
+//! decides next. Segments that survive the wire wait there for their time to arrive.
+
+use std::collections::VecDeque;
+
+use longfat_queue::{Host, Item, PacketQueue};
+use longfat_scenario::chance::{Stream, uniform};
+use longfat_scenario::{Course, LinkCourse};
+use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Span, Time};
+use rand_core::Rng;
+use serde::{Deserialize, Serialize};
+use slab::Slab;
+
+use crate::frames::Frames;
+use crate::packet::{Run, Shape};
+
+/// One direction of the link.
+#[derive(Debug)]
+pub struct Direction {
+    queue: Box<dyn PacketQueue>,
+    desk: Desk,
+    transmitter: Transmitter,
+    in_service: Option<(Segment, Time)>,
+    wire: VecDeque<Flight>,
+    delay: Course<u64>,
+    loss: Course<f64>,
+    corruption: Stream,
+    /// How long segments may take to arrive together.
+    together: Span,
+}
+
+/// What one direction of a link is made from.
+#[derive(Debug)]
+pub struct Parts {
+    /// The queue.
+    pub queue: Box<dyn PacketQueue>,
+    /// Rate, delay and loss at any time.
+    pub course: LinkCourse,
+    /// The random numbers of the queue.
+    pub chance: Stream,
+    /// Those of the losses on the wire.
+    pub corruption: Stream,
+    /// Segments that follow one another and arrive within this time arrive together, with the last of them.
+    pub together: Span,
+}
+
+/// What happened to segments, since the link came up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Arrived at the queue.
+    pub arrived: u64,
+    /// Dropped by the queue.
+    pub dropped: u64,
+    /// Marked by the queue.
+    pub marked: u64,
+    /// Lost on the wire.
+    pub lost: u64,
+    /// Delivered.
+    pub delivered: u64,
+    /// Delivered, in bytes.
+    pub delivered_bytes: u64,
+    /// Not taken by the kernel at the far end.
+    pub refused: u64,
+    /// Frames that were no packets, which went no further.
+    pub malformed: u64,
+}
+
+impl Counts {
+    /// What happened after `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        let after = |now: u64, before: u64| now.saturating_sub(before);
+        Self {
+            arrived: after(self.arrived, earlier.arrived),
+            dropped: after(self.dropped, earlier.dropped),
+            marked: after(self.marked, earlier.marked),
+            lost: after(self.lost, earlier.lost),
+            delivered: after(self.delivered, earlier.delivered),
+            delivered_bytes: after(self.delivered_bytes, earlier.delivered_bytes),
+            refused: after(self.refused, earlier.refused),
+            malformed: after(self.malformed, earlier.malformed),
+        }
+    }
+}
+
+/// Segments on the wire that arrive together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// The packet they belong to.
+    pub frame: u32,
+    /// Which of its segments they are.
+    pub run: Run,
+    /// When the first of them would arrive by itself.
+    begun: Time,
+    /// When they arrive.
+    pub due: Time,
+}
+
+/// A segment in the link.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    frame: u32,
+    index: u32,
+    marked: bool,
+}
+
+/// What a queue sees of its host.
+#[derive(Debug)]
+struct Desk {
+    /// The segments that are waiting; the queue refers to them by key.
+    waiting: Slab<Segment>,
+    frames: Frames,
+    chance: Stream,
+    counts: Counts,
+}
+
+impl Direction {
+    /// One direction of a link, with nothing in it.
+    pub fn new(parts: Parts) -> Self {
+        let Parts { queue, course, chance, corruption, together } = parts;
+        Self {
+            queue,
+            desk: Desk {
+                waiting: Slab::new(),
+                frames: Frames::default(),
+                chance,
+                counts: Counts::default(),
+            },
+            transmitter: Transmitter { rate: course.rate, piece: 0 },
+            in_service: None,
+            wire: VecDeque::new(),
+            delay: course.delay,
+            loss: course.loss,
+            corruption,
+            together,
+        }
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> &Counts {
+        &self.desk.counts
+    }
+
+    /// A frame arrives. `now` is never earlier than in any call before.
+    pub fn arrive(&mut self, now: Time, bytes: &[u8]) {
+        self.advance(now);
+        let Ok(shape) = Shape::parse(bytes) else {
+            self.desk.counts.malformed += 1;
+            return;
+        };
+        let frame = self.desk.frames.keep(bytes, shape);
+        for index in 0..shape.segments() {
+            self.desk.counts.arrived += 1;
+            self.queue.advance(now);
+            let segment = Segment { frame, index, marked: false };
+            let item = Item {
+                id: self.desk.waiting.insert(segment) as u32,
+                flow: shape.flow,
+                source: shape.source,
+                destination: shape.destination,
+                rank: 0,
+                ecn: shape.ecn,
+                bytes: shape.size(index),
+                arrived: now,
+            };
+            self.queue.enqueue(now, item, &mut self.desk);
+            if self.in_service.is_none() {
+                self.serve(now);
+            }
+        }
+    }
+
+    /// Sends what should have left by `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some((segment, left)) = self.in_service.take_if(|(_, left)| *left <= now) {
+            self.queue.advance(left);
+            self.serve(left);
+            self.fly(segment, left);
+        }
+    }
+
+    /// The link is free: the next segment is sent, if there is one.
+    fn serve(&mut self, now: Time) {
+        if let Some(item) = self.queue.dequeue(now, &mut self.desk) {
+            let segment = self.desk.waiting.remove(item.id as usize);
+            self.in_service = Some((segment, self.transmitter.send(now, item.bytes)));
+        }
+    }
+
+    /// A segment leaves, and is lost or will arrive.
+    fn fly(&mut self, segment: Segment, now: Time) {
+        let Segment { frame, index, marked } = segment;
+        let loss = self.loss.value(now);
+        if loss > 0.0 && uniform(&mut self.corruption) < loss {
+            self.desk.counts.lost += 1;
+            return self.desk.frames.release(frame, 1);
+        }
+        let arrives = now.saturating_add(Span(self.delay.value(now)));
+        // A wire keeps the order, even where its delay becomes shorter.
+        let arrives = self.wire.back().map_or(arrives, |last| arrives.max(last.due));
+        if let Some(last) = self.wire.back_mut() {
+            let Run { first, count, marked: same } = last.run;
+            let follows = last.frame == frame && first + count == index && same == marked;
+            if follows && arrives - last.begun <= self.together {
+                last.run.count += 1;
+                last.due = arrives;
+                return;
+            }
+        }
+        let run = Run { first: index, count: 1, marked };
+        self.wire.push_back(Flight { frame, run, begun: arrives, due: arrives });
+    }
+
+    /// When something is next to be done, if nothing else arrives.
+    pub fn next(&self) -> Option<Time> {
+        let arrives = || {
+            let (_, left) = self.in_service?;
+            Some(left.saturating_add(Span(self.delay.value(left))))
+        };
+        self.wire.front().map(|flight| flight.due).or_else(arrives)
+    }
+
+    /// What has arrived at the far end by `now`, if anything. The caller hands it on, and then says so.
+    pub fn arrived(&self, now: Time) -> Option<Flight> {
+        self.wire.front().filter(|flight| flight.due <= now).copied()
+    }
+
+    /// The bytes of the packet to which a flight belongs.
+    pub fn packet(&self, flight: &Flight) -> (&[u8], &Shape) {
+        self.desk.frames.get(flight.frame)
+    }
+
+    /// The first flight on the wire was handed on; `taken`: and taken.
+    pub fn handed_on(&mut self, taken: bool) {
+        let Some(Flight { frame, run, .. }) = self.wire.pop_front() else { return };
+        let (_, shape) = self.desk.frames.get(frame);
+        let bytes: u64 = (run.first..run.first + run.count).map(|index| shape.size(index).0).sum();
+        let counts = &mut self.desk.counts;
+        if taken {
+            counts.delivered += u64::from(run.count);
+            counts.delivered_bytes += bytes;
+        } else {
+            counts.refused += u64::from(run.count);
+        }
+        self.desk.frames.release(frame, run.count);
+    }
+
+    /// The number of packets inside.
+    pub fn packets(&self) -> usize {
+        self.desk.frames.len()
+    }
+}
+
+/// Sends one segment after another.
+#[derive(Debug)]
+struct Transmitter {
+    rate: Course<u64>,
+    /// Where in the course of the rate it is.
+    piece: usize,
+}
+
+impl Transmitter {
+    /// When the last bit of a segment leaves that begins to be sent at `now`. It takes the rate of its beginning, and
+    /// rounding to picoseconds is far below what any clock of a machine tells.
+    fn send(&mut self, now: Time, bytes: Bytes) -> Time {
+        let mut begin = now;
+        loop {
+            let (rate, until) = self.rate.step(&mut self.piece, begin);
+            match rate {
+                0 if until == Time::NEVER => return Time::NEVER,
+                0 => begin = until,
+                rate => return begin.saturating_add(Rate(rate).time_for(bytes)),
+            }
+        }
+    }
+}
+
+impl Host for Desk {
+    fn drop(&mut self, item: Item) {
+        let segment = self.waiting.remove(item.id as usize);
+        self.counts.dropped += 1;
+        self.frames.release(segment.frame, 1);
+    }
+
+    fn mark(&mut self, item: &mut Item) -> bool {
+        if !item.ecn.is_capable() {
+            return false;
+        }
+        item.ecn = Ecn::Ce;
+        self.waiting[item.id as usize].marked = true;
+        self.counts.marked += 1;
+        true
+    }
+
+    fn header(&mut self, _: &Item) -> Option<&mut RouterHeader> {
+        None
+    }
+
+    fn chance(&mut self) -> &mut dyn Rng {
+        &mut self.chance
+    }
+}
+
+#[cfg(test)]
+mod tests;
