@@ -33,12 +33,14 @@ test-rust:
 	PROPTEST_RNG_SEED=1988 cargo test --workspace --locked
 
 test-python: build
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 # Theory at loss rates that need thousands of millions of packets, hundreds of random networks, thousands of random
 # scenarios.
 test-long: build
 	cargo test --workspace --locked -- --ignored
+	@# TLS and sockets, in a workspace of their own.
+	cargo test --locked --manifest-path examples/quic/Cargo.toml --target-dir $(or $(CARGO_TARGET_DIR),target)/quic
 	PROPTEST_CASES=5000 cargo test --release --locked -p longfat-sim --test all properties::
 	$(BIN)/python -m pytest -m long
 	bench/instructions --check
@@ -83,6 +85,7 @@ lint: build
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path live/Cargo.toml --all --check
 	cargo fmt --manifest-path examples/rust-controller/Cargo.toml --check
+	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Every test works in an empty folder, with an empty cache elsewhere."""
+    """Every test works in an empty folder, with an empty cache elsewhere, and asks for no width."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # processes that test side by side have one of 80
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.chdir(folder)

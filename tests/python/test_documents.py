@@ -22,6 +22,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,11 +158,21 @@ def completed(fragment: str) -> str:
     return before + fragment + after
 
 
+@pytest.fixture
+def modules_of_its_own(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Modules come from the folder of the test, and are forgotten: two documents may have a `rules.py`."""
+    monkeypatch.syspath_prepend(str(own_folder))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and Path(file).is_relative_to(own_folder):
+            del sys.modules[name]
+
+
 @PAGES
-def test_the_examples_of_a_document_work(
-    document: Path, longfat: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(Path.cwd()))
+@pytest.mark.usefixtures("modules_of_its_own")
+def test_the_examples_of_a_document_work(document: Path, longfat: Command) -> None:
     for folder in ("scenarios", "studies"):
         shutil.copytree(ROOT / folder, folder)
     names: dict[str, Any] = {"__name__": "example"}

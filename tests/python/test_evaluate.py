@@ -497,3 +497,14 @@ def test_what_needs_its_routers_has_a_place_or_a_reason_in_every_cell(control: s
     prepared = Prepared(control, against=["reno"], scale="full", seeds=1)
     assert len(prepared.refused) < len(prepared.cells) / 4
     assert all(prepared.refused.values())
+
+
+def test_a_cell_that_may_take_hours_waits_until_it_is_named() -> None:
+    cell = "topologies/many-10000"
+    prepared = Prepared("blitz", against=["reno"], scale="full", seeds=1)
+    assert "minutes of one core; `--cell topologies/many-10000`" in prepared.refused[cell, 0]
+    assert cell not in prepared.scenarios
+    assert Prepared(
+        "blitz", against=["reno"], scale="full", seeds=1, cells=[cell]
+    ).scenarios.keys() == {cell}
+    assert Prepared("reno", against=["cubic"], scale="full", seeds=1).refused == {}

@@ -13,6 +13,7 @@ mod catalogue;
 pub mod chance;
 mod change;
 mod choice;
+mod control;
 mod course;
 mod error;
 mod fields;

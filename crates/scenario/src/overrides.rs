@@ -117,7 +117,7 @@ fn set(
 }
 
 /// The value after the `=`: TOML, or else plain text, since the shell strips the quotes.
-fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
+pub(crate) fn value(text: &str, offset: usize, source: usize) -> Result<Node, Problem> {
     let rest = &text[offset..];
     let start = offset + (rest.len() - rest.trim_start().len());
     let plain = rest.trim();

@@ -3,6 +3,7 @@
 //! ```text
 //!     units ← control, queue ← scenario ← sim, fluid ← gym        everything ← py, bench
 //!             control, queue ← foreign                  sim ← session ← wasm      sim ← trace
+//!             scenario ← quinn
 //! ```
 
 use std::collections::BTreeSet;
@@ -26,6 +27,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("longfat-foreign", MODELS),
     ("longfat-session", MODELS),
     ("longfat-trace", MODELS),
+    // Its tests compare it with simulations.
+    ("longfat-quinn", MODELS),
     ("longfat-wasm", &["longfat-session"]),
     ("longfat-py", EVERYTHING),
     ("longfat-bench", EVERYTHING),

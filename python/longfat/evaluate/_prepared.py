@@ -14,7 +14,7 @@ from longfat.evaluate.cells._cell import SCALES, Cell, Group, Scale, Scene, chos
 from longfat.evaluate.cells._scenarios import dumbbell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from longfat._longfat import Scenario
     from longfat.evaluate._pool import Outcome
@@ -26,6 +26,9 @@ INCUMBENTS = ("reno", "cubic", "bbr3")
 
 SEEDS = {"quick": 3, "full": 8}
 """How many seeds each scale has unless something else is asked for."""
+
+LONGEST_S = 120.0
+"""How long one run may take, in seconds of one core; a cell that may take longer waits until it is named."""
 
 _SUBJECT = 0
 
@@ -94,6 +97,7 @@ class Prepared:
         every = [cell for group in GROUPS for cell in group.make(incumbents)]
         asked = [cell for cell in every if scale == "full" or not cell.full_only]
         self.cells = chosen(asked, cells)
+        self._patient = bool(cells)
         present = {cell.group for cell in self.cells}
         self.groups: list[Group] = [group for group in GROUPS if group.name in present]
         self.pool = Pool() if cache is None else Pool(cache)
@@ -135,6 +139,9 @@ class Prepared:
                 read[name] = contender.read(scene.scenario)
         except ScenarioError as error:
             self.refused[cell.name, place] = reason(error)
+            return
+        if not self._patient and (told := _too_long(cell, read.values())):
+            self.refused[cell.name, place] = told
             return
         if place == _SUBJECT:
             self.scenarios[cell.name] = next(iter(read.values()))
@@ -178,6 +185,14 @@ class Prepared:
             refused=refused,
             subject=self.subject,
         )
+
+
+def _too_long(cell: Cell, scenarios: Iterable[Scenario]) -> str | None:
+    """Why a cell waits until it is named: senders that nothing stops may send a thousand times what arrives."""
+    longest = max(each.estimate(record=False)["seconds"] for each in scenarios)
+    if longest <= LONGEST_S:
+        return None
+    return f"one run could take {longest / 60:,.0f} minutes of one core; `--cell {cell.name}` takes the time"
 
 
 def _probed(contender: Contender) -> str | None:

@@ -17,7 +17,7 @@ from longfat.errors import ScenarioError
 from longfat.scenario import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 Level = Any
 Row = dict[str, Level]
@@ -68,63 +68,68 @@ def covering(
     """Rows in which any two levels of any two factors meet, unless nothing with them is accepted."""
     chance = random.Random(seed)  # noqa: S311 - rows, not secrets
     names = sorted(factors)
-    # The levels of all factors in one list; a pair is two of their numbers, the smaller one first.
+    # The levels of all factors in one list. The bits of `missing` say which of them each has not met yet.
     values = [(name, level) for name in names for level in factors[name]]
     numbers: dict[str, list[int]] = {name: [] for name in names}
     for number, (name, _) in enumerate(values):
         numbers[name].append(number)
-    missing = {
-        (one, other)
-        for one, other in itertools.combinations(range(len(values)), 2)
-        if values[one][0] != values[other][0]
-    }
+    missing = [_bits(range(len(values))) & ~_bits(numbers[name]) for name, _ in values]
+    none = [0] * len(values)
     found: list[Row] = []
-    for pair in sorted(missing):
-        if pair not in missing:
+    for pair in itertools.combinations(range(len(values)), 2):
+        if not missing[pair[0]] >> pair[1] & 1:
             continue
         given = {values[number][0]: number for number in pair}
         drawn = [_row(numbers, given, missing, chance) for _ in range(_TRIES)]
-        drawn.sort(key=lambda row: -len(missing & _pairs(row)))
+        drawn.sort(key=lambda row: -_covered(row, missing))
         plain = {name: levels[0] for name, levels in numbers.items()}
-        drawn += [_row(numbers, given, set(), chance) for _ in range(_MORE_TRIES)]
+        drawn += [_row(numbers, given, none, chance) for _ in range(_MORE_TRIES)]
         drawn.append(list((plain | given).values()))
         for chosen in drawn:
             row = dict(values[number] for number in chosen)
             if accepts(row):
-                missing -= _pairs(chosen)
+                _meet(chosen, missing)
                 found.append(row)
                 break
         # If nothing accepts it, no other row need try to cover it.
-        missing.discard(pair)
+        _meet(pair, missing)
     return found
 
 
 def _row(
     numbers: Mapping[str, list[int]],
     given: Mapping[str, int],
-    missing: set[tuple[int, int]],
+    missing: Sequence[int],
     chance: random.Random,
 ) -> list[int]:
     """A level of each factor: those given, and of the rest, in any order, what covers most."""
     row = list(given.values())
+    bits = _bits(row)
     rest = [name for name in numbers if name not in given]
     chance.shuffle(rest)
     for name in rest:
         levels = list(numbers[name])
         chance.shuffle(levels)
-        best, most = levels[0], -1
-        for level in levels:
-            covers = (
-                sum((min(level, at), max(level, at)) in missing for at in row) if missing else 0
-            )
-            if covers > most:
-                best, most = level, covers
+        best = max(levels, key=lambda level: (missing[level] & bits).bit_count())
         row.append(best)
+        bits |= 1 << best
     return row
 
 
-def _pairs(row: list[int]) -> set[tuple[int, int]]:
-    return set(itertools.combinations(sorted(row), 2))
+def _bits(numbers: Iterable[int]) -> int:
+    return sum(1 << number for number in numbers)
+
+
+def _covered(row: Sequence[int], missing: Sequence[int]) -> int:
+    """Twice as many as the pairs of a row that have not met."""
+    bits = _bits(row)
+    return sum((missing[number] & bits).bit_count() for number in row)
+
+
+def _meet(row: Sequence[int], missing: list[int]) -> None:
+    bits = _bits(row)
+    for number in row:
+        missing[number] &= ~bits
 
 
 def levels(parameter: Mapping[str, Any]) -> list[Level]:
