@@ -87,6 +87,7 @@ struct flow {
 	// When the oldest report was sent that nobody has answered; 0: all are answered.
 	__u64 asked_at;
 	__u32 slot;
+	// 0: there was no slot for it, or it has not begun.
 	__u32 generation;
 	__u32 report;
 	__u32 answered;
@@ -165,6 +166,8 @@ static __always_inline void send(struct sock *sk, struct flow *flow, __u64 now, 
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct report *report;
 
+	if (!flow->generation)
+		return;
 	flow->reported_at = now;
 	if (!flow->asked_at)
 		flow->asked_at = now;
@@ -285,6 +288,9 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 	__u32 sacked = 0, acked = rs->acked_sacked, round_trip = round_trip_us(tp), tests, marked;
 	int answers;
 
+	// The answer to the first SYN comes before init.
+	if (!flow->generation && flow->slot < SLOTS)
+		return;
 	// In order, but for what changes places while losses are repaired, when nothing grows anyway.
 	if (tp->sacked_out > flow->sacked_out)
 		sacked = least(tp->sacked_out - flow->sacked_out, acked);
@@ -315,18 +321,18 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 		flow->news |= marked ? NEWS_MARK : NEWS_LOSS;
 	}
 
-	if (flow->slot < SLOTS &&
+	if (flow->generation &&
 	    (flow->news || now - flow->reported_at >= (__u64)round_trip * 1000 / REPORTS_PER_ROUND_TRIP))
 		send(sk, flow, now, rs->prior_in_flight);
 
-	answers = flow->slot < SLOTS && read_decision(flow->slot, &decision) &&
+	answers = flow->generation && read_decision(flow->slot, &decision) &&
 		  decision.generation == flow->generation;
 	if (answers && decision.report != flow->answered) {
 		flow->answered = decision.report;
 		// Whoever is behind, but answers, is not silent.
 		flow->asked_at = decision.report == flow->report ? 0 : now;
 	}
-	if (!flow->silent && (flow->slot >= SLOTS ||
+	if (!flow->silent && (!flow->generation ||
 	    (flow->asked_at && now - flow->asked_at > (__u64)round_trip * 1000 * PATIENCE))) {
 		flow->silent = 1;
 		// Whatever is said about the time before no longer holds.
@@ -383,9 +389,8 @@ void BPF_PROG(longfat_set_state, struct sock *sk, __u8 state)
 		if (((struct inet_connection_sock *)sk)->icsk_retransmits)
 			flow->news |= NEWS_AGAIN;
 		// By now all of it is marked as lost.
-		if (flow->slot < SLOTS)
-			send(sk, flow, bpf_ktime_get_ns(),
-			     tp->packets_out - least(tp->sacked_out + flow->lost_out, tp->packets_out));
+		send(sk, flow, bpf_ktime_get_ns(),
+		     tp->packets_out - least(tp->sacked_out + flow->lost_out, tp->packets_out));
 	} else if (flow->cause_open && state >= STATE_CWR) {
 		flow->cause_open = 0;
 		flow->news |= state == STATE_RECOVERY ? NEWS_LOSS : NEWS_REDUCED;
@@ -444,8 +449,7 @@ void BPF_PROG(longfat_init, struct sock *sk)
 			break;
 		}
 	}
-	if (flow->slot < SLOTS)
-		send(sk, flow, bpf_ktime_get_ns(), 0);
+	send(sk, flow, bpf_ktime_get_ns(), 0);
 }
 
 SEC("struct_ops")
@@ -454,7 +458,7 @@ void BPF_PROG(longfat_release, struct sock *sk)
 	struct flow *flow = flow_of(sk);
 	__u32 slot = flow->slot;
 
-	if (slot >= SLOTS)
+	if (!flow->generation || slot >= SLOTS)
 		return;
 	flow->news |= NEWS_ENDS;
 	send(sk, flow, bpf_ktime_get_ns(), 0);
