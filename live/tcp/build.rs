@@ -27,7 +27,9 @@ fn main() {
     command.args(["-c", SOURCE, "-o"]).arg(&object);
     match command.status() {
         Ok(status) if status.success() => {}
-        Ok(status) => panic!("{clang} ended with {status}: clang 14 or later is needed, and linux-libc-dev"),
+        Ok(status) => {
+            panic!("{clang} ended with {status}: clang 14 or later is needed, and linux-libc-dev")
+        }
         Err(error) => panic!(
             "{clang}: {error}. The program for the kernel is compiled by clang: install clang, libelf-dev, zlib1g-dev and \
              pkg-config"

@@ -122,10 +122,7 @@ impl Host {
         let mut held = report.held;
         let mut round_starts = self.round_starts(report);
         let mut rtt = (report.rtt_us > 0).then(|| micros(report.rtt_us));
-        let plain = Feedback {
-            in_flight: report.in_flight.into(),
-            ..Feedback::at(self.now, 0)
-        };
+        let plain = Feedback { in_flight: report.in_flight.into(), ..Feedback::at(self.now, 0) };
 
         if news.has(News::RESTART) {
             self.control.on_restart(self.now, &self.path);
@@ -133,8 +130,7 @@ impl Host {
         if news.has(News::RECOVERED) {
             // What was held back until then was acknowledged before.
             if held > 0 && marked == 0 {
-                let feedback =
-                    Feedback { acked: held.into(), limited: Limited::Recovery, ..plain };
+                let feedback = Feedback { acked: held.into(), limited: Limited::Recovery, ..plain };
                 self.control.on_feedback(&feedback, &self.path);
                 held = 0;
             }

@@ -39,7 +39,9 @@ pub enum Refusal {
     )]
     EachLoss,
     /// It hears of each departure.
-    #[error("it follows each departure, and the kernel calls congestion control when packets arrive")]
+    #[error(
+        "it follows each departure, and the kernel calls congestion control when packets arrive"
+    )]
     Departures,
     /// It acts without an acknowledgment.
     #[error(

@@ -26,7 +26,6 @@ const KERNEL: (u32, u32) = (6, 10);
 const LOOK: Duration = Duration::from_millis(100);
 const INTERRUPTED: i32 = -rustix::io::Errno::INTR.raw_os_error();
 
-
 /// What is missing on this machine, or went wrong.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KernelError {
