@@ -66,15 +66,15 @@ impl Host {
     /// is too late: after a silence only what is younger than a round trip can be trusted.
     pub fn hear(&mut self, report: &Report, now: u64) -> Option<Decision> {
         self.pass(report.now);
-        if report.epoch != self.epoch {
+        if report.epoch == self.epoch {
+            self.measure(report);
+            self.tell(report);
+        } else {
             let age = span_of(now.saturating_sub(report.now));
             if report.smoothed_us == 0 || age > micros(report.smoothed_us) {
                 return None;
             }
             self.begin_anew(report);
-        } else {
-            self.measure(report);
-            self.tell(report);
         }
         Some(self.decision(report))
     }

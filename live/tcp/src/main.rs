@@ -38,9 +38,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let (result, wrong) = match request {
-        Request::Help => (print(USAGE), 2),
-        Request::List => (print(&list()), 2),
+    // Wrong input, unless the kernel is what refuses.
+    let (result, failed) = match request {
+        Request::Help => return print(USAGE),
+        Request::List => return print(&list()),
         Request::Check => (kernel::check().map_err(|error| error.to_string()), 2),
         Request::Run(control) => match Choice::read(&control) {
             Ok(choice) => (run::run(choice).map_err(|error| error.to_string()), 1),
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
         Err(told) => {
             // The messages of scenarios begin with the same word.
             eprintln!("error: {}", told.trim_start_matches("error: "));
-            ExitCode::from(wrong)
+            ExitCode::from(failed)
         }
     }
 }
@@ -88,7 +89,8 @@ fn list() -> String {
     lines.collect()
 }
 
-fn print(text: &str) -> Result<(), String> {
+/// Whoever has stopped reading does not want to know.
+fn print(text: &str) -> ExitCode {
     let _ = io::stdout().write_all(text.as_bytes());
-    Ok(())
+    ExitCode::SUCCESS
 }

@@ -36,14 +36,14 @@ PATIENCE = 15
     show_default=True,
     help="tcp: that of Linux, in which the controller decides about the window.",
 )
-@click.option("--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.')
+@click.option(
+    "--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.'
+)
 @click.option("--flows", type=click.IntRange(1, 64), default=1, show_default=True, help="How many.")
 @click.option(
     "--for", "duration", type=Quantity("time"), default="60s", show_default=True, help="How long."
 )
-@click.option(
-    "--warmup", type=Quantity("time"), help="What averages leave out [a quarter of it]."
-)
+@click.option("--warmup", type=Quantity("time"), help="What averages leave out [a quarter of it].")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/live-CONTROL].")
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 def live_command(

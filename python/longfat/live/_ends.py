@@ -11,6 +11,7 @@ import struct
 import sys
 import threading
 import time
+from contextlib import suppress
 
 ADDRESS, PORT = "198.18.0.2", 7008
 """Of end b."""
@@ -51,23 +52,19 @@ def take(flows: int) -> None:
 def _drain(own: socket.socket) -> None:
     memory = bytearray(1 << 20)
     own.settimeout(None)
-    with own:
-        try:
-            while own.recv_into(memory):
-                pass
-        except ConnectionResetError:
-            # The other side has ended, with data under way.
+    # The other side ends with data under way.
+    with own, suppress(ConnectionResetError):
+        while own.recv_into(memory):
             pass
 
 
 def give(flows: int, seconds: float) -> None:
-    """Sends with so many flows for so long. Prints a line for each sample, and how much longer one took than asked."""
+    """Sends with so many flows for so long. Prints all samples as one object of JSON."""
     own = [_connected() for _ in range(flows)]
     end = threading.Event()
-    threads = [threading.Thread(target=_fill, args=(each, end), daemon=True) for each in own]
     start = time.monotonic()
-    for each in threads:
-        each.start()
+    for each in own:
+        threading.Thread(target=_fill, args=(each, end), daemon=True).start()
     samples = []
     while (now := time.monotonic() - start) < seconds:
         samples += [(now, flow, *sampled(_info(each))) for flow, each in enumerate(own)]
@@ -91,15 +88,12 @@ def _connected() -> socket.socket:
 
 def _fill(own: socket.socket, end: threading.Event) -> None:
     data = bytes(PIECE)
-    while not end.is_set():
-        try:
-            own.send(data)
-        except TimeoutError:
-            # The kernel holds all that it wants.
-            continue
-        except OSError:
-            # Closed: it is over.
-            return
+    # Closed: it is over.
+    with suppress(OSError):
+        while not end.is_set():
+            # The kernel may hold all that it wants.
+            with suppress(TimeoutError):
+                own.send(data)
 
 
 def _info(own: socket.socket) -> bytes:
@@ -107,7 +101,7 @@ def _info(own: socket.socket) -> bytes:
 
 
 def sampled(info: bytes) -> tuple[int, int, int, int, int, int, int]:
-    """Window, threshold, in flight, RTT in us, bytes acknowledged, segments retransmitted, bytes in a segment."""
+    """Window, threshold, in flight, RTT in us, bytes acknowledged, segments resent, bytes of a segment."""
     numbers = _NUMBERS.unpack_from(info)
     (acknowledged,) = _ACKNOWLEDGED.unpack_from(info)
     gone = numbers[_SACKED] + numbers[_LOST] - numbers[_RESENT]
