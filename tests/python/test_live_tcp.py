@@ -178,3 +178,21 @@ def test_one_at_a_time() -> None:
         )
     assert second.returncode == 1
     assert "one can run at a time" in second.stderr
+
+
+def test_nothing_goes_on_when_a_measurement_is_ended(tmp_path: Path) -> None:
+    own = [sys.executable, "-m", "longfat", "live", f"--control={CONTROL}", "--for=60s"]
+    with subprocess.Popen([*own, f"--out={tmp_path / 'out'}"], stderr=subprocess.PIPE) as process:
+        while len(behind_the_link()) < 2:
+            assert process.poll() is None
+            time.sleep(0.1)
+        process.terminate()
+        process.communicate(timeout=60)
+    assert behind_the_link() == []
+    assert not (tmp_path / "out").exists()
+
+
+def behind_the_link() -> list[str]:
+    """The programs of a measurement that run."""
+    told = subprocess.check_output(["ps", "-eo", "args"], text=True)  # noqa: S607
+    return [line for line in told.splitlines() if f"{ENDS} " in line and "longfat-link" not in line]

@@ -184,6 +184,60 @@ mod tests {
         assert_eq!((report.window, report.next, report.payload), (16, 19, 20));
     }
 
+    /// What the kernel says of itself.
+    const KERNEL: &str = include_str!("../../tcp/bpf/shared.h");
+
+    /// The number behind `#define NAME`.
+    fn defined(name: &str) -> u32 {
+        let line =
+            KERNEL.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name));
+        let number = line.expect("it is defined").trim();
+        let (digits, radix) = number.strip_prefix("0x").map_or((number, 10), |hex| (hex, 16));
+        u32::from_str_radix(digits, radix).expect("it is a number")
+    }
+
+    #[test]
+    fn kernel_and_daemon_mean_the_same_bits() {
+        assert_eq!(defined("SLOTS "), SLOTS);
+        for (name, bit) in [
+            ("BEGINS", News::BEGINS),
+            ("ENDS", News::ENDS),
+            ("LOSS", News::LOSS),
+            ("MARK", News::MARK),
+            ("TIMEOUT", News::TIMEOUT),
+            ("AGAIN", News::AGAIN),
+            ("RECOVERED", News::RECOVERED),
+            ("RESTART", News::RESTART),
+            ("RECOVERY", News::RECOVERY),
+            ("SILENT", News::SILENT),
+        ] {
+            assert_eq!(defined(&format!("NEWS_{name} ")), bit.0, "{name}");
+        }
+    }
+
+    #[test]
+    fn kernel_and_daemon_have_the_same_fields() {
+        let (_, body) = KERNEL.split_once("struct report {").expect("it is there");
+        let (body, _) = body.split_once('}').expect("it ends");
+        let fields: Vec<&str> = body
+            .lines()
+            .filter_map(|line| line.split_once(';')?.0.split_whitespace().nth(1))
+            .collect();
+        // The same names in the same order: what `Debug` writes.
+        let own = format!("{:?}", Report::default());
+        let own = own.trim_start_matches("Report {").split(", ");
+        let own: Vec<&str> =
+            own.filter_map(|field| Some(field.split_once(':')?.0.trim())).collect();
+        assert_eq!(fields, own);
+        let sizes =
+            body.lines().filter_map(|line| match line.trim().split_whitespace().next()? {
+                "__u64" => Some(8),
+                "__u32" => Some(4),
+                _ => None,
+            });
+        assert_eq!(sizes.sum::<usize>(), Report::SIZE);
+    }
+
     #[test]
     fn what_is_no_report_is_not_read() {
         for size in (0..200).filter(|size| *size != Report::SIZE) {

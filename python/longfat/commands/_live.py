@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,11 +79,11 @@ def live_command(
         raise click.UsageError(message)
     link = _link()
     with _daemon(control) as told, _taking(flows):
-        given = _shell("--", sys.executable, str(ENDS), "give", str(flows), str(seconds))
-    if given.returncode != 0:
-        click.echo(given.stderr, file=sys.stderr, nl=False)
+        code, out_a, errors = _given(flows, seconds)
+    if code != 0:
+        click.echo(errors, file=sys.stderr, nl=False)
         return FAILED
-    samples = [tuple(each) for each in json.loads(given.stdout)["samples"]]
+    samples = [tuple(each) for each in json.loads(out_a)["samples"]]
     try:
         rows = averages(samples, warmup_s)
     except ValueError as error:
@@ -167,24 +169,38 @@ def _taking(flows: int) -> Iterator[None]:
     Raises:
         click.ClickException: It did not begin.
     """
-    asked = [binary(), "shell", "--quiet", "--end", "b", "--", sys.executable, str(ENDS), "take"]
+    with _behind("--end", "b", "--", sys.executable, str(ENDS), "take", str(flows)) as process:
+        assert process.stdout is not None  # noqa: S101 - asked for below
+        assert process.stderr is not None  # noqa: S101 - asked for below
+        if process.stdout.readline() != "ready\n":
+            message = f"nobody listens at end b: {process.stderr.read().strip()}"
+            raise click.ClickException(message)
+        yield
+        process.communicate(timeout=PATIENCE)
+
+
+def _given(flows: int, seconds: float) -> tuple[int, str, str]:
+    """End a sends: exit code, output, errors. It fails where the link says that it counts for nothing."""
+    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds)]
+    with _behind(*asked) as process:
+        out, errors = process.communicate()
+    return process.returncode, out, errors
+
+
+@contextmanager
+def _behind(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A program behind the link. Whatever is left of it at the end is ended, with all that it has begun."""
     with subprocess.Popen(  # noqa: S603 - a program of longfat's own
-        [*asked, str(flows)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [binary(), "shell", "--quiet", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
-        assert process.stdout is not None  # noqa: S101 - asked for above
-        assert process.stderr is not None  # noqa: S101 - asked for above
         try:
-            if process.stdout.readline() != "ready\n":
-                message = f"nobody listens at end b: {process.stderr.read().strip()}"
-                raise click.ClickException(message)
-            yield
-            process.communicate(timeout=PATIENCE)
+            yield process
         finally:
-            process.terminate()
-
-
-def _shell(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """A program at end a. It fails where the link says that what was measured counts for nothing."""
-    return subprocess.run(  # noqa: S603 - a program of longfat's own
-        [binary(), "shell", "--quiet", *arguments], capture_output=True, text=True, check=False
-    )
+            if process.poll() is None:
+                # It leads a group of its own.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)

@@ -26,7 +26,7 @@ PIECE = 1 << 18
 """Bytes handed to the kernel at a time."""
 
 PATIENCE = 10
-"""How long a connection may take to come about, in seconds."""
+"""How long a connection may take to come about, and how long nothing may come, in seconds."""
 
 # `struct tcp_info` of Linux: eight bytes, 24 numbers of 32 bits, then among others what was acknowledged.
 _NUMBERS = struct.Struct("=8x24I")
@@ -51,9 +51,9 @@ def take(flows: int) -> None:
 
 def _drain(own: socket.socket) -> None:
     memory = bytearray(1 << 20)
-    own.settimeout(None)
-    # The other side ends with data under way.
-    with own, suppress(ConnectionResetError):
+    # The other side ends with data under way, or is gone with the link.
+    own.settimeout(PATIENCE)
+    with own, suppress(ConnectionResetError, TimeoutError):
         while own.recv_into(memory):
             pass
 
