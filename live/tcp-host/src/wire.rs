@@ -229,12 +229,11 @@ mod tests {
         let own: Vec<&str> =
             own.filter_map(|field| Some(field.split_once(':')?.0.trim())).collect();
         assert_eq!(fields, own);
-        let sizes =
-            body.lines().filter_map(|line| match line.trim().split_whitespace().next()? {
-                "__u64" => Some(8),
-                "__u32" => Some(4),
-                _ => None,
-            });
+        let sizes = body.lines().filter_map(|line| match line.split_whitespace().next()? {
+            "__u64" => Some(8),
+            "__u32" => Some(4),
+            _ => None,
+        });
         assert_eq!(sizes.sum::<usize>(), Report::SIZE);
     }
 
