@@ -145,8 +145,8 @@ def _run(*arguments: str, text: str | None = None) -> int:
     return done.returncode
 
 
-def binary() -> str:
-    """Where the program longfat-link is.
+def binary(name: str = BINARY, place: str = PLACE) -> str:
+    """Where the program `name` is, or another one that `make live` builds; the variable `place` may say so.
 
     Raises:
         click.UsageError: It is nowhere.
@@ -154,16 +154,15 @@ def binary() -> str:
     if sys.platform != "linux":
         message = "a link is made of network namespaces and TUN devices, which only Linux has"
         raise click.UsageError(message)
-    named = os.environ.get(PLACE)
+    named = os.environ.get(place)
     if named:
         if not os.access(named, os.X_OK):
-            message = f"{PLACE} is {named}, which is no program"
+            message = f"{place} is {named}, which is no program"
             raise click.UsageError(message)
         return named
-    found = str(BUILT) if os.access(BUILT, os.X_OK) else shutil.which(BINARY)
+    built = BUILT.with_name(name)
+    found = str(built) if os.access(built, os.X_OK) else shutil.which(name)
     if found is None:
-        message = (
-            f"the program {BINARY} is not here: `make live` in a checkout of longfat builds it"
-        )
+        message = f"the program {name} is not here: `make live` in a checkout of longfat builds it"
         raise click.UsageError(message)
     return found

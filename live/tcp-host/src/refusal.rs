@@ -1,0 +1,78 @@
+//! What controllers ask for that TCP in Linux does not give.
+
+use longfat_control::{CongestionControl, Reaction, Sending};
+use thiserror::Error;
+
+/// Why a controller cannot run on TCP in Linux. A controller that ran without what it asks for would be another one.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is no controller of a window.
+    #[error("it sends bursts without a window, and needs a sender of its own")]
+    Bursts,
+    /// Routers have to take part.
+    #[error("it reads headers that routers fill in, and packets of TCP carry none")]
+    RouterHeader,
+    /// Routers have to take part by AntiECN.
+    #[error("it reads the AntiECN bit, which TCP in Linux does not carry back")]
+    Spare,
+    /// It sends ECT(1).
+    #[error("its data has to carry ECT(1), and that of TCP in Linux carries ECT(0)")]
+    Ect1,
+    /// It answers how much is marked.
+    #[error(
+        "it goes by how many packets are marked, and an echo of RFC 3168 says only that some were"
+    )]
+    CountedMarks,
+    /// It knows the first link of its path.
+    #[error("it needs to know the rate of the sender's own link, and TCP does not")]
+    Access,
+    /// It steers a rate by every sample.
+    #[error(
+        "it goes by each sample of the delivery rate, and the kernel reports eight times per round trip, \
+         not with every acknowledgment"
+    )]
+    DeliveryRate,
+    /// It hears of each loss.
+    #[error(
+        "it asks what was in flight when each lost segment left, and the kernel says only how many are lost"
+    )]
+    EachLoss,
+    /// It hears of each departure.
+    #[error(
+        "it follows each departure, and the kernel calls congestion control when packets arrive"
+    )]
+    Departures,
+    /// It acts without an acknowledgment.
+    #[error(
+        "it acts at times of its own, and the kernel calls congestion control when packets arrive"
+    )]
+    Timer,
+}
+
+/// Why this cannot run on TCP in Linux, if it cannot.
+pub fn refusal(sending: &Sending) -> Option<Refusal> {
+    match sending {
+        Sending::Windowed(control) => refusal_of_window(&**control),
+        Sending::Bursts(_) => Some(Refusal::Bursts),
+    }
+}
+
+fn refusal_of_window(control: &dyn CongestionControl) -> Option<Refusal> {
+    let (needs, wants) = (control.needs(), control.wants());
+    let counts_marks = needs.accurate_ecn || control.reaction() == Reaction::PerMark;
+    [
+        (needs.queue.is_some() || wants.router_header, Refusal::RouterHeader),
+        (needs.spare, Refusal::Spare),
+        (needs.ect1, Refusal::Ect1),
+        (counts_marks, Refusal::CountedMarks),
+        (needs.access, Refusal::Access),
+        (needs.priorities, Refusal::Bursts),
+        (wants.delivery_rate, Refusal::DeliveryRate),
+        (wants.losses, Refusal::EachLoss),
+        (wants.departures, Refusal::Departures),
+        (wants.timer, Refusal::Timer),
+    ]
+    .into_iter()
+    .find_map(|(asks, refusal)| asks.then_some(refusal))
+}

@@ -1,0 +1,168 @@
+//! The program in the kernel: what it needs, how it is loaded, what is shared with it.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use libbpf_rs::{
+    ErrorKind, Link, MapCore, MapHandle, Object, ObjectBuilder, PrintLevel, RingBufferBuilder,
+};
+use longfat_tcp_host::SLOTS;
+use rustix::thread::{CapabilitySet, capabilities};
+
+use crate::decisions::Decisions;
+
+/// What `setsockopt(TCP_CONGESTION)` calls it.
+pub(crate) const NAME: &str = "longfat";
+
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/control.o"));
+/// What the kernel says of its own types, without which no program finds its way in them.
+const TYPES: &str = "/sys/kernel/btf/vmlinux";
+/// The oldest kernel whose `cong_control` has four arguments.
+const KERNEL: (u32, u32) = (6, 10);
+/// How long to wait for reports before signals are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+const INTERRUPTED: i32 = -rustix::io::Errno::INTR.raw_os_error();
+
+/// What is missing on this machine, or went wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KernelError {
+    /// Too old, or unknown.
+    #[error(
+        "this kernel is {0}, and controllers in TCP need Linux {major}.{minor} or later",
+        major = KERNEL.0,
+        minor = KERNEL.1
+    )]
+    Old(String),
+    /// Without its types.
+    #[error("{TYPES} is not there: a kernel with CONFIG_DEBUG_INFO_BTF is needed")]
+    NoTypes,
+    /// Not enough privileges.
+    #[error(
+        "a controller in TCP needs {0}, which this process does not have: run it as root (sudo), outside of user namespaces"
+    )]
+    Privileges(String),
+    /// Another one runs.
+    #[error(
+        "a congestion control called {NAME} is there already: end the other longfat-tcp, of which one can run at a time"
+    )]
+    Already,
+    /// Refused.
+    #[error("the kernel does not take the program: {0}")]
+    Refused(#[from] libbpf_rs::Error),
+    /// The array could not be mapped.
+    #[error("the decisions cannot be shared with the kernel: {0}")]
+    Mapping(io::Error),
+    /// The program is not what this one expects.
+    #[error("the program for the kernel and this one do not fit together: build both anew")]
+    Unfit,
+    /// Reports ended.
+    #[error("reports of the kernel cannot be read: {0}")]
+    Reports(io::Error),
+}
+
+/// Is everything there?
+///
+/// # Errors
+/// What is missing, and what to do about it.
+pub(crate) fn check() -> Result<(), KernelError> {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    if version(&release).is_none_or(|version| version < KERNEL) {
+        return Err(KernelError::Old(release));
+    }
+    if !Path::new(TYPES).exists() {
+        return Err(KernelError::NoTypes);
+    }
+    let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    let needed = [
+        (CapabilitySet::BPF, "CAP_BPF"),
+        (CapabilitySet::PERFMON, "CAP_PERFMON"),
+        (CapabilitySet::NET_ADMIN, "CAP_NET_ADMIN"),
+    ];
+    let missing = needed.iter().filter(|(capability, _)| !held.contains(*capability));
+    let missing: Vec<&str> = missing.map(|(_, name)| *name).collect();
+    if missing.is_empty() { Ok(()) } else { Err(KernelError::Privileges(missing.join(" and "))) }
+}
+
+/// Major and minor number of a kernel: "6.18.44-generic".
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// The program, for as long as it is registered. Flows that have it keep it after that, and go by Reno.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    reports: MapHandle,
+    pub(crate) decisions: Decisions,
+    _link: Link,
+    _object: Object,
+}
+
+impl Kernel {
+    /// Loads the program, and registers it as a congestion control called [`NAME`].
+    ///
+    /// # Errors
+    /// What is missing, or what the kernel says.
+    pub(crate) fn load() -> Result<Self, KernelError> {
+        check()?;
+        // What the kernel finds wrong with the program fills pages; errors say what matters.
+        if std::env::var_os("LONGFAT_TCP_VERBOSE").is_none() {
+            libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| {})));
+        }
+        let mut object = ObjectBuilder::default().open_memory(PROGRAM)?.load()?;
+        let decisions = object.maps().find(|map| map.name() == "decisions");
+        let decisions = decisions.ok_or(KernelError::Unfit)?;
+        if (decisions.value_size() as usize, decisions.max_entries()) != (Decisions::EACH, SLOTS) {
+            return Err(KernelError::Unfit);
+        }
+        let decisions = Decisions::map(decisions.as_fd()).map_err(KernelError::Mapping)?;
+        let reports = object.maps().find(|map| map.name() == "reports");
+        let reports = MapHandle::try_from(&reports.ok_or(KernelError::Unfit)?)?;
+        let operations = object.maps_mut().find(|map| map.name() == NAME);
+        let link = operations.ok_or(KernelError::Unfit)?.attach_struct_ops();
+        let link = link.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => KernelError::Already,
+            _ => error.into(),
+        })?;
+        Ok(Self { reports, decisions, _link: link, _object: object })
+    }
+
+    /// Passes each report to `hear`, until `ended`.
+    ///
+    /// # Errors
+    /// If the ring buffer cannot be read.
+    pub(crate) fn listen(
+        &self,
+        ended: &AtomicBool,
+        mut hear: impl FnMut(&[u8]),
+    ) -> Result<(), KernelError> {
+        let mut ring = RingBufferBuilder::new();
+        ring.add(&self.reports, |bytes| {
+            hear(bytes);
+            0
+        })?;
+        let ring = ring.build()?;
+        while !ended.load(Ordering::Relaxed) {
+            let read = ring.poll_raw(LOOK);
+            if read < 0 && read != INTERRUPTED {
+                return Err(KernelError::Reports(io::Error::from_raw_os_error(-read)));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_told_apart() {
+        assert_eq!(version("6.18.44-generic"), Some((6, 18)));
+        assert_eq!(version("6.9"), Some((6, 9)));
+        assert_eq!(version("unknown"), None);
+    }
+}

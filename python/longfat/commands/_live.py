@@ -1,0 +1,206 @@
+"""`longfat live`: a controller on a stack that exists, over the link that is up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longfat.commands._link import binary
+from longfat.commands._options import Quantity, command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
+"""The program that runs the controller, and the environment variable that says where it is."""
+
+ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
+"""What runs at the ends of the link."""
+
+FAILED = 1
+PATIENCE = 15
+"""How long programs have to come and go, in seconds."""
+
+
+@command("live")
+@click.option(
+    "--stack",
+    type=click.Choice(["tcp"]),
+    default="tcp",
+    show_default=True,
+    help="tcp: that of Linux, in which the controller decides about the window.",
+)
+@click.option(
+    "--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.'
+)
+@click.option("--flows", type=click.IntRange(1, 64), default=1, show_default=True, help="How many.")
+@click.option(
+    "--for", "duration", type=Quantity("time"), default="60s", show_default=True, help="How long."
+)
+@click.option("--warmup", type=Quantity("time"), help="What averages leave out [a quarter of it].")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/live-CONTROL].")
+@click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
+def live_command(
+    *,
+    stack: str,
+    control: str,
+    flows: int,
+    duration: str,
+    warmup: str | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Send bulk data over the link that is up, under a controller of longfat in a real stack.
+
+    The controller is the same object as in the simulator. The folder holds the averages and samples of what the
+    kernel says of each flow every 10 ms. It needs root, Linux 6.10 or later, and what `make live` builds.
+
+    \b
+    sudo longfat link up --rate 50Mbit/s --rtt 40ms
+    sudo longfat live --stack tcp --control exp --flows 2 --for 60s
+    sudo longfat link down
+    """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
+    from longfat._longfat import quantity
+    from longfat.foreign import json_text
+    from longfat.live._measurement import averages, series, write
+
+    seconds = quantity("time", duration) / 1e12
+    warmup_s = seconds / 4 if warmup is None else quantity("time", warmup) / 1e12
+    if warmup_s >= seconds:
+        message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
+        raise click.UsageError(message)
+    link = _link()
+    with _daemon(control) as told, _taking(flows):
+        code, out_a, errors = _given(flows, seconds)
+    if code != 0:
+        click.echo(errors, file=sys.stderr, nl=False)
+        return FAILED
+    samples = [tuple(each) for each in json.loads(out_a)["samples"]]
+    try:
+        rows = averages(samples, warmup_s)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    name = told["control"]
+    summary = {
+        "what": f"{name} in the TCP of Linux, over a real link; sampled from tcp_info",
+        "stack": stack,
+        "control": control,
+        "duration_s": seconds,
+        "warmup_s": warmup_s,
+        "link": link,
+        "flows": rows,
+        "reports": told["reports"],
+        "answered_us": told["answered_us"],
+    }
+    target = Path("runs") / f"live-{name}" if out is None else out
+    write(target, summary, series(samples))
+    if as_json:
+        click.echo(json_text(summary, indent=2))
+        return 0
+    for row in rows:
+        click.echo(
+            f"{row['name']}: window {row['window_mean']:.1f} segments, RTT {row['rtt_mean_s'] * 1e3:.1f} ms, "
+            f"{row['throughput_bit_s'] / 1e6:.1f} Mbit/s, {row['retransmitted']} retransmitted"
+        )
+    click.echo(f"written to {target}")
+    return 0
+
+
+def _link() -> dict[str, Any]:
+    """What the link is.
+
+    Raises:
+        click.ClickException: There is none, or it tells what is wrong.
+    """
+    done = subprocess.run(  # noqa: S603 - a program of longfat's own
+        [binary(), "status", "--json"], capture_output=True, text=True, check=False
+    )
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        message = done.stderr.strip().removeprefix("error: ") or "the link does not say what it is"
+        raise click.UsageError(message) from None
+    kept = ("rate_bit_s", "rtt_s", "buffer_packets", "queue", "packet_B", "version")
+    return {key: found[key] for key in kept if key in found}
+
+
+@contextmanager
+def _daemon(control: str) -> Iterator[dict[str, Any]]:
+    """The controller, in the stack; afterwards the dictionary says what it did.
+
+    Raises:
+        click.ClickException: It did not begin, or ended too early: flows then went on under Reno.
+    """
+    told: dict[str, Any] = {}
+    asked = [binary(TCP, TCP_PLACE), "run", control]
+    with subprocess.Popen(  # noqa: S603 - a program of longfat's own
+        asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None  # noqa: S101 - asked for above
+        assert process.stderr is not None  # noqa: S101 - asked for above
+        try:
+            first = process.stdout.readline()
+            if not first:
+                raise click.UsageError(process.stderr.read().strip().removeprefix("error: "))
+            told.update(json.loads(first))
+            yield told
+            if process.poll() is not None:
+                message = "the controller ended before the flows, which went on under Reno"
+                raise click.ClickException(message)
+            process.terminate()
+            last, _ = process.communicate(timeout=PATIENCE)
+            told.update(json.loads(last))
+        finally:
+            process.kill()
+
+
+@contextmanager
+def _taking(flows: int) -> Iterator[None]:
+    """The other end, once it is ready.
+
+    Raises:
+        click.ClickException: It did not begin.
+    """
+    with _behind("--end", "b", "--", sys.executable, str(ENDS), "take", str(flows)) as process:
+        assert process.stdout is not None  # noqa: S101 - asked for below
+        assert process.stderr is not None  # noqa: S101 - asked for below
+        if process.stdout.readline() != "ready\n":
+            message = f"nobody listens at end b: {process.stderr.read().strip()}"
+            raise click.ClickException(message)
+        yield
+        process.communicate(timeout=PATIENCE)
+
+
+def _given(flows: int, seconds: float) -> tuple[int, str, str]:
+    """End a sends: exit code, output, errors. It fails where the link says that it counts for nothing."""
+    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds)]
+    with _behind(*asked) as process:
+        out, errors = process.communicate()
+    return process.returncode, out, errors
+
+
+@contextmanager
+def _behind(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A program behind the link. Whatever is left of it at the end is ended, with all that it has begun."""
+    with subprocess.Popen(  # noqa: S603 - a program of longfat's own
+        [binary(), "shell", "--quiet", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                # It leads a group of its own.
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)

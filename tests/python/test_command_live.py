@@ -1,0 +1,120 @@
+"""`longfat live` with programs that stand in for the real ones: what it asks of them, and what it says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from support import Command
+
+WRONG_INPUT, FAILED = 2, 1
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such links")
+
+SAMPLES = {
+    "samples": [[now, 0, 10, 9, 8, 20_000, 1000 * now, 0, 1448] for now in range(5)],
+}
+
+LINK = f"""\
+case "$*" in
+    status*) echo '{{"rate_bit_s": 1000000, "rtt_s": 0.02, "counts": true}}' ;;
+    *take*) echo ready ;;
+    *give*) echo '{json.dumps(SAMPLES)}' ;;
+esac
+"""
+
+TCP = """\
+trap 'echo "{\\"flows\\": 1, \\"reports\\": 7, \\"answered_us\\": null}"; exit' TERM
+echo '{"control": "exp", "congestion": "longfat"}'
+while :; do sleep 0.1; done
+"""
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Puts a script in the place of a program."""
+
+    def put(name: str, script: str) -> None:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{script}", "utf-8")
+        path.chmod(0o755)
+        monkeypatch.setenv(name.upper().replace("-", "_"), str(path))
+
+    put("longfat-link", LINK)
+    put("longfat-tcp", TCP)
+    return put
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_measurement_is_told_and_written(longfat: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = longfat("live", "--control=exp", "--for=4s", "--warmup=1s", f"--out={out}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "flow[0]: window 10.0 segments, RTT 20.0 ms" in done.stdout
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    assert summary["what"].startswith("exp in the TCP of Linux, over a real link")
+    assert (summary["reports"], summary["link"]["rate_bit_s"]) == (7, 1_000_000)
+    assert (out / "flow_series.parquet").exists()
+
+
+def test_without_a_link_there_is_nothing_to_measure(
+    longfat: Command, stand_in: Callable[[str, str], None]
+) -> None:
+    stand_in("longfat-link", 'echo "error: there is no link: make one" >&2; exit 2\n')
+    done = longfat("live", "--control=exp", "--for=4s")
+    assert done.returncode == WRONG_INPUT
+    assert "there is no link: make one" in done.stderr
+
+
+def test_a_controller_that_cannot_run_is_refused(
+    longfat: Command, stand_in: Callable[[str, str], None]
+) -> None:
+    stand_in("longfat-tcp", 'echo "error: no, not $2" >&2; exit 2\n')
+    done = longfat("live", "--control=bbr1", "--for=4s")
+    assert done.returncode == WRONG_INPUT
+    assert "no, not bbr1" in done.stderr
+
+
+def test_a_link_that_was_too_late_refuses_the_measurement(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    late = 'case "$*" in *give*) echo "it counts for nothing" >&2; exit 1 ;; esac\n'
+    stand_in("longfat-link", late + LINK)
+    out = tmp_path / "out"
+    done = longfat("live", "--control=exp", "--for=4s", f"--out={out}")
+    assert done.returncode == FAILED
+    assert "counts for nothing" in done.stderr
+    assert not out.exists()
+
+
+def test_a_controller_that_dies_is_no_measurement(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    stand_in("longfat-tcp", 'echo "{\\"control\\": \\"exp\\"}"\n')
+    stand_in("longfat-link", 'case "$*" in *give*) sleep 0.3 ;; esac\n' + LINK)
+    out = tmp_path / "out"
+    done = longfat("live", "--control=exp", "--for=4s", f"--out={out}")
+    assert done.returncode == FAILED
+    assert "went on under Reno" in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_warmup_leaves_something(longfat: Command) -> None:
+    done = longfat("live", "--control=exp", "--for=4s", "--warmup=4s")
+    assert done.returncode == WRONG_INPUT
+    assert "nothing is left" in done.stderr
+
+
+def test_the_program_is_looked_for(longfat: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGFAT_LINK", "/bin/true")
+    done = longfat("live", "--control=exp")
+    assert done.returncode == WRONG_INPUT
+    assert "does not say what it is" in done.stderr
