@@ -37,10 +37,10 @@ def overlay_command(
 ) -> int:
     """Put the folder MEASURED of `longfat live` beside a simulation, in one picture with a verdict.
 
-    Without SIMULATED, the folder of a run, the same link and flows are simulated. Mean window, throughput, epochs
-    between responses to congestion and the shares of two flows each agree, differ, or are undecided because there
-    is too little of them; the exit code is 1 if something differs. The folder holds overlay.json, overlay.png,
-    overlay.svg and scenario.toml.
+    Without SIMULATED, the folder of a run, the same link and flows are simulated. Mean window, throughput,
+    epochs between responses to congestion and the shares of two flows each agree, differ, or are undecided
+    because there is too little of them; the exit code is 1 if something differs. The folder holds
+    overlay.json, overlay.png, overlay.svg and scenario.toml.
 
     \b
     longfat overlay runs/live-exp

@@ -99,5 +99,7 @@ def responses(times: Numbers, windows: Numbers, trips: Numbers) -> list[int]:
 def _mean(times: Numbers, values: Numbers) -> float:
     """Each value holds until the next."""
     seconds = float(times[-1] - times[0])
-    held = (value * (then - now) for value, (now, then) in zip(values, pairwise(times), strict=False))
+    held = (
+        value * (then - now) for value, (now, then) in zip(values, pairwise(times), strict=False)
+    )
     return float(sum(held)) / seconds

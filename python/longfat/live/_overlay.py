@@ -73,7 +73,9 @@ def overlay(
     """
     if seeds is not None and (simulated is not None or seeds < 1):
         found = f"{seeds} seeds" if simulated is None else "a run, which has its seed,"
-        message = f"{found} cannot be simulated: ask for one seed or more, and give no run with them"
+        message = (
+            f"{found} cannot be simulated: ask for one seed or more, and give no run with them"
+        )
         raise ValueError(message)
     saved = SavedMeasurement(measured)
     runs: list[SavedRun | Run]
@@ -91,8 +93,9 @@ class Overlay:
     Attributes:
         name: That of the measurement.
         findings: What comes of each number.
-        measured: Rows with `time_s`, `flow`, `window`, `throughput_bit_s` with headers, `rtt_s`.
-        simulated: The same of the first seed.
+        measured: Rows with `time_s`, `flow`, `window`, `throughput_bit_s` with headers, `rtt_s`, and
+            `queueing_s`, which is the smoothed round trip less that of the link.
+        simulated: The same of the first seed, but for `queueing_s`: what a packet waits that arrives then.
         rtt_s: Round trip of the link without any queue.
         duration_s: Length of the measurement.
         warmup_s: What its averages leave out.
@@ -111,7 +114,7 @@ class Overlay:
             told.warmup_s,
         )
         self.measured = _of_measurement(saved)
-        self.simulated = _of_run(runs[0])
+        self.simulated = _of_run(runs[0], saved)
         self.findings = self._judged()
 
     def __repr__(self) -> str:
@@ -241,7 +244,7 @@ class Overlay:
         others = []
         for run in self._runs:
             found = course(
-                _of_run(run),
+                _of_run(run, self._saved),
                 [flow["goodput_bit_s"] or 0.0 for flow in run.summary["flows"]],
                 warmup_s=run.warmup_s,
                 rtt_s=self.rtt_s,
@@ -269,14 +272,22 @@ def _of_measurement(saved: SavedMeasurement) -> pl.DataFrame:
 
     whole = {flow.name: saved.packet_B / flow.segment_payload_B for flow in saved.told.flows}
     factor = pl.col("flow").replace_strict(whole, return_dtype=pl.Float64)
-    return saved.series.select(_COLUMNS).with_columns(pl.col("throughput_bit_s") * factor)
+    queueing = (pl.col("rtt_s") - saved.told.link.rtt_s).clip(lower_bound=0)
+    return saved.series.select(_COLUMNS).with_columns(
+        pl.col("throughput_bit_s") * factor, queueing.alias("queueing_s")
+    )
 
 
-def _of_run(run: SavedRun | Run) -> pl.DataFrame:
+def _of_run(run: SavedRun | Run, saved: SavedMeasurement) -> pl.DataFrame:
+    """The series. The round trips of simulated senders are smoothed over far more time than those of Linux."""
     import polars as pl
 
+    rate, bits = saved.told.link.rate_bit_s, 8 * saved.packet_B
+    queue = run.link_series.to_polars().filter(pl.col("direction").cast(pl.String) == "forward")
+    waits = queue.select("time_s", queueing_s=pl.col("queue_packets") * bits / rate)
     series = run.flow_series.to_polars().select(_COLUMNS)
-    return series.with_columns(pl.col("flow").cast(pl.String)).sort("time_s", maintain_order=True)
+    series = series.with_columns(pl.col("flow").cast(pl.String))
+    return series.join(waits, on="time_s", how="left").sort("time_s", maintain_order=True)
 
 
 def _seeds(saved: SavedMeasurement) -> int:
@@ -320,6 +331,9 @@ def _given(saved: SavedMeasurement, folder: str | os.PathLike[str]) -> SavedRun:
     found = number_of(other["sample"])
     sample = None if found is None else found[0]
     windows = run.flow_series.to_polars()["window"]
+    if "queue_packets" not in run.link_series.columns:
+        message = f"{place} does not say how long its queue was: run its scenario again"
+        raise ResultError(message)
     if not len(windows) or windows.null_count() or sample is None or sample > saved.told.link.rtt_s:
         message = (
             f"{place} has a row every {shown(str(other['sample']))}, or gaps, and responses to congestion are "

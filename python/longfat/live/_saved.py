@@ -202,12 +202,14 @@ class SavedMeasurement:
             raise self._refusal(_SUMMARY, f"its link has no scenario: {error}") from error
         links = quantities(scenario).links
         if len(links) != 1:
-            raise self._refusal(_SUMMARY, f"the scenario of its link has {len(links)} links, not one")
+            raise self._refusal(
+                _SUMMARY, f"the scenario of its link has {len(links)} links, not one"
+            )
         (link,) = links.values()
         directions: tuple[Direction, ...] = (link.forward, link.reverse)
         if any(direction.varies for direction in directions):
             message = (
-                f"the link of {shown(str(self.folder))} changed in time, by a clock that began before the flows: "
+                f"the link of {shown(str(self.folder))} changed in time, by a clock of its own: "
                 "measure over a link that stays as it is"
             )
             raise ResultError(message)

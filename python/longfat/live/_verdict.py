@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from longfat.units import RATE, TIME, ABSENT, amount, percent
+from longfat.units import ABSENT, RATE, TIME, amount, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ class Finding:
 
 _WORDS = {
     "window_mean": "mean window (segments)",
-    "throughput_bit_s": "throughput, with headers",
+    "throughput_bit_s": "throughput with headers",
     "epoch_s": "epoch between responses",
     "share": "share of the larger flow",
 }
@@ -160,9 +160,7 @@ class _Need:
         return f"{told}: measure and simulate for {asked} s or more"
 
 
-def _finding(
-    name: str, values: Sequence[float | None], tolerance: float, missing: str
-) -> Finding:
+def _finding(name: str, values: Sequence[float | None], tolerance: float, missing: str) -> Finding:
     """The verdict about the first value, beside the others."""
     measured, known = values[0], [each for each in values[1:] if each is not None]
     if measured is None or not known or not sum(known):
@@ -184,5 +182,7 @@ def _finding(
     below, above = least * (1 - tolerance), most * (1 + tolerance)
     if measured < below or (measured > above and not one_sided):
         return Finding(name, "differs", *numbers)
-    why = "the simulated seeds are further apart than the tolerance: measure and simulate for longer"
+    why = (
+        "the simulated seeds are further apart than the tolerance: measure and simulate for longer"
+    )
     return Finding(name, "undecided", *numbers, why=why)

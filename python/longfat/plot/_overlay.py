@@ -37,9 +37,8 @@ def overlay(found: Overlaid) -> Figure:
         found: Both of them.
 
     Returns:
-        A figure of three panels with a common time axis. What was measured is drawn in solid lines, and what was
-        simulated in dashed ones of other colours. The queueing delay is the smoothed round trip less that of
-        the link.
+        A figure of three panels with a common time axis: what was measured in solid lines, and what was
+        simulated in dashed ones of other colours.
     """
     with style.applied():
         return _overlay(found)
@@ -58,9 +57,8 @@ def _overlay(found: Overlaid) -> Figure:
             axes[0].plot(flow["time_s"], flow["window"], label=label, **look)
             rate = _averaged(flow, width)
             axes[1].plot(rate["time_s"], rate["throughput_bit_s"] / size, **look)
-            trips = flow.filter(pl.col("rtt_s").is_not_null())
-            waits = (trips["rtt_s"] - found.rtt_s).clip(lower_bound=0) * 1e3
-            axes[2].plot(trips["time_s"], waits, **look)
+            waits = flow.filter(pl.col("queueing_s").is_not_null())
+            axes[2].plot(waits["time_s"], 1e3 * waits["queueing_s"], **look)
     _labelled(axes, f"throughput ({unit})")
     for panel in axes:
         style.panel(panel, found.warmup_s, found.duration_s)
@@ -86,7 +84,7 @@ def _lines(series: pl.DataFrame) -> pl.DataFrame:
     if count <= _FEW:
         return series
     place = pl.int_range(pl.len()).over("flow").alias("place")
-    means = pl.col("time_s", "window", "rtt_s", "throughput_bit_s").mean()
+    means = pl.col("time_s", "window", "queueing_s", "throughput_bit_s").mean()
     merged = series.with_columns(place).group_by("place").agg(means).sort("time_s")
     return merged.with_columns(pl.lit(f"mean of {count} flows").alias("flow"))
 

@@ -84,7 +84,7 @@ class Overlaid(_Timed, Protocol):
 
     @property
     def measured(self) -> pl.DataFrame:
-        """`time_s`, `flow`, `window`, `throughput_bit_s` with headers, `rtt_s`."""
+        """`time_s`, `flow`, `window`, `throughput_bit_s` with headers, `queueing_s`."""
 
     @property
     def simulated(self) -> pl.DataFrame:
