@@ -102,7 +102,7 @@ def test_larger_windows_differ(longfat: Command, tmp_path: Path) -> None:
     assert done.returncode == DIFFERS, done.stderr
     row = next(line for line in done.stdout.splitlines() if line.startswith("mean window"))
     assert re.search(r"differs .* \+[45]\.\d %\s+± 2 %", row)
-    assert "epoch between responses   agrees" in done.stdout
+    assert re.search(r"epoch between responses +agrees", done.stdout)
 
 
 def test_a_slower_flow_differs(tmp_path: Path) -> None:
@@ -198,9 +198,8 @@ def test_a_measurement_that_lacks_something_is_refused(tmp_path: Path) -> None:
     folder = measured(tmp_path / "live", seconds=5)
     known = {"rate_bit_s": 20_000_000, "rtt_s": 0.04}
     several = LINK + LINK[LINK.index("[link") : LINK.index("[[flow")].replace("bottleneck", "more")
-    moving = LINK.replace(
-        "[[flow]]", '[[change]]\nat = "1 s"\nlink = "bottleneck"\nloss = 0.1\n\n[[flow]]'
-    )
+    change = '[[link.bottleneck.change]]\nat = "1 s"\nloss = 0.1\n\n[[flow]]'
+    moving = LINK.replace("[[flow]]", change)
     for change, told in (
         ({"link": known}, "which buffer, queue and packet size.*measure again"),
         ({"link": {**known, "scenario": "nothing"}}, "its link has no scenario"),
@@ -250,7 +249,8 @@ def test_numbers_of_a_course_by_hand() -> None:
     found = course(frame, [3e6], warmup_s=0.5, rtt_s=0.1)
     mean = (50 * 0.1 + 40 * 1.9 + 60 * 2 + 30 * 2 + 50 * 2) / 8
     assert found is not None
-    assert (found.window, found.epoch_s) == (pytest.approx(mean), pytest.approx(4))
+    assert found.window == pytest.approx(mean)
+    assert found.epoch_s == pytest.approx(4)
     assert (found.seconds, found.throughput_bit_s, found.epochs, found.share) == (
         10.5,
         3e6,
@@ -263,7 +263,7 @@ def test_numbers_of_a_course_by_hand() -> None:
 def test_responses_are_those_that_the_simulator_counts() -> None:
     for control in ("stcp", "hstcp", "exp", "cubic", "reno", "fiber"):
         text = Setup("20Mbit/s", "40ms", 1, "60 s", "0 s").scenario(control).to_toml()
-        run = package.run(text, set={"sample": "10 ms", "flow.0.initial_threshold": "60 packets"})
+        run = package.run(text, set={"sample": "10 ms", "flow.0.initial_threshold": 60})
         flow = run.flow_series.to_polars()
         trips = flow["rtt_s"].fill_null(0.04)
         found = responses(*(each.to_numpy() for each in (flow["time_s"], flow["window"], trips)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
@@ -56,6 +56,8 @@ def course(
         warmup_s: What is left out.
         rtt_s: The round trip where the series has none.
     """
+    import numpy as np
+
     windows, spans = [], []
     epochs, seconds = 0, 0.0
     for (_,), flow in series.group_by(["flow"], maintain_order=True):
@@ -87,8 +89,10 @@ def course(
 
 def responses(times: Numbers, windows: Numbers, trips: Numbers) -> list[int]:
     """At which samples a response to congestion was first seen."""
+    import numpy as np
+
     found: list[int] = []
-    before = -np.inf
+    before = -math.inf
     for place in np.flatnonzero(np.diff(windows) <= -LEAST_FALL) + 1:
         if times[place] - before > APART * trips[place]:
             found.append(int(place))

@@ -155,7 +155,7 @@ class _Need:
             each.epoch_s for each in (self.measured, *self.simulated) if each.epoch_s is not None
         ]
         if not lengths:
-            return f"{told}: measure for longer, unless the controller makes none"
+            return f"{told}: measure and simulate for longer, unless the controller makes none"
         asked = math.ceil((self.warmup_s + (least + 1) * max(lengths)) * _SPARE)
         return f"{told}: measure and simulate for {asked} s or more"
 
