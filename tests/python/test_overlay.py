@@ -189,6 +189,11 @@ def test_a_run_of_another_link_or_of_rare_rows_is_refused(tmp_path: Path) -> Non
         run = package.run(text, set={key: value}).save(tmp_path / "run")
         with pytest.raises(ResultError, match=told):
             package.overlay(folder, run)
+    run = package.run(text).save(tmp_path / "old")
+    links = pl.read_parquet(run / "link_series.parquet").drop("queue_packets")
+    links.write_parquet(run / "link_series.parquet")
+    with pytest.raises(ResultError, match="how long its queue was"):
+        package.overlay(folder, run)
     empty = package.run(text, record=False).save(tmp_path / "run")
     with pytest.raises(ResultError, match="or gaps"):
         package.overlay(folder, empty)
@@ -198,8 +203,8 @@ def test_a_measurement_that_lacks_something_is_refused(tmp_path: Path) -> None:
     folder = measured(tmp_path / "live", seconds=5)
     known = {"rate_bit_s": 20_000_000, "rtt_s": 0.04}
     several = LINK + LINK[LINK.index("[link") : LINK.index("[[flow")].replace("bottleneck", "more")
-    change = '[[link.bottleneck.change]]\nat = "1 s"\nloss = 0.1\n\n[[flow]]'
-    moving = LINK.replace("[[flow]]", change)
+    cut = '[[link.bottleneck.change]]\nat = "1 s"\nloss = 0.1\n\n[[flow]]'
+    moving = LINK.replace("[[flow]]", cut)
     for change, told in (
         ({"link": known}, "which buffer, queue and packet size.*measure again"),
         ({"link": {**known, "scenario": "nothing"}}, "its link has no scenario"),
