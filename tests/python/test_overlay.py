@@ -213,6 +213,7 @@ def test_a_measurement_that_lacks_something_is_refused(tmp_path: Path) -> None:
         ({"link": {**known, "rtt_s": -1.0, "scenario": LINK}}, "summary.json is not what"),
         ({"control": "nobody"}, "nobody"),
         ({"control": "{ kind"}, "no table"),
+        ({"control": "blitz"}, "no scenario comes of it"),
         ({"flows": []}, "summary.json is not what"),
         ({"warmup_s": 4.999}, "no two samples"),
     ):
@@ -262,7 +263,8 @@ def test_numbers_of_a_course_by_hand() -> None:
         2,
         None,
     )
-    assert course(frame, [3e6], warmup_s=10.5, rtt_s=0.1) is None
+    for late in (10.5, 11, 12):
+        assert course(frame, [3e6], warmup_s=late, rtt_s=0.1) is None
 
 
 def test_responses_are_those_that_the_simulator_counts() -> None:

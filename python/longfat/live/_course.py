@@ -65,12 +65,14 @@ def course(
         # A window in Linux is a whole number of segments.
         held = np.floor(flow["window"].to_numpy())
         trips = flow["rtt_s"].fill_null(rtt_s).to_numpy()
-        if int((times >= warmup_s).sum()) < 2:  # noqa: PLR2004 - an interval has two ends
+        if not len(times) or warmup_s > times[-1]:
             return None
         seconds = max(seconds, float(times[-1]) - warmup_s)
         found = [each for each in responses(times, held, trips) if times[each] >= warmup_s]
         own = len(found) - 1
         first, last = int(np.argmax(times >= warmup_s)), len(times) - 1
+        if times[first] == times[last]:
+            return None
         if own > 0:
             first, last = found[0], found[-1]
             epochs += own
@@ -94,7 +96,7 @@ def responses(times: Numbers, windows: Numbers, trips: Numbers) -> list[int]:
     found: list[int] = []
     before = -math.inf
     for place in np.flatnonzero(np.diff(windows) <= -LEAST_FALL) + 1:
-        if times[place] - before > APART * trips[place]:
+        if times[place] - before > APART * max(trips[place], 0.0):
             found.append(int(place))
         before = times[place]
     return found
