@@ -22,6 +22,7 @@ The modules, from the ground up; each uses only those before it:
 - `longfat.attack`: the path on which a controller fails
 - `longfat.paper`: papers remade, their claims judged
 - `longfat.playground`: a page that simulates as its sliders move, also in a notebook: `longfat.explore`
+- `longfat.live`: measurements over a real link, beside simulations
 - `longfat.commands`: the command line
 """
 
@@ -33,6 +34,7 @@ from longfat import (
     evaluate,
     fairness,
     fiber,
+    live,
     own,
     power,
     results,
@@ -52,6 +54,7 @@ from longfat._longfat import (
 from longfat.conformance import check
 from longfat.explanation import explain
 from longfat.fiber import fiber_alpha
+from longfat.live import overlay
 from longfat.own import Controller, controller, law, load_library, queue
 from longfat.results import Fluid, Run, Table, fluid, run, synchronised
 from longfat.study import Comparison, compare
@@ -87,7 +90,9 @@ __all__ = [
     "fluid",
     "gym",
     "law",
+    "live",
     "load_library",
+    "overlay",
     "own",
     "paper",
     "plot",

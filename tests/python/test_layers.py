@@ -35,7 +35,7 @@ LAYERS = [
     {"attack", "conformance", "fairness", "power", "fiber", "gym", "schema"},
     {"paper", "bench"},
     {"page"},
-    {"evaluate", "playground"},
+    {"evaluate", "live", "playground"},
     {"commands"},
     {"__init__", "__main__"},
 ]

@@ -29,6 +29,7 @@ MODULES = (
     "longfat.plot",
     "longfat.page",
     "longfat.playground",
+    "longfat.live",
     "longfat.schema",
     "longfat.tables",
     "longfat.units",

@@ -33,6 +33,7 @@ from longfat.commands._fluid import fluid_command
 from longfat.commands._link import link_command
 from longfat.commands._list import list_command
 from longfat.commands._live import live_command
+from longfat.commands._overlay import overlay_command
 from longfat.commands._page import compare_command, report_command
 from longfat.commands._paper import paper_command
 from longfat.commands._run import run_command
@@ -102,6 +103,7 @@ commands.add_command(explore_command)
 commands.add_command(link_command)
 commands.add_command(list_command)
 commands.add_command(live_command)
+commands.add_command(overlay_command)
 commands.add_command(schema_command)
 commands.add_command(bench_command)
 

@@ -67,6 +67,30 @@ class Solved(_Told, Protocol):
         """Where the network settles, if that is known."""
 
 
+class Overlaid(_Timed, Protocol):
+    """A measurement and its simulation: `longfat.live.Overlay`."""
+
+    @property
+    def title(self) -> str:
+        """What was measured, in a line."""
+
+    @property
+    def detail(self) -> str:
+        """What came out of it, in a line."""
+
+    @property
+    def rtt_s(self) -> float:
+        """The round trip of the link, without any queue."""
+
+    @property
+    def measured(self) -> pl.DataFrame:
+        """`time_s`, `flow`, `window`, `throughput_bit_s` with headers, `queueing_s`."""
+
+    @property
+    def simulated(self) -> pl.DataFrame:
+        """The same of the first seed."""
+
+
 class Estimated(Protocol):
     """A mean, and how sure it is: `longfat.study.Estimate`."""
 
