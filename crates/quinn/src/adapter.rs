@@ -18,13 +18,11 @@ const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
 /// A controller of longfat on one path of a connection of quinn.
 ///
-/// [`Connection::congestion_state`] of quinn gives a copy of it, to look at:
+/// `Connection::congestion_state` of quinn gives a copy of it, to look at:
 ///
 /// ```text
 /// let state = connection.congestion_state().into_any().downcast::<longfat_quinn::Adapter>();
 /// ```
-///
-/// [`Connection::congestion_state`]: https://docs.rs/quinn/latest/quinn/struct.Connection.html#method.congestion_state
 #[derive(Clone, Debug)]
 pub struct Adapter {
     host: Host,

@@ -1,4 +1,4 @@
-//! The congestion controllers of longfat for [quinn](https://docs.rs/quinn), unchanged.
+//! The congestion controllers of longfat for [quinn](https://github.com/quinn-rs/quinn), unchanged.
 //!
 //! ```text
 //!     quinn  ─▶  Adapter  ─▶  host                     ─▶  longfat_control::CongestionControl
