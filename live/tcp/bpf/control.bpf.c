@@ -160,6 +160,19 @@ static __always_inline __u32 in_flight(const struct tcp_sock *tp)
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
+// From here on, what happens is for the next report.
+static __always_inline void forget_news(struct flow *flow)
+{
+	flow->news = 0;
+	flow->acked = 0;
+	flow->held = 0;
+	flow->sacked = 0;
+	flow->lost = 0;
+	flow->marked = 0;
+	flow->rtt = 0;
+	flow->least_rtt = 0;
+}
+
 // Sends what is known. Where the ring is full, counts and news stay for the next report.
 static __always_inline void send(struct sock *sk, struct flow *flow, __u64 now, __u32 before)
 {
@@ -198,14 +211,7 @@ static __always_inline void send(struct sock *sk, struct flow *flow, __u64 now, 
 	report->next = tp->snd_nxt;
 	report->payload = tp->mss_cache;
 	bpf_ringbuf_submit(report, 0);
-	flow->news = 0;
-	flow->acked = 0;
-	flow->held = 0;
-	flow->sacked = 0;
-	flow->lost = 0;
-	flow->marked = 0;
-	flow->rtt = 0;
-	flow->least_rtt = 0;
+	forget_news(flow);
 }
 
 // Copies the decision, if nobody is writing to it.
@@ -426,14 +432,8 @@ void BPF_PROG(longfat_init, struct sock *sk)
 	flow->event = 0;
 	flow->responded = 0;
 	flow->epoch = 0;
+	forget_news(flow);
 	flow->news = NEWS_BEGINS;
-	flow->acked = 0;
-	flow->held = 0;
-	flow->sacked = 0;
-	flow->lost = 0;
-	flow->marked = 0;
-	flow->rtt = 0;
-	flow->least_rtt = 0;
 	flow->sacked_out = tp->sacked_out;
 	flow->lost_out = tp->lost_out;
 	flow->delivered_ce = tp->delivered_ce;

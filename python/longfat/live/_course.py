@@ -77,7 +77,7 @@ def course(
             first, last = found[0], found[-1]
             epochs += own
             spans.append(float(times[last] - times[first]))
-        windows.append(_mean(times[first : last + 1], held[first : last + 1]))
+        windows.append(mean_over_time(times[first : last + 1], held[first : last + 1]))
     total = sum(throughputs)
     return Course(
         seconds=seconds,
@@ -102,8 +102,8 @@ def responses(times: Numbers, windows: Numbers, trips: Numbers) -> list[int]:
     return found
 
 
-def _mean(times: Numbers, values: Numbers) -> float:
-    """Each value holds until the next."""
+def mean_over_time(times: Sequence[float] | Numbers, values: Sequence[float] | Numbers) -> float:
+    """The mean of values of which each holds until the next; there are two or more."""
     seconds = float(times[-1] - times[0])
     held = (
         value * (then - now) for value, (now, then) in zip(values, pairwise(times), strict=False)

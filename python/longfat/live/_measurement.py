@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from longfat.foreign import json_text
+from longfat.live._course import mean_over_time
 from longfat.results._folder import ResultFolder
 from longfat.results._table import writing
 
@@ -93,16 +93,12 @@ def averages(samples: Sequence[Sample], warmup_s: float) -> list[dict[str, Any]]
             raise ValueError(message)
         first, last = own[0], own[-1]
         seconds = last[0] - first[0]
-
-        def mean(index: int, own: list[Sample] = own, seconds: float = seconds) -> float:
-            """Each value holds until the next sample."""
-            return sum(now[index] * (then[0] - now[0]) for now, then in pairwise(own)) / seconds
-
+        times = [sample[0] for sample in own]
         found.append(
             {
                 "name": f"flow[{flow}]",
-                "window_mean": mean(2),
-                "rtt_mean_s": mean(5) / 1e6,
+                "window_mean": mean_over_time(times, [sample[2] for sample in own]),
+                "rtt_mean_s": mean_over_time(times, [sample[5] for sample in own]) / 1e6,
                 "throughput_bit_s": 8 * (last[6] - first[6]) / seconds,
                 "retransmitted": last[7] - first[7],
                 "segment_payload_B": last[8],

@@ -242,9 +242,9 @@ class Overlay:
             self.measured, self._saved.throughputs, warmup_s=self.warmup_s, rtt_s=self.rtt_s
         )
         others = []
-        for run in self._runs:
+        for place, run in enumerate(self._runs):
             found = course(
-                _of_run(run, self._saved),
+                _of_run(run, self._saved) if place else self.simulated,
                 [flow["goodput_bit_s"] or 0.0 for flow in run.summary["flows"]],
                 warmup_s=run.warmup_s,
                 rtt_s=self.rtt_s,
