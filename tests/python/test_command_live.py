@@ -22,9 +22,13 @@ SAMPLES = {
     "samples": [[now, 0, 10, 9, 8, 20_000, 1000 * now, 0, 1448] for now in range(5)],
 }
 
+SCENARIO = '[link.link]\nrate = "1 Mbit/s"\n'
+
+STATUS = {"rate_bit_s": 1_000_000, "rtt_s": 0.02, "counts": True}
+
 LINK = f"""\
 case "$*" in
-    status*) echo '{{"rate_bit_s": 1000000, "rtt_s": 0.02, "counts": true}}' ;;
+    status*) printf '%s' '{json.dumps({**STATUS, "scenario": SCENARIO})}' ;;
     *take*) echo ready ;;
     *give*) echo '{json.dumps(SAMPLES)}' ;;
 esac
@@ -61,7 +65,19 @@ def test_a_measurement_is_told_and_written(longfat: Command, tmp_path: Path) -> 
     summary = json.loads((out / "summary.json").read_text("utf-8"))
     assert summary["what"].startswith("exp in the TCP of Linux, over a real link")
     assert (summary["reports"], summary["link"]["rate_bit_s"]) == (7, 1_000_000)
+    assert summary["link"]["scenario"] == SCENARIO
     assert (out / "flow_series.parquet").exists()
+
+
+def test_a_link_that_keeps_no_scenario_is_measured_without(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    told = json.dumps({**STATUS, "scenario": SCENARIO})
+    stand_in("longfat-link", LINK.replace(told, json.dumps(STATUS)))
+    done = longfat("live", "--control=exp", "--for=4s", f"--out={tmp_path / 'out'}")
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    assert summary["link"] == {"rate_bit_s": 1_000_000, "rtt_s": 0.02}
 
 
 def test_without_a_link_there_is_nothing_to_measure(

@@ -15,7 +15,7 @@ import pytest
 import longfat as package
 from longfat.errors import ResultError
 from longfat.live._course import Course, course, responses
-from longfat.live._measurement import averages, made_from, series, write
+from longfat.live._measurement import averages, series, write
 from longfat.live._verdict import FEW_EPOCHS, WHOLE_EPOCHS, judged
 from longfat.study._setup import Setup
 
@@ -237,12 +237,6 @@ def test_a_measurement_that_lacks_something_is_refused(tmp_path: Path) -> None:
     (folder / "flow_series.parquet").unlink()
     with pytest.raises(ResultError, match="is missing"):
         package.overlay(folder)
-
-
-def test_a_measurement_keeps_the_scenario_of_its_link(tmp_path: Path) -> None:
-    assert made_from(tmp_path / "scenario.toml") == {}
-    (tmp_path / "scenario.toml").write_text(LINK, "utf-8")
-    assert made_from(tmp_path / "scenario.toml") == {"scenario": LINK}
 
 
 def test_numbers_of_a_course_by_hand() -> None:

@@ -25,9 +25,6 @@ TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
 ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
 """What runs at the ends of the link."""
 
-MADE = Path("/run/longfat-link/scenario.toml")
-"""Where the link that is up keeps the scenario that it was made from."""
-
 FAILED = 1
 PATIENCE = 15
 """How long programs have to come and go, in seconds."""
@@ -73,14 +70,14 @@ def live_command(
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat._longfat import quantity
     from longfat.foreign import json_text
-    from longfat.live._measurement import averages, made_from, series, write
+    from longfat.live._measurement import averages, series, write
 
     seconds = quantity("time", duration) / 1e12
     warmup_s = seconds / 4 if warmup is None else quantity("time", warmup) / 1e12
     if warmup_s >= seconds:
         message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
         raise click.UsageError(message)
-    link = _link() | made_from(MADE)
+    link = _link()
     with _daemon(control) as told, _taking(flows):
         code, out_a, errors = _given(flows, seconds)
     if code != 0:
@@ -118,7 +115,7 @@ def live_command(
 
 
 def _link() -> dict[str, Any]:
-    """What the link is.
+    """What the link is; `scenario` has what a simulation of it needs: buffer, queue, losses, packet size.
 
     Raises:
         click.ClickException: There is none, or it tells what is wrong.
@@ -131,7 +128,7 @@ def _link() -> dict[str, Any]:
     except ValueError:
         message = done.stderr.strip().removeprefix("error: ") or "the link does not say what it is"
         raise click.UsageError(message) from None
-    kept = ("rate_bit_s", "rtt_s", "buffer_packets", "queue", "packet_B", "version")
+    kept = ("rate_bit_s", "rtt_s", "scenario")
     return {key: found[key] for key in kept if key in found}
 
 

@@ -23,21 +23,6 @@ Sample = tuple[float, int, int, int, int, int, int, int, int]
 """Time in seconds, number of the flow, and what `_ends.sampled` returns."""
 
 
-def made_from(file: Path) -> dict[str, str]:
-    """The scenario that the link was made from, as the entry `scenario` of what is known of it.
-
-    It has what a simulation of the same link needs: buffer, queue with its parameters, losses, packet size.
-    Nothing where the link keeps none.
-
-    Raises:
-        OSError: It is there and cannot be read.
-    """
-    try:
-        return {"scenario": file.read_text("utf-8")}
-    except FileNotFoundError:
-        return {}
-
-
 def series(samples: Sequence[Sample]) -> dict[str, list[Any]]:
     """The columns of the table `flow_series`, with units and names as in those of runs.
 

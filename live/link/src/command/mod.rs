@@ -93,8 +93,14 @@ fn current(state: &State) -> Result<(Settings, Measurement), CommandError> {
 /// What was asked for.
 fn asked(state: &State) -> Result<Settings, CommandError> {
     let path = state.path("scenario.toml");
+    Ok(Settings::read(&scenario(state)?, &path.display().to_string())?)
+}
+
+/// The scenario that the link was made from.
+fn scenario(state: &State) -> Result<String, CommandError> {
+    let path = state.path("scenario.toml");
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Settings::read(&text, &path.display().to_string())?),
+        Ok(text) => Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(CommandError::None),
         Err(error) => Err(CommandError::file(&path)(error)),
     }

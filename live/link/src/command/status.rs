@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::{CommandError, current};
+use super::{CommandError, current, scenario};
 use crate::lateness::short;
 use crate::state::State;
 
@@ -25,6 +25,7 @@ pub fn status(state: &State, as_json: bool) -> Result<(String, ExitCode), Comman
             "priority": status.priority,
             "rate_bit_s": settings.rate().0,
             "rtt_s": settings.rtt().seconds(),
+            "scenario": scenario(state)?,
             "forward": forward,
             "reverse": reverse,
             "lateness_s": { "p50": late(0.5), "p99": late(0.99), "p99.9": late(0.999) },
