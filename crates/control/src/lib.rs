@@ -16,6 +16,7 @@ mod chance;
 pub mod conformance;
 mod contract;
 pub mod controller;
+mod demand;
 mod event;
 mod gradual;
 mod hystart;
@@ -31,6 +32,7 @@ mod windowed;
 pub use chance::Chance;
 pub use contract::{Bursts, CongestionControl, Pacing, Promises, Sending, Wants};
 pub use controller::CONTROLLERS;
+pub use demand::Demand;
 pub use event::{
     Adjustment, Cause, Congestion, Feedback, Limited, Lost, OncePerWindow, Path, RateSample, Sent,
 };

@@ -1,6 +1,6 @@
 //! What controllers ask for that quinn does not give.
 
-use longfat_control::{CongestionControl, Reaction, Sending};
+use longfat_control::{Demand, Sending};
 use thiserror::Error;
 
 /// Why a controller cannot run on quinn. A controller that ran without what it asks for would be another one.
@@ -46,26 +46,21 @@ pub enum Refusal {
 
 /// Why this cannot run on quinn, if it cannot.
 pub(crate) fn refusal(sending: &Sending) -> Option<Refusal> {
-    match sending {
-        Sending::Windowed(control) => refusal_of_window(&**control),
-        Sending::Bursts(_) => Some(Refusal::Bursts),
-    }
+    sending.demands().into_iter().find_map(refused)
 }
 
-fn refusal_of_window(control: &dyn CongestionControl) -> Option<Refusal> {
-    let (needs, wants) = (control.needs(), control.wants());
-    let counts_marks = needs.accurate_ecn || control.reaction() == Reaction::PerMark;
-    [
-        (needs.queue.is_some() || wants.router_header, Refusal::RouterHeader),
-        (needs.spare, Refusal::Spare),
-        (needs.ect1, Refusal::Ect1),
-        (counts_marks, Refusal::CountedMarks),
-        (needs.access, Refusal::Access),
-        (needs.priorities, Refusal::Bursts),
-        (wants.delivery_rate, Refusal::DeliveryRate),
-        (wants.losses, Refusal::EachLoss),
-        (wants.timer, Refusal::Timer),
-    ]
-    .into_iter()
-    .find_map(|(asks, refusal)| asks.then_some(refusal))
+fn refused(demand: Demand) -> Option<Refusal> {
+    Some(match demand {
+        Demand::Bursts => Refusal::Bursts,
+        Demand::RouterHeader => Refusal::RouterHeader,
+        Demand::Spare => Refusal::Spare,
+        Demand::Ect1 => Refusal::Ect1,
+        Demand::CountedMarks => Refusal::CountedMarks,
+        Demand::Access => Refusal::Access,
+        Demand::DeliveryRate => Refusal::DeliveryRate,
+        Demand::EachLoss => Refusal::EachLoss,
+        // quinn tells of each packet that it sends.
+        Demand::Departures => return None,
+        Demand::Timer => Refusal::Timer,
+    })
 }
