@@ -92,6 +92,9 @@ lint: build
 	cargo fmt --manifest-path examples/rust-controller/Cargo.toml --check
 	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@# What of real links needs no clang; the rest is linted by live-test.
+	[ "$$(uname -s)" != Linux ] || cargo clippy --locked --manifest-path live/Cargo.toml --package longfat-link \
+		--package longfat-tcp-host --target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check

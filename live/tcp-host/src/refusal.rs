@@ -52,20 +52,22 @@ pub enum Refusal {
 
 /// Why this cannot run on TCP in Linux, if it cannot.
 pub fn refusal(sending: &Sending) -> Option<Refusal> {
-    sending.demands().into_iter().find_map(refused)
+    sending.demands().into_iter().next().map(Refusal::from)
 }
 
-fn refused(demand: Demand) -> Option<Refusal> {
-    Some(match demand {
-        Demand::Bursts => Refusal::Bursts,
-        Demand::RouterHeader => Refusal::RouterHeader,
-        Demand::Spare => Refusal::Spare,
-        Demand::Ect1 => Refusal::Ect1,
-        Demand::CountedMarks => Refusal::CountedMarks,
-        Demand::Access => Refusal::Access,
-        Demand::DeliveryRate => Refusal::DeliveryRate,
-        Demand::EachLoss => Refusal::EachLoss,
-        Demand::Departures => Refusal::Departures,
-        Demand::Timer => Refusal::Timer,
-    })
+impl From<Demand> for Refusal {
+    fn from(demand: Demand) -> Self {
+        match demand {
+            Demand::Bursts => Self::Bursts,
+            Demand::RouterHeader => Self::RouterHeader,
+            Demand::Spare => Self::Spare,
+            Demand::Ect1 => Self::Ect1,
+            Demand::CountedMarks => Self::CountedMarks,
+            Demand::Access => Self::Access,
+            Demand::DeliveryRate => Self::DeliveryRate,
+            Demand::EachLoss => Self::EachLoss,
+            Demand::Departures => Self::Departures,
+            Demand::Timer => Self::Timer,
+        }
+    }
 }
