@@ -37,7 +37,7 @@ def entries(folder: Path) -> dict[str, Any]:
 
     include = f"-I{ROOT / 'crates/foreign/include'}"
     python: tuple[Any, ...] = (compiled_laws.reno, compiled_laws.OwnReno, class_reno.ClassReno)
-    found: dict[str, Any] = {each.name: each for each in python}
+    found: dict[str, Any] = {handle(each).name: each for each in python}
     for name, source in (("laws", "tests/own/laws.c"), ("cubic", "examples/c-cubic/cubic.c")):
         path = folder / f"lib{name}.so"
         command = [

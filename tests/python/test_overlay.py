@@ -212,7 +212,7 @@ def test_a_measurement_that_lacks_something_is_refused(tmp_path: Path) -> None:
         ({"link": {**known, "scenario": moving}}, "changed in time"),
         ({"link": {**known, "rtt_s": -1.0, "scenario": LINK}}, "summary.json is not what"),
         ({"control": "nobody"}, "nobody"),
-        ({"control": "{ kind"}, "no table"),
+        ({"control": "{ kind"}, "not a table"),
         ({"control": "blitz"}, "no scenario comes of it"),
         ({"flows": []}, "summary.json is not what"),
         ({"warmup_s": 4.999}, "no two samples"),

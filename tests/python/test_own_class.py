@@ -126,6 +126,7 @@ def test_parameters_are_checked_and_handed_over() -> None:
         ({"name": "my rule"}, "my rule"),
         ({"name": "reno"}, "already a controller called `reno`"),
         ({"name": 3}, "no text"),
+        ({"__init__": lambda self: None}, r"`__init__\(self, start, p\)` would be: too many"),
     ],
 )
 def test_a_class_that_says_nonsense_is_refused(members: dict[str, Any], words: str) -> None:

@@ -492,3 +492,12 @@ def test_a_cluster_gets_it_sent(tmp_path: Path) -> None:
     with cluster() as client:
         found = study(STUDY, out=tmp_path / "study", controllers=[local()], executor=client)
     same_as_reno(found, "py-reno")
+
+
+def test_code_from_outside_gives_what_rust_gives_and_the_bench_says_how_fast() -> None:
+    """It refuses to compare what does not give the same bytes."""
+    bench = [sys.executable, str(ROOT / "bench/own/compare.py"), "--repeat", "1"]
+    told = subprocess.run(bench, capture_output=True, text=True, check=False, timeout=300)
+    assert told.returncode == 0, told.stderr
+    rows = [line.split("  ")[0] for line in told.stdout.splitlines()[1:]]
+    assert rows == ["window law: Reno"] * 3 + ["controller: Reno"] * 4 + ["controller: CUBIC"] * 2

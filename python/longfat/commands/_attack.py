@@ -92,11 +92,15 @@ def attack_command(
     from longfat._longfat import quantity
     from longfat.attack import ATTACK, find
     from longfat.commands._console import progress
-    from longfat.commands._options import control_of
     from longfat.foreign import json_text
+    from longfat.own import control_of
     from longfat.results import ResultFolder
     from longfat.scenario import PICOSECONDS
 
+    try:
+        attacked, other = control_of(controller), control_of(against)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     target = out or Path("runs") / f"attack-{_word(controller)}-{goal}"
     with ResultFolder(target, ATTACK) as folder:
         with progress(
@@ -105,9 +109,9 @@ def attack_command(
             speed=lambda share: f"{share * trials:,.0f} trials/s",
         ) as tell:
             found = find(
-                control_of(controller),
+                attacked,
                 goal,
-                against=control_of(against),
+                against=other,
                 rate=rate,
                 duration=duration,
                 trials=trials,

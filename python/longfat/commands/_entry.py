@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["controller", "queue"]
 
-LIBRARIES = (".so", ".dylib", ".dll")
-"""How the names of shared libraries end."""
-
 _OPEN = 1e15
 """A bound as far away as this is none."""
 _LEAST_NORMAL = 1e-300
@@ -37,19 +34,18 @@ def own_entry(named: str, kind: Kind) -> Own | None:
     Raises:
         click.UsageError: It names code that cannot be had.
     """
-    from longfat.own import Code
+    from longfat.own import Code, code_form
 
-    path, colon, _ = named.rpartition(":")
-    is_library = any(part.endswith(LIBRARIES) for part in (named, path))
-    if not colon and not is_library:
-        if named.endswith(".py"):
-            message = f"{named} is a file: say which {kind} in it, such as {named}:gentle"
-            raise click.UsageError(message)
+    form = code_form(named)
+    if form is None:
         return None
+    if named.endswith(".py"):
+        message = f"{named} is a file: say which {kind} in it, such as {named}:gentle"
+        raise click.UsageError(message)
     fetch = Code(allowed=True).fetcher(Path())
     assert fetch is not None  # noqa: S101 - code is allowed
     try:
-        own, _ = fetch("library" if is_library else "python", named, kind)
+        own, _ = fetch(form, named, kind)
     except ValueError as error:
         message = f"no {kind} comes from `{named}`: {error}"
         raise click.UsageError(message) from error
@@ -130,17 +126,14 @@ def _bounds(parameter: dict[str, Any]) -> str:
 
 def example(named: str, entry: dict[str, Any], kind: Kind) -> str:
     """How a scenario asks for it, with its first parameter at its default."""
+    from longfat.own import code_form
+
     key = "control" if kind == "controller" else "queue"
-    is_code = named != entry["name"]
-    way = "kind"
-    if is_code:
-        path = named.rpartition(":")[0]
-        is_library = any(part.endswith(LIBRARIES) for part in (named, path))
-        way = "library" if is_library else "python"
+    form = code_form(named)
     settable = [each for each in entry["parameters"] if each["default"] is not None]
-    if not settable and not is_code:
+    if not settable and form is None:
         return f'{key} = "{named}"'
-    pairs = [f'{way} = "{named}"']
+    pairs = [f'{form or "kind"} = "{named}"']
     if settable:
         first = settable[0]
         value = default_of(first)

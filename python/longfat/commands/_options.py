@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from longfat.commands._entry import LIBRARIES
 from longfat.scenario import LARGEST_SEED
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,24 +117,3 @@ def of_scenario(decorated: Callable[..., Any]) -> Callable[..., Any]:
     for decorate in reversed(add):
         decorated = decorate(decorated)
     return decorated
-
-
-def control_of(text: str) -> str | dict[str, Any]:
-    """A controller as a scenario has it, from how the command line names it.
-
-    A name, a table such as `{kind="fiber", alpha=0.01}`, or code: `rules.py:gentle`, `librules.so`.
-
-    Raises:
-        click.UsageError: It is a table that is no TOML.
-    """
-    if text.lstrip().startswith("{"):
-        try:
-            table: dict[str, Any] = tomllib.loads(f"control = {text}")["control"]
-        except tomllib.TOMLDecodeError as error:
-            message = f"{text} is no table: {error}"
-            raise click.UsageError(message) from error
-        return table
-    path = text.rpartition(":")[0]
-    if any(part.endswith(LIBRARIES) for part in (text, path)):
-        return {"library": text}
-    return {"python": text} if path or text.endswith(".py") else text

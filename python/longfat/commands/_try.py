@@ -42,7 +42,7 @@ _MOST_SEEDS = 1000
     "--control",
     "controls",
     default="reno",
-    help="Controllers to compare, separated by commas: cubic,exp or '{kind=\"exp\", gamma=0.1}' [reno].",
+    help="Controllers to compare, separated by commas: cubic,'{kind=\"exp\", gamma=0.1}',my.py:Mine [reno].",
 )
 @click.option("--duration", type=Quantity("time"), default="60 s", help="Simulated time [60 s].")
 @click.option(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from longfat.errors import EvaluationError, ScenarioError
-from longfat.own import Brought, Code, handle
+from longfat.own import Brought, Code, control_of, handle
 from longfat.scenario import read
 
 if sys.version_info >= (3, 11):
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 Origin = Literal["registry", "python", "library", "policy"]
 
 _FORMS: dict[str, Origin] = {"python": "python", "library": "library", "policy": "policy"}
-_LIBRARY = re.compile(r"\.(so|dylib|dll)(:|$)")
-_PYTHON = re.compile(r".+:[A-Za-z_]\w*$")
 
 _QUEUES = {"xcp": "xcp", "vcp": "vcp", "decbit": "decbit", "blitz": "pushout"}
 """Controllers that have nothing to say without their routers, and the queues these have."""
@@ -76,7 +74,7 @@ class Contender:
         """
         code = Code(allowed=allow_code)
         if isinstance(control, str):
-            return cls._of_text(control.strip(), code)
+            return cls._of_text(control, code)
         if isinstance(control, Mapping):
             return cls._of_table(dict(control), code)
         own = handle(control, "controller")
@@ -84,18 +82,11 @@ class Contender:
 
     @classmethod
     def _of_text(cls, text: str, code: Code) -> Contender:
-        if text.startswith("{"):
-            try:
-                table = tomllib.loads(f"control = {text}")["control"]
-            except tomllib.TOMLDecodeError as error:
-                message = f'`{text}` is not a table of TOML such as {{ kind = "exp", gamma = 0.1 }}: {error}'
-                raise EvaluationError(message) from error
-            return cls._of_table(table, code)
-        if _LIBRARY.search(text):
-            return cls._of_table({"library": text}, code)
-        if _PYTHON.match(text):
-            return cls._of_table({"python": text}, code)
-        return cls._of_table({"kind": text}, code)
+        try:
+            named = control_of(text)
+        except ValueError as error:
+            raise EvaluationError(str(error)) from error
+        return cls._of_table({"kind": named} if isinstance(named, str) else named, code)
 
     @classmethod
     def _of_table(cls, table: dict[str, Any], code: Code) -> Contender:

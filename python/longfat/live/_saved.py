@@ -13,6 +13,7 @@ from longfat._longfat import Scenario, ScenarioError
 from longfat.errors import ResultError
 from longfat.foreign import read_text, shown
 from longfat.live._measurement import MEASUREMENT
+from longfat.own import control_of
 from longfat.results._saved_folder import checked
 from longfat.scenario import PICOSECONDS, plain_value, quantities
 from longfat.study._setup import exact_time
@@ -131,13 +132,10 @@ class SavedMeasurement:
         Raises:
             ResultError: It is a table that is no TOML.
         """
-        asked = self.told.control.strip()
-        if not asked.startswith("{"):
-            return asked
         try:
-            return tomllib.loads(f"control = {asked}")["control"]
-        except tomllib.TOMLDecodeError as error:
-            raise self._refusal(_SUMMARY, f"its controller is no table: {error}") from error
+            return control_of(self.told.control)
+        except ValueError as error:
+            raise self._refusal(_SUMMARY, f"its controller is none: {error}") from error
 
     @cached_property
     def packet_B(self) -> int:  # noqa: N802 - a unit

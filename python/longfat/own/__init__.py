@@ -23,6 +23,7 @@ from longfat.own._compile import Parameter
 from longfat.own._controller import CompiledController, controller
 from longfat.own._law import Law, law
 from longfat.own._library import LibraryEntry, load_library
+from longfat.own._named import code_form, control_of
 from longfat.own._queue import CompiledQueue, queue
 
 __all__ = [
@@ -49,6 +50,8 @@ __all__ = [
     "Sent",
     "Start",
     "Verdict",
+    "code_form",
+    "control_of",
     "controller",
     "handle",
     "law",

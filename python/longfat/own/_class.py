@@ -101,6 +101,7 @@ class Controller(ControllerBase):
 
     `on_feedback` and `on_congestion` must be there. The others are called if they are:
 
+    - `__init__(self, start, p)`: A flow begins; `self.start` and `self.p` are there already.
     - `on_timer(self, now, path)`: The time of `timer` has come.
     - `on_sent(self, sent, path)`, `on_lost(self, lost, path)`: A segment has left, or has been found lost.
     - `on_recovered(self, now, path)`: All losses are repaired.
@@ -139,6 +140,7 @@ class Controller(ControllerBase):
         if not isinstance(name, str):
             message = f"the name of {cls.__name__} is {name!r}, which is no text"
             raise TypeError(message)
+        _check_beginning(cls)
         key = (cls, name, digest(cls))
         with _making:
             if key not in _handles:
@@ -149,6 +151,19 @@ class Controller(ControllerBase):
 
 _handles: dict[tuple[type, str, str], Own] = {}
 _making = threading.Lock()
+
+
+def _check_beginning(cls: type) -> None:
+    """Raises `TypeError` if the class cannot be made as flows make it; otherwise each of them would fail."""
+    begin = inspect.signature(cls.__init__)  # type: ignore[misc]
+    try:
+        begin.bind(None, None, None)
+    except TypeError as error:
+        message = (
+            f"`{cls.__name__}.__init__{begin}` is called with how a flow begins and with the parameters, as "
+            f"`__init__(self, start, p)` would be: {error}"
+        )
+        raise TypeError(message) from None
 
 
 def kebab(name: str) -> str:

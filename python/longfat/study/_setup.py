@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from longfat import _longfat
-from longfat.own import NOTHING, Code
+from longfat.own import NOTHING, Code, control_of
 from longfat.results._names import word
 from longfat.scenario import toml_value
 from longfat.units import RATE, TIME, amount, plain, plural
@@ -115,7 +115,7 @@ class Setup:
         return ", ".join(parts)
 
     def text(self, control: str) -> str:
-        """The scenario file for one controller: a name, or a table such as `{ kind = "exp", gamma = 0.1 }`."""
+        """The scenario file for one controller: a name, a table as a scenario has it, or code."""
         rtt = _longfat.quantity("time", self.rtt)
         return f"""\
 # {label_of(control)}: {self.title}.
@@ -175,7 +175,8 @@ def split_controls(text: str) -> list[str]:
 
 
 def _quoted(choice: str) -> str:
-    return choice if choice.startswith("{") else toml_value(choice)
+    # A table stays as it was written, so that errors point into what somebody knows.
+    return choice if choice.startswith("{") else toml_value(control_of(choice))
 
 
 def _quarter(duration: str) -> str:
