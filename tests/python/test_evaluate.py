@@ -486,6 +486,8 @@ def test_a_cell_may_have_no_place_for_a_controller(longfat: Command, own_folder:
     done = longfat("evaluate", "vcp", "--list")
     assert done.returncode == 0, done.stderr
     assert list(own_folder.iterdir()) == []
+    assert longfat("evaluate", "--list").stdout == longfat("evaluate", "reno", "--list").stdout
+    assert "Missing argument 'CONTROL'" in longfat("evaluate").stderr
     listed = longfat("evaluate", "exp", "--list", "--scale", "full", "--json")
     rows = json.loads(listed.stdout)
     assert [row["id"] for row in rows] == [cell.name for cell in EVERY]

@@ -16,7 +16,7 @@ _MOST_SEEDS = 1000
 
 
 @click.command("evaluate")
-@click.argument("control")
+@click.argument("control", required=False)
 @click.option(
     "--against",
     default="reno,cubic,bbr3",
@@ -47,7 +47,7 @@ _MOST_SEEDS = 1000
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="No progress, no table.")
 def evaluate_command(
-    control: str,
+    control: str | None,
     *,
     against: str,
     scale: str,
@@ -67,17 +67,20 @@ def evaluate_command(
     source; every incumbent runs in it too, with the same seeds. The folder holds report.html,
     evaluate.json, junit.xml and a scenario for each cell. Finished runs are kept: an interrupted evaluation
     goes on where it stopped, and the next one finds those of the incumbents. The exit code is 1 if a number
-    that a source states is not met.
+    that a source states is not met. --list needs no CONTROL: the cells are then those of reno.
 
     \b
-    longfat evaluate exp --list
+    longfat evaluate --list
     longfat evaluate exp --cell fairness
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat.evaluate import Prepared, default_folder
     from longfat.study._setup import split_controls
 
+    if control is None and not listed:
+        message = "Missing argument 'CONTROL': `longfat list controllers` shows what there is."
+        raise click.UsageError(message)
     prepared = Prepared(
-        control,
+        control or "reno",
         against=split_controls(against),
         scale=scale,  # type: ignore[arg-type]
         cells=cells,

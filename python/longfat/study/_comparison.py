@@ -349,8 +349,14 @@ def write_files(folder: Path, found: Comparison, *, pictures: bool = False) -> N
 
 
 def _unsure(contender: Contender) -> bool:
-    """Whether the interval of what matters most is wider than its mean."""
-    numbers = (contender.goodput_bit_s, contender.utilisation, contender.jain)
+    """Whether the interval of a mean is wider than it; that of rare events, which nearly always is, left out."""
+    numbers = (
+        contender.goodput_bit_s,
+        contender.utilisation,
+        contender.queue_mean,
+        contender.queue_p99,
+        contender.jain,
+    )
     return any(
         each.mean is not None
         and each.half_width is not None
