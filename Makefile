@@ -20,7 +20,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint audit bench playground live live-test docs dist build clean
+.PHONY: demo test test-rust test-python test-long lint lint-rust lint-python audit bench playground live live-test docs dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -85,7 +85,9 @@ docs: build .venv/docs
 dist: build
 	PYTHON=$(PYTHON) .ci/dist
 
-lint: build
+lint: lint-rust lint-python
+
+lint-rust:
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo fmt --manifest-path live/Cargo.toml --all --check
@@ -98,6 +100,8 @@ lint: build
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check
+
+lint-python: build
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
