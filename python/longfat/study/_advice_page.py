@@ -134,7 +134,7 @@ _UNTESTED = (
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-td, th { padding: 0.2rem 0.9rem 0.2rem 0 }
+td, th { padding: 0.2rem 0.7rem 0.2rem 0; white-space: nowrap } .wide { overflow-x: auto }
 th { border-bottom: 1px solid #999 } svg { max-width: 100%; height: auto } .lead { font-size: 1.25rem }
 code { background: #f1f1ee } p.faint, li { color: #555 }
 """
@@ -168,7 +168,7 @@ def _page(found: Advice, svg: str) -> str:
 <p class="lead">{escape(_capital(headline(found)))}.</p>
 {page(others(found))}
 {svg}
-{closely_table(found).html}
+<div class="wide">{closely_table(found).html}</div>
 {page(list(found.doubts))}
 <h2>What is behind it</h2>
 {page(method)}

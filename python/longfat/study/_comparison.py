@@ -349,7 +349,7 @@ def write_files(folder: Path, found: Comparison, *, pictures: bool = False) -> N
 
 
 def _unsure(contender: Contender) -> bool:
-    """Whether the interval of a mean is wider than it; that of rare events, which nearly always is, left out."""
+    """Whether the interval of a mean is wider than it; those of rare events nearly always are, and left out."""
     numbers = (
         contender.goodput_bit_s,
         contender.utilisation,
