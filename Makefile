@@ -7,7 +7,7 @@
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
 #   make playground  the engine as WebAssembly, in a page that opens anywhere
-#   make live    the programs behind `longfat link` and `longfat live`: real links, real TCP; Linux only
+#   make live    the programs behind `longfat link` and `longfat live`: real links, real TCP, real QUIC; Linux only
 #   make live-test   real links between namespaces, which need root
 #   make docs    these documents as a site, with a reference made from the program
 #   make dist    wheel and source distribution, tried in empty environments
@@ -55,10 +55,11 @@ playground: build
 	crates/wasm/build python/longfat/playground/engine.wasm.gz
 	$(BIN)/longfat explore --save docs/playground/playground.html dist
 
-# The second one has a part in the kernel: on Debian, clang libelf-dev zlib1g-dev pkg-config.
+# The third one has a part in the kernel: on Debian, clang libelf-dev zlib1g-dev pkg-config.
 live:
-	cargo build --release --locked --manifest-path live/Cargo.toml --target-dir live/target --package longfat-link
-	@command -v $${CLANG:-clang} >/dev/null || { echo "longfat-link is built, and longfat-tcp needs clang: \
+	cargo build --release --locked --manifest-path live/Cargo.toml --target-dir live/target --package longfat-link \
+		--package longfat-quic
+	@command -v $${CLANG:-clang} >/dev/null || { echo "longfat-link and longfat-quic are built, and longfat-tcp needs clang: \
 	apt install clang libelf-dev zlib1g-dev pkg-config"; exit 1; }
 	cargo build --release --locked --manifest-path live/Cargo.toml --target-dir live/target --package longfat-tcp
 
@@ -68,7 +69,8 @@ SUDO ?= $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 live-test: build live
 	cargo clippy --manifest-path live/Cargo.toml --target-dir live/target --all-targets --locked -- -D warnings
 	cargo test --manifest-path live/Cargo.toml --target-dir live/target --locked
-	$(SUDO) $(BIN)/python -m pytest -m live tests/python/test_live_link.py tests/python/test_live_tcp.py
+	$(SUDO) $(BIN)/python -m pytest -m live tests/python/test_live_link.py tests/python/test_live_tcp.py \
+		tests/python/test_live_quic.py
 
 # What only the site needs comes with its first build, which is the only one that needs a network.
 # MyST for Python 3.10 does not go with the other packages at their pinned versions.
@@ -96,7 +98,7 @@ lint-rust:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# What of real links needs no clang; the rest is linted by live-test.
 	[ "$$(uname -s)" != Linux ] || cargo clippy --locked --manifest-path live/Cargo.toml --package longfat-link \
-		--package longfat-tcp-host --target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
+		--package longfat-quic --package longfat-live --package longfat-tcp-host --target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check

@@ -24,13 +24,28 @@ SAMPLES = {
 
 SCENARIO = '[link.link]\nrate = "1 Mbit/s"\n'
 
-STATUS = {"rate_bit_s": 1_000_000, "rtt_s": 0.02, "counts": True}
+STATUS = {"rate_bit_s": 1_000_000, "rtt_s": 0.02, "counts": True, "packet_bytes": 1400}
+
+
+def over_quic(in_flight: int) -> str:
+    """What the program of QUIC tells."""
+    told = {
+        "control": "exp",
+        "priority": ["SCHED_FIFO on processor 0", "SCHED_FIFO on processor 1"],
+        "processor_s": [1.0, 0.5],
+        "samples": [
+            [now, 0, 10.5, None, in_flight, 20_000.0, 1000 * now, 3, 1372] for now in range(5)
+        ],
+    }
+    return json.dumps(told)
+
 
 LINK = f"""\
 case "$*" in
     status*) printf '%s' '{json.dumps({**STATUS, "scenario": SCENARIO})}' ;;
     *take*) echo ready ;;
     *give*) echo '{json.dumps(SAMPLES)}' ;;
+    *longfat-quic*--packet=1400*) echo '{over_quic(10)}' ;;
 esac
 """
 
@@ -53,6 +68,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
     put("longfat-link", LINK)
     put("longfat-tcp", TCP)
+    put("longfat-quic", "exit 9\n")  # only the link runs it
     return put
 
 
@@ -120,6 +136,53 @@ def test_a_controller_that_dies_is_no_measurement(
     assert done.returncode == FAILED
     assert "went on under Reno" in done.stderr
     assert not out.exists()
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_measurement_over_quic_is_told_and_written(longfat: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = longfat("live", "--stack=quic", "--control=exp", "--for=4s", f"--out={out}", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = json.loads(done.stdout)
+    assert summary == json.loads((out / "summary.json").read_text("utf-8"))
+    assert summary["what"].startswith("exp over QUIC")
+    assert summary["stack"] == "quic"
+    # Processor time of the ends per second; the link of this test does not say which process it is.
+    assert summary["processor_share"] == {"sender": 0.25, "receiver": 0.125}
+    (flow,) = summary["flows"]
+    assert (flow["window_mean"], flow["segment_payload_B"]) == (10.5, 1372)
+
+
+def test_a_window_that_is_not_filled_is_no_measurement(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    stand_in("longfat-link", LINK.replace(over_quic(10), over_quic(5)))
+    out = tmp_path / "out"
+    done = longfat("live", "--stack=quic", "--control=exp", "--for=4s", f"--out={out}")
+    assert done.returncode == FAILED
+    assert "only 48 % of the window was in flight" in done.stderr
+    assert not out.exists()
+
+
+def test_what_quic_refuses_is_refused(
+    longfat: Command, stand_in: Callable[[str, str], None]
+) -> None:
+    no = 'case "$*" in *longfat-quic*) echo "error: no, not $5" >&2; exit 2 ;; esac\n'
+    stand_in("longfat-link", no + LINK)
+    done = longfat("live", "--stack=quic", "--control=bbr1", "--for=4s")
+    assert done.returncode == WRONG_INPUT
+    assert "error: no, not" in done.stderr
+
+
+def test_processor_time_is_that_of_the_daemon(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    stand_in("longfat-link", 'case "$*" in *give*) sleep 0.5 ;; esac\n' + LINK)
+    done = longfat("live", "--control=exp", "--for=4s", f"--out={tmp_path / 'out'}", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    share = json.loads(done.stdout)["processor_share"]
+    assert set(share) == {"daemon"}
+    assert 0 <= share["daemon"] <= 1
 
 
 @pytest.mark.usefixtures("stand_in")

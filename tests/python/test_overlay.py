@@ -131,6 +131,16 @@ def test_two_flows_are_simulated_with_several_seeds(tmp_path: Path) -> None:
     assert len(package.overlay(tmp_path / "live", seeds=2).to_dict()["seeds"]) == 2
 
 
+def test_quic_is_simulated_as_quic(tmp_path: Path) -> None:
+    folder = changed(measured(tmp_path / "live"), {"stack": "quic"})
+    found = package.overlay(folder)
+    assert "over QUIC" in found.title
+    text = (found.save(tmp_path / "overlay") / "scenario.toml").read_text("utf-8")
+    # quinn paces by 1.25 windows per round trip, and loses and recovers as RFC 9002 has it.
+    assert "spread = 1.25" in text
+    assert 'recovery = "quic"' in text
+
+
 def test_the_picture_says_which_is_which(tmp_path: Path) -> None:
     found = package.overlay(measured(tmp_path / "live"))
     figure = found.plot(tmp_path / "overlay.svg")

@@ -29,13 +29,14 @@ pub struct Adapter {
     /// When it was made.
     origin: Instant,
     initial_window: u64,
+    acknowledged: u64,
 }
 
 impl Adapter {
     /// A path of datagrams of up to `mtu` bytes that begins at `now`.
     pub(crate) fn new(control: Box<dyn CongestionControl>, now: Instant, mtu: u16) -> Self {
         let host = Host::new(control, mtu.into());
-        Self { initial_window: host.window(), host, origin: now }
+        Self { initial_window: host.window(), host, origin: now, acknowledged: 0 }
     }
 
     /// The controller: its window and threshold in segments, and its variables.
@@ -47,6 +48,17 @@ impl Adapter {
     /// path counted as lost.
     pub fn responses(&self) -> u64 {
         self.host.responses()
+    }
+
+    /// What is in flight, in bytes of packets without the headers of UDP and IP.
+    pub fn in_flight(&self) -> u64 {
+        self.host.in_flight()
+    }
+
+    /// What has been acknowledged so far, in the same bytes. A packet that was lost is not among it, whatever became of
+    /// its data.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
     }
 
     /// The controller's clock.
@@ -77,6 +89,7 @@ impl Controller for Adapter {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        self.acknowledged = self.acknowledged.saturating_add(bytes);
         self.host.acknowledged(Acknowledged {
             now: self.time(now),
             sent: self.time(sent),

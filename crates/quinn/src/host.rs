@@ -166,6 +166,11 @@ impl Host {
         self.responses
     }
 
+    /// What is in flight, in bytes.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
     /// What may be in flight, in bytes.
     pub(crate) fn window(&self) -> u64 {
         self.bytes(self.control.window()).max(LEAST_WINDOW * self.mtu)

@@ -17,7 +17,6 @@ pub mod frames;
 pub mod lateness;
 pub mod machine;
 pub mod packet;
-pub mod priority;
 pub mod settings;
 pub mod state;
 pub mod tun;

@@ -3,21 +3,19 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
+use longfat_live::machine::{check_capabilities, check_kernel};
+use longfat_live::{End, EndError};
 use longfat_units::Bytes;
-use rustix::thread::{CapabilitySet, LinkNameSpaceType, capabilities, move_into_link_name_space};
+use rustix::thread::CapabilitySet;
 
 use crate::settings::Settings;
 use crate::tun::TUN;
 
 /// The name of the device at either end.
 pub const DEVICE: &str = "longfat";
-
-/// What `ip netns` keeps namespaces in.
-const NAMESPACES: &str = "/run/netns";
 
 /// How many packets a device keeps for the link. Bursts of whole windows fit.
 const WAITING: &str = "20000";
@@ -32,15 +30,6 @@ const IPV6: u64 = 1280;
 
 /// The oldest kernel in which the sizes of windows belong to a namespace.
 const KERNEL: (u32, u32) = (4, 15);
-
-/// One end of the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Where the forward direction begins.
-    A,
-    /// Where it ends.
-    B,
-}
 
 /// What is missing on this machine, or went wrong.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +67,9 @@ pub enum MachineError {
         /// What it said.
         reason: String,
     },
+    /// A namespace cannot be entered.
+    #[error("{0}")]
+    End(#[from] EndError),
     /// A file of the system could not be used.
     #[error("{path}: {error}")]
     File {
@@ -88,95 +80,17 @@ pub enum MachineError {
     },
 }
 
-impl End {
-    /// Both.
-    pub const BOTH: [Self; 2] = [Self::A, Self::B];
-
-    /// The end called `name`.
-    pub fn of(name: &str) -> Option<Self> {
-        match name {
-            "a" => Some(Self::A),
-            "b" => Some(Self::B),
-            _ => None,
-        }
-    }
-
-    /// The namespace.
-    pub fn namespace(self) -> &'static str {
-        match self {
-            Self::A => "longfat-a",
-            Self::B => "longfat-b",
-        }
-    }
-
-    /// The address of IPv4, from those that are for measurements (RFC 2544, appendix C.2.2).
-    pub fn v4(self) -> &'static str {
-        match self {
-            Self::A => "198.18.0.1",
-            Self::B => "198.18.0.2",
-        }
-    }
-
-    /// The address of IPv6, from those that are for measurements (RFC 5180, section 8).
-    pub fn v6(self) -> &'static str {
-        match self {
-            Self::A => "2001:2::1",
-            Self::B => "2001:2::2",
-        }
-    }
-
-    /// The file that stands for the namespace.
-    fn file(self) -> PathBuf {
-        PathBuf::from(NAMESPACES).join(self.namespace())
-    }
-
-    /// Is there such a namespace?
-    pub fn exists(self) -> bool {
-        self.file().exists()
-    }
-
-    /// Moves this thread into the namespace.
-    ///
-    /// # Errors
-    /// If there is no such namespace, or the kernel refuses.
-    pub fn enter(self) -> Result<(), MachineError> {
-        let path = self.file();
-        let told =
-            |error: io::Error| MachineError::File { path: path.display().to_string(), error };
-        let file = File::open(&path).map_err(told)?;
-        let kind = Some(LinkNameSpaceType::Network);
-        move_into_link_name_space(file.as_fd(), kind).map_err(|error| told(error.into()))
-    }
-
-    /// Does something in the namespace, on a thread of its own.
-    ///
-    /// # Errors
-    /// If there is no such namespace, or what is done fails.
-    pub fn inside<T: Send>(
-        self,
-        work: impl FnOnce() -> Result<T, MachineError> + Send,
-    ) -> Result<T, MachineError> {
-        std::thread::scope(|scope| {
-            let thread = scope.spawn(|| {
-                self.enter()?;
-                work()
-            });
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
-    }
-
-    /// How many packets its device has dropped because the link did not read them in time.
-    ///
-    /// # Errors
-    /// If the namespace or the device is not there.
-    pub fn unseen(self) -> Result<u64, MachineError> {
-        const TABLE: &str = "/proc/thread-self/net/dev";
-        let table = self.inside(|| read(TABLE))?;
-        transmit_drops(&table, DEVICE).ok_or_else(|| MachineError::File {
-            path: TABLE.into(),
-            error: io::Error::new(io::ErrorKind::NotFound, format!("it has no device {DEVICE}")),
-        })
-    }
+/// How many packets the device at this end has dropped because the link did not read them in time.
+///
+/// # Errors
+/// If the namespace or the device is not there.
+pub fn unseen(end: End) -> Result<u64, MachineError> {
+    const TABLE: &str = "/proc/thread-self/net/dev";
+    let table = end.inside(|| read(TABLE))?;
+    transmit_drops(&table, DEVICE).ok_or_else(|| MachineError::File {
+        path: TABLE.into(),
+        error: io::Error::new(io::ErrorKind::NotFound, format!("it has no device {DEVICE}")),
+    })
 }
 
 /// The packets that `device` dropped instead of sending them: proc(5), the twelfth number of its line.
@@ -193,10 +107,7 @@ fn transmit_drops(table: &str, device: &str) -> Option<u64> {
 /// # Errors
 /// What is missing, and what to do about it.
 pub fn check() -> Result<(), MachineError> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    if version(&release).is_none_or(|version| version < KERNEL) {
-        return Err(MachineError::Kernel(release));
-    }
+    check_kernel(KERNEL).map_err(MachineError::Kernel)?;
     check_privileges()?;
     File::options().read(true).write(true).open(TUN).map_err(MachineError::Tun)?;
     ip(&["-Version"]).map(drop)
@@ -207,22 +118,9 @@ pub fn check() -> Result<(), MachineError> {
 /// # Errors
 /// The capabilities that are missing.
 pub fn check_privileges() -> Result<(), MachineError> {
-    let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
     let needed =
         [(CapabilitySet::NET_ADMIN, "CAP_NET_ADMIN"), (CapabilitySet::SYS_ADMIN, "CAP_SYS_ADMIN")];
-    let missing = needed.iter().filter(|(capability, _)| !held.contains(*capability));
-    let missing: Vec<&str> = missing.map(|(_, name)| *name).collect();
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(MachineError::Privileges { missing: missing.join(" and ") })
-    }
-}
-
-/// Major and minor number of a kernel: "6.18.44-generic".
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    check_capabilities(&needed).map_err(|missing| MachineError::Privileges { missing })
 }
 
 /// Makes both namespaces, in which devices will find their settings.
@@ -322,14 +220,6 @@ fn read(path: &str) -> Result<String, MachineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn kernels_are_told_apart() {
-        assert_eq!(version("6.18.44-generic"), Some((6, 18)));
-        assert_eq!(version("4.9"), Some((4, 9)));
-        assert_eq!(version("unknown"), None);
-        assert!(version("4.14.2") < Some(KERNEL));
-    }
 
     #[test]
     fn drops_are_found_in_the_table_of_devices() {

@@ -1,14 +1,13 @@
 //! The program `longfat-link`, which `longfat link` runs.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
 use longfat_link::command::{self, CommandError};
-use longfat_link::machine::End;
 use longfat_link::state::State;
+use longfat_live::{End, program};
 
 const USAGE: &str = "\
 longfat-link up [--normal-priority] SCENARIO.toml|-  make a link
@@ -19,7 +18,6 @@ longfat-link down                                    remove it
 
 /// What was asked.
 enum Request {
-    Help,
     Up { file: PathBuf, first: bool },
     Run { first: bool },
     Status { json: bool },
@@ -28,28 +26,12 @@ enum Request {
 }
 
 fn main() -> ExitCode {
-    let request = match request(lexopt::Parser::from_env()) {
-        Ok(request) => request,
-        Err(error) => {
-            eprint!("error: {error}\n\n{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    match answer(request) {
-        Ok(code) => code,
-        Err(error) => {
-            // The messages of scenarios begin with the same word.
-            let told = error.to_string();
-            eprintln!("error: {}", told.trim_start_matches("error: "));
-            error.code()
-        }
-    }
+    program::run(USAGE, request, |request| Ok(answer(request)?))
 }
 
 fn answer(request: Request) -> Result<ExitCode, CommandError> {
     let state = State::default();
     let (told, code) = match request {
-        Request::Help => (USAGE.trim_end().into(), ExitCode::SUCCESS),
         Request::Up { file, first } => (command::up(&state, &file, first)?, ExitCode::SUCCESS),
         Request::Down => (command::down(&state)?, ExitCode::SUCCESS),
         Request::Status { json } => command::status(&state, json)?,
@@ -60,23 +42,16 @@ fn answer(request: Request) -> Result<ExitCode, CommandError> {
             return command::shell(&state, end, &program, &arguments, tell);
         }
     };
-    // Whoever has stopped reading does not want to know.
-    let _ = writeln!(io::stdout(), "{told}");
+    program::print(&told);
     Ok(code)
 }
 
-fn request(mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
-    let command = match parser.next()? {
-        Some(Value(command)) => command.string()?,
-        Some(Long("help") | Short('h')) => return Ok(Request::Help),
-        Some(other) => return Err(other.unexpected()),
-        None => return Err("no command".into()),
-    };
+fn request(command: &str, mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
     let (mut first, mut json, mut tell, mut end) = (true, false, true, End::A);
     let mut values = Vec::new();
     while let Some(argument) = parser.next()? {
         match argument {
-            Long("normal-priority") if ["up", "run"].contains(&&*command) => first = false,
+            Long("normal-priority") if ["up", "run"].contains(&command) => first = false,
             Long("json") if command == "status" => json = true,
             Long("quiet") if command == "shell" => tell = false,
             Long("end") if command == "shell" => {
@@ -93,7 +68,7 @@ fn request(mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
         }
     }
     let mut values = values.into_iter();
-    match &*command {
+    match command {
         "up" => match (values.next(), values.next()) {
             (Some(file), None) => Ok(Request::Up { file: file.into(), first }),
             _ => Err("up takes one scenario".into()),
@@ -105,6 +80,6 @@ fn request(mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
             let program = values.next().ok_or("shell takes a command")?;
             Ok(Request::Shell { end, tell, program, arguments: values.collect() })
         }
-        _ => Err(format!("there is no command {command:?}").into()),
+        _ => Err(program::unknown(command)),
     }
 }

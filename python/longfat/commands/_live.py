@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
 """The program that runs the controller, and the environment variable that says where it is."""
 
+QUIC, QUIC_PLACE = "longfat-quic", "LONGFAT_QUIC"
+"""The same of the program that is both ends of transfers over QUIC."""
+
 ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
 """What runs at the ends of the link."""
 
 FAILED = 1
+FILLED = 0.95
+"""What share of its window a flow over QUIC must have in flight for the window to be what limits it."""
 PATIENCE = 15
 """How long programs have to come and go, in seconds."""
 
@@ -33,10 +38,10 @@ PATIENCE = 15
 @command("live")
 @click.option(
     "--stack",
-    type=click.Choice(["tcp"]),
+    type=click.Choice(["tcp", "quic"]),
     default="tcp",
     show_default=True,
-    help="tcp: that of Linux, in which the controller decides about the window.",
+    help="tcp: that of Linux, in which the controller decides about the window. quic: quinn.",
 )
 @click.option(
     "--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.'
@@ -61,16 +66,17 @@ def live_command(
     """Send bulk data over the link that is up, under a controller of longfat in a real stack.
 
     The controller is the same object as in the simulator. The folder holds the averages and samples of what the
-    kernel says of each flow every 10 ms. It needs root, Linux 6.10 or later, and what `make live` builds.
+    stack says of each flow every 10 ms. It needs root and what `make live` builds; in TCP, Linux 6.10 or later.
 
     \b
     sudo longfat link up --rate 50Mbit/s --rtt 40ms
     sudo longfat live --stack tcp --control exp --flows 2 --for 60s
+    sudo longfat live --stack quic --control exp --out runs/quic-exp
     sudo longfat link down
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat._longfat import quantity
     from longfat.foreign import json_text
-    from longfat.live._measurement import averages, series, write
+    from longfat.live._measurement import averages, filled, series, write
 
     seconds = quantity("time", duration) / 1e12
     warmup_s = seconds / 4 if warmup is None else quantity("time", warmup) / 1e12
@@ -78,27 +84,34 @@ def live_command(
         message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
         raise click.UsageError(message)
     link = _link()
-    with _daemon(control) as told, _taking(flows):
-        code, out_a, errors = _given(flows, seconds)
+    measure = _in_tcp if stack == "tcp" else _over_quic
+    code, errors, told = measure(control, flows, seconds, link)
     if code != 0:
         click.echo(errors, file=sys.stderr, nl=False)
-        return FAILED
-    samples = [tuple(each) for each in json.loads(out_a)["samples"]]
+        return code
+    samples = [tuple(each) for each in told.pop("samples")]
     try:
         rows = averages(samples, warmup_s)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if stack == "quic" and (share := filled(samples, warmup_s)) < FILLED:
+        message = (
+            f"this measurement counts for nothing: only {100 * share:.0f} % of the window was in flight, so "
+            "something else limited the flows, most likely the processors: let less run beside it, or ask for "
+            "a lower rate"
+        )
+        raise click.ClickException(message)
     name = told["control"]
+    kept = ("rate_bit_s", "rtt_s", "scenario")
     summary = {
-        "what": f"{name} in the TCP of Linux, over a real link; sampled from tcp_info",
+        "what": f"{name} {told.pop('where')}",
         "stack": stack,
         "control": control,
         "duration_s": seconds,
         "warmup_s": warmup_s,
-        "link": link,
+        "link": {key: link[key] for key in kept if key in link},
         "flows": rows,
-        "reports": told["reports"],
-        "answered_us": told["answered_us"],
+        **{key: value for key, value in told.items() if key not in ("control", "congestion")},
     }
     target = Path("runs") / f"live-{name}" if out is None else out
     write(target, summary, series(samples))
@@ -110,8 +123,53 @@ def live_command(
             f"{row['name']}: window {row['window_mean']:.1f} segments, RTT {row['rtt_mean_s'] * 1e3:.1f} ms, "
             f"{row['throughput_bit_s'] / 1e6:.1f} Mbit/s, {row['retransmitted']} retransmitted"
         )
+    shares = [f"{name} {100 * share:.1f} %" for name, share in summary["processor_share"].items()]
+    if shares:
+        click.echo(f"of one processor: {', '.join(shares)}")
     click.echo(f"written to {target}")
     return 0
+
+
+def _in_tcp(
+    control: str, flows: int, seconds: float, link: dict[str, Any]
+) -> tuple[int, str, dict[str, Any]]:
+    """Measures in the TCP of Linux: exit code, errors, and what was measured."""
+    from longfat.live._processor import shares
+
+    with _daemon(control) as told, _taking(flows):
+        programs = {"daemon": told.pop("process"), "link": link.get("process")}
+        with shares(programs) as found:
+            code, out, errors = _given(flows, seconds)
+    if code != 0:
+        return FAILED, errors, told
+    where = "in the TCP of Linux, over a real link; sampled from tcp_info"
+    samples = json.loads(out)["samples"]
+    return 0, "", {**told, "processor_share": found, "where": where, "samples": samples}
+
+
+def _over_quic(
+    control: str, flows: int, seconds: float, link: dict[str, Any]
+) -> tuple[int, str, dict[str, Any]]:
+    """Measures over QUIC: exit code, errors, and what was measured."""
+    from longfat.live._processor import shares
+
+    if "packet_bytes" not in link:
+        message = "the link does not say how large its packets are: build it anew with `make live`"
+        raise click.UsageError(message)
+    options = {"flows": flows, "seconds": seconds, "packet": link["packet_bytes"]}
+    asked = [f"--{name}={value}" for name, value in options.items()]
+    with (
+        shares({"link": link.get("process")}) as found,
+        _behind("--", binary(QUIC, QUIC_PLACE), "run", control, *asked) as process,
+    ):
+        out, errors = process.communicate()
+    if process.returncode != 0:
+        return process.returncode, errors, {}
+    told = json.loads(out)
+    ends = zip(("sender", "receiver"), told.pop("processor_s"), strict=True)
+    of_ends = {name: used / seconds for name, used in ends}
+    where = "over QUIC, by a real link; sampled from quinn"
+    return 0, "", {**told, "processor_share": {**of_ends, **found}, "where": where}
 
 
 def _link() -> dict[str, Any]:
@@ -128,8 +186,7 @@ def _link() -> dict[str, Any]:
     except ValueError:
         message = done.stderr.strip().removeprefix("error: ") or "the link does not say what it is"
         raise click.UsageError(message) from None
-    kept = ("rate_bit_s", "rtt_s", "scenario")
-    return {key: found[key] for key in kept if key in found}
+    return dict(found)
 
 
 @contextmanager
@@ -150,14 +207,15 @@ def _daemon(control: str) -> Iterator[dict[str, Any]]:
             first = process.stdout.readline()
             if not first:
                 raise click.UsageError(process.stderr.read().strip().removeprefix("error: "))
-            told.update(json.loads(first))
+            told.update(json.loads(first), process=process.pid)
             yield told
             if process.poll() is not None:
                 message = "the controller ended before the flows, which went on under Reno"
                 raise click.ClickException(message)
             process.terminate()
             last, _ = process.communicate(timeout=PATIENCE)
-            told.update(json.loads(last))
+            answers = json.loads(last)
+            told.update({key: answers[key] for key in ("reports", "answered_us")})
         finally:
             process.kill()
 

@@ -1,4 +1,4 @@
-"""Samples of `tcp_info` become a table and averages, and these a folder."""
+"""Samples of a stack become a table and averages, and these a folder."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ MEASUREMENT = "a measurement"
 NO_THRESHOLD = 0x7FFF_FFFF
 """What Linux says where there is no threshold."""
 
-Sample = tuple[float, int, int, int, int, int, int, int, int]
-"""Time in seconds, number of the flow, and what `_ends.sampled` returns."""
+Sample = tuple[float, int, float, float | None, float, float, int, int, int]
+"""Time in seconds, number of the flow, and what `_ends.sampled` returns.
+
+Over QUIC segments are datagrams of full size, the bytes are those of acknowledged packets, and in the place of
+segments resent are packets lost, whose data is sent again in others.
+"""
 
 
 def series(samples: Sequence[Sample]) -> dict[str, list[Any]]:
@@ -49,7 +53,7 @@ def series(samples: Sequence[Sample]) -> dict[str, list[Any]]:
             now,
             f"flow[{flow}]",
             window,
-            None if threshold >= NO_THRESHOLD else threshold,
+            None if threshold is None or threshold >= NO_THRESHOLD else threshold,
             in_flight,
             rtt_us / 1e6,
             8 * (acknowledged - had) / (now - then) if now > then else None,
@@ -90,6 +94,12 @@ def averages(samples: Sequence[Sample], warmup_s: float) -> list[dict[str, Any]]
             }
         )
     return found
+
+
+def filled(samples: Sequence[Sample], warmup_s: float) -> float:
+    """What share of their windows flows had in flight after the warm-up, on average over the samples."""
+    late = [sample for sample in samples if sample[0] >= warmup_s]
+    return sum(sample[4] for sample in late) / sum(sample[2] for sample in late)
 
 
 def write(target: Path, summary: dict[str, Any], columns: dict[str, list[Any]]) -> None:

@@ -39,6 +39,9 @@ OVERLAY = "an overlay"
 SEEDS = 5
 """How many seeds are simulated where chance, or when flows begin, plays a part."""
 
+_WHERE = {"quic": "over QUIC"}
+"""Where real flows were, if not in the TCP of Linux."""
+
 _OF_FLOWS = ("control", "count", "packet", "rtt")
 """What flows of a given run must have in common with the measured ones."""
 _OF_RUNS = {"duration", "warmup", "seed", "sample", "observe", "link", "flow"}
@@ -136,7 +139,8 @@ class Overlay:
         told = self._saved.told
         flows = plural(len(told.flows), "flow")
         path = f"{amount(told.link.rate_bit_s, RATE)}, round trip {amount(self.rtt_s, TIME)}"
-        return f"{flows} of {self._kind} in Linux and simulated: {path}"
+        where = _WHERE.get(told.stack, "in Linux")
+        return f"{flows} of {self._kind} {where} and simulated: {path}"
 
     @property
     def detail(self) -> str:

@@ -36,6 +36,9 @@ SAMPLE = "10 ms"
 APART = "10 ms"
 """Real flows are told to begin one after another, and all have begun within this time."""
 
+_SENDERS = {"quic": {"profile": "quic-9002", "pacing": {"spread": 1.25}}}
+"""What stacks do otherwise than flows by default: quinn paces, whatever the controller wishes."""
+
 _SUMMARY, _SERIES = "summary.json", "flow_series.parquet"
 _NUMBERS = ("time_s", "window", "rtt_s", "throughput_bit_s")
 
@@ -169,6 +172,7 @@ class SavedMeasurement:
             "rtt": rtt,
             "start": {"uniform": ["0 s", APART]} if several else "0 s",
             "packet": f"{self.packet_B} B",
+            **_SENDERS.get(self.told.stack, {}),
         }
         spans = {"duration": self.told.duration_s, "warmup": self.told.warmup_s}
         times = {name: exact_time(round(span * PICOSECONDS)) for name, span in spans.items()}

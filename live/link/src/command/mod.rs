@@ -16,8 +16,11 @@ pub use shell::shell;
 pub use status::status;
 pub use up::up;
 
+use longfat_live::program::Failure;
+use longfat_live::{End, EndError};
+
 use crate::lateness::{Measurement, Refusal};
-use crate::machine::{self, End, MachineError};
+use crate::machine::{self, MachineError};
 use crate::settings::{Settings, SettingsError};
 use crate::state::State;
 
@@ -55,6 +58,18 @@ pub enum CommandError {
     Refused(#[from] Refusal),
 }
 
+impl From<EndError> for CommandError {
+    fn from(error: EndError) -> Self {
+        Self::Machine(error.into())
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        Self::new(&error, error.code())
+    }
+}
+
 impl CommandError {
     /// The exit code: 1 for what failed, 2 for wrong input.
     pub fn code(&self) -> ExitCode {
@@ -85,7 +100,7 @@ fn current(state: &State) -> Result<(Settings, Measurement), CommandError> {
     let status = state.status().map_err(CommandError::file(&path))?;
     let mut unseen = 0;
     for end in End::BOTH {
-        unseen += end.unseen()?;
+        unseen += machine::unseen(end)?;
     }
     Ok((settings, status.measurement(unseen)))
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use longfat_live::{End, priority};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -13,8 +14,7 @@ use super::CommandError;
 use crate::clock::Clock;
 use crate::forward::{Forwarder, Measured, PERIOD};
 use crate::lateness::Meter;
-use crate::machine::{DEVICE, End, MachineError};
-use crate::priority;
+use crate::machine::{DEVICE, MachineError};
 use crate::settings::Settings;
 use crate::state::{State, Status};
 use crate::tun::{self, TUN};
@@ -89,7 +89,7 @@ fn take_priority(first: bool) -> String {
     if !first {
         return "normal priority".into();
     }
-    match priority::run_first() {
+    match priority::run_first(priority::LINK) {
         Ok(()) => "SCHED_FIFO".into(),
         Err(error) => format!("normal priority, since SCHED_FIFO was refused: {error}"),
     }

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
+use longfat_live::End;
 use signal_hook::consts::SIGINT;
 
 use super::{CommandError, current};
 use crate::forward::PERIOD;
-use crate::machine::End;
 use crate::state::State;
 
 /// What shells add to the number of a signal that ended a program.

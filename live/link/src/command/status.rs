@@ -21,10 +21,12 @@ pub fn status(state: &State, as_json: bool) -> Result<(String, ExitCode), Comman
         let late = |share| measured.lateness.quantile(share).map(longfat_units::Span::seconds);
         let [forward, reverse] = measured.directions;
         let told = json!({
+            "process": state.process().map(rustix::process::Pid::as_raw_pid),
             "seconds": status.seconds,
             "priority": status.priority,
             "rate_bit_s": settings.rate().0,
             "rtt_s": settings.rtt().seconds(),
+            "packet_bytes": settings.packet.0,
             "scenario": scenario(state)?,
             "forward": forward,
             "reverse": reverse,

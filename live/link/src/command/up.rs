@@ -5,10 +5,12 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use longfat_live::End;
+
 use super::run::READY;
 use super::{CommandError, last_words};
 use crate::lateness::short;
-use crate::machine::{self, End};
+use crate::machine;
 use crate::settings::Settings;
 use crate::state::State;
 

@@ -8,22 +8,42 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
-/// Above all threads without such a priority, and below the kernel's own.
-const PRIORITY: libc::c_int = 10;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The priority of a link: above all threads without one, and below the kernel's own.
+pub const LINK: i32 = 10;
+
+/// That of programs at the ends of a link, which must not keep it from carrying packets.
+pub const END: i32 = 5;
 
 /// First in, first out; threads that it starts get no such priority.
 const CLASS: libc::c_int = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
 
-/// Lets this thread run before all others (`SCHED_FIFO`, sched(7)), as long as it does not use more than the 95 % of a
-/// processor that the kernel grants such threads.
+/// Lets this thread run before all others but those of a higher priority (`SCHED_FIFO`, sched(7)), as long as it does not
+/// use more than the 95 % of a processor that the kernel grants such threads.
 ///
 /// # Errors
 /// If the kernel refuses: the capability `CAP_SYS_NICE` is missing.
-pub fn run_first() -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority: PRIORITY };
+pub fn run_first(priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: zero means the calling thread, and the structure is only read, during the call.
     let result = unsafe { libc::sched_setscheduler(0, CLASS, &raw const parameters) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Keeps this thread on one of the processors on which it may run, the one of this number; where there are fewer, the
+/// count begins anew. Returns the number that the machine has for it.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn stay_on(number: usize) -> io::Result<usize> {
+    let allowed = sched_getaffinity(None)?;
+    let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|each| allowed.is_set(*each)).collect();
+    let processor = *all.get(number % all.len().max(1)).ok_or(io::ErrorKind::NotFound)?;
+    let mut one = CpuSet::new();
+    one.set(processor);
+    sched_setaffinity(None, &one)?;
+    Ok(processor)
 }
 
 /// Lets timers of this thread fire when they are due, instead of up to 50 µs later (`PR_SET_TIMERSLACK`).
@@ -55,10 +75,21 @@ mod tests {
 
     #[test]
     fn a_thread_gets_the_priority_or_hears_why_not() {
-        std::thread::spawn(|| match run_first() {
+        std::thread::spawn(|| match run_first(END) {
             // SAFETY: the call reads nothing but its argument; zero means the calling thread.
             Ok(()) => assert_eq!(unsafe { libc::sched_getscheduler(0) }, CLASS),
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+        })
+        .join()
+        .expect("the thread ends");
+    }
+
+    #[test]
+    fn a_thread_stays_on_one_processor() {
+        std::thread::spawn(|| {
+            let processor = stay_on(1_000_000).expect("every process may");
+            let allowed = sched_getaffinity(None).expect("it can be read");
+            assert_eq!((allowed.count(), allowed.is_set(processor)), (1, true));
         })
         .join()
         .expect("the thread ends");
