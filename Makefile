@@ -98,7 +98,8 @@ lint-rust:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# What of real links needs no clang; the rest is linted by live-test.
 	[ "$$(uname -s)" != Linux ] || cargo clippy --locked --manifest-path live/Cargo.toml --package longfat-link \
-		--package longfat-quic --package longfat-live --package longfat-tcp-host --target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
+		--package longfat-quic --package longfat-live --package longfat-tcp-host \
+		--target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check

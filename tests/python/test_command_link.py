@@ -48,6 +48,18 @@ def test_a_scenario_is_handed_over_complete(longfat: Command, small: Path) -> No
 
 
 @pytest.mark.usefixtures("stand_in")
+def test_a_capture_is_asked_for(longfat: Command) -> None:
+    link = ["--rate=1Gbit/s", "--rtt=40ms"]
+    done = longfat("link", "up", *link, "--capture=some.pcapng")
+    assert done.stdout.splitlines()[0] == "up --capture=some.pcapng -"
+    done = longfat("link", "up", *link, "--capture=some.pcapng", "--capture-bytes=60")
+    assert done.stdout.splitlines()[0] == "up --capture=some.pcapng --capture-bytes=60 -"
+    done = longfat("link", "up", *link, "--capture-bytes=60")
+    assert (done.returncode, done.stdout) == (WRONG_INPUT, "")
+    assert "there is no --capture" in done.stderr
+
+
+@pytest.mark.usefixtures("stand_in")
 @pytest.mark.parametrize(
     ("asked", "handed"),
     [

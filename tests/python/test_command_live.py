@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from support import Command
 
@@ -139,12 +139,16 @@ def test_a_controller_that_dies_is_no_measurement(
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_a_measurement_over_quic_is_told_and_written(longfat: Command, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = longfat("live", "--stack=quic", "--control=exp", "--for=4s", f"--out={out}", "--json")
+def test_a_measurement_over_quic_is_told_and_written(
+    longfat: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = longfat("live", "--stack=quic", "--control=exp", "--for=4s", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     summary = json.loads(done.stdout)
-    assert summary == json.loads((out / "summary.json").read_text("utf-8"))
+    # Beside what the same controller did in TCP.
+    written = Path("runs/live-quic-exp/summary.json").read_text("utf-8")
+    assert summary == json.loads(written)
     assert summary["what"].startswith("exp over QUIC")
     assert summary["stack"] == "quic"
     # Processor time of the ends per second; the link of this test does not say which process it is.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.live
 PEER = Path(link_peer.__file__)
 COUNTS = "counts for nothing"
 WRONG_INPUT = 2
+CE = 3
+"""The mark of RFC 3168."""
 
 
 def missing() -> str | None:
@@ -162,6 +165,42 @@ def test_marks_arrive(longfat: Command) -> None:
     forward = status(longfat)["forward"]
     assert forward["marked"] > 0
     assert int(numbers[names.index("InCEPkts")]) == forward["marked"]
+
+
+def test_a_capture_has_what_left_and_its_marks(longfat: Command, tmp_path: Path) -> None:
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        pytest.skip("tshark is not here")
+    file = tmp_path / "packets.pcapng"
+    up(longfat, rate="50Mbit/s", rtt="20ms", queue="red", capture=str(file))
+    for end in "ab":
+        enable = "echo 1 > /proc/sys/net/ipv4/tcp_ecn"
+        longfat("link", "shell", "--quiet", "--end", end, "--", "sh", "-c", enable)
+    with server("check", "4") as running:
+        longfat("link", "shell", "--quiet", "--", sys.executable, PEER, "hand", "4")
+        running.communicate(timeout=60)
+    found = status(longfat)
+    assert found["captured"]["missed"] == 0
+    told = longfat("link", "down").stdout
+    assert "0 left out" in told
+    fields = ["frame.interface_id", "ip.dsfield.ecn", "frame.len", "frame.cap_len"]
+    asked = [tshark, "-r", str(file), "-T", "fields", *(f"-e{field}" for field in fields)]
+    table = subprocess.check_output(asked, text=True)
+    rows = [tuple(map(int, line.split("\t"))) for line in table.splitlines() if "\t\t" not in line]
+    forward = [row for row in rows if row[0] == 0]
+    assert len(forward) == found["forward"]["delivered"]
+    assert sum(row[1] == CE for row in forward) == found["forward"]["marked"] > 0
+    # Single segments, whatever crossed the link as one, and of these the headers.
+    assert max(row[2] for row in forward) == 1500
+    assert max(row[3] for row in forward) == 128
+    assert len(rows) - len(forward) == found["reverse"]["delivered"]
+
+
+def test_a_capture_that_cannot_be_written_makes_no_link(longfat: Command) -> None:
+    done = longfat("link", "up", "--rate=10Mbit/s", "--rtt=20ms", "--capture=/none/packets.pcapng")
+    assert done.returncode == 1
+    assert "/none/packets.pcapng" in done.stderr
+    assert longfat("link", "status").returncode == WRONG_INPUT
 
 
 def test_a_link_that_was_killed_is_removed(longfat: Command) -> None:

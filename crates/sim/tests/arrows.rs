@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!     units ← control, queue ← scenario ← sim, fluid ← gym        everything ← py, bench
-//!             control, queue ← foreign                  sim ← session ← wasm      sim ← trace
+//!             control, queue ← foreign                  sim ← session ← wasm      sim, pcapng ← trace
 //!             scenario ← quinn
 //! ```
 
@@ -26,7 +26,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Its tests run what they load.
     ("longfat-foreign", MODELS),
     ("longfat-session", MODELS),
-    ("longfat-trace", MODELS),
+    ("longfat-pcapng", &[]),
+    ("longfat-trace", BELOW_A_TRACE),
     // Its tests compare it with simulations.
     ("longfat-quinn", MODELS),
     ("longfat-wasm", &["longfat-session"]),
@@ -46,6 +47,8 @@ const EVERYTHING: &[&str] = &[
     "longfat-session",
     "longfat-trace",
 ];
+const BELOW_A_TRACE: &[&str] =
+    &["longfat-units", "longfat-scenario", "longfat-sim", "longfat-pcapng"];
 const INNER: &[&str] = EVERYTHING.split_at(3).0;
 const BELOW_A_MODEL: &[&str] = EVERYTHING.split_at(4).0;
 const MODELS: &[&str] = EVERYTHING.split_at(5).0;
@@ -57,7 +60,7 @@ const HARMLESS_IN_TESTS: &[&str] = &["proptest", "rand_core", "rand_pcg"];
 
 /// Crates whose code uses no clock, files, network or processes.
 const PURE: &[&str] =
-    &["units", "control", "queue", "scenario", "sim", "fluid", "gym", "session", "trace"];
+    &["units", "control", "queue", "scenario", "sim", "fluid", "gym", "session", "pcapng", "trace"];
 const OUTSIDE: &[&str] = &["env", "fs", "io", "net", "os", "process", "thread", "time"];
 
 /// A file longer than this holds two ideas.

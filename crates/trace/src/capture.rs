@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use longfat_pcapng as pcapng;
 use longfat_scenario::Scenario;
 use longfat_sim::trace::{Begun, Stream, TraceEvent, What};
 
 use crate::chosen::{Chosen, TraceError};
-use crate::headers::{Connection, Wire};
-use crate::pcapng;
+use crate::headers::{Connection, MOST, Wire};
 
 /// Sequence numbers that lie further apart than this cannot be told from older ones (RFC 7323, section 2.3).
 const TELLABLE: u64 = 1 << 30;
@@ -96,7 +96,7 @@ impl Capture {
             };
             let description =
                 format!("at the sender, which is controlled by {}", control.entry.name);
-            pcapng::interface(&place.name(scenario), &description, out);
+            pcapng::interface(&place.name(scenario), &description, MOST, out);
             interfaces.insert(place, number as u32);
         }
         Ok(Self { interfaces, connections: BTreeMap::new(), others: 0, ambiguous: Vec::new() })

@@ -9,6 +9,8 @@ use longfat_units::Ecn;
 
 /// The headers without options.
 const HEADERS: u64 = 40;
+/// The longest header of IPv4 without options, and of TCP.
+pub(crate) const MOST: u32 = 20 + 60;
 /// The port of the sender, and of the receiver (that of iperf).
 const PORTS: (u16, u16) = (49_152, 5_001);
 /// How many connections there are before another port is needed: half of 10.0.0.0/8.

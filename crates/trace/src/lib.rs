@@ -10,7 +10,6 @@
 mod capture;
 mod chosen;
 mod headers;
-mod pcapng;
 mod qlog;
 
 pub use capture::Capture;

@@ -13,6 +13,7 @@ use longfat_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, writev};
 
+use crate::capture::{Captured, Tap};
 use crate::clock::{Clock, LATEST, wait};
 use crate::direction::{Counts, Direction};
 use crate::lateness::Meter;
@@ -33,6 +34,8 @@ pub struct Measured {
     pub counts: [Counts; 2],
     /// How late packets were.
     pub lateness: Meter,
+    /// How much was captured, if anything is to be.
+    pub captured: Option<Captured>,
 }
 
 /// Both ends and what is between them.
@@ -43,15 +46,22 @@ pub struct Forwarder<'a> {
     clock: Clock,
     lateness: Meter,
     measured: &'a Mutex<Measured>,
+    tap: Option<Tap>,
     /// Memory for headers.
     head: Vec<u8>,
 }
 
 impl<'a> Forwarder<'a> {
-    /// Carries packets between `ends`; the first of `directions` from the first to the second.
-    pub fn new(ends: [File; 2], directions: [Direction; 2], measured: &'a Mutex<Measured>) -> Self {
+    /// Carries packets between `ends`; the first of `directions` from the first to the second. What leaves is seen by
+    /// `tap`.
+    pub fn new(
+        ends: [File; 2],
+        directions: [Direction; 2],
+        measured: &'a Mutex<Measured>,
+        tap: Option<Tap>,
+    ) -> Self {
         let (lateness, clock) = (Meter::default(), Clock::start());
-        Self { ends, directions, clock, lateness, measured, head: Vec::with_capacity(256) }
+        Self { ends, directions, clock, lateness, measured, tap, head: Vec::with_capacity(256) }
     }
 
     /// Carries packets until `stop` is true, or the clock ends.
@@ -70,7 +80,7 @@ impl<'a> Forwarder<'a> {
             if now >= tell_at {
                 // Whoever is just reading hears it the next time.
                 if let Ok(mut measured) = self.measured.try_lock() {
-                    Self::tell(&mut measured, &self.directions, &mut self.lateness);
+                    self.tell(&mut measured);
                 }
                 tell_at = now + PERIOD;
             }
@@ -85,7 +95,7 @@ impl<'a> Forwarder<'a> {
         }
         self.deliver();
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
-        Self::tell(&mut measured, &self.directions, &mut self.lateness);
+        self.tell(&mut measured);
         Ok(())
     }
 
@@ -122,8 +132,11 @@ impl<'a> Forwarder<'a> {
                 let parts = [IoSlice::new(&self.head), IoSlice::new(&frame[rest])];
                 // The kernel takes a packet at once or not at all; one that it does not take is lost.
                 let taken = writev(self.ends[1 - index].as_fd(), &parts).is_ok();
-                let late = self.clock.now().since(flight.due);
-                self.lateness.record(late, u64::from(flight.run.count));
+                let left = self.clock.now();
+                self.lateness.record(left.since(flight.due), u64::from(flight.run.count));
+                if let Some(tap) = self.tap.as_mut().filter(|_| taken) {
+                    tap.see(index, left, (frame, shape), flight.run);
+                }
                 direction.handed_on(taken);
             }
         }
@@ -131,8 +144,9 @@ impl<'a> Forwarder<'a> {
     }
 
     /// Lets others know.
-    fn tell(measured: &mut Measured, directions: &[Direction; 2], lateness: &mut Meter) {
-        measured.counts = directions.each_ref().map(|direction| *direction.counts());
-        lateness.move_to(&mut measured.lateness);
+    fn tell(&mut self, measured: &mut Measured) {
+        measured.counts = self.directions.each_ref().map(|direction| *direction.counts());
+        self.lateness.move_to(&mut measured.lateness);
+        measured.captured = self.tap.as_ref().map(Tap::captured);
     }
 }

@@ -8,6 +8,7 @@ use hdrhistogram::Histogram;
 use longfat_units::{Bytes, Span};
 use serde::{Deserialize, Serialize};
 
+use crate::capture::Captured;
 use crate::direction::Counts;
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
@@ -118,6 +119,8 @@ pub struct Measurement {
     pub lateness: Lateness,
     /// Packets that were lost before the link saw them, at both ends.
     pub unseen: u64,
+    /// How much was captured, if anything is to be.
+    pub captured: Option<Captured>,
 }
 
 impl Measurement {
@@ -144,6 +147,7 @@ impl Measurement {
             directions: [forward.since(forward_before), reverse.since(reverse_before)],
             lateness: self.lateness.since(&earlier.lateness),
             unseen: self.unseen.saturating_sub(earlier.unseen),
+            captured: self.captured.map(|now| now.since(earlier.captured.unwrap_or_default())),
         }
     }
 
@@ -174,6 +178,9 @@ impl Measurement {
         });
         if self.unseen > 0 {
             lines.push(format!("lost before the link: {} packets", self.unseen));
+        }
+        if let Some(Captured { segments, missed }) = self.captured {
+            lines.push(format!("captured: {segments} packets, and {missed} left out"));
         }
         lines.join("\n")
     }
@@ -227,6 +234,7 @@ mod tests {
             directions: [Counts::default(); 2],
             lateness: Lateness(vec![(1000, 900), (late, 100)]),
             unseen,
+            captured: None,
         };
         assert_eq!(measured(400_000, 0).verdict(bound), Ok(()));
         let late = nanoseconds(400_001);

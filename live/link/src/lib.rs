@@ -9,6 +9,7 @@
 //! The queue is any of `longfat-queue`, the same object as in the simulator. One thread carries packets both ways
 //! ([`forward`]), on the kernel's monotonic clock, and measures how late it is ([`lateness`]).
 
+pub mod capture;
 pub mod clock;
 pub mod command;
 pub mod direction;

@@ -5,21 +5,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::prelude::*;
-use longfat_link::command::{self, CommandError};
+use longfat_link::command::{self, CommandError, Options};
 use longfat_link::state::State;
 use longfat_live::{End, program};
 
 const USAGE: &str = "\
-longfat-link up [--normal-priority] SCENARIO.toml|-  make a link
+longfat-link up [--normal-priority] [--capture FILE] [--capture-bytes N] SCENARIO.toml|-  make a link
 longfat-link status [--json]                         what it is, what crossed it
 longfat-link shell [--end a|b] [--quiet] -- COMMAND  run a program behind it
 longfat-link down                                    remove it
 ";
 
+/// How many bytes of each packet are captured by default: room for headers with all their options, but for the rarest.
+const HEADERS: u16 = 128;
+
 /// What was asked.
 enum Request {
-    Up { file: PathBuf, first: bool },
-    Run { first: bool },
+    Up { file: PathBuf, options: Options },
+    Run { options: Options },
     Status { json: bool },
     Shell { end: End, tell: bool, program: OsString, arguments: Vec<OsString> },
     Down,
@@ -32,11 +35,11 @@ fn main() -> ExitCode {
 fn answer(request: Request) -> Result<ExitCode, CommandError> {
     let state = State::default();
     let (told, code) = match request {
-        Request::Up { file, first } => (command::up(&state, &file, first)?, ExitCode::SUCCESS),
+        Request::Up { file, options } => (command::up(&state, &file, &options)?, ExitCode::SUCCESS),
         Request::Down => (command::down(&state)?, ExitCode::SUCCESS),
         Request::Status { json } => command::status(&state, json)?,
-        Request::Run { first } => {
-            return command::run(&state, first).map(|()| ExitCode::SUCCESS);
+        Request::Run { options } => {
+            return command::run(&state, &options).map(|()| ExitCode::SUCCESS);
         }
         Request::Shell { end, tell, program, arguments } => {
             return command::shell(&state, end, &program, &arguments, tell);
@@ -48,10 +51,17 @@ fn answer(request: Request) -> Result<ExitCode, CommandError> {
 
 fn request(command: &str, mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
     let (mut first, mut json, mut tell, mut end) = (true, false, true, End::A);
+    let (mut capture, mut most) = (None, HEADERS);
     let mut values = Vec::new();
     while let Some(argument) = parser.next()? {
         match argument {
             Long("normal-priority") if ["up", "run"].contains(&command) => first = false,
+            Long("capture") if ["up", "run"].contains(&command) => {
+                capture = Some(PathBuf::from(parser.value()?));
+            }
+            Long("capture-bytes") if ["up", "run"].contains(&command) => {
+                most = parser.value()?.parse()?;
+            }
             Long("json") if command == "status" => json = true,
             Long("quiet") if command == "shell" => tell = false,
             Long("end") if command == "shell" => {
@@ -67,13 +77,14 @@ fn request(command: &str, mut parser: lexopt::Parser) -> Result<Request, lexopt:
             other => return Err(other.unexpected()),
         }
     }
+    let options = Options { first, capture: capture.map(|path| (path, most)) };
     let mut values = values.into_iter();
     match command {
         "up" => match (values.next(), values.next()) {
-            (Some(file), None) => Ok(Request::Up { file: file.into(), first }),
+            (Some(file), None) => Ok(Request::Up { file: file.into(), options }),
             _ => Err("up takes one scenario".into()),
         },
-        "run" => Ok(Request::Run { first }),
+        "run" => Ok(Request::Run { options }),
         "status" => Ok(Request::Status { json }),
         "down" => Ok(Request::Down),
         "shell" => {

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::capture::Captured;
 use crate::direction::Counts;
 use crate::lateness::{Lateness, Measurement};
 
@@ -41,12 +42,16 @@ pub struct Status {
     pub directions: [Counts; 2],
     /// How late packets were: nanoseconds, and number of packets.
     pub lateness: Lateness,
+    /// How much was captured, if anything is to be.
+    #[serde(default)]
+    pub captured: Option<Captured>,
 }
 
 impl Status {
     /// The same with packets that the devices dropped before the link saw them.
     pub fn measurement(self, unseen: u64) -> Measurement {
-        Measurement { directions: self.directions, lateness: self.lateness, unseen }
+        let Self { directions, lateness, captured, .. } = self;
+        Measurement { directions, lateness, unseen, captured }
     }
 }
 
@@ -194,6 +199,7 @@ mod tests {
             priority: "normal".into(),
             directions: [Counts { arrived: 3, ..Counts::default() }, Counts::default()],
             lateness: Lateness(vec![(1000, 3)]),
+            captured: Some(Captured { segments: 3, missed: 0 }),
         };
         state.write_status(&status).expect("it can be written");
         assert_eq!(state.status().expect("it is there"), status);

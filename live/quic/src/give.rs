@@ -9,7 +9,7 @@ use longfat_control::CongestionControl;
 use longfat_live::End;
 use longfat_quinn::{Adapter, Factory};
 use quinn::rustls::pki_types::CertificateDer;
-use quinn::{Connection, Endpoint, SendStream, VarInt};
+use quinn::{Connection, Endpoint, SendStream};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -100,10 +100,6 @@ async fn transfer(errand: &Errand) -> Result<Vec<Sample>, QuicError> {
         for (flow, (_, connection)) in ends.iter().enumerate() {
             samples.push(sample(now, flow, connection)?);
         }
-    }
-    for (end, connection) in &ends {
-        connection.close(VarInt::from_u32(0), b"");
-        end.wait_idle().await;
     }
     Ok(samples)
 }

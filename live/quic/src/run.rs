@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use longfat_live::{End, EndError};
 use longfat_quinn::FactoryError;
+use quinn::VarInt;
 use rustix::time::Timespec;
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
@@ -121,12 +122,13 @@ pub(crate) fn run(transfer: &Transfer) -> Result<String, QuicError> {
     let (ready, waiting) = sync_channel(1);
     // Not waited for where the other end fails: nothing would ever come.
     let taking = spawn(move || take(flows, to, datagram, &ready));
-    let Ok(Ready { certificate, place }) = waiting.recv() else {
+    let Ok(Ready { certificate, place, end }) = waiting.recv() else {
         return Err(ended(taking).err().unwrap_or(QuicError::Unready));
     };
     let name = factory.name().to_owned();
     let errand = Errand { factory, flows, duration, from, to, certificate, datagram };
     let given = ended(spawn(move || give(&errand)))?;
+    end.close(VarInt::from_u32(0), b"");
     let taken = ended(taking)?;
     if taken.overflown > 0 {
         return Err(QuicError::Overflown(taken.overflown));

@@ -17,6 +17,8 @@ pub(crate) struct Ready {
     pub(crate) certificate: CertificateDer<'static>,
     /// How this end is scheduled, in words.
     pub(crate) place: String,
+    /// This end: it is closed when everything is over, since what tells it so over the link may be lost.
+    pub(crate) end: Endpoint,
 }
 
 /// What this end has to tell.
@@ -43,7 +45,7 @@ pub(crate) fn take(
     runtime()?.block_on(async {
         let (endpoint, certificate) = endpoint::server(address, datagram)?;
         // If nobody waits for it any more, nobody comes either.
-        if ready.send(Ready { certificate, place }).is_ok() {
+        if ready.send(Ready { certificate, place, end: endpoint.clone() }).is_ok() {
             accept(&endpoint, flows).await;
         }
         Ok::<(), QuicError>(())
@@ -52,7 +54,7 @@ pub(crate) fn take(
     Ok(Taken { overflown: overflown().saturating_sub(before), processor_s: seconds(used) })
 }
 
-/// Takes transfers until all of them have ended, or nothing has come for as long as quinn waits.
+/// Takes transfers until all of them have ended.
 async fn accept(endpoint: &Endpoint, flows: usize) {
     let mut under_way = Vec::new();
     while under_way.len() < flows {

@@ -79,3 +79,20 @@ pub fn print(told: &str) -> ExitCode {
     let _ = writeln!(out, "{told}").and_then(|()| out.flush());
     ExitCode::SUCCESS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(words: &[&str]) -> Result<Option<String>, String> {
+        command(&mut lexopt::Parser::from_args(words)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_first_word_is_the_command() {
+        assert_eq!(first(&["up", "--help"]), Ok(Some("up".into())));
+        assert_eq!(first(&["--help"]), Ok(None));
+        assert_eq!(first(&[]), Err("no command".into()));
+        assert!(first(&["--up"]).is_err_and(|told| told.contains("--up")));
+    }
+}

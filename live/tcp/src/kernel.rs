@@ -9,8 +9,9 @@ use std::time::Duration;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapHandle, Object, ObjectBuilder, PrintLevel, RingBufferBuilder,
 };
+use longfat_live::machine::{check_capabilities, check_kernel};
 use longfat_tcp_host::SLOTS;
-use rustix::thread::{CapabilitySet, capabilities};
+use rustix::thread::CapabilitySet;
 
 use crate::decisions::Decisions;
 
@@ -68,28 +69,16 @@ pub(crate) enum KernelError {
 /// # Errors
 /// What is missing, and what to do about it.
 pub(crate) fn check() -> Result<(), KernelError> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    if version(&release).is_none_or(|version| version < KERNEL) {
-        return Err(KernelError::Old(release));
-    }
+    check_kernel(KERNEL).map_err(KernelError::Old)?;
     if !Path::new(TYPES).exists() {
         return Err(KernelError::NoTypes);
     }
-    let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
     let needed = [
         (CapabilitySet::BPF, "CAP_BPF"),
         (CapabilitySet::PERFMON, "CAP_PERFMON"),
         (CapabilitySet::NET_ADMIN, "CAP_NET_ADMIN"),
     ];
-    let missing = needed.iter().filter(|(capability, _)| !held.contains(*capability));
-    let missing: Vec<&str> = missing.map(|(_, name)| *name).collect();
-    if missing.is_empty() { Ok(()) } else { Err(KernelError::Privileges(missing.join(" and "))) }
-}
-
-/// Major and minor number of a kernel: "6.18.44-generic".
-fn version(release: &str) -> Option<(u32, u32)> {
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    check_capabilities(&needed).map_err(KernelError::Privileges)
 }
 
 /// The program, for as long as it is registered. Flows that have it keep it after that, and go by Reno.
@@ -152,17 +141,5 @@ impl Kernel {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_are_told_apart() {
-        assert_eq!(version("6.18.44-generic"), Some((6, 18)));
-        assert_eq!(version("6.9"), Some((6, 9)));
-        assert_eq!(version("unknown"), None);
     }
 }

@@ -50,6 +50,16 @@ def link_command() -> None:
     "--loss", type=Share(), help="Probability of loss per packet, each way: 1e-4, or 0.01% [0]."
 )
 @click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    help="Write what leaves the link there, as pcapng.",
+)
+@click.option(
+    "--capture-bytes",
+    type=click.IntRange(20, 65_535),
+    help="How many bytes of each packet [128, which headers fit into].",
+)
+@click.option(
     "--normal-priority", is_flag=True, help="Do not carry packets before all else that runs."
 )
 def up_command(
@@ -61,6 +71,8 @@ def up_command(
     queue: str | None,
     packet: str | None,
     loss: float | None,
+    capture: Path | None,
+    capture_bytes: int | None,
     normal_priority: bool,
 ) -> int:
     """Make the link: from options, or from the only link of a scenario FILE.
@@ -71,6 +83,7 @@ def up_command(
     \b
     sudo longfat link up --rate 200Mbit/s --rtt 40ms --queue red
     sudo longfat link up scenarios/first.toml
+    sudo longfat link up --rate 50Mbit/s --rtt 40ms --capture packets.pcapng
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat.scenario import read
     from longfat.study._setup import Setup
@@ -87,7 +100,12 @@ def up_command(
     else:
         message = "say which link: --rate and --rtt, or a scenario"
         raise click.UsageError(message)
+    if capture_bytes is not None and capture is None:
+        message = "--capture-bytes says how much of each packet --capture keeps, and there is no --capture"
+        raise click.UsageError(message)
     options = ["--normal-priority"] if normal_priority else []
+    options += [f"--capture={capture}"] if capture is not None else []
+    options += [f"--capture-bytes={capture_bytes}"] if capture_bytes is not None else []
     return _run("up", *options, "-", text=scenario.to_toml())
 
 

@@ -25,6 +25,9 @@ TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
 QUIC, QUIC_PLACE = "longfat-quic", "LONGFAT_QUIC"
 """The same of the program that is both ends of transfers over QUIC."""
 
+TOLD = ("reports", "answered_us", "priority", "processor_share")
+"""What is kept of what programs say, as far as they say it."""
+
 ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
 """What runs at the ends of the link."""
 
@@ -51,7 +54,11 @@ PATIENCE = 15
     "--for", "duration", type=Quantity("time"), default="60s", show_default=True, help="How long."
 )
 @click.option("--warmup", type=Quantity("time"), help="What averages leave out [a quarter of it].")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder [runs/live-CONTROL].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder [runs/live-CONTROL; over QUIC runs/live-quic-CONTROL].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 def live_command(
     *,
@@ -71,7 +78,7 @@ def live_command(
     \b
     sudo longfat link up --rate 50Mbit/s --rtt 40ms
     sudo longfat live --stack tcp --control exp --flows 2 --for 60s
-    sudo longfat live --stack quic --control exp --out runs/quic-exp
+    sudo longfat live --stack quic --control exp --for 60s
     sudo longfat link down
     """  # noqa: D301 - the command line reads the backspace: keep these lines as they are
     from longfat._longfat import quantity
@@ -84,12 +91,12 @@ def live_command(
         message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
         raise click.UsageError(message)
     link = _link()
-    measure = _in_tcp if stack == "tcp" else _over_quic
+    measure = _over_quic if stack == "quic" else _in_tcp
     code, errors, told = measure(control, flows, seconds, link)
     if code != 0:
         click.echo(errors, file=sys.stderr, nl=False)
         return code
-    samples = [tuple(each) for each in told.pop("samples")]
+    samples = [tuple(each) for each in told["samples"]]
     try:
         rows = averages(samples, warmup_s)
     except ValueError as error:
@@ -104,16 +111,17 @@ def live_command(
     name = told["control"]
     kept = ("rate_bit_s", "rtt_s", "scenario")
     summary = {
-        "what": f"{name} {told.pop('where')}",
+        "what": f"{name} {told['where']}",
         "stack": stack,
         "control": control,
         "duration_s": seconds,
         "warmup_s": warmup_s,
         "link": {key: link[key] for key in kept if key in link},
         "flows": rows,
-        **{key: value for key, value in told.items() if key not in ("control", "congestion")},
+        **{key: told[key] for key in TOLD if key in told},
     }
-    target = Path("runs") / f"live-{name}" if out is None else out
+    kind = name if stack == "tcp" else f"{stack}-{name}"
+    target = Path("runs") / f"live-{kind}" if out is None else out
     write(target, summary, series(samples))
     if as_json:
         click.echo(json_text(summary, indent=2))
@@ -137,7 +145,7 @@ def _in_tcp(
     from longfat.live._processor import shares
 
     with _daemon(control) as told, _taking(flows):
-        programs = {"daemon": told.pop("process"), "link": link.get("process")}
+        programs = {"daemon": told["process"], "link": link.get("process")}
         with shares(programs) as found:
             code, out, errors = _given(flows, seconds)
     if code != 0:
@@ -214,8 +222,7 @@ def _daemon(control: str) -> Iterator[dict[str, Any]]:
                 raise click.ClickException(message)
             process.terminate()
             last, _ = process.communicate(timeout=PATIENCE)
-            answers = json.loads(last)
-            told.update({key: answers[key] for key in ("reports", "answered_us")})
+            told.update(json.loads(last))
         finally:
             process.kill()
 

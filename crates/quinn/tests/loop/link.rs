@@ -43,6 +43,8 @@ pub(crate) struct Outcome {
     pub(crate) marked: u64,
     /// How often the controller answered congestion.
     pub(crate) responses: u64,
+    /// What share of the bytes that left has a fate: acknowledged, in flight, or lost.
+    pub(crate) accounted: f64,
 }
 
 struct Datagram {
@@ -224,6 +226,7 @@ pub(crate) fn run(
         lost,
         marked,
         responses: adapter.responses(),
+        accounted: accounted(&client, &adapter),
     }
 }
 
@@ -239,6 +242,13 @@ fn adapter(client: &End) -> Box<Adapter> {
     let (_, connection) = client.connection.as_ref().expect("it has connected");
     let state = connection.congestion_state().clone_box().into_any();
     state.downcast().expect("the factory makes adapters")
+}
+
+/// What share of the bytes that left is acknowledged or in flight, as the adapter has it, or lost.
+fn accounted(client: &End, adapter: &Adapter) -> f64 {
+    let stats = client.connection.as_ref().expect("it has connected").1.stats();
+    let known = adapter.acknowledged() + adapter.in_flight() + stats.path.lost_bytes;
+    known as f64 / stats.udp_tx.bytes as f64
 }
 
 /// Reads all that has arrived in order; returns how many bytes.

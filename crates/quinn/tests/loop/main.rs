@@ -67,6 +67,8 @@ fn controllers_that_go_by_losses_have_the_window_of_the_simulator() {
         let ratio = on_quinn.window / simulated;
         assert!((ratio - 1.0).abs() < 0.015, "{control}: {on_quinn:?}, simulated {simulated}");
         assert!(on_quinn.goodput > 0.96, "{control}: {on_quinn:?}");
+        // What carries nothing but acknowledgments is neither in flight nor acknowledged.
+        assert!((0.999..=1.0).contains(&on_quinn.accounted), "{control}: {on_quinn:?}");
     }
 }
 

@@ -7,7 +7,7 @@ mod status;
 mod up;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub use down::down;
@@ -23,6 +23,15 @@ use crate::lateness::{Measurement, Refusal};
 use crate::machine::{self, MachineError};
 use crate::settings::{Settings, SettingsError};
 use crate::state::State;
+
+/// What the process of a link is to do besides carrying packets.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Does it run before everything else on this machine?
+    pub first: bool,
+    /// The file into which packets are captured, and how many bytes of each.
+    pub capture: Option<(PathBuf, u16)>,
+}
 
 /// Why a command could not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,8 @@ use longfat_live::{End, priority};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::CommandError;
+use super::{CommandError, Options};
+use crate::capture;
 use crate::clock::Clock;
 use crate::forward::{Forwarder, Measured, PERIOD};
 use crate::lateness::Meter;
@@ -22,11 +23,12 @@ use crate::tun::{self, TUN};
 /// What it prints once its devices are there.
 pub(super) const READY: &str = "ready";
 
-/// Carries packets until it is asked to end. `first`: before everything else that runs on this machine.
+/// Carries packets until it is asked to end.
 ///
 /// # Errors
-/// If the devices cannot be made, or can no longer be read.
-pub fn run(state: &State, first: bool) -> Result<(), CommandError> {
+/// If the devices or the file of a capture cannot be made, or the devices can no longer be read.
+pub fn run(state: &State, options: &Options) -> Result<(), CommandError> {
+    let first = options.first;
     let path = state.path("scenario.toml");
     let text = fs::read_to_string(&path).map_err(CommandError::file(&path))?;
     let settings = Settings::read(&text, &path.display().to_string())?;
@@ -46,19 +48,23 @@ pub fn run(state: &State, first: bool) -> Result<(), CommandError> {
     let priority =
         if awake.is_some() { format!("{priority}, processors kept awake") } else { priority };
     give_up_privileges().map_err(|error| MachineError::File { path: TUN.into(), error })?;
+    let capture = options.capture.as_ref();
+    let capture =
+        capture.map(|(path, most)| capture::begin(path, *most).map_err(CommandError::file(path)));
+    let (tap, writer) = capture.transpose()?.unzip();
 
     let measured = Mutex::new(Measured::default());
-    let mut forwarder = Forwarder::new(ends, settings.directions(), &measured);
+    let mut forwarder = Forwarder::new(ends, settings.directions(), &measured, tap);
     let clock = Clock::start();
     let tell = |total: &mut Meter| {
         let mut measured = measured.lock().unwrap_or_else(PoisonError::into_inner);
         measured.lateness.move_to(total);
-        let directions = measured.counts;
+        let (directions, captured) = (measured.counts, measured.captured);
         drop(measured);
         let lateness = total.table();
         let seconds = clock.now().seconds();
         let priority = priority.clone();
-        state.write_status(&Status { seconds, priority, directions, lateness })
+        state.write_status(&Status { seconds, priority, directions, lateness, captured })
     };
     let mut total = Meter::default();
     tell(&mut total).map_err(CommandError::file(&state.path("status.json")))?;
@@ -77,6 +83,14 @@ pub fn run(state: &State, first: bool) -> Result<(), CommandError> {
         stop.store(true, Ordering::Relaxed);
         result
     });
+    // With it goes the tap, and then the thread that writes.
+    drop(forwarder);
+    if let (Some(writer), Some((path, _))) = (writer, &options.capture) {
+        let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        if let Err(error) = written {
+            eprintln!("{} is not whole: {error}", path.display());
+        }
+    }
     tell(&mut total).map_err(CommandError::file(&state.path("status.json")))?;
     result.map_err(|error| MachineError::Tun(error.into()).into())
 }

@@ -33,6 +33,7 @@ pub fn status(state: &State, as_json: bool) -> Result<(String, ExitCode), Comman
             "lateness_s": { "p50": late(0.5), "p99": late(0.99), "p99.9": late(0.999) },
             "bound_s": settings.bound().seconds(),
             "unseen": measured.unseen,
+            "captured": measured.captured,
             "counts": verdict.is_ok(),
         });
         return Ok((told.to_string(), code));

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use longfat_live::End;
 
 use super::run::READY;
-use super::{CommandError, last_words};
+use super::{CommandError, Options, last_words};
 use crate::lateness::short;
 use crate::machine;
 use crate::settings::Settings;
@@ -17,13 +17,12 @@ use crate::state::State;
 /// The name of a file that stands for the standard input.
 const INPUT: &str = "-";
 
-/// Makes the link that the scenario in `file` describes, `-` for the standard input, and says what it made. `first`: its
-/// process is to run before everything else.
+/// Makes the link that the scenario in `file` describes, `-` for the standard input, and says what it made.
 ///
 /// # Errors
 /// If the scenario is wrong, something is missing on this machine, or a link is up already. Nothing is left of one that
 /// failed.
-pub fn up(state: &State, file: &Path, first: bool) -> Result<String, CommandError> {
+pub fn up(state: &State, file: &Path, options: &Options) -> Result<String, CommandError> {
     let text = read(file).map_err(CommandError::file(file))?;
     let origin =
         if file == Path::new(INPUT) { "the scenario".into() } else { file.display().to_string() };
@@ -34,7 +33,7 @@ pub fn up(state: &State, file: &Path, first: bool) -> Result<String, CommandErro
     state.clear().map_err(CommandError::file(&state.path("")))?;
     let path = state.path("scenario.toml");
     fs::write(&path, &text).map_err(CommandError::file(&path))?;
-    let made = make(state, &settings, first);
+    let made = make(state, &settings, options);
     if made.is_err() {
         // What failed matters more than what failed because of it.
         let _ = super::down::remove(state);
@@ -68,14 +67,19 @@ fn refuse_second(state: &State) -> Result<(), CommandError> {
 }
 
 /// Namespaces, the process with its devices, addresses. Returns the number of the process.
-fn make(state: &State, settings: &Settings, first: bool) -> Result<u32, CommandError> {
+fn make(state: &State, settings: &Settings, options: &Options) -> Result<u32, CommandError> {
     machine::make_namespaces(settings)?;
     let path = state.path("messages");
     let messages = fs::File::create(&path).map_err(CommandError::file(&path))?;
     let program =
         std::env::current_exe().map_err(CommandError::file(Path::new("/proc/self/exe")))?;
     let mut command = Command::new(&program);
-    command.arg("run").args((!first).then_some("--normal-priority"));
+    command.arg("run").args((!options.first).then_some("--normal-priority"));
+    if let Some((path, most)) = &options.capture {
+        // It will be in another folder.
+        let path = std::path::absolute(path).map_err(CommandError::file(path))?;
+        command.arg("--capture").arg(path).args(["--capture-bytes", &most.to_string()]);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(messages).current_dir("/");
     let mut child = command.spawn().map_err(CommandError::file(&program))?;
     let mut line = String::new();

@@ -1,11 +1,10 @@
 //! Blocks of a pcapng file (draft-ietf-opsawg-pcapng): who wrote it, where packets were seen, packets.
 //!
-//! Everything is in the byte order of little-endian machines, which the first block tells.
+//! Each function adds a block to memory; where it is written is for others. Everything is in the byte order of
+//! little-endian machines, which the first block tells.
 
 /// Packets begin with the header of IP (`LINKTYPE_RAW`).
 const RAW_IP: u16 = 101;
-/// The longest header of IPv4 without options, and of TCP.
-pub(crate) const MOST: u32 = 20 + 60;
 
 const SECTION: u32 = 0x0A0D_0D0A;
 const INTERFACE: u32 = 1;
@@ -64,8 +63,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The beginning of a file.
-pub(crate) fn section(program: &str, comment: &str, out: &mut Vec<u8>) {
+/// The beginning of a file: the program that writes it, and what it is about.
+pub fn section(program: &str, comment: &str, out: &mut Vec<u8>) {
     let mut block = Block::begin(SECTION, out);
     block.out.extend(0x1A2B_3C4D_u32.to_le_bytes());
     // Version 1.0, and a length that nobody knows yet.
@@ -76,21 +75,22 @@ pub(crate) fn section(program: &str, comment: &str, out: &mut Vec<u8>) {
     block.end();
 }
 
-/// A place where packets are seen. Places are numbered in the order of their blocks.
-pub(crate) fn interface(name: &str, description: &str, out: &mut Vec<u8>) {
+/// A place where packets are seen, of which at most `most` bytes each are kept. Places are numbered in the order of their
+/// blocks.
+pub fn interface(name: &str, description: &str, most: u32, out: &mut Vec<u8>) {
     let mut block = Block::begin(INTERFACE, out);
     block.out.extend(RAW_IP.to_le_bytes());
     block.out.extend([0; 2]);
-    block.out.extend(MOST.to_le_bytes());
+    block.out.extend(most.to_le_bytes());
     block.option(NAME, name.as_bytes());
     block.option(DESCRIPTION, description.as_bytes());
     block.option(RESOLUTION, &[NANO]);
     block.end();
 }
 
-/// A packet that was seen at a place, so many nanoseconds after the beginning of the run: its first bytes, and how many
-/// it has on the wire.
-pub(crate) fn packet(
+/// A packet that was seen at a place, so many nanoseconds after the beginning of time, which is 1970 where time is real
+/// and the beginning of the run where it is not: its first bytes, and how many it has on the wire.
+pub fn packet(
     (interface, nanoseconds): (u32, u64),
     bytes: &[u8],
     length: u32,
@@ -109,4 +109,46 @@ pub(crate) fn packet(
         block.option(COMMENT, comment.as_bytes());
     }
     block.end();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a block, by hand.
+    fn words(bytes: &[u8]) -> Vec<u32> {
+        let (words, rest) = bytes.as_chunks::<4>();
+        assert_eq!(rest, [], "blocks are whole words");
+        words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }
+
+    #[test]
+    fn a_packet_is_cut_and_padded() {
+        let mut out = Vec::new();
+        packet((1, 0x0000_0002_0000_0003), &[0xAA, 0xBB, 0xCC], 1500, None, &mut out);
+        // Kind, length, place, high and low half of the time, kept, on the wire, data, length.
+        assert_eq!(words(&out), [6, 36, 1, 2, 3, 3, 1500, 0x00CC_BBAA, 36]);
+    }
+
+    #[test]
+    fn a_place_says_how_much_is_kept_and_how_fine_its_clock_is() {
+        let mut out = Vec::new();
+        interface("a", "bc", 128, &mut out);
+        let name = [u32::from(NAME) | 1 << 16, u32::from(b'a')];
+        let about = [u32::from(DESCRIPTION) | 2 << 16, u32::from_le_bytes(*b"bc\0\0")];
+        let clock = [u32::from(RESOLUTION) | 1 << 16, 9];
+        let words = words(&out);
+        assert_eq!(words[..4], [1, 48, 101, 128]);
+        assert_eq!(words[4..10], [name, about, clock].concat());
+        assert_eq!(words[10..], [0, 48]);
+    }
+
+    #[test]
+    fn a_file_begins_with_its_order_of_bytes() {
+        let mut out = Vec::new();
+        section("p", "", &mut out);
+        let words = words(&out);
+        assert_eq!(words[..5], [SECTION, 44, 0x1A2B_3C4D, 1, u32::MAX]);
+        assert_eq!(words.last(), Some(&44));
+    }
 }
