@@ -6,9 +6,12 @@
 //! ```
 //!
 //! Flows ask for it with `setsockopt(TCP_CONGESTION, "longfat")`. Where it ends, they go on under Reno.
+//!
+//! `kernel` puts window laws into the kernel as tables, where they need no program: [`law`].
 
 mod decisions;
 mod kernel;
+mod law;
 mod run;
 
 use std::io::{self, Write};
@@ -21,6 +24,14 @@ const USAGE: &str = "\
 longfat-tcp run CONTROL   control every flow whose congestion control is longfat
 longfat-tcp check         is everything there that it needs?
 longfat-tcp list          which controllers run, and why the others do not
+
+Window laws as tables in the kernel, without this program:
+
+longfat-tcp kernel install CONTROL   until it is removed
+longfat-tcp kernel list [--json]     what is installed
+longfat-tcp kernel remove NAME       remove it; --all instead of a name: all of them
+longfat-tcp kernel run CONTROL       until this program ends
+longfat-tcp kernel laws              which controllers have a table, and why the others do not
 ";
 
 enum Request {
@@ -28,6 +39,18 @@ enum Request {
     Run(String),
     Check,
     List,
+    Kernel(KernelRequest),
+}
+
+enum KernelRequest {
+    Install(String),
+    List {
+        as_json: bool,
+    },
+    /// Without a name: all.
+    Remove(Option<String>),
+    Run(String),
+    Laws,
 }
 
 fn main() -> ExitCode {
@@ -42,6 +65,7 @@ fn main() -> ExitCode {
     let (result, failed) = match request {
         Request::Help => return print(USAGE),
         Request::List => return print(&list()),
+        Request::Kernel(request) => return kernel_command(request),
         Request::Check => (kernel::check().map_err(|error| error.to_string()), 2),
         Request::Run(control) => match Choice::read(&control) {
             Ok(choice) => (run::run(choice).map_err(|error| error.to_string()), 1),
@@ -54,6 +78,23 @@ fn main() -> ExitCode {
             // The messages of scenarios begin with the same word.
             eprintln!("error: {}", told.trim_start_matches("error: "));
             ExitCode::from(failed)
+        }
+    }
+}
+
+fn kernel_command(request: KernelRequest) -> ExitCode {
+    let told = match request {
+        KernelRequest::Install(control) => law::install(&control),
+        KernelRequest::List { as_json } => law::list(as_json),
+        KernelRequest::Remove(name) => law::remove(name.as_deref()),
+        KernelRequest::Run(control) => law::run(&control).map(|()| String::new()),
+        KernelRequest::Laws => Ok(law::laws()),
+    };
+    match told {
+        Ok(text) => print(&text),
+        Err(error) => {
+            eprintln!("error: {}", error.to_string().trim_start_matches("error: "));
+            ExitCode::from(if error.is_input() { 2 } else { 1 })
         }
     }
 }
@@ -73,12 +114,34 @@ fn request(mut parser: lexopt::Parser) -> Result<Request, lexopt::Error> {
         },
         "check" => Request::Check,
         "list" => Request::List,
+        "kernel" => Request::Kernel(kernel_request(&mut parser)?),
         _ => return Err(format!("there is no command {command:?}").into()),
     };
     match parser.next()? {
         Some(other) => Err(other.unexpected()),
         None => Ok(request),
     }
+}
+
+fn kernel_request(parser: &mut lexopt::Parser) -> Result<KernelRequest, lexopt::Error> {
+    let command = parser.value()?.string()?;
+    Ok(match &*command {
+        "install" => KernelRequest::Install(parser.value()?.string()?),
+        "run" => KernelRequest::Run(parser.value()?.string()?),
+        "laws" => KernelRequest::Laws,
+        "list" => match parser.next()? {
+            None => KernelRequest::List { as_json: false },
+            Some(Long("json")) => KernelRequest::List { as_json: true },
+            Some(other) => return Err(other.unexpected()),
+        },
+        "remove" => match parser.next()? {
+            Some(Long("all")) => KernelRequest::Remove(None),
+            Some(Value(name)) => KernelRequest::Remove(Some(name.string()?)),
+            Some(other) => return Err(other.unexpected()),
+            None => return Err("remove takes a name, or --all".into()),
+        },
+        _ => return Err(format!("there is no command {command:?} of kernel").into()),
+    })
 }
 
 fn list() -> String {
