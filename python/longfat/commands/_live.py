@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
 """The program that runs the controller, and the environment variable that says where it is."""
 
+RUN = {"tcp": ("run",), "tcp-kernel": ("kernel", "run")}
+"""What it is asked for each stack: the controller outside of the kernel, or its table in the kernel."""
+
+TOLD = ("reports", "answered_us", "table_error", "table_B", "acknowledgments", "acknowledgment_ns")
+"""What is kept of what it says, as far as it says it."""
+
 ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
 """What runs at the ends of the link."""
 
@@ -33,10 +39,11 @@ PATIENCE = 15
 @command("live")
 @click.option(
     "--stack",
-    type=click.Choice(["tcp"]),
+    type=click.Choice(list(RUN)),
     default="tcp",
     show_default=True,
-    help="tcp: that of Linux, in which the controller decides about the window.",
+    help="tcp: that of Linux, in which the controller decides about the window; tcp-kernel: the same, by a "
+    "table of its law in the kernel.",
 )
 @click.option(
     "--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.'
@@ -78,8 +85,8 @@ def live_command(
         message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
         raise click.UsageError(message)
     link = _link()
-    with _daemon(control) as told, _taking(flows):
-        code, out_a, errors = _given(flows, seconds)
+    with _daemon(control, stack) as told, _taking(flows):
+        code, out_a, errors = _given(flows, seconds, told["congestion"])
     if code != 0:
         click.echo(errors, file=sys.stderr, nl=False)
         return FAILED
@@ -97,8 +104,7 @@ def live_command(
         "warmup_s": warmup_s,
         "link": link,
         "flows": rows,
-        "reports": told["reports"],
-        "answered_us": told["answered_us"],
+        **{key: told[key] for key in TOLD if key in told},
     }
     target = Path("runs") / f"live-{name}" if out is None else out
     write(target, summary, series(samples))
@@ -133,14 +139,14 @@ def _link() -> dict[str, Any]:
 
 
 @contextmanager
-def _daemon(control: str) -> Iterator[dict[str, Any]]:
+def _daemon(control: str, stack: str) -> Iterator[dict[str, Any]]:
     """The controller, in the stack; afterwards the dictionary says what it did.
 
     Raises:
         click.ClickException: It did not begin, or ended too early: flows then went on under Reno.
     """
     told: dict[str, Any] = {}
-    asked = [binary(TCP, TCP_PLACE), "run", control]
+    asked = [binary(TCP, TCP_PLACE), *RUN[stack], control]
     with subprocess.Popen(  # noqa: S603 - a program of longfat's own
         asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -153,7 +159,8 @@ def _daemon(control: str) -> Iterator[dict[str, Any]]:
             told.update(json.loads(first))
             yield told
             if process.poll() is not None:
-                message = "the controller ended before the flows, which went on under Reno"
+                rest = ", which went on under Reno" if stack == "tcp" else ""
+                message = f"the controller ended before the flows{rest}"
                 raise click.ClickException(message)
             process.terminate()
             last, _ = process.communicate(timeout=PATIENCE)
@@ -179,9 +186,9 @@ def _taking(flows: int) -> Iterator[None]:
         process.communicate(timeout=PATIENCE)
 
 
-def _given(flows: int, seconds: float) -> tuple[int, str, str]:
+def _given(flows: int, seconds: float, congestion: str) -> tuple[int, str, str]:
     """End a sends: exit code, output, errors. It fails where the link says that it counts for nothing."""
-    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds)]
+    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds), congestion]
     with _behind(*asked) as process:
         out, errors = process.communicate()
     return process.returncode, out, errors
