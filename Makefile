@@ -70,7 +70,7 @@ live-test: build live
 	cargo clippy --manifest-path live/Cargo.toml --target-dir live/target --all-targets --locked -- -D warnings
 	cargo test --manifest-path live/Cargo.toml --target-dir live/target --locked
 	$(SUDO) $(BIN)/python -m pytest -m live tests/python/test_live_link.py tests/python/test_live_tcp.py \
-		tests/python/test_live_quic.py
+		tests/python/test_live_quic.py tests/python/test_live_kernel.py
 
 # What only the site needs comes with its first build, which is the only one that needs a network.
 # MyST for Python 3.10 does not go with the other packages at their pinned versions.
@@ -98,7 +98,7 @@ lint-rust:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	@# What of real links needs no clang; the rest is linted by live-test.
 	[ "$$(uname -s)" != Linux ] || cargo clippy --locked --manifest-path live/Cargo.toml --package longfat-link \
-		--package longfat-quic --package longfat-live --package longfat-tcp-host \
+		--package longfat-quic --package longfat-live --package longfat-tcp-host --package longfat-tcp-tables \
 		--target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \

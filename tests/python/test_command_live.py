@@ -85,6 +85,32 @@ def test_a_measurement_is_told_and_written(longfat: Command, tmp_path: Path) -> 
     assert (out / "flow_series.parquet").exists()
 
 
+def test_a_law_in_the_kernel_is_asked_for_by_its_name(
+    longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    asked = tmp_path / "asked"
+    ready = {"control": "exp", "congestion": "longfat_exp", "table_error": 0.0004, "table_B": 8640}
+    stand_in(
+        "longfat-tcp",
+        f"""\
+echo "$*" > {asked}
+trap 'echo "{{\\"acknowledgments\\": null, \\"acknowledgment_ns\\": null}}"; exit' TERM
+echo '{json.dumps(ready)}'
+while :; do sleep 0.1; done
+""",
+    )
+    stand_in("longfat-link", f'case "$*" in *give*) echo "$*" >> {asked} ;; esac\n' + LINK)
+    out = tmp_path / "out"
+    done = longfat("live", "--stack=tcp-kernel", "--control=exp", "--for=4s", f"--out={out}")
+    assert (done.returncode, done.stderr) == (0, "")
+    of_program, of_ends = asked.read_text("utf-8").splitlines()
+    assert of_program == "kernel run exp"
+    assert of_ends.endswith("give 1 4.0 longfat_exp")
+    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    assert (summary["stack"], summary["table_error"]) == ("tcp-kernel", 0.0004)
+    assert "reports" not in summary
+
+
 def test_a_link_that_keeps_no_scenario_is_measured_without(
     longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
 ) -> None:
@@ -129,7 +155,7 @@ def test_a_link_that_was_too_late_refuses_the_measurement(
 def test_a_controller_that_dies_is_no_measurement(
     longfat: Command, stand_in: Callable[[str, str], None], tmp_path: Path
 ) -> None:
-    stand_in("longfat-tcp", 'echo "{\\"control\\": \\"exp\\"}"\n')
+    stand_in("longfat-tcp", 'echo "{\\"control\\": \\"exp\\", \\"congestion\\": \\"longfat\\"}"\n')
     stand_in("longfat-link", 'case "$*" in *give*) sleep 0.3 ;; esac\n' + LINK)
     out = tmp_path / "out"
     done = longfat("live", "--control=exp", "--for=4s", f"--out={out}")

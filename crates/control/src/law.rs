@@ -40,6 +40,12 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Where a formula jumps, or its slope does: what stands in for the formulas, such as a table, has to look at both
+    /// sides. Where there are none, they are smooth.
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        Vec::new()
+    }
+
     /// What the law cannot do without.
     fn needs(&self) -> Needs {
         Needs::NONE
@@ -53,6 +59,17 @@ pub trait WindowLaw: DynClone + fmt::Debug + Send + Sync {
 }
 
 dyn_clone::clone_trait_object!(WindowLaw);
+
+/// Where a formula of a law is not smooth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Breakpoint {
+    /// At this window, in segments.
+    Window(f64),
+    /// At this window at the start of an epoch, in segments.
+    EpochWindow(f64),
+    /// At this round trip, the one that the law goes by.
+    RoundTrip(Span),
+}
 
 /// Where a flow stands.
 #[derive(Clone, Copy, Debug)]

@@ -36,7 +36,7 @@ pub use demand::Demand;
 pub use event::{
     Adjustment, Cause, Congestion, Feedback, Limited, Lost, OncePerWindow, Path, RateSample, Sent,
 };
-pub use law::{Needs, Operating, Phase, Reaction, WindowLaw};
+pub use law::{Breakpoint, Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
 pub use registry::{BuildLaw, BuildSending, Controller, Family, SendQuantum, Start};
 pub use remembered::{Remembered, WindowRule};

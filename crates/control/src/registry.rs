@@ -28,6 +28,9 @@ pub struct Controller {
     pub build: BuildSending,
     /// Its window law, if it is one.
     pub law: Option<BuildLaw>,
+    /// Is it this law in the shell [`Windowed`], and nothing more? Otherwise the law is what models without packets see
+    /// of it.
+    pub only_law: bool,
     /// Where it comes from, if it is no part of longfat.
     pub origin: Option<Origin>,
 }
@@ -97,6 +100,7 @@ impl Controller {
             parameters: Vec::new(),
             build: Arc::new(build),
             law: None,
+            only_law: false,
             origin: None,
         }
     }
@@ -107,8 +111,9 @@ impl Controller {
         law: impl Fn(&Settings) -> Law + Clone + Send + Sync + 'static,
     ) -> Self {
         let make = law.clone();
-        Self::new(name, move |settings, start| Windowed::boxed(make(settings), start))
-            .law(move |settings| Box::new(law(settings)))
+        let built = Self::new(name, move |settings, start| Windowed::boxed(make(settings), start))
+            .law(move |settings| Box::new(law(settings)));
+        Self { only_law: true, ..built }
     }
 
     /// Says what it is, in one line.

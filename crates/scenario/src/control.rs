@@ -1,11 +1,14 @@
 //! A controller by itself, for hosts that are given no scenario.
 
+use std::fmt;
+
 use longfat_control::Controller;
+use serde_json::Value;
 
 use crate::choice::chosen;
 use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
 use crate::fields::Field;
-use crate::{Catalogue, Choice, group, overrides};
+use crate::{Catalogue, Choice, group, overrides, write};
 
 /// What messages call the text.
 const ORIGIN: &str = "control";
@@ -33,6 +36,21 @@ impl Choice<Controller> {
         match choice {
             Some(choice) if problems.is_empty() => Ok(choice),
             _ => Err(problems.into_error(&Sources { texts: vec![(ORIGIN, text)], own: 1 })),
+        }
+    }
+}
+
+/// As the key `control` of a scenario has it, with all parameters: `reno`, or `{ kind = "stcp", a = 0.01, … }`.
+impl fmt::Display for Choice<Controller> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match write::control(self) {
+            Value::Object(pairs) => {
+                // What JSON writes for texts, numbers and flags is what TOML reads.
+                let pairs: Vec<String> =
+                    pairs.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                write!(f, "{{ {} }}", pairs.join(", "))
+            }
+            _ => f.write_str(self.kind()),
         }
     }
 }
@@ -90,5 +108,17 @@ mod tests {
     fn code_is_not_fetched() {
         let error = read("{ python = \"rules.py:gentle\" }").expect_err("nobody has allowed it");
         assert!(error.to_string().contains("would run code"), "{error}");
+    }
+
+    #[test]
+    fn what_is_written_reads_back_as_itself() {
+        for control in longfat_control::CONTROLLERS.iter() {
+            let choice = read(&control.name).expect("it has defaults for all");
+            let text = choice.to_string();
+            assert_eq!(read(&text), Ok(choice), "{text}");
+        }
+        let stcp = read("{ a = 2e-2, kind = \"stcp\" }").expect("it is one");
+        let text = "{ kind = \"stcp\", a = 0.02, b = 0.125, legacy_window = 16 }";
+        assert_eq!(stcp.to_string(), text);
     }
 }

@@ -159,7 +159,7 @@ fn traffic_json(links: &[Link], group: &TrafficGroup) -> Value {
     Value::Object(keys)
 }
 
-fn control(control: &Choice<Controller>) -> Value {
+pub(crate) fn control(control: &Choice<Controller>) -> Value {
     choice(control, &control.entry.parameters, LengthUnit::Packets)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use longfat_control::{CongestionControl, Controller, Start};
+use longfat_control::{CongestionControl, Controller, Start, WindowLaw};
 use longfat_scenario::{Catalogue, ScenarioError};
 use longfat_units::parameter::Settings;
 use thiserror::Error;
@@ -31,6 +31,7 @@ pub enum ChoiceError {
 pub struct Choice {
     control: Arc<Controller>,
     settings: Settings,
+    text: String,
 }
 
 impl Choice {
@@ -41,7 +42,8 @@ impl Choice {
     /// Linux does not give.
     pub fn read(text: &str) -> Result<Self, ChoiceError> {
         let read = longfat_scenario::Choice::<Controller>::read(&Catalogue::built_in(), text)?;
-        let choice = Self { control: read.entry, settings: read.settings };
+        let text = read.to_string();
+        let choice = Self { control: read.entry, settings: read.settings, text };
         match choice.refusal() {
             Some(reason) => Err(ChoiceError::Refused { name: choice.name().into(), reason }),
             None => Ok(choice),
@@ -51,6 +53,22 @@ impl Choice {
     /// The name of the controller.
     pub fn name(&self) -> &str {
         &self.control.name
+    }
+
+    /// It and all of its parameters, as a scenario has them. Whatever the text it was read from, what is the same is
+    /// written in the same way.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its window law, if it has one.
+    pub fn law(&self) -> Option<Box<dyn WindowLaw>> {
+        self.control.law.as_ref().map(|law| law(&self.settings))
+    }
+
+    /// Is it this law and nothing more? Otherwise it remembers more than a law may.
+    pub fn is_only_law(&self) -> bool {
+        self.control.only_law
     }
 
     fn refusal(&self) -> Option<Refusal> {
@@ -67,7 +85,8 @@ impl Choice {
 /// All controllers by name, with the reason why one cannot run on TCP in Linux with its defaults.
 pub fn catalogue() -> Vec<(String, Option<Refusal>)> {
     let listed = longfat_control::CONTROLLERS.iter().map(|control| {
-        let choice = Choice { control: Arc::clone(control), settings: control.defaults() };
+        let (control, settings) = (Arc::clone(control), control.defaults());
+        let choice = Choice { text: control.name.to_string(), control, settings };
         (choice.name().to_owned(), choice.refusal())
     });
     listed.collect()
@@ -82,6 +101,17 @@ mod tests {
         for (text, name) in [("exp", "exp"), ("{ kind = \"aimd\", b = 0.3 }", "aimd")] {
             assert_eq!(Choice::read(text).map(|choice| choice.name().to_owned()), Ok(name.into()));
         }
+    }
+
+    #[test]
+    fn what_is_the_same_is_written_in_the_same_way() {
+        let text = |text| Choice::read(text).map(|choice| choice.text().to_owned());
+        let same = Ok("{ kind = \"aimd\", a = \"auto\", b = 0.25 }".to_owned());
+        for other in ["aimd", "{ kind = \"aimd\", b = 0.25 }", "{ b = 2.5e-1, kind = \"aimd\" }"] {
+            assert_eq!(text(other), same, "{other}");
+        }
+        assert_eq!(text("reno"), Ok("reno".into()));
+        assert_ne!(text("{ kind = \"aimd\", b = 0.3 }"), same);
     }
 
     #[test]

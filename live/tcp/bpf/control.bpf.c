@@ -18,68 +18,12 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
+#include "kernel.h"
 #include "shared.h"
 
-// What this program reads of the kernel's structures; the loader finds where it is in the kernel that runs.
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct sock {
-	unsigned long sk_pacing_rate;
-	__u32 sk_pacing_status;
-};
-struct inet_connection_sock {
-	__u8 icsk_retransmits;
-	__u64 icsk_ca_priv[13];
-};
-struct tcp_sock {
-	__u32 srtt_us;
-	__u32 packets_out;
-	__u32 sacked_out;
-	__u32 lost_out;
-	__u32 retrans_out;
-	__u32 snd_cwnd;
-	__u32 snd_cwnd_cnt;
-	__u32 snd_cwnd_clamp;
-	__u32 snd_ssthresh;
-	__u32 snd_una;
-	__u32 snd_nxt;
-	__u32 mss_cache;
-	__u32 max_packets_out;
-	__u32 delivered_ce;
-	__u32 app_limited;
-	__u8 is_cwnd_limited : 1;
-};
-struct rate_sample {
-	long rtt_us;
-	int losses;
-	__u32 acked_sacked;
-	__u32 prior_in_flight;
-	_Bool is_app_limited;
-};
-#pragma clang attribute pop
-
-struct tcp_congestion_ops {
-	__u32 (*ssthresh)(struct sock *sk);
-	void (*set_state)(struct sock *sk, __u8 new_state);
-	void (*cwnd_event)(struct sock *sk, __u32 event);
-	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
-	__u32 (*undo_cwnd)(struct sock *sk);
-	char name[16];
-	void (*init)(struct sock *sk);
-	void (*release)(struct sock *sk);
-};
-
-// The kernel's numbers for the states of loss recovery, for pacing, and for the event that sending begins anew.
-enum { STATE_OPEN, STATE_DISORDER, STATE_CWR, STATE_RECOVERY, STATE_LOSS };
-enum { PACING_NONE, PACING_NEEDED, PACING_FQ };
-enum { SENDING_BEGINS };
-
-#define NO_THRESHOLD 0x7fffffff
-#define LEAST_THRESHOLD 2
 // How often a round trip is reported, and after how many without an answer the daemon counts as silent.
 #define REPORTS_PER_ROUND_TRIP 8
 #define PATIENCE 4
-// Before there is a round trip (RFC 6298, section 2.1).
-#define FIRST_ROUND_TRIP_US 1000000
 
 // What is remembered of a flow, in the place that the socket has for it: 104 bytes.
 struct flow {
@@ -136,28 +80,6 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 static __always_inline struct flow *flow_of(struct sock *sk)
 {
 	return (struct flow *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
-}
-
-static __always_inline __u32 least(__u32 a, __u32 b)
-{
-	return a < b ? a : b;
-}
-
-static __always_inline __u32 most(__u32 a, __u32 b)
-{
-	return a > b ? a : b;
-}
-
-static __always_inline __u32 round_trip_us(const struct tcp_sock *tp)
-{
-	__u32 smoothed = tp->srtt_us >> 3;
-
-	return smoothed ? smoothed : FIRST_ROUND_TRIP_US;
-}
-
-static __always_inline __u32 in_flight(const struct tcp_sock *tp)
-{
-	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
 
 // From here on, what happens is for the next report.

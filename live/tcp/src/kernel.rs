@@ -50,6 +50,11 @@ pub(crate) enum KernelError {
         "a congestion control called {NAME} is there already: end the other longfat-tcp, of which one can run at a time"
     )]
     Already,
+    /// The name of a law is taken.
+    #[error(
+        "a congestion control called {0} is there already: `longfat kernel list` shows those that are installed"
+    )]
+    Taken(String),
     /// Refused.
     #[error("the kernel does not take the program: {0}")]
     Refused(#[from] libbpf_rs::Error),
@@ -81,6 +86,13 @@ pub(crate) fn check() -> Result<(), KernelError> {
     check_capabilities(&needed).map_err(KernelError::Privileges)
 }
 
+/// What the kernel finds wrong with a program fills pages; errors say what matters.
+pub(crate) fn quiet() {
+    if std::env::var_os("LONGFAT_TCP_VERBOSE").is_none() {
+        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| {})));
+    }
+}
+
 /// The program, for as long as it is registered. Flows that have it keep it after that, and go by Reno.
 #[derive(Debug)]
 pub(crate) struct Kernel {
@@ -97,10 +109,7 @@ impl Kernel {
     /// What is missing, or what the kernel says.
     pub(crate) fn load() -> Result<Self, KernelError> {
         check()?;
-        // What the kernel finds wrong with the program fills pages; errors say what matters.
-        if std::env::var_os("LONGFAT_TCP_VERBOSE").is_none() {
-            libbpf_rs::set_print(Some((PrintLevel::Warn, |_, _| {})));
-        }
+        quiet();
         let mut object = ObjectBuilder::default().open_memory(PROGRAM)?.load()?;
         let decisions = object.maps().find(|map| map.name() == "decisions");
         let decisions = decisions.ok_or(KernelError::Unfit)?;

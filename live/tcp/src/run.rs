@@ -69,7 +69,7 @@ pub(crate) fn run(choice: Choice) -> Result<(), KernelError> {
 }
 
 /// One line, at once. Whoever has stopped reading does not want to know.
-fn tell(told: &impl Serialize) {
+pub(crate) fn tell(told: &impl Serialize) {
     if let Ok(line) = serde_json::to_string(told) {
         let mut out = io::stdout();
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -30,6 +30,7 @@ from longfat.commands._evaluate import evaluate_command
 from longfat.commands._explain import explain_command
 from longfat.commands._explore import explore_command
 from longfat.commands._fluid import fluid_command
+from longfat.commands._kernel import kernel_command
 from longfat.commands._link import link_command
 from longfat.commands._list import list_command
 from longfat.commands._live import live_command
@@ -100,6 +101,7 @@ commands.add_command(check_command)
 commands.add_command(attack_command)
 commands.add_command(explain_command)
 commands.add_command(explore_command)
+commands.add_command(kernel_command)
 commands.add_command(link_command)
 commands.add_command(list_command)
 commands.add_command(live_command)

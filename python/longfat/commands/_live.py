@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 TCP, TCP_PLACE = "longfat-tcp", "LONGFAT_TCP"
 """The program that runs the controller, and the environment variable that says where it is."""
 
+RUN = {"tcp": ("run",), "tcp-kernel": ("kernel", "run")}
+"""What it is asked for each stack: the controller outside of the kernel, or its table in the kernel."""
+
 QUIC, QUIC_PLACE = "longfat-quic", "LONGFAT_QUIC"
 """The same of the program that is both ends of transfers over QUIC."""
 
-TOLD = ("reports", "answered_us", "priority", "processor_share")
+TOLD = (
+    *("reports", "answered_us", "table_error", "table_B", "acknowledgments", "acknowledgment_ns"),
+    *("priority", "processor_share"),
+)
 """What is kept of what programs say, as far as they say it."""
 
 ENDS = Path(__file__).resolve().parents[1] / "live" / "_ends.py"
 """What runs at the ends of the link."""
+
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+"""Where Linux says which controllers it has."""
 
 FAILED = 1
 FILLED = 0.95
@@ -41,10 +51,11 @@ PATIENCE = 15
 @command("live")
 @click.option(
     "--stack",
-    type=click.Choice(["tcp", "quic"]),
+    type=click.Choice([*RUN, "linux", "quic"]),
     default="tcp",
     show_default=True,
-    help="tcp: that of Linux, in which the controller decides about the window. quic: quinn.",
+    help="tcp: that of Linux, in which the controller decides about the window; tcp-kernel: the same, by a "
+    "table of its law in the kernel; linux: with a controller that the kernel has; quic: quinn.",
 )
 @click.option(
     "--control", required=True, help='As in a scenario: exp, or { kind = "aimd", b = 0.3 }.'
@@ -57,7 +68,7 @@ PATIENCE = 15
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Folder [runs/live-CONTROL; over QUIC runs/live-quic-CONTROL].",
+    help="Folder [runs/live-CONTROL; on other stacks runs/live-STACK-CONTROL].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the averages as one JSON object.")
 def live_command(
@@ -91,7 +102,7 @@ def live_command(
         message = f"--warmup is {warmup_s:g} s, and nothing is left of {seconds:g} s"
         raise click.UsageError(message)
     link = _link()
-    measure = _over_quic if stack == "quic" else _in_tcp
+    measure = _over_quic if stack == "quic" else partial(_in_tcp, stack)
     code, errors, told = measure(control, flows, seconds, link)
     if code != 0:
         click.echo(errors, file=sys.stderr, nl=False)
@@ -139,15 +150,16 @@ def live_command(
 
 
 def _in_tcp(
-    control: str, flows: int, seconds: float, link: dict[str, Any]
+    stack: str, control: str, flows: int, seconds: float, link: dict[str, Any]
 ) -> tuple[int, str, dict[str, Any]]:
     """Measures in the TCP of Linux: exit code, errors, and what was measured."""
     from longfat.live._processor import shares
 
-    with _daemon(control) as told, _taking(flows):
-        programs = {"daemon": told["process"], "link": link.get("process")}
-        with shares(programs) as found:
-            code, out, errors = _given(flows, seconds)
+    steered = _kernels_own(control) if stack == "linux" else _daemon(control, stack)
+    with steered as told, _taking(flows):
+        programs = {"daemon": told["process"]} if "process" in told else {}
+        with shares({**programs, "link": link.get("process")}) as found:
+            code, out, errors = _given(flows, seconds, told["congestion"])
     if code != 0:
         return FAILED, errors, told
     where = "in the TCP of Linux, over a real link; sampled from tcp_info"
@@ -198,14 +210,30 @@ def _link() -> dict[str, Any]:
 
 
 @contextmanager
-def _daemon(control: str) -> Iterator[dict[str, Any]]:
+def _kernels_own(control: str) -> Iterator[dict[str, Any]]:
+    """A controller of the kernel's own, which needs nobody.
+
+    Raises:
+        click.UsageError: This kernel does not have it.
+    """
+    present = AVAILABLE.read_text("ascii").split()
+    if control not in present:
+        message = (
+            f"this kernel has no congestion control called {control!r}: it has {', '.join(present)}"
+        )
+        raise click.UsageError(message)
+    yield {"control": control, "congestion": control}
+
+
+@contextmanager
+def _daemon(control: str, stack: str) -> Iterator[dict[str, Any]]:
     """The controller, in the stack; afterwards the dictionary says what it did.
 
     Raises:
         click.ClickException: It did not begin, or ended too early: flows then went on under Reno.
     """
     told: dict[str, Any] = {}
-    asked = [binary(TCP, TCP_PLACE), "run", control]
+    asked = [binary(TCP, TCP_PLACE), *RUN[stack], control]
     with subprocess.Popen(  # noqa: S603 - a program of longfat's own
         asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
@@ -218,7 +246,8 @@ def _daemon(control: str) -> Iterator[dict[str, Any]]:
             told.update(json.loads(first), process=process.pid)
             yield told
             if process.poll() is not None:
-                message = "the controller ended before the flows, which went on under Reno"
+                rest = ", which went on under Reno" if stack == "tcp" else ""
+                message = f"the controller ended before the flows{rest}"
                 raise click.ClickException(message)
             process.terminate()
             last, _ = process.communicate(timeout=PATIENCE)
@@ -244,9 +273,9 @@ def _taking(flows: int) -> Iterator[None]:
         process.communicate(timeout=PATIENCE)
 
 
-def _given(flows: int, seconds: float) -> tuple[int, str, str]:
+def _given(flows: int, seconds: float, congestion: str) -> tuple[int, str, str]:
     """End a sends: exit code, output, errors. It fails where the link says that it counts for nothing."""
-    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds)]
+    asked = ["--", sys.executable, str(ENDS), "give", str(flows), str(seconds), congestion]
     with _behind(*asked) as process:
         out, errors = process.communicate()
     return process.returncode, out, errors

@@ -16,8 +16,8 @@ from contextlib import suppress
 ADDRESS, PORT = "198.18.0.2", 7008
 """Of end b."""
 
-CONGESTION = b"longfat"
-"""What `longfat-tcp` has registered."""
+CONGESTION = "longfat"
+"""What `longfat-tcp` has registered, unless another name is given."""
 
 PAUSE = 0.01
 """Between two samples, in seconds."""
@@ -58,9 +58,9 @@ def _drain(own: socket.socket) -> None:
             pass
 
 
-def give(flows: int, seconds: float) -> None:
+def give(flows: int, seconds: float, congestion: str = CONGESTION) -> None:
     """Sends with so many flows for so long. Prints all samples as one object of JSON."""
-    own = [_connected() for _ in range(flows)]
+    own = [_connected(congestion) for _ in range(flows)]
     end = threading.Event()
     start = time.monotonic()
     for each in own:
@@ -77,9 +77,9 @@ def give(flows: int, seconds: float) -> None:
     print(json.dumps({"samples": samples}))
 
 
-def _connected() -> socket.socket:
+def _connected(congestion: str) -> socket.socket:
     own = socket.socket()
-    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, CONGESTION)
+    own.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, congestion.encode())
     own.settimeout(PATIENCE)
     own.connect((ADDRESS, PORT))
     own.settimeout(1)
@@ -120,4 +120,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "take":
         take(int(sys.argv[2]))
     else:
-        give(int(sys.argv[2]), float(sys.argv[3]))
+        give(int(sys.argv[2]), float(sys.argv[3]), *sys.argv[4:])

@@ -39,6 +39,9 @@ APART = "10 ms"
 _SENDERS = {"quic": {"profile": "quic-9002", "pacing": {"spread": 1.25}}}
 """What stacks do otherwise than flows by default: quinn paces, whatever the controller wishes."""
 
+_KERNELS_OWN = {"bbr": "bbr1"}
+"""What Linux calls otherwise than longfat."""
+
 _SUMMARY, _SERIES = "summary.json", "flow_series.parquet"
 _NUMBERS = ("time_s", "window", "rtt_s", "throughput_bit_s")
 
@@ -136,9 +139,10 @@ class SavedMeasurement:
             ResultError: It is a table that is no TOML.
         """
         try:
-            return control_of(self.told.control)
+            asked = control_of(self.told.control)
         except ValueError as error:
             raise self._refusal(_SUMMARY, f"its controller is none: {error}") from error
+        return _KERNELS_OWN.get(asked, asked) if isinstance(asked, str) else asked
 
     @cached_property
     def packet_B(self) -> int:  # noqa: N802 - a unit

@@ -24,7 +24,7 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, WindowLaw};
 
 /// AIMD's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -65,6 +65,10 @@ impl WindowLaw for Aimd {
 
     fn give_up(&self, _: &Operating, _: Cause) -> f64 {
         self.b
+    }
+
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        vec![Breakpoint::Window(self.a)]
     }
 }
 

@@ -54,7 +54,9 @@ use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::reno;
-use crate::{Cause, Controller, Family, Needs, Operating, Pacing, Promises, Reaction, WindowLaw};
+use crate::{
+    Breakpoint, Cause, Controller, Family, Needs, Operating, Pacing, Promises, Reaction, WindowLaw,
+};
 
 /// AntiECN's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -143,6 +145,14 @@ impl WindowLaw for AntiEcn {
 
     fn reaction(&self) -> Reaction {
         self.base.reaction()
+    }
+
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        let own = match self.delta {
+            Delta::Constant(delta) => Some(Breakpoint::Window(delta)),
+            Delta::Window | Delta::SquareRoot => None,
+        };
+        self.base.breakpoints().into_iter().chain(own).collect()
     }
 
     fn needs(&self) -> Needs {

@@ -53,7 +53,7 @@ use longfat_units::Span;
 use longfat_units::parameter::{Parameter, Settings};
 
 use super::hstcp::{self, HighSpeed};
-use crate::{Cause, Controller, Operating, Pacing, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, Pacing, WindowLaw};
 
 /// CW-HSTCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -127,6 +127,13 @@ impl WindowLaw for ConstantWindow {
 
     fn slow_start(&self, at: &Operating) -> f64 {
         self.hstcp.slow_start(at)
+    }
+
+    /// Those of HSTCP, and the round trip up to which the fair factor is at its bound.
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        let mut all = self.hstcp.breakpoints();
+        all.push(Breakpoint::RoundTrip(Span::from_seconds_f64(self.eta_min / self.c)));
+        all
     }
 
     /// ⌊c RTT⌋ + 1 blocks, figure 4.

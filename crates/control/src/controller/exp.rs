@@ -79,7 +79,7 @@ use longfat_units::Span;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Pacing, Phase, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, Pacing, Phase, WindowLaw};
 
 /// EXP-TCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -178,6 +178,17 @@ impl WindowLaw for Exponential {
     /// γ(w), section II.C.
     fn slow_start(&self, at: &Operating) -> f64 {
         (self.w_ref / at.window.0).clamp(self.gamma, 1.0)
+    }
+
+    /// Where s leaves 4; where γ(w) leaves 1 and reaches γ; where it takes as much as β.
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        let overshoot_ends = self.w_ref * (1.0 - self.beta) / self.beta;
+        vec![
+            Breakpoint::EpochWindow(SMALLEST_START * SMALLEST_START),
+            Breakpoint::Window(self.w_ref),
+            Breakpoint::Window(self.w_ref / self.gamma),
+            Breakpoint::Window(overshoot_ends),
+        ]
     }
 
     fn pacing(&self, _: &Operating) -> Pacing {

@@ -54,7 +54,7 @@ use longfat_units::math::{exp, ln, pow, sqrt};
 use longfat_units::parameter::{Parameter, Settings};
 
 use crate::interpolated::Interpolated;
-use crate::{Cause, Controller, Operating, Phase, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, Phase, WindowLaw};
 
 /// HSTCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -135,6 +135,12 @@ impl WindowLaw for HighSpeed {
             Phase::SlowStart => RENO_DECREASE,
             Phase::CongestionAvoidance => self.tabulated.response.decrease(at.window.0),
         }
+    }
+
+    /// The beginning of the lines, and where b is held.
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        let Response { line, held_from, .. } = &self.tabulated.response;
+        vec![Breakpoint::Window(line.low_window), Breakpoint::Window(*held_from)]
     }
 }
 

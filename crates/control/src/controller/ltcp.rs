@@ -39,7 +39,7 @@
 use longfat_units::math::cbrt;
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Phase, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, Phase, WindowLaw};
 
 /// LTCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -51,6 +51,9 @@ pub fn controller() -> Controller {
             Parameter::number("beta", 0.15, 0.01, 0.9, "share given up from the second layer on"),
         ])
 }
+
+/// Between layers beyond this one the increase hardly jumps.
+const LAYERS_NAMED: u16 = 1000;
 
 /// The law of the draft.
 #[derive(Clone, Copy, Debug)]
@@ -92,5 +95,11 @@ impl WindowLaw for Layered {
     fn give_up(&self, at: &Operating, _: Cause) -> f64 {
         let first = at.window.0 < self.w_t || at.phase == Phase::SlowStart;
         if first { 0.5 } else { self.beta }
+    }
+
+    /// Where layers begin, up to the one from which a further one adds less than a thousandth.
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        let layers = (2..=LAYERS_NAMED).map(f64::from);
+        layers.map(|layer| Breakpoint::Window(layer * (layer * layer - 1.0) / self.scale)).collect()
     }
 }

@@ -41,7 +41,7 @@
 use longfat_units::math::{ln, pow};
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, Phase, Promises, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, Phase, Promises, WindowLaw};
 
 /// MulTCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -82,6 +82,10 @@ impl WindowLaw for Multiple {
 
     fn slow_start(&self, at: &Operating) -> f64 {
         if at.window.0 < self.tripling_until { 2.0 } else { 1.0 }
+    }
+
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        vec![Breakpoint::Window(self.n), Breakpoint::Window(self.tripling_until)]
     }
 
     fn promises(&self) -> Promises {

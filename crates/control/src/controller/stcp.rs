@@ -32,7 +32,7 @@
 
 use longfat_units::parameter::{Parameter, Settings};
 
-use crate::{Cause, Controller, Operating, WindowLaw};
+use crate::{Breakpoint, Cause, Controller, Operating, WindowLaw};
 
 /// STCP's entry in the catalogue.
 pub fn controller() -> Controller {
@@ -80,5 +80,9 @@ impl WindowLaw for Scalable {
 
     fn give_up(&self, at: &Operating, _: Cause) -> f64 {
         if at.window.0 > self.legacy_window { self.b } else { 0.5 }
+    }
+
+    fn breakpoints(&self) -> Vec<Breakpoint> {
+        vec![Breakpoint::Window(self.legacy_window)]
     }
 }
