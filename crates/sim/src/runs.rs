@@ -63,7 +63,7 @@ impl Runs {
         if needed <= self.words.len() {
             return;
         }
-        let mut larger = vec![0; needed.next_power_of_two().max(64)];
+        let mut larger = vec![0; needed.next_power_of_two().max(16)];
         if self.count > 0 {
             let mask = larger.len() - 1;
             for segment in base..base + self.words.len() as u64 {
