@@ -20,6 +20,8 @@ use longfat_sim::{Scenario, Simulation};
 /// What one run took.
 struct Timing {
     work: Work,
+    /// Seconds to build the network, and to simulate.
+    built: f64,
     wall: f64,
     simulated: f64,
 }
@@ -74,21 +76,21 @@ fn run() -> Result<(), String> {
         return Ok(());
     }
     println!(
-        "{:28} {:>12} {:>10} {:>12} {:>10}",
-        "scenario", "packets", "events", "M packets/s", "× real"
+        "{:28} {:>12} {:>10} {:>12} {:>10} {:>8}",
+        "scenario", "packets", "events", "M packets/s", "× real", "built s"
     );
     for file in &files {
         let scenario = read(file)?;
         let mut timings: Vec<Timing> = (0..repeat).map(|_| time(&scenario)).collect();
         timings.sort_by(|a, b| a.wall.total_cmp(&b.wall));
-        let Some(Timing { work, wall, simulated }) = timings.get(timings.len() / 2) else {
+        let Some(Timing { work, built, wall, simulated }) = timings.get(timings.len() / 2) else {
             return Err("--repeat must be at least 1".to_owned());
         };
         let name = file.rsplit('/').next().unwrap_or(file);
         let packets = work.data_packets as f64;
         let per_packet = work.events as f64 / packets;
         println!(
-            "{name:28} {:>12} {per_packet:>10.2} {:>12.2} {:>10.1}",
+            "{name:28} {:>12} {per_packet:>10.2} {:>12.2} {:>10.1} {built:>8.2}",
             work.data_packets,
             packets / wall / 1e6,
             simulated / wall
@@ -107,9 +109,13 @@ fn outcome(scenario: &Scenario) -> Result<String, String> {
 }
 
 fn time(scenario: &Scenario) -> Timing {
+    let now = || {
+        #[expect(clippy::disallowed_methods, reason = "a benchmark reads the wall clock")]
+        std::time::Instant::now()
+    };
+    let before = now();
     let mut simulation = Simulation::new(scenario, false);
-    #[expect(clippy::disallowed_methods, reason = "a benchmark reads the wall clock")]
-    let begin = std::time::Instant::now();
+    let begin = now();
     while simulation.advance(1_000_000) {
         // Like a host that writes them to a file: only live flows take memory.
         if simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE {
@@ -119,6 +125,7 @@ fn time(scenario: &Scenario) -> Timing {
     let wall = begin.elapsed().as_secs_f64();
     Timing {
         work: simulation.finish().summary.engine,
+        built: (begin - before).as_secs_f64(),
         wall,
         simulated: scenario.duration.seconds(),
     }

@@ -90,6 +90,12 @@ impl Source {
         }
     }
 
+    /// TCP, once the flow has begun.
+    #[inline]
+    pub(crate) fn windowed(&self) -> Option<&Sender> {
+        if let Self::Windowed(sender) = self { Some(sender) } else { None }
+    }
+
     /// From its beginning it is traced like this; if it has begun, only whether it still is matters.
     pub(crate) fn set_tracing(&mut self, tracing: Tracing) {
         match self {

@@ -1,5 +1,7 @@
 //! Pipes of constant delay, and what happens at the end of each.
 
+use std::hint::black_box;
+
 use longfat_units::Time;
 
 use crate::events::Wheel;
@@ -74,6 +76,24 @@ impl Pipe {
             heads.add(slot, time);
         }
         self.records.put(packet.record(time));
+    }
+
+    /// Reads the pipe itself, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn read(&self) {
+        black_box((self.flow, self.records.is_empty()));
+    }
+
+    /// The same for the packet at the head, and for the one behind all others.
+    #[inline]
+    pub(crate) fn read_first(&self) {
+        black_box(self.records.first().map(|record| record.flags));
+        black_box(self.records.second().map(|record| record.flags));
+    }
+
+    #[inline]
+    pub(crate) fn read_last(&self) {
+        black_box(self.records.last().map(|record| record.flags));
     }
 
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {

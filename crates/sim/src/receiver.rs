@@ -6,6 +6,7 @@
 //! goes by the arrival's own time.
 
 use std::collections::VecDeque;
+use std::hint::black_box;
 
 use longfat_units::{Ecn, Span, Time};
 
@@ -173,6 +174,13 @@ impl Receiver {
                 passed: VecDeque::new(),
             },
         }
+    }
+
+    /// Reads what each arrival needs, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn read(&self) {
+        black_box((self.expected, self.received.edge, self.received.measured_until));
+        black_box((self.early.is_empty(), self.pending.is_some(), self.limit, self.marked));
     }
 
     /// The same receiver, if it `tells` with segments that arrive twice (RFC 2883) or does not.

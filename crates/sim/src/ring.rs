@@ -37,6 +37,15 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.taken)) }
     }
 
+    /// The value after that.
+    #[inline]
+    pub(crate) fn second(&self) -> Option<&T> {
+        if self.put.wrapping_sub(self.taken) < 2 {
+            return None;
+        }
+        self.places.get(self.place(self.taken.wrapping_add(1)))
+    }
+
     /// The value most recently put in.
     pub(crate) fn last(&self) -> Option<&T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.put.wrapping_sub(1))) }
@@ -105,10 +114,11 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
+    /// Most pipes of very many flows never hold more than a few packets.
     #[cold]
     fn grow(&mut self) {
-        let mut larger =
-            Self { places: vec![T::default(); (2 * self.places.len()).max(16)], taken: 0, put: 0 };
+        let places = if self.places.is_empty() { 4 } else { (2 * self.places.len()).max(16) };
+        let mut larger = Self { places: vec![T::default(); places], taken: 0, put: 0 };
         while let Some(value) = self.take() {
             larger.put(value);
         }

@@ -58,12 +58,17 @@ impl Runs {
     }
 
     /// Makes room for segments from `base` up to `end`, plus a gap on either side.
+    #[inline]
     pub(crate) fn reserve(&mut self, base: u64, end: u64) {
         let needed = (end - base) as usize + 2;
-        if needed <= self.words.len() {
-            return;
+        if needed > self.words.len() {
+            self.grow(base, needed);
         }
-        let mut larger = vec![0; needed.next_power_of_two().max(64)];
+    }
+
+    #[cold]
+    fn grow(&mut self, base: u64, needed: usize) {
+        let mut larger = vec![0; needed.next_power_of_two().max(16)];
         if self.count > 0 {
             let mask = larger.len() - 1;
             for segment in base..base + self.words.len() as u64 {

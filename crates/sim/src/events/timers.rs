@@ -1,9 +1,18 @@
 //! The timers: few, and mostly set again long before they run out.
+//!
+//! A heap holds them. With a million flows it would be larger than the caches, and each timer that runs out would wait
+//! for memory at every level. So once it is large, timers of later slices of time join a list for each slice, without
+//! any order, and come into the heap when its first timer is of that slice.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use longfat_units::Time;
+
+/// A heap of so many timers stays in the near caches.
+const MANY: usize = 1 << 14;
+/// A slice of time is 2^30 picoseconds, about a millisecond.
+const SLICE: u32 = 30;
 
 /// What a timer is for, in the order in which timers of the same instant run out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +50,9 @@ impl Timer {
 #[derive(Debug)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, Timer)>>,
+    /// Timers of later slices, and the first of these; `u64::MAX` if there is none.
+    later: BTreeMap<u64, Vec<Reverse<(Time, Timer)>>>,
+    first_later: u64,
     packets_first: Time,
     /// When timers read or change senders from outside.
     edges: BinaryHeap<Reverse<Time>>,
@@ -52,6 +64,8 @@ impl Default for Timers {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
+            later: BTreeMap::new(),
+            first_later: u64::MAX,
             packets_first: Time::NEVER,
             edges: BinaryHeap::new(),
             next_edge: Time::NEVER,
@@ -82,8 +96,33 @@ impl Timers {
         if timer.is_edge() {
             self.edges.push(Reverse(time));
         }
-        self.heap.push(Reverse((time, timer)));
+        if self.heap.len() >= MANY && slice(time) > self.slice() {
+            self.put_off(time, timer);
+        } else {
+            self.heap.push(Reverse((time, timer)));
+        }
         self.look_ahead();
+    }
+
+    /// The slice of the first timer of the heap; the last one if that is empty.
+    fn slice(&self) -> u64 {
+        self.heap.peek().map_or(u64::MAX, |Reverse((time, _))| slice(*time))
+    }
+
+    #[inline(never)]
+    fn put_off(&mut self, time: Time, timer: Timer) {
+        self.later.entry(slice(time)).or_default().push(Reverse((time, timer)));
+        self.first_later = self.first_later.min(slice(time));
+    }
+
+    /// Brings the timers of every slice that has come into the heap.
+    #[inline(never)]
+    fn fetch(&mut self) {
+        while self.first_later <= self.slice() {
+            let Some((_, timers)) = self.later.pop_first() else { break };
+            self.heap.extend(timers);
+            self.first_later = self.later.first_key_value().map_or(u64::MAX, |(first, _)| *first);
+        }
     }
 
     /// Takes the next timer.
@@ -97,6 +136,9 @@ impl Timers {
     }
 
     fn look_ahead(&mut self) {
+        if self.first_later <= self.slice() {
+            self.fetch();
+        }
         self.next_edge = self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time);
         self.packets_first = match self.heap.peek() {
             None => Time::NEVER,
@@ -105,5 +147,55 @@ impl Timers {
             Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
             Some(Reverse((time, _))) => *time,
         };
+    }
+}
+
+fn slice(time: Time) -> u64 {
+    time.0 >> SLICE
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Against an ordered set, with more timers than the heap takes: near and far, many of the same instant, and
+        /// some that are added as others run out.
+        #[test]
+        fn timers_run_out_in_order(
+            spread in prop_oneof![Just(1_u64), Just(1 << 20), Just(1 << 31), Just(1 << 36)],
+            count in prop_oneof![1_usize..100, 1_usize..3 * MANY],
+            again in 1_usize..7,
+        ) {
+            let mut timers = Timers::default();
+            let mut set = BTreeSet::new();
+            let mut chance = 1_u64;
+            let mut add = |timers: &mut Timers, set: &mut BTreeSet<_>, now: Time, flow: usize| {
+                chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let time = Time(now.0 + (chance >> 33) % 1000 * spread);
+                let timer = Timer::Retransmission(flow as u32);
+                timers.add(time, timer);
+                set.insert((time, timer));
+            };
+            for flow in 0..count {
+                add(&mut timers, &mut set, Time::ZERO, flow);
+            }
+            let mut last = count;
+            while let Some(expected) = set.pop_first() {
+                prop_assert_eq!(timers.next(), expected.0);
+                prop_assert_eq!(timers.packets_first(), expected.0);
+                prop_assert_eq!(timers.pop(), Some(expected));
+                if last < 2 * count && last.is_multiple_of(again) {
+                    add(&mut timers, &mut set, expected.0, last);
+                }
+                last += 1;
+            }
+            prop_assert_eq!(timers.pop(), None);
+            prop_assert_eq!(timers.next(), Time::NEVER);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::black_box;
 
 use longfat_units::{Span, Time};
 
@@ -113,11 +114,49 @@ impl Wheel {
         }
     }
 
+    /// A slot that has one of the next events, after so many others, as far as that is seen at a glance.
+    #[inline]
+    pub(crate) fn glance(&self, others: u32) -> Option<usize> {
+        let here = self.bucket(self.now);
+        let (word, bit) = (here / WORD as usize, here as u32 % u64::BITS);
+        let next = (word + 1) & (self.occupied.len() - 1);
+        let both = u128::from(self.occupied[word]) | u128::from(self.occupied[next]) << WORD;
+        let mut ahead = both >> bit;
+        for _ in 0..others {
+            ahead &= ahead.wrapping_sub(1);
+        }
+        if ahead == 0 {
+            return None;
+        }
+        let bucket = (here + ahead.trailing_zeros() as usize) & (self.first.len() - 1);
+        Some(self.first[bucket] as usize)
+    }
+
+    /// Reads what the wheel keeps of a slot, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn read(&self, slot: usize) {
+        black_box(self.chain[slot].next);
+    }
+
     /// Makes room for more slots.
     pub(crate) fn grow(&mut self, slots: usize) {
         if slots > self.chain.len() {
             self.chain.resize(slots, Chained { time: Time::NEVER, next: NONE });
+            if buckets(slots) > self.first.len() {
+                self.widen(buckets(slots));
+            }
         }
+    }
+
+    /// Makes a larger wheel.
+    #[cold]
+    fn widen(&mut self, buckets: usize) {
+        let events = self.take_all();
+        let words = buckets / WORD as usize;
+        self.first.resize(buckets, NONE);
+        self.occupied.resize(words, 0);
+        self.summary.resize(words.div_ceil(WORD as usize), 0);
+        self.put_all(events);
     }
 
     /// Time of the event taken last.
@@ -347,6 +386,22 @@ impl Wheel {
     /// is before the next review, after so much before this one.
     #[cold]
     fn review_ticks(&mut self, patience: usize, choose: impl Fn(u32, u32) -> u32) -> usize {
+        let events = self.take_all();
+        let middle = events.len() / 2;
+        let gap =
+            events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
+        let shift = shift(Span(gap));
+        let before = self.shift;
+        self.shift = choose(shift, before);
+        // If that does not help, as with events that share an instant, the next attempt comes later.
+        let patience = if self.shift == before { 2 * patience } else { MANY.max(events.len()) };
+        (self.crowded, self.came_near, self.turns) = (0, 0, 0);
+        self.put_all(events);
+        patience
+    }
+
+    /// Takes all events, in order.
+    fn take_all(&mut self) -> Vec<(Time, u32)> {
         let mut events: Vec<(Time, u32)> = self.far.drain().map(|Reverse(event)| event).collect();
         events.extend(self.crowd.drain().map(|Reverse(event)| event));
         for first in &mut self.first {
@@ -360,22 +415,17 @@ impl Wheel {
         self.occupied.fill(0);
         self.summary.fill(0);
         events.sort_unstable();
-        let middle = events.len() / 2;
-        let gap =
-            events.get(middle).map_or(0, |(time, _)| (*time - self.now).0 / (middle as u64 + 1));
-        let shift = shift(Span(gap));
-        let before = self.shift;
-        self.shift = choose(shift, before);
-        // If that does not help, as with events that share an instant, the next attempt comes later.
-        let patience = if self.shift == before { 2 * patience } else { MANY.max(events.len()) };
-        (self.crowded, self.came_near, self.turns) = (0, 0, 0);
+        events
+    }
+
+    /// Puts them back, after ticks or buckets have changed.
+    fn put_all(&mut self, events: Vec<(Time, u32)>) {
         self.reach = Span((self.first.len() as u64 - 1) << self.shift);
         // Last one first, so that each goes to the front of its bucket.
         for (time, slot) in events.into_iter().rev() {
             self.add(slot as usize, time);
         }
         self.look_far();
-        patience
     }
 
     /// The next bucket that is not empty, beyond the rest of the word of bucket `here`.
@@ -523,6 +573,28 @@ mod tests {
         let second = Span::from_seconds(1);
         let wheel = against_a_set(second, 3000, 20_000, |_, _| Span::from_millis(1));
         assert!(wheel.crowd.len() > 2000, "{} in the crowd", wheel.crowd.len());
+    }
+
+    /// Short flows come while the wheel turns: it becomes larger, and nothing in it is lost.
+    #[test]
+    fn a_wheel_that_grows_keeps_its_events() {
+        let (mut wheel, mut set) = (Wheel::new(4, Span(1000)), BTreeSet::new());
+        for slots in [4_usize, 300, 5000] {
+            wheel.grow(slots);
+            for slot in set.len()..slots {
+                let time = wheel.now() + a_microsecond(slots, slot);
+                wheel.add(slot, time);
+                set.insert((time, slot));
+            }
+            let (time, slot) = set.pop_first().expect("there are slots");
+            assert_eq!(taken(&mut wheel), Some((time, slot)));
+            wheel.add(slot, time);
+            set.insert((time, slot));
+        }
+        assert_eq!(wheel.first.len(), buckets(5000));
+        while let Some(expected) = set.pop_first() {
+            assert_eq!(taken(&mut wheel), Some(expected));
+        }
     }
 
     proptest! {

@@ -28,6 +28,8 @@ mod traced;
 mod transmissions;
 mod validation;
 
+use std::hint::black_box;
+
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
@@ -435,6 +437,16 @@ impl Sender {
             sender.heed_receiver();
         }
         sender
+    }
+
+    /// Reads what each acknowledgment needs, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn read(&self) {
+        black_box((self.unacknowledged, self.allowed, self.state, self.fast_retransmit));
+        black_box((self.timer.deadline(), self.timer.path().base_rtt, self.config.propagation));
+        black_box((self.measured.acknowledgments, self.measured.window, self.config.flow));
+        black_box((self.duplicates.inflation(), self.pacer.until(), self.scoreboard.is_clear()));
+        black_box((self.scoreboard.pipe(0), self.once));
     }
 
     /// Is no loss being repaired?

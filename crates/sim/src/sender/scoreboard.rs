@@ -166,8 +166,11 @@ impl Scoreboard {
                 segment = run.end;
             }
         }
-        self.settle();
-        self.sacked.count() - before
+        let news = self.sacked.count() - before;
+        if news > 0 {
+            self.settle();
+        }
+        news
     }
 
     fn note_highest(&mut self, mut value: u64) {
@@ -190,9 +193,11 @@ impl Scoreboard {
                 lost(segment);
             }
         }
-        self.lost += found;
         self.lost_below = self.lost_below.max(third);
-        self.settle();
+        if found > 0 {
+            self.lost += found;
+            self.settle();
+        }
         found
     }
 
