@@ -1,0 +1,46 @@
+"""The page on real networks: its tables are those of what was measured, and what differs has its reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import reality
+
+
+def rows(verdict: str) -> list[tuple[str, str]]:
+    return [
+        (row["cell"], name)
+        for row in reality.kept()
+        for name, finding in row["findings"].items()
+        if finding["verdict"] == verdict
+    ]
+
+
+@pytest.mark.parametrize("stack", reality.STACKS)
+def test_the_table_is_that_of_the_measurements(stack: str) -> None:
+    text = reality.PAGE.read_text("utf-8")
+    told = text.split(reality.BEGIN.format(stack))[1].split(reality.END.format(stack))[0]
+    assert told == reality.table(reality.kept(), stack), "bench/reality/reality.py writes it"
+    assert told.count("\n") > 2
+
+
+def test_what_differs_is_named_with_its_reason() -> None:
+    reasons = reality.PAGE.read_text("utf-8").partition("## Where they differ")[2]
+    assert reasons
+    for cell, name in rows("differs"):
+        assert f"`{cell}`" in reasons, f"{name} of {cell} differs, and nothing is said of it"
+
+
+def test_nothing_that_the_link_refused_was_kept() -> None:
+    for row in reality.kept():
+        bound = int(row["rtt"].removesuffix("ms")) / 1000 / 100
+        assert row["lateness"]["p99"] <= bound, row["cell"]
+        assert {"window_mean", "throughput_bit_s", "epoch_s"} <= row["findings"].keys()
+
+
+def test_most_agree() -> None:
+    assert len(rows("agrees")) > 5 * len(rows("differs"))
+    kernels = {json.dumps(row["kernel"]) for row in reality.kept()}
+    assert len(kernels) == 1
