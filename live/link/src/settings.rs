@@ -77,6 +77,11 @@ impl Settings {
         Ok(Self { link, seed, end, packet: *packet })
     }
 
+    /// Does the forward direction tell data of spare capacity (AntiECN)?
+    pub fn tells_spare(&self) -> bool {
+        self.link.forward.anti_ecn.is_some()
+    }
+
     /// The delays of both directions together, before any change.
     pub fn rtt(&self) -> Span {
         self.link.forward.delay + self.link.reverse.delay
