@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// One asks a program outside of the kernel, the other one goes by tables.
 const PROGRAMS: [&str; 2] = ["control", "law"];
-const HEADERS: [&str; 3] = ["bpf/kernel.h", "bpf/shared.h", "bpf/law.h"];
+const HEADERS: [&str; 4] = ["bpf/kernel.h", "bpf/shared.h", "bpf/spare.h", "bpf/law.h"];
 
 fn main() {
     for file in HEADERS.into_iter().chain(["build.rs"]) {

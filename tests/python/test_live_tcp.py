@@ -123,6 +123,46 @@ def test_the_window_is_that_of_the_simulation(longfat: Command, tmp_path: Path) 
     assert summary["reports"] > 0
 
 
+ROOM = """\
+duration = "8 s"
+
+[link.bottleneck]
+rate = "30 Mbit/s"
+delay = "20 ms"
+buffer = "1 bdp"
+queue = "avq"
+anti_ecn = { threshold = 0.9 }
+
+[[flow]]
+name = "flow"
+control = "anti-ecn"
+path = ["bottleneck"]
+rtt = "40 ms"
+"""
+
+
+def test_the_bit_of_anti_ecn_comes_back(longfat: Command, tmp_path: Path) -> None:
+    longfat("link", "down")
+    file, out = tmp_path / "room.toml", tmp_path / "out"
+    file.write_text(ROOM, "utf-8")
+    done = longfat("link", "up", str(file))
+    assert done.returncode == 0, done.stderr
+    done = longfat("live", "--control=anti-ecn", "--for=8s", f"--out={out}")
+    if COUNTS in done.stderr:
+        pytest.skip(f"this machine is too busy: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    heard = json.loads((out / "summary.json").read_text("utf-8"))["spare"]
+    # The first segment of all finds room. Every acknowledgment says what its data found.
+    assert 0 < heard["spare"] < heard["acknowledgments"]
+    assert heard["mute"] < 0.01 * heard["acknowledgments"]
+
+
+def test_a_bit_that_the_link_does_not_write_is_refused(longfat: Command) -> None:
+    done = longfat("live", "--control=anti-ecn", "--for=2s")
+    assert done.returncode == WRONG_INPUT
+    assert "anti_ecn = true" in done.stderr
+
+
 def test_flows_of_their_own_share_the_link(longfat: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = longfat("live", f"--control={CONTROL}", "--flows=2", "--for=8s", f"--out={out}")

@@ -167,7 +167,7 @@ mod tests {
     /// Lets a tap see all segments of a frame in the forward direction, marked.
     fn see(tap: &mut Tap, frame: &[u8]) {
         let shape = Shape::parse(frame).expect("it is whole");
-        let run = Run { first: 0, count: shape.segments(), marked: true };
+        let run = Run { first: 0, count: shape.segments(), marked: true, spare: false };
         tap.see(0, Time(5_000_000), (frame, &shape), run);
     }
 

@@ -17,6 +17,7 @@ pub mod forward;
 pub mod frames;
 pub mod lateness;
 pub mod machine;
+pub mod marker;
 pub mod packet;
 pub mod settings;
 pub mod state;

@@ -5,6 +5,7 @@ use longfat_scenario::{Link, Scenario, ScenarioError, chance};
 use longfat_units::{Bytes, Rate, Span};
 
 use crate::direction::{Direction, Parts};
+use crate::marker::Marker;
 
 /// Segments may arrive together within this time, which saves calls to the kernel.
 const TOGETHER: Span = Span(100 * 1_000_000);
@@ -64,7 +65,6 @@ impl Settings {
             let unknown = [
                 (direction.trace.is_some(), "a trace"),
                 (!direction.impairments.are_none(), "impairments"),
-                (direction.anti_ecn.is_some(), "AntiECN"),
             ];
             if let Some((_, what)) = unknown.into_iter().find(|(used, _)| *used) {
                 return Err(SettingsError::Unknown { link: link.name.clone(), what });
@@ -75,6 +75,11 @@ impl Settings {
         }
         let (link, seed, end) = (link.clone(), scenario.seed, scenario.duration);
         Ok(Self { link, seed, end, packet: *packet })
+    }
+
+    /// Does the forward direction tell data of spare capacity (AntiECN)?
+    pub fn tells_spare(&self) -> bool {
+        self.link.forward.anti_ecn.is_some()
     }
 
     /// The delays of both directions together, before any change.
@@ -134,6 +139,7 @@ impl Settings {
             let queue = (direction.queue.entry.build)(&direction.queue.settings, &site);
             Direction::new(Parts {
                 queue: queue.into_queue(direction.buffer),
+                marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
                 course: self.link.course(reverse, self.end),
                 chance: stream("queue"),
                 corruption: stream("corruption"),
@@ -172,7 +178,6 @@ mod tests {
     fn what_only_the_simulator_can_do_is_refused() {
         for (link, flow, told) in [
             ("jitter = { kind = \"gaussian\", most = \"1 ms\" }", "", "impairments"),
-            ("anti_ecn = true", "", "AntiECN"),
             ("", "packet = \"100 B\"", "choose a size"),
             ("delay = \"1 ms\"", "", "twice"),
             (

@@ -79,6 +79,13 @@ pub fn tabulated(choice: &Choice) -> Result<LawTable, TableError> {
     let Some(law) = choice.law() else {
         return Err(TableError::Remembers(choice.name().into()));
     };
+    if choice.reads_spare() {
+        return Err(TableError::Depends {
+            name: choice.name().into(),
+            what: "what a segment adds",
+            on: "the bit of AntiECN",
+        });
+    }
     let shape = Shape::of(choice.name(), &*law)?;
     if !choice.is_only_law() {
         return Err(TableError::Remembers(choice.name().into()));

@@ -71,6 +71,11 @@ impl Choice {
         self.control.only_law
     }
 
+    /// Does it read the bit of AntiECN?
+    pub fn reads_spare(&self) -> bool {
+        self.control.needs(&self.settings).spare
+    }
+
     fn refusal(&self) -> Option<Refusal> {
         refusal(&(self.control.build)(&self.settings, &Start::default()))
     }
@@ -128,7 +133,6 @@ mod tests {
             ("prague", Refusal::Ect1),
             ("xcp", Refusal::RouterHeader),
             ("blitz", Refusal::Bursts),
-            ("anti-ecn", Refusal::Spare),
         ];
         for (name, reason) in reasons {
             let refused = ChoiceError::Refused { name: name.into(), reason };
@@ -140,7 +144,9 @@ mod tests {
     fn the_catalogue_says_which_run() {
         let runs: Vec<String> =
             catalogue().into_iter().filter_map(|(name, no)| no.is_none().then_some(name)).collect();
-        for name in ["reno", "hstcp", "exp", "stcp", "cw-hstcp", "fiber", "cubic", "vegas"] {
+        for name in
+            ["reno", "hstcp", "exp", "stcp", "cw-hstcp", "fiber", "cubic", "vegas", "anti-ecn"]
+        {
             assert!(runs.iter().any(|other| other == name), "{name} is not among {runs:?}");
         }
         assert!(runs.len() < catalogue().len());

@@ -23,6 +23,8 @@ const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 pub struct Host {
     choice: Choice,
     control: Box<dyn CongestionControl>,
+    /// Does the controller hear of spare capacity?
+    reads_spare: bool,
     generation: u32,
     epoch: u32,
     path: Path,
@@ -40,6 +42,7 @@ impl Host {
         let path = Path { rtt: FIRST_ROUND_TRIP, base_rtt };
         let mut host = Self {
             control: choice.build(&start(report)),
+            reads_spare: choice.reads_spare(),
             choice,
             generation: report.generation,
             epoch: report.epoch,
@@ -137,9 +140,21 @@ impl Host {
             self.control.on_recovered(self.now, &self.path);
         }
         let others = held > 0 || sacked > 0 || lost > 0 || marked > 0 || cause == Some(Cause::Loss);
-        if report.acked > 0 || !others {
+        let spare = if self.reads_spare { report.spare.min(report.acked) } else { 0 };
+        if spare > 0 {
             let feedback = Feedback {
-                acked: report.acked.into(),
+                acked: spare.into(),
+                spare: Some(true),
+                limited: Limited::Window,
+                ..plain
+            };
+            self.control.on_feedback(&feedback, &self.path);
+        }
+        let acked = report.acked - spare;
+        if acked > 0 || !others {
+            let feedback = Feedback {
+                acked: acked.into(),
+                spare: self.reads_spare.then_some(false),
                 rtt: rtt.take(),
                 round_starts: std::mem::take(&mut round_starts),
                 limited: if report.acked > 0 { Limited::Window } else { Limited::Application },

@@ -13,9 +13,6 @@ pub enum Refusal {
     /// Routers have to take part.
     #[error("it reads headers that routers fill in, and packets of TCP carry none")]
     RouterHeader,
-    /// Routers have to take part by AntiECN.
-    #[error("it reads the AntiECN bit, which TCP in Linux does not carry back")]
-    Spare,
     /// It sends ECT(1).
     #[error("its data has to carry ECT(1), and that of TCP in Linux carries ECT(0)")]
     Ect1,
@@ -52,22 +49,21 @@ pub enum Refusal {
 
 /// Why this cannot run on TCP in Linux, if it cannot.
 pub fn refusal(sending: &Sending) -> Option<Refusal> {
-    sending.demands().into_iter().next().map(Refusal::from)
+    sending.demands().into_iter().find_map(refused)
 }
 
-impl From<Demand> for Refusal {
-    fn from(demand: Demand) -> Self {
-        match demand {
-            Demand::Bursts => Self::Bursts,
-            Demand::RouterHeader => Self::RouterHeader,
-            Demand::Spare => Self::Spare,
-            Demand::Ect1 => Self::Ect1,
-            Demand::CountedMarks => Self::CountedMarks,
-            Demand::Access => Self::Access,
-            Demand::DeliveryRate => Self::DeliveryRate,
-            Demand::EachLoss => Self::EachLoss,
-            Demand::Departures => Self::Departures,
-            Demand::Timer => Self::Timer,
-        }
-    }
+/// Why this cannot be had, if it cannot. The bit of AntiECN can: programs at both ends carry it back.
+fn refused(demand: Demand) -> Option<Refusal> {
+    Some(match demand {
+        Demand::Bursts => Refusal::Bursts,
+        Demand::RouterHeader => Refusal::RouterHeader,
+        Demand::Spare => return None,
+        Demand::Ect1 => Refusal::Ect1,
+        Demand::CountedMarks => Refusal::CountedMarks,
+        Demand::Access => Refusal::Access,
+        Demand::DeliveryRate => Refusal::DeliveryRate,
+        Demand::EachLoss => Refusal::EachLoss,
+        Demand::Departures => Refusal::Departures,
+        Demand::Timer => Refusal::Timer,
+    })
 }

@@ -91,17 +91,25 @@ pub struct Report {
     pub next: u32,
     /// Bytes of data in a segment.
     pub payload: u32,
+    /// How many of `acked` came with the bit of AntiECN.
+    pub spare: u32,
+    /// Acknowledgments, where the bit is read.
+    pub acks: u32,
+    /// Those of them with the bit.
+    pub acks_spare: u32,
+    /// Those that say nothing about it.
+    pub acks_mute: u32,
 }
 
 impl Report {
     /// How many bytes a report has.
-    pub const SIZE: usize = 88;
+    pub const SIZE: usize = 104;
 
     /// Reads a report; `None` if it has another size.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (now, rest) = bytes.split_first_chunk::<8>()?;
         let (words, []) = rest.as_chunks::<4>() else { return None };
-        let words: &[[u8; 4]; 20] = words.try_into().ok()?;
+        let words: &[[u8; 4]; 24] = words.try_into().ok()?;
         let [
             slot,
             generation,
@@ -123,6 +131,10 @@ impl Report {
             unacknowledged,
             next,
             payload,
+            spare,
+            acks,
+            acks_spare,
+            acks_mute,
         ] = words.map(u32::from_ne_bytes);
         Some(Self {
             now: u64::from_ne_bytes(*now),
@@ -146,6 +158,10 @@ impl Report {
             unacknowledged,
             next,
             payload,
+            spare,
+            acks,
+            acks_spare,
+            acks_mute,
         })
     }
 }
@@ -176,7 +192,7 @@ mod tests {
     #[test]
     fn a_report_is_read_in_the_order_of_the_kernel() {
         let mut bytes = 7_u64.to_ne_bytes().to_vec();
-        bytes.extend((1..=20_u32).flat_map(u32::to_ne_bytes));
+        bytes.extend((1..=24_u32).flat_map(u32::to_ne_bytes));
         assert_eq!(bytes.len(), Report::SIZE);
         let report = Report::read(&bytes).expect("it is whole");
         assert_eq!((report.now, report.slot, report.generation, report.report), (7, 1, 2, 3));

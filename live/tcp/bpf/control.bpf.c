@@ -20,6 +20,7 @@
 
 #include "kernel.h"
 #include "shared.h"
+#include "spare.h"
 
 // How often a round trip is reported, and after how many without an answer the daemon counts as silent.
 #define REPORTS_PER_ROUND_TRIP 8
@@ -132,6 +133,7 @@ static __always_inline void send(struct sock *sk, struct flow *flow, __u64 now, 
 	report->unacknowledged = tp->snd_una;
 	report->next = tp->snd_nxt;
 	report->payload = tp->mss_cache;
+	tell_spare(sk, report);
 	bpf_ringbuf_submit(report, 0);
 	forget_news(flow);
 }
@@ -213,7 +215,7 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 	struct flow *flow = flow_of(sk);
 	struct decision decision = {};
 	__u64 now = bpf_ktime_get_ns();
-	__u32 sacked = 0, acked = rs->acked_sacked, round_trip = round_trip_us(tp), tests, marked;
+	__u32 sacked = 0, counted = 0, acked = rs->acked_sacked, round_trip = round_trip_us(tp), tests, marked;
 	int answers;
 
 	// The answer to the first SYN comes before init.
@@ -241,9 +243,10 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 		(tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out) ||
 		(flow->paced && !rs->is_app_limited);
 	if (tests && !marked && flow->state != STATE_RECOVERY)
-		flow->acked += acked;
-	else
-		flow->held += acked;
+		counted = acked;
+	flow->acked += counted;
+	flow->held += acked - counted;
+	count_spare(sk, counted);
 	if (flow->news & NEWS_REDUCED) {
 		flow->news &= ~NEWS_REDUCED;
 		flow->news |= marked ? NEWS_MARK : NEWS_LOSS;
@@ -371,6 +374,7 @@ void BPF_PROG(longfat_init, struct sock *sk)
 			break;
 		}
 	}
+	offer(sk);
 	send(sk, flow, bpf_ktime_get_ns(), 0);
 }
 

@@ -44,6 +44,10 @@ struct report {
 	__u32 unacknowledged; // sequence numbers
 	__u32 next;
 	__u32 payload; // bytes of a segment
+	__u32 spare; // of `acked`: with the bit of AntiECN
+	__u32 acks; // acknowledgments, where the bit is read
+	__u32 acks_spare; // with the bit
+	__u32 acks_mute; // that say nothing about it
 };
 
 // To the kernel, in an array with a place for each slot.

@@ -1,5 +1,6 @@
 //! The program in the kernel: what it needs, how it is loaded, what is shared with it.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -14,6 +15,7 @@ use longfat_tcp_host::SLOTS;
 use rustix::thread::CapabilitySet;
 
 use crate::decisions::Decisions;
+use crate::spare::{self, Carriers, SpareError};
 
 /// What `setsockopt(TCP_CONGESTION)` calls it.
 pub(crate) const NAME: &str = "longfat";
@@ -64,6 +66,9 @@ pub(crate) enum KernelError {
     /// The program is not what this one expects.
     #[error("the program for the kernel and this one do not fit together: build both anew")]
     Unfit,
+    /// The bit of AntiECN cannot be carried.
+    #[error(transparent)]
+    Spare(#[from] SpareError),
     /// Reports ended.
     #[error("reports of the kernel cannot be read: {0}")]
     Reports(io::Error),
@@ -93,24 +98,41 @@ pub(crate) fn quiet() {
     }
 }
 
+/// Is this where the constants of the program are, of which `reads_spare` is the only one?
+fn is_constants(map: &OsStr) -> bool {
+    map.as_encoded_bytes().ends_with(b".rodata")
+}
+
 /// The program, for as long as it is registered. Flows that have it keep it after that, and go by Reno.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     reports: MapHandle,
     pub(crate) decisions: Decisions,
+    _carriers: Option<Carriers>,
     _link: Link,
     _object: Object,
 }
 
 impl Kernel {
-    /// Loads the program, and registers it as a congestion control called [`NAME`].
+    /// Loads the program, and registers it as a congestion control called [`NAME`]. With `reads_spare` data carries the
+    /// bit of AntiECN, and the ends of the link return it.
     ///
     /// # Errors
     /// What is missing, or what the kernel says.
-    pub(crate) fn load() -> Result<Self, KernelError> {
+    pub(crate) fn load(reads_spare: bool) -> Result<Self, KernelError> {
         check()?;
         quiet();
-        let mut object = ObjectBuilder::default().open_memory(PROGRAM)?.load()?;
+        let mut opened = ObjectBuilder::default().open_memory(PROGRAM)?;
+        let mut constants = opened.maps_mut().find(|map| is_constants(map.name()));
+        let flag = constants.as_mut().and_then(|map| map.initial_value_mut());
+        let flag = flag.and_then(<[u8]>::first_chunk_mut::<4>).ok_or(KernelError::Unfit)?;
+        *flag = u32::from(reads_spare).to_ne_bytes();
+        for mut program in opened.progs_mut() {
+            if program.name().to_str().is_some_and(spare::carries) {
+                program.set_autoload(reads_spare);
+            }
+        }
+        let mut object = opened.load()?;
         let decisions = object.maps().find(|map| map.name() == "decisions");
         let decisions = decisions.ok_or(KernelError::Unfit)?;
         if (decisions.value_size() as usize, decisions.max_entries()) != (Decisions::EACH, SLOTS) {
@@ -125,7 +147,8 @@ impl Kernel {
             ErrorKind::AlreadyExists => KernelError::Already,
             _ => error.into(),
         })?;
-        Ok(Self { reports, decisions, _link: link, _object: object })
+        let carriers = reads_spare.then(|| Carriers::attach(&object)).transpose()?;
+        Ok(Self { reports, decisions, _carriers: carriers, _link: link, _object: object })
     }
 
     /// Passes each report to `hear`, until `ended`.

@@ -13,6 +13,7 @@ mod decisions;
 mod kernel;
 mod law;
 mod run;
+mod spare;
 
 use std::process::ExitCode;
 

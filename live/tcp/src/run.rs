@@ -16,6 +16,8 @@ use crate::kernel::{Kernel, KernelError, NAME};
 #[derive(Serialize)]
 struct Ready<'a> {
     control: &'a str,
+    /// Does it read the bit of AntiECN?
+    reads_spare: bool,
     congestion: &'a str,
 }
 
@@ -26,6 +28,17 @@ struct Done {
     reports: u64,
     /// How old reports were when they were answered, in microseconds.
     answered_us: Option<Ages>,
+    /// What acknowledgments said of spare capacity, where the controller reads it.
+    spare: Option<Heard>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+struct Heard {
+    acknowledgments: u64,
+    /// With the bit.
+    spare: u64,
+    /// Without anything about it.
+    mute: u64,
 }
 
 #[derive(Serialize)]
@@ -44,15 +57,20 @@ pub(crate) fn run(choice: Choice) -> Result<(), KernelError> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&ended)).map_err(KernelError::Reports)?;
     }
-    let kernel = Kernel::load()?;
-    tell(&Ready { control: choice.name(), congestion: NAME });
+    let reads_spare = choice.reads_spare();
+    let kernel = Kernel::load(reads_spare)?;
+    tell(&Ready { control: choice.name(), reads_spare, congestion: NAME });
 
     let mut flows = Flows::new(choice);
     let mut ages = Histogram::<u64>::new(3).expect("three digits are allowed");
     let mut reports = 0_u64;
+    let mut heard = Heard::default();
     kernel.listen(&ended, |bytes| {
         let Some(report) = Report::read(bytes) else { return };
         reports += 1;
+        heard.acknowledgments += u64::from(report.acks);
+        heard.spare += u64::from(report.acks_spare);
+        heard.mute += u64::from(report.acks_mute);
         if let Some(decision) = flows.hear(&report, now()) {
             let now = now();
             kernel.decisions.write(report.slot, &decision, now);
@@ -64,7 +82,8 @@ pub(crate) fn run(choice: Choice) -> Result<(), KernelError> {
         p99: ages.value_at_quantile(0.99),
         most: ages.max(),
     });
-    tell(&Done { flows: flows.begun(), reports, answered_us });
+    let spare = reads_spare.then_some(heard);
+    tell(&Done { flows: flows.begun(), reports, answered_us, spare });
     Ok(())
 }
 

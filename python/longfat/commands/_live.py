@@ -31,7 +31,7 @@ QUIC, QUIC_PLACE = "longfat-quic", "LONGFAT_QUIC"
 
 TOLD = (
     *("reports", "answered_us", "table_error", "table_B", "acknowledgments", "acknowledgment_ns"),
-    *("priority", "processor_share"),
+    *("priority", "processor_share", "spare"),
 )
 """What is kept of what programs say, as far as they say it."""
 
@@ -156,9 +156,16 @@ def _in_tcp(
     from longfat.live._processor import shares
 
     steered = _kernels_own(control) if stack == "linux" else _daemon(control, stack)
-    with steered as told, _taking(flows):
+    with steered as told:
+        if told.get("reads_spare") and not link.get("anti_ecn"):
+            message = (
+                f"{told['control']} reads the AntiECN bit, and the link that is up does not write it: make one from a "
+                "scenario whose link has `anti_ecn = true`"
+            )
+            raise click.UsageError(message)
         programs = {"daemon": told["process"]} if "process" in told else {}
-        with shares({**programs, "link": link.get("process")}) as found:
+        watched = {**programs, "link": link.get("process")}
+        with _taking(flows), shares(watched) as found:
             code, out, errors = _given(flows, seconds, told["congestion"])
     if code != 0:
         return FAILED, errors, told

@@ -27,6 +27,7 @@ pub fn status(state: &State, as_json: bool) -> Result<(String, ExitCode), Comman
             "rate_bit_s": settings.rate().0,
             "rtt_s": settings.rtt().seconds(),
             "packet_bytes": settings.packet.0,
+            "anti_ecn": settings.tells_spare(),
             "scenario": scenario(state)?,
             "forward": forward,
             "reverse": reverse,

@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use slab::Slab;
 
 use crate::frames::Frames;
+use crate::marker::Marker;
 use crate::packet::{Run, Shape};
 
 /// One direction of the link.
 #[derive(Debug)]
 pub struct Direction {
     queue: Box<dyn PacketQueue>,
+    marker: Option<Marker>,
     desk: Desk,
     transmitter: Transmitter,
     in_service: Option<(Segment, Time)>,
@@ -38,6 +40,8 @@ pub struct Direction {
 pub struct Parts {
     /// The queue.
     pub queue: Box<dyn PacketQueue>,
+    /// What says when there is capacity to spare, if anything does.
+    pub marker: Option<Marker>,
     /// Rate, delay and loss at any time.
     pub course: LinkCourse,
     /// The random numbers of the queue.
@@ -57,6 +61,12 @@ pub struct Counts {
     pub dropped: u64,
     /// Marked by the queue.
     pub marked: u64,
+    /// Data that takes part in AntiECN, as far as the link does.
+    #[serde(default)]
+    pub asked: u64,
+    /// Those of them that went on with its bit.
+    #[serde(default)]
+    pub spare: u64,
     /// Lost on the wire.
     pub lost: u64,
     /// Delivered.
@@ -78,6 +88,8 @@ impl Counts {
             arrived: after(self.arrived, earlier.arrived),
             dropped: after(self.dropped, earlier.dropped),
             marked: after(self.marked, earlier.marked),
+            asked: after(self.asked, earlier.asked),
+            spare: after(self.spare, earlier.spare),
             lost: after(self.lost, earlier.lost),
             delivered: after(self.delivered, earlier.delivered),
             delivered_bytes: after(self.delivered_bytes, earlier.delivered_bytes),
@@ -106,6 +118,7 @@ struct Segment {
     frame: u32,
     index: u32,
     marked: bool,
+    spare: bool,
 }
 
 /// What a queue sees of its host.
@@ -121,9 +134,10 @@ struct Desk {
 impl Direction {
     /// One direction of a link, with nothing in it.
     pub fn new(parts: Parts) -> Self {
-        let Parts { queue, course, chance, corruption, together } = parts;
+        let Parts { queue, marker, course, chance, corruption, together } = parts;
         Self {
             queue,
+            marker,
             desk: Desk {
                 waiting: Slab::new(),
                 frames: Frames::default(),
@@ -156,7 +170,15 @@ impl Direction {
         for index in 0..shape.segments() {
             self.desk.counts.arrived += 1;
             self.queue.advance(now);
-            let segment = Segment { frame, index, marked: false };
+            let bytes = shape.size(index);
+            // What takes no part keeps what it has: all of its segments the same.
+            let had = shape.spare.unwrap_or(false);
+            let spare = self.marker.as_mut().map_or(had, |marker| marker.see(now, &shape, bytes));
+            if self.marker.is_some() && shape.data && shape.spare.is_some() {
+                self.desk.counts.asked += 1;
+                self.desk.counts.spare += u64::from(spare);
+            }
+            let segment = Segment { frame, index, marked: false, spare };
             let item = Item {
                 id: self.desk.waiting.insert(segment) as u32,
                 flow: shape.flow,
@@ -164,7 +186,7 @@ impl Direction {
                 destination: shape.destination,
                 rank: 0,
                 ecn: shape.ecn,
-                bytes: shape.size(index),
+                bytes,
                 arrived: now,
             };
             self.queue.enqueue(now, item, &mut self.desk);
@@ -193,7 +215,7 @@ impl Direction {
 
     /// A segment leaves, and is lost or will arrive.
     fn fly(&mut self, segment: Segment, now: Time) {
-        let Segment { frame, index, marked } = segment;
+        let Segment { frame, index, marked, spare } = segment;
         let loss = self.loss.value(now);
         if loss > 0.0 && uniform(&mut self.corruption) < loss {
             self.desk.counts.lost += 1;
@@ -203,15 +225,16 @@ impl Direction {
         // A wire keeps the order, even where its delay becomes shorter.
         let arrives = self.wire.back().map_or(arrives, |last| arrives.max(last.due));
         if let Some(last) = self.wire.back_mut() {
-            let Run { first, count, marked: same } = last.run;
-            let follows = last.frame == frame && first + count == index && same == marked;
+            let Run { first, count, .. } = last.run;
+            let same = (last.run.marked, last.run.spare) == (marked, spare);
+            let follows = last.frame == frame && first + count == index && same;
             if follows && arrives - last.begun <= self.together {
                 last.run.count += 1;
                 last.due = arrives;
                 return;
             }
         }
-        let run = Run { first: index, count: 1, marked };
+        let run = Run { first: index, count: 1, marked, spare };
         self.wire.push_back(Flight { frame, run, begun: arrives, due: arrives });
     }
 

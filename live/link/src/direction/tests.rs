@@ -165,3 +165,60 @@ proptest! {
         prop_assert_eq!((lazy.packets(), lazy.next()), (0, None));
     }
 }
+
+/// A super-segment of TCP like that of the samples, with another DSCP.
+fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
+    frame[crate::packet::OFFLOAD + 1] |= dscp << 2;
+    frame
+}
+
+/// Which segments of what arrives at the far end have the bit of AntiECN.
+fn bits(direction: &mut Direction) -> Vec<(u32, u32, bool)> {
+    direction.advance(END);
+    let mut all = Vec::new();
+    while let Some(Flight { run, .. }) = direction.arrived(END) {
+        all.push((run.first, run.count, run.spare));
+        direction.handed_on(true);
+    }
+    all
+}
+
+#[test]
+fn the_bit_of_anti_ecn_is_cut_out_of_super_segments() {
+    // The virtual queue of half the rate is drained of 1500 B in 40 µs.
+    let link = "rate = \"600 Mbit/s\"\ndelay = \"20 ms\"\nanti_ecn = true";
+    let mut direction = direction(link);
+    let three = with_dscp(sample::several(3 * 1460, 1460, Ecn::NotEct), 7);
+    direction.arrive(Time::ZERO, &three);
+    direction.arrive(Time(119 * MICROSECOND), &three);
+    direction.arrive(Time(400 * MICROSECOND), &three);
+    // The first finds it empty, the two behind it do not; after 119 µs there is still something left of them.
+    let expected = [(0, 1, true), (1, 2, false), (0, 3, false), (0, 1, true), (1, 2, false)];
+    assert_eq!(bits(&mut direction), expected);
+    assert_eq!((direction.counts().asked, direction.counts().spare), (9, 2));
+}
+
+#[test]
+fn a_bit_that_is_clear_stays_clear_unless_it_is_overwritten() {
+    for (mode, expected) in [("and", false), ("overwrite", true)] {
+        let link =
+            format!("rate = \"600 Mbit/s\"\ndelay = \"20 ms\"\nanti_ecn = {{ mode = \"{mode}\" }}");
+        let mut direction = direction(&link);
+        direction.arrive(Time::ZERO, &with_dscp(sample::several(1460, 1460, Ecn::NotEct), 3));
+        assert_eq!(bits(&mut direction), [(0, 1, expected)], "{mode}");
+    }
+}
+
+#[test]
+fn acknowledgments_enter_the_virtual_queue_and_keep_their_bit() {
+    let link = "rate = \"600 Mbit/s\"\ndelay = \"20 ms\"\nanti_ecn = true";
+    let mut direction = direction(link);
+    // Of the length of an acknowledgment: headers of IP and TCP, and nothing else.
+    let mut acknowledgment = with_dscp(sample::several(0, 0, Ecn::NotEct), 7);
+    acknowledgment[1] = 0;
+    direction.arrive(Time::ZERO, &acknowledgment);
+    direction.arrive(Time::ZERO, &acknowledgment);
+    direction.arrive(Time::ZERO, &with_dscp(sample::several(1460, 1460, Ecn::NotEct), 7));
+    assert_eq!(bits(&mut direction), [(0, 1, true), (0, 1, true), (0, 1, false)]);
+    assert_eq!((direction.counts().asked, direction.counts().spare), (1, 0));
+}

@@ -7,7 +7,7 @@
 //!
 //! A link decides about each segment. So a super-segment stays whole in memory, its segments are counted by
 //! [`Shape::parse`] and numbered, and what leaves are [`Run`]s: segments that survived, follow one another, leave at
-//! nearly the same time and have the same mark, as one shorter super-segment ([`Shape::write`]).
+//! nearly the same time and have the same mark and the same bit of AntiECN, as one shorter super-segment ([`Shape::write`]).
 //!
 //! Nothing that comes from a device is trusted: what is no whole packet, or contradicts its offload header, is
 //! [`Malformed`].
@@ -17,6 +17,7 @@ mod run;
 #[cfg(test)]
 pub(crate) mod sample;
 mod shape;
+mod spare;
 #[cfg(test)]
 mod tests;
 

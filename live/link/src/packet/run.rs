@@ -12,13 +12,14 @@ use longfat_units::Ecn;
 
 use super::offload::OFFLOAD;
 use super::shape::{Cut, Shape, Version};
+use super::spare;
 
 /// The flags of TCP, at byte 13 of its header.
 const TCP_FLAGS: usize = 13;
 const FIN_PSH: u8 = 0x01 | 0x08;
 const CWR: u8 = 0x80;
 
-/// Segments of one super-segment that follow one another and share a mark.
+/// Segments of one super-segment that follow one another and share a mark and a bit of AntiECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The first of them.
@@ -27,6 +28,8 @@ pub struct Run {
     pub count: u32,
     /// Has the link marked them (RFC 3168)?
     pub marked: bool,
+    /// The bit of AntiECN with which they go on; it is written only where the packet takes part.
+    pub spare: bool,
 }
 
 impl Shape {
@@ -43,8 +46,12 @@ impl Shape {
         if marked {
             mark(self.version, &mut head[OFFLOAD..]);
         }
+        let told = self.spare.is_some_and(|had| had != run.spare);
+        if told {
+            spare::write(self.version, &mut head[OFFLOAD..], run.spare);
+        }
         match self.version {
-            Version::V4 { header } if marked || self.cut.is_some() => {
+            Version::V4 { header } if marked || told || self.cut.is_some() => {
                 complete_checksum(&mut head[OFFLOAD..OFFLOAD + header]);
             }
             Version::V4 { .. } | Version::V6 => {}

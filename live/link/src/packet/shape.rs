@@ -7,6 +7,7 @@ use etherparse::{IpSlice, TcpHeaderSlice, ip_number};
 use longfat_units::{Bytes, Ecn};
 
 use super::offload::{Kind, OFFLOAD, Offload};
+use super::spare;
 
 /// The length of a UDP header.
 const UDP_HEADER: usize = 8;
@@ -27,6 +28,10 @@ pub struct Shape {
     segments: u32,
     /// Its ECN field.
     pub ecn: Ecn,
+    /// The bit of AntiECN with which it comes; `None`: it takes no part.
+    pub spare: Option<bool>,
+    /// Is it more than an acknowledgment: a packet of TCP with payload, or one of another protocol?
+    pub data: bool,
     /// Tells flows apart: a hash of addresses, protocol and ports.
     pub flow: u32,
     /// A hash of the address that it comes from.
@@ -83,16 +88,17 @@ impl Shape {
         let (offload, packet) = frame.split_first_chunk::<OFFLOAD>().ok_or(Malformed::Short)?;
         let offload = Offload::read(*offload);
         let ip = IpSlice::from_slice(packet).map_err(|_| Malformed::Ip)?;
-        let (version, stated, ecn) = match &ip {
+        let (version, stated, ecn, dscp) = match &ip {
             IpSlice::Ipv4(ip) => {
                 let header = ip.header();
                 let version = Version::V4 { header: header.slice().len() };
-                (version, usize::from(header.total_len()), header.ecn().value())
+                let stated = usize::from(header.total_len());
+                (version, stated, header.ecn().value(), header.dcp().value())
             }
             IpSlice::Ipv6(ip) => {
                 let header = ip.header();
                 let stated = header.slice().len() + usize::from(header.payload_length());
-                (Version::V6, stated, header.ecn().value())
+                (Version::V6, stated, header.ecn().value(), header.dscp().value())
             }
         };
         // Super-segments above 64 KB, whose stated length is zero, are never asked for either.
@@ -148,6 +154,8 @@ impl Shape {
             length: packet.len(),
             segments,
             ecn: Ecn::from_bits(u16::from(ecn)),
+            spare: spare::bit(dscp),
+            data: !tcp || header.is_none_or(|header| transport + header < packet.len()),
             flow: digest((source, destination, payload.ip_number.0, ports)),
             source: digest(source),
             destination: digest::<IpAddr>(destination),

@@ -26,7 +26,12 @@ struct Recipe {
 
 fn recipe() -> impl Strategy<Value = Recipe> {
     let shape = (any::<bool>(), any::<bool>(), 0..=10_usize, 0..=10_usize);
-    let fields = (any::<u8>(), any::<u16>(), any::<u32>(), any::<u8>());
+    // Half of the packets take part in AntiECN.
+    let class = prop_oneof![
+        any::<u8>(),
+        (prop::sample::select(vec![12_u8, 28]), 0..4_u8).prop_map(|(a, b)| a | b)
+    ];
+    let fields = (class, any::<u16>(), any::<u32>(), any::<u8>());
     (shape, fields, vec(any::<u8>(), 1..3000), 1..600_u16).prop_map(
         |(shape, fields, payload, segment)| {
             let (v6, tcp, extra, options) = shape;
@@ -199,20 +204,49 @@ fn marked(mut packet: Vec<u8>) -> Vec<u8> {
     packet
 }
 
-/// The runs of what survives: `fates` says of each segment whether it is dropped, marked, and ends a run.
-fn runs(segments: u32, fates: &[(bool, bool, bool)]) -> Vec<Run> {
+/// What a link said by AntiECN, on a finished packet: DSCP 7 where there was room and 3 where there was none, and nothing
+/// on packets with another one.
+fn told(mut packet: Vec<u8>, spare: bool) -> Vec<u8> {
+    let (v6, ..) = parts(&packet);
+    let class = if v6 { packet[0] << 4 | packet[1] >> 4 } else { packet[1] };
+    if ![3, 7].contains(&(class >> 2)) {
+        return packet;
+    }
+    let class = class & 3 | if spare { 7 << 2 } else { 3 << 2 };
+    if v6 {
+        packet[0] = 0x60 | class >> 4;
+        packet[1] = class << 4 | packet[1] & 15;
+    } else {
+        packet[1] = class;
+        packet[10..12].fill(0);
+        let header = !fold(sum(&packet[..usize::from(packet[0] & 15) * 4]));
+        packet[10..12].copy_from_slice(&header.to_be_bytes());
+    }
+    packet
+}
+
+/// What happens to a segment: is it dropped, marked, told of spare capacity, and does it end a run?
+type Fate = (bool, bool, bool, bool);
+
+/// The runs of what survives.
+fn runs(segments: u32, fates: &[Fate]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut open = false;
     for index in 0..segments {
-        let (dropped, marked, ends) = fates[index as usize % fates.len()];
+        let (dropped, marked, spare, ends) = fates[index as usize % fates.len()];
         match runs.last_mut() {
             _ if dropped => {}
-            Some(run) if open && run.marked == marked => run.count += 1,
-            _ => runs.push(Run { first: index, count: 1, marked }),
+            Some(run) if open && (run.marked, run.spare) == (marked, spare) => run.count += 1,
+            _ => runs.push(Run { first: index, count: 1, marked, spare }),
         }
         open = !dropped && !ends;
     }
     runs
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let weighted = prop::bool::weighted;
+    (weighted(0.2), weighted(0.3), weighted(0.4), weighted(0.3))
 }
 
 fn written(frame: &[u8], run: Run) -> Vec<u8> {
@@ -227,7 +261,7 @@ proptest! {
     #[test]
     fn runs_hold_the_segments_of_the_whole(
         recipe in recipe(),
-        fates in vec((prop::bool::weighted(0.2), prop::bool::weighted(0.3), prop::bool::weighted(0.3)), 1..40),
+        fates in vec(fate(), 1..40),
     ) {
         let frame = recipe.frame();
         let shape = Shape::parse(&frame).expect("the frame is whole");
@@ -241,7 +275,7 @@ proptest! {
             // It is itself a frame of that many segments.
             prop_assert_eq!(Shape::parse(&part).map(|shape| shape.segments()), Ok(run.count));
             let kept = whole[run.first as usize..][..run.count as usize].iter().cloned();
-            let kept: Vec<_> = kept.map(|one| if run.marked { marked(one) } else { one }).collect();
+            let kept: Vec<_> = kept.map(|one| told(one, run.spare)).map(|one| if run.marked { marked(one) } else { one }).collect();
             prop_assert_eq!(segment(&part), kept);
         }
     }
@@ -253,20 +287,21 @@ proptest! {
         let segments = Shape::parse(&frame).expect("the frame is whole").segments();
         let first = first.min(segments - 1);
         let count = count.min(segments - first);
-        let part = written(&frame, Run { first, count, marked: false });
+        let part = written(&frame, Run { first, count, marked: false, spare: true });
         for index in 0..count {
-            let once = written(&frame, Run { first: first + index, count: 1, marked: false });
-            let twice = written(&part, Run { first: index, count: 1, marked: false });
+            let once = written(&frame, Run { first: first + index, count: 1, marked: false, spare: false });
+            let twice = written(&part, Run { first: index, count: 1, marked: false, spare: false });
             prop_assert_eq!(segment(&once), segment(&twice));
         }
     }
 
-    /// A single packet passes as it is, but for its mark.
+    /// A single packet passes as it is, but for its mark and its bit.
     #[test]
-    fn single_packets_pass(recipe in recipe(), mark in any::<bool>()) {
+    fn single_packets_pass(recipe in recipe(), mark in any::<bool>(), spare in any::<bool>()) {
         let packet = segment(&recipe.frame()).remove(0);
         let frame = [&Offload::default().bytes()[..], &packet].concat();
-        let out = written(&frame, Run { first: 0, count: 1, marked: mark });
+        let out = written(&frame, Run { first: 0, count: 1, marked: mark, spare });
+        let packet = told(packet, spare);
         prop_assert_eq!(&out[OFFLOAD..], if mark { marked(packet) } else { packet });
     }
 
@@ -301,7 +336,7 @@ fn cut_anywhere(frame: &[u8], first: u32, count: u32) {
     let first = first % shape.segments();
     let count = 1 + count % (shape.segments() - first);
     let mut head = Vec::new();
-    let rest = shape.write(frame, Run { first, count, marked: true }, &mut head);
+    let rest = shape.write(frame, Run { first, count, marked: true, spare: true }, &mut head);
     let sizes: u64 = (first..first + count).map(|index| shape.size(index).0).sum();
     assert!((head.len() - OFFLOAD + rest.len()) as u64 <= sizes);
 }

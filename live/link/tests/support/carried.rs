@@ -5,12 +5,13 @@ use longfat_link::packet::{OFFLOAD, Shape};
 use longfat_link::settings::Settings;
 use longfat_units::{Ecn, Span, Time};
 
-/// Links that drop, mark and lose, and serve flows in turn.
-const LINKS: [&str; 4] = [
+/// Links that drop, mark and lose, serve flows in turn, and tell of spare capacity.
+const LINKS: [&str; 5] = [
     "buffer = \"4 packets\"",
     "buffer = \"50 packets\"\nqueue = { kind = \"step\", threshold = \"2 packets\" }",
     "buffer = \"50 packets\"\nqueue = \"fq-codel\"",
     "buffer = \"50 packets\"\nloss = 0.3",
+    "buffer = \"50 packets\"\nanti_ecn = { mode = \"overwrite\" }",
 ];
 
 const MICROSECOND: u64 = 1_000_000;

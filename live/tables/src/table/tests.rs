@@ -98,13 +98,14 @@ fn what_cannot_be_a_table_is_refused_with_the_reason() {
         ("hybla", "what slow start adds depends on the round trip"),
         ("{ kind = \"exp\", rtt_fair = true }", "% off at a window"),
         ("{ kind = \"fiber\", per_mark = true }", "how many packets are marked"),
+        ("anti-ecn", "the bit of AntiECN"),
         ("stpc", "stcp"),
     ] {
         let error = read(text).map(drop).expect_err(text).to_string();
         assert!(error.contains(reason), "{text}: {error}");
     }
-    let refused = |reason| ChoiceError::Refused { name: "anti-ecn".into(), reason };
-    assert_eq!(read("anti-ecn").map(drop), Err(refused(Refusal::Spare).into()));
+    let refused = |reason| ChoiceError::Refused { name: "dctcp".into(), reason };
+    assert_eq!(read("dctcp").map(drop), Err(refused(Refusal::CountedMarks).into()));
 }
 
 #[test]

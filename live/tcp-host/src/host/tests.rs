@@ -51,6 +51,24 @@ fn hear(host: &mut Host, report: &Report) -> Decision {
 }
 
 #[test]
+fn the_bit_of_anti_ecn_doubles_the_window_and_its_absence_is_reno() {
+    let first = Report { window: 100, threshold: 50, ..beginning() };
+    let mut host = Host::new(named("anti-ecn"), &first);
+    // In congestion avoidance a window without the bit adds one segment, and with it another window.
+    let silent = Report { acked: 100, ..after(&first, 100) };
+    assert_eq!(hear(&mut host, &silent).window, 100, "the hundredth adds less than its share");
+    let told = Report { acked: 101, spare: 101, ..after(&silent, 100) };
+    let grown = hear(&mut host, &told).window;
+    assert!((201..=203).contains(&grown), "{grown}");
+    // No more than was acknowledged can have had it.
+    let wrong = Report { acked: 10, spare: u32::MAX, ..after(&told, 100) };
+    assert!(hear(&mut host, &wrong).window <= grown + 11);
+    // Whoever does not read the bit does not hear of it.
+    let mut reno = Host::new(named("reno"), &first);
+    assert_eq!(hear(&mut reno, &Report { spare: 100, ..silent }).window, 100);
+}
+
+#[test]
 fn reno_by_hand() {
     let first = beginning();
     let mut host = Host::new(named("reno"), &first);
@@ -209,6 +227,8 @@ fn any_report() -> impl Strategy<Value = Report> {
             unacknowledged,
             next,
             payload: PAYLOAD,
+            spare: acked / 2,
+            ..Report::default()
         }
     })
 }
