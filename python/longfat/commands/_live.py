@@ -159,8 +159,8 @@ def _in_tcp(
     with steered as told:
         if told.get("reads_spare") and not link.get("anti_ecn"):
             message = (
-                f"{told['control']} reads the AntiECN bit, and the link that is up does not write it: make one from a "
-                "scenario whose link has `anti_ecn = true`"
+                f"{told['control']} reads the AntiECN bit, and the link that is up does not write it: make one "
+                "from a scenario whose link has `anti_ecn = true`"
             )
             raise click.UsageError(message)
         programs = {"daemon": told["process"]} if "process" in told else {}
