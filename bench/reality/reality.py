@@ -22,10 +22,10 @@ PAGE = ROOT / "docs/reality.md"
 PICTURE = ROOT / "docs/images/reality.png"
 
 STACKS = {
-    "tcp": "Linux TCP, decided outside of the kernel",
-    "tcp-kernel": "Linux TCP, by a table in the kernel",
-    "linux": "Linux with a controller of its own",
-    "quic": "QUIC, by quinn",
+    "tcp": "Linux, by the daemon",
+    "tcp-kernel": "Linux, by a table",
+    "linux": "Linux's own",
+    "quic": "QUIC",
 }
 COLOURS = {"tcp": "#0072B2", "tcp-kernel": "#009E73", "linux": "#CC79A7", "quic": "#D55E00"}
 WIDEST = 10.0
@@ -126,7 +126,7 @@ def picture(found: Sequence[Row]) -> Figure:
             for stack in present
         ]
         left.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0, -0.16), ncols=len(present)
+            handles=handles, loc="upper left", bbox_to_anchor=(-0.02, -0.16), ncols=len(present)
         )
         style.title(
             drawn,
