@@ -37,6 +37,9 @@ BEYOND = 10.0
 must send in any case. Slow start goes too far by a feedback delay, in which windows grow by some factor of e;
 over 7700 solutions the mean was at most 2.4 times as much."""
 
+EXPLICIT = frozenset(["vcp", "xcp"])
+"""Prices that routers state, which are no probabilities."""
+
 FLOOR = 2.0
 """Segments: what a loss or a mark leaves of a window."""
 
@@ -237,7 +240,12 @@ def check_fluid(solved: Row, given: Quantities, *, priced: bool) -> None:
         most = CEILING * packet / flow["rtt_s"]
         refuse(flow["rate_mean_bit_s"] > most, name, f"mean rate = {flow['rate_mean_bit_s']}")
     for name, link in _directions(solved["links"]):
-        check_columns(name, {key: link[key] for key in ("price", "load", "queue_s")})
+        check_columns(name, {key: link[key] for key in ("load", "queue_s")})
+        if solved["price"] in EXPLICIT:
+            # What routers ask to be given back, and below zero what they offer.
+            refuse(not all(map(math.isfinite, link["price"])), name, "price is not finite")
+        else:
+            check_columns(name, {"price": link["price"]})
     if priced:
         _check_rates(solved["flows"], "rate_mean_bit_s", "rtt_s", given)
 
