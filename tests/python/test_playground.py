@@ -333,7 +333,7 @@ def test_presets_are_offered(visit: Visits, server: Explorer) -> None:
 def test_a_long_run_can_be_given_up(visit: Visits, server: Explorer) -> None:
     shown = opened(visit, server)
     shown.locator("summary").click()
-    shown.locator("textarea").fill(SMALL.replace("10 Mbit/s", "10 Gbit/s").replace("4 s", "40 s"))
+    shown.locator("textarea").fill(SMALL.replace("10 Mbit/s", "10 Gbit/s").replace("4 s", "160 s"))
     stop = shown.page.get_by_role("button", name="Cancel")
     stop.wait_for(state="visible")
     shown.page.wait_for_selector(".setup.busy .percent:text('%')")
