@@ -88,11 +88,12 @@ AGAIN = [
     Cell("200M", "100ms", "tcp", "hstcp", 1, 160, again=True),
     Cell("200M", "100ms", "tcp-kernel", "hstcp", 1, 160),
     Cell("1G", "40ms", "tcp", "fiber", 1, 120, again=True),
+    Cell("1G", "40ms", "quic", "fiber", 1, 60),
     Cell("200M", "40ms", "tcp-kernel", '{ kind = "exp", pacing = false }', 1, 45),
     Cell("5G", "40ms", "tcp", '{ kind = "exp", pacing = false }', 1, 45),
     Cell("5G", "40ms", "tcp-kernel", "hstcp", 1, 50),
 ]
-"""What differed, with one thing changed: for longer, without the daemon, without pacing."""
+"""What differed, with one thing changed: for longer, without the daemon, without pacing, by another stack."""
 
 
 def cells() -> list[Cell]:
