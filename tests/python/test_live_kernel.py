@@ -6,7 +6,6 @@ Where the machine is too busy for a link, the link says so, and what was measure
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -14,12 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import pytest
 
 import longfat as package
-from longfat.commands._link import binary
-from longfat.commands._live import TCP, TCP_PLACE
+from live_support import (
+    HELD,
+    PINNED,
+    WRONG_INPUT,
+    congestion_controls,
+    measured,
+    skip_without_link,
+    skip_without_tcp,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +34,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 RATE, RTT = "50Mbit/s", "40ms"
-COUNTS = "counts for nothing"
-WRONG_INPUT = 2
 NOBODY = 65534
-HELD = Path("/proc/sys/net/ipv4")
-PLACE = Path("/sys/fs/bpf")
 
 ASKING = """
 import os, socket, sys
@@ -45,33 +46,20 @@ print(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes
 """A user of its own asks for a congestion control, and tells what it got."""
 
 
-def missing() -> str | None:
-    """Why no law can be in the kernel here."""
-    try:
-        done = subprocess.run(
-            [binary(TCP, TCP_PLACE), "check"], capture_output=True, text=True, check=False
-        )
-    except click.UsageError as error:
-        return str(error)
-    return done.stderr if done.returncode != 0 else None
-
-
 def traces() -> dict[str, object]:
     """What laws in the kernel would change on this machine."""
     mounts = Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
     return {
-        "controls": (HELD / "tcp_available_congestion_control").read_text("utf-8"),
-        "default": (HELD / "tcp_congestion_control").read_text("utf-8"),
-        "mounted": [line for line in mounts if str(PLACE) in line],
-        "pinned": sorted(map(str, PLACE.iterdir())),
+        **congestion_controls(),
+        "mounted": [line for line in mounts if str(PINNED) in line],
+        "pinned": sorted(map(str, PINNED.iterdir())),
     }
 
 
 @pytest.fixture(autouse=True)
 def unchanged(longfat: Command) -> Iterator[None]:
     """A machine that is afterwards as it was."""
-    if reason := missing():
-        pytest.skip(reason)
+    skip_without_tcp()
     if json.loads(longfat("kernel", "list", "--json").stdout):
         pytest.skip("something is installed: `longfat kernel remove --all`")
     before = traces()
@@ -185,10 +173,7 @@ def test_a_connection_keeps_it_until_it_is_closed(longfat: Command) -> None:
 @pytest.fixture
 def link(longfat: Command) -> Iterator[None]:
     """A link of one's own."""
-    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        pytest.skip("a link needs root and /dev/net/tun")
-    if longfat("link", "status").returncode != WRONG_INPUT:
-        pytest.skip("there is a link, or what is left of one: remove it with `longfat link down`")
+    skip_without_link(longfat)
     done = longfat("link", "up", f"--rate={RATE}", f"--rtt={RTT}")
     assert done.returncode == 0, done.stderr
     yield
@@ -202,11 +187,7 @@ def test_the_window_is_that_of_the_simulation(
 ) -> None:
     out = tmp_path / "out"
     asked = ["--stack=tcp-kernel", f"--control={control}", "--for=30s", "--warmup=8s"]
-    done = longfat("live", *asked, f"--out={out}")
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    summary = measured(longfat, out, *asked)
     assert summary["stack"] == "tcp-kernel"
     assert 0 < summary["table_error"] <= 0.003
     # Over whole epochs, and within the 2 % of its mean window.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import subprocess
 import sys
@@ -15,11 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import pytest
 
 import link_peer
-from longfat.commands._link import binary
+from live_support import COUNTS, WRONG_INPUT, skip_without_link, undisturbed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,32 +27,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 PEER = Path(link_peer.__file__)
-COUNTS = "counts for nothing"
-WRONG_INPUT = 2
 CE = 3
 """The mark of RFC 3168."""
-
-
-def missing() -> str | None:
-    """Why there can be no link here."""
-    try:
-        binary()
-    except click.UsageError as error:
-        return str(error)
-    if os.geteuid() != 0:
-        return "a link needs root"
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "a link needs /dev/net/tun"
-    return None
 
 
 @pytest.fixture(autouse=True)
 def alone(longfat: Command) -> Iterator[None]:
     """Leaves no link behind, and disturbs none that is there."""
-    if reason := missing():
-        pytest.skip(reason)
-    if longfat("link", "status").returncode != WRONG_INPUT:
-        pytest.skip("there is a link, or what is left of one: remove it with `longfat link down`")
+    skip_without_link(longfat)
     yield
     longfat("link", "down")
 
@@ -84,9 +64,7 @@ def measured(longfat: Command, client: str, at_b: str, told_by: str) -> dict[str
     with server(at_b) as running:
         done = longfat("link", "shell", "--quiet", "--", sys.executable, PEER, client)
         out, _ = running.communicate(timeout=30)
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
+    undisturbed(done)
     found: dict[str, Any] = json.loads(out if told_by == at_b else done.stdout)
     return found
 

@@ -5,17 +5,13 @@ Where the machine is too busy, the link or the measurement says so, and nothing 
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import pytest
 
 import longfat as package
-from longfat.commands._link import binary
-from longfat.commands._live import QUIC, QUIC_PLACE
+from live_support import WRONG_INPUT, measured, skip_without_link, skip_without_quic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,48 +20,21 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.live
 
-COUNTS = "counts for nothing"
-WRONG_INPUT = 2
-
-
-def missing() -> str | None:
-    """Why there can be no transfer over QUIC here."""
-    try:
-        binary()
-        binary(QUIC, QUIC_PLACE)
-    except click.UsageError as error:
-        return str(error)
-    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "a link needs root and /dev/net/tun"
-    return None
-
 
 @pytest.fixture(autouse=True)
 def alone(longfat: Command) -> Iterator[None]:
     """Leaves no link behind, and disturbs none that is there."""
-    if reason := missing():
-        pytest.skip(reason)
-    if longfat("link", "status").returncode != WRONG_INPUT:
-        pytest.skip("there is a link, or what is left of one: remove it with `longfat link down`")
+    skip_without_link(longfat)
+    skip_without_quic()
     yield
     longfat("link", "down")
-
-
-def measured(longfat: Command, out: Path, *options: str) -> dict[str, object]:
-    """The averages of a measurement, which is skipped where the machine was too busy for it."""
-    done = longfat("live", "--stack=quic", f"--out={out}", *options)
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    found: dict[str, object] = json.loads((out / "summary.json").read_text("utf-8"))
-    return found
 
 
 def test_window_and_throughput_are_those_of_the_simulation(
     longfat: Command, tmp_path: Path
 ) -> None:
     longfat("link", "up", "--rate=30Mbit/s", "--rtt=40ms")
-    measured(longfat, tmp_path / "out", "--control=exp", "--for=15s", "--warmup=5s")
+    measured(longfat, tmp_path / "out", "--stack=quic", "--control=exp", "--for=15s", "--warmup=5s")
     verdicts = {each.name: each.verdict for each in package.overlay(tmp_path / "out").findings}
     assert verdicts["window_mean"] == "agrees"
     assert verdicts["throughput_bit_s"] == "agrees"
@@ -73,9 +42,10 @@ def test_window_and_throughput_are_those_of_the_simulation(
 
 def test_flows_share_the_link(longfat: Command, tmp_path: Path) -> None:
     longfat("link", "up", "--rate=30Mbit/s", "--rtt=40ms", "--packet=1300B")
-    found = measured(longfat, tmp_path / "out", "--control=exp", "--flows=2", "--for=8s")
+    found = measured(
+        longfat, tmp_path / "out", "--stack=quic", "--control=exp", "--flows=2", "--for=8s"
+    )
     flows = found["flows"]
-    assert isinstance(flows, list)
     assert [flow["name"] for flow in flows] == ["flow[0]", "flow[1]"]
     # Headers of IPv4 and UDP: 28 of 1300 B.
     assert {flow["segment_payload_B"] for flow in flows} == {1272}

@@ -6,19 +6,25 @@ Where the machine is too busy for a link, the link says so, and what was measure
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
 import polars as pl
 import pytest
 
 import longfat as package
+from live_support import (
+    HELD,
+    PINNED,
+    WRONG_INPUT,
+    congestion_controls,
+    measured,
+    skip_without_link,
+    skip_without_tcp,
+)
 from longfat.commands._link import binary
 from longfat.commands._live import ENDS, TCP, TCP_PLACE
 from longfat.live._measurement import averages
@@ -26,53 +32,31 @@ from longfat.study._setup import Setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support import Command
 
 pytestmark = pytest.mark.live
 
 RATE, RTT, CONTROL = "30Mbit/s", "40ms", "exp"
-COUNTS = "counts for nothing"
-WRONG_INPUT = 2
 BUSY = 0.05
 """How far the mean window may be from that of the simulation on a machine that does much else."""
 
 
-def missing() -> str | None:
-    """Why no controller can run in TCP here."""
-    try:
-        binary()
-        done = subprocess.run(
-            [binary(TCP, TCP_PLACE), "check"], capture_output=True, text=True, check=False
-        )
-    except click.UsageError as error:
-        return str(error)
-    if done.returncode != 0:
-        return done.stderr
-    if os.geteuid() != 0 or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "a link needs root and /dev/net/tun"
-    return None
-
-
 def traces() -> dict[str, object]:
     """What a program in the kernel, or the settings for one, would change on this machine."""
-    held = Path("/proc/sys/net/ipv4")
-    pinned = Path("/sys/fs/bpf")
     return {
-        "controls": (held / "tcp_available_congestion_control").read_text("utf-8"),
-        "default": (held / "tcp_congestion_control").read_text("utf-8"),
-        "allowed": (held / "tcp_allowed_congestion_control").read_text("utf-8"),
-        "pinned": sorted(map(str, pinned.iterdir())) if pinned.is_dir() else [],
+        **congestion_controls(),
+        "allowed": (HELD / "tcp_allowed_congestion_control").read_text("utf-8"),
+        "pinned": sorted(map(str, PINNED.iterdir())) if PINNED.is_dir() else [],
     }
 
 
 @pytest.fixture(autouse=True)
 def link(longfat: Command) -> Iterator[None]:
     """A link of one's own, and a machine that is afterwards as it was."""
-    if reason := missing():
-        pytest.skip(reason)
-    if longfat("link", "status").returncode != WRONG_INPUT:
-        pytest.skip("there is a link, or what is left of one: remove it with `longfat link down`")
+    skip_without_link(longfat)
+    skip_without_tcp()
     before = traces()
     done = longfat("link", "up", f"--rate={RATE}", f"--rtt={RTT}")
     assert done.returncode == 0, done.stderr
@@ -109,11 +93,7 @@ def simulated(folder: Path, seconds: float, warmup: float) -> float:
 
 def test_the_window_is_that_of_the_simulation(longfat: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = longfat("live", f"--control={CONTROL}", "--for=15s", "--warmup=5s", f"--out={out}")
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads((out / "summary.json").read_text("utf-8"))
+    summary = measured(longfat, out, f"--control={CONTROL}", "--for=15s", "--warmup=5s")
     (flow,) = summary["flows"]
     assert flow["window_mean"] == pytest.approx(simulated(tmp_path, 15, 5), rel=BUSY)
     # Headers of IP and TCP with time stamps: 52 of 1500 B.
@@ -143,15 +123,11 @@ rtt = "40 ms"
 
 def test_the_bit_of_anti_ecn_comes_back(longfat: Command, tmp_path: Path) -> None:
     longfat("link", "down")
-    file, out = tmp_path / "room.toml", tmp_path / "out"
+    file = tmp_path / "room.toml"
     file.write_text(ROOM, "utf-8")
     done = longfat("link", "up", str(file))
     assert done.returncode == 0, done.stderr
-    done = longfat("live", "--control=anti-ecn", "--for=8s", f"--out={out}")
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    heard = json.loads((out / "summary.json").read_text("utf-8"))["spare"]
+    heard = measured(longfat, tmp_path / "out", "--control=anti-ecn", "--for=8s")["spare"]
     # The first segment of all finds room. Every acknowledgment says what its data found.
     assert 0 < heard["spare"] < heard["acknowledgments"]
     assert heard["mute"] < 0.01 * heard["acknowledgments"]
@@ -164,12 +140,8 @@ def test_a_bit_that_the_link_does_not_write_is_refused(longfat: Command) -> None
 
 
 def test_flows_of_their_own_share_the_link(longfat: Command, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = longfat("live", f"--control={CONTROL}", "--flows=2", "--for=8s", f"--out={out}")
-    if COUNTS in done.stderr:
-        pytest.skip(f"this machine is too busy: {done.stderr}")
-    assert done.returncode == 0, done.stderr
-    flows = json.loads((out / "summary.json").read_text("utf-8"))["flows"]
+    asked = (f"--control={CONTROL}", "--flows=2", "--for=8s")
+    flows = measured(longfat, tmp_path / "out", *asked)["flows"]
     assert [flow["name"] for flow in flows] == ["flow[0]", "flow[1]"]
     together = sum(flow["throughput_bit_s"] for flow in flows)
     assert together == pytest.approx(30e6 * 1448 / 1500, rel=BUSY)
