@@ -162,11 +162,6 @@ static __always_inline int read_decision(__u32 slot, struct decision *copy)
 	return __sync_fetch_and_add(&shared->version, 0) == version;
 }
 
-static __always_inline void set_window(struct tcp_sock *tp, __u32 window)
-{
-	tp->snd_cwnd = most(least(window, tp->snd_cwnd_clamp), 1);
-}
-
 // The rate belongs to cong_control, paced or not: Linux also sizes super-segments by it.
 static __always_inline void set_pacing(struct sock *sk, struct flow *flow, __u64 rate)
 {
@@ -215,16 +210,14 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 	struct flow *flow = flow_of(sk);
 	struct decision decision = {};
 	__u64 now = bpf_ktime_get_ns();
-	__u32 sacked = 0, counted = 0, acked = rs->acked_sacked, round_trip = round_trip_us(tp), tests, marked;
+	__u32 counted = 0, sacked, acked, round_trip = round_trip_us(tp), tests, marked;
 	int answers;
 
 	// The answer to the first SYN comes before init.
 	if (!flow->generation && flow->slot < SLOTS)
 		return;
-	// In order, but for what changes places while losses are repaired, when nothing grows anyway.
-	if (tp->sacked_out > flow->sacked_out)
-		sacked = least(tp->sacked_out - flow->sacked_out, acked);
-	acked -= sacked;
+	sacked = newly_sacked(tp, flow->sacked_out, rs);
+	acked = rs->acked_sacked - sacked;
 	flow->sacked_out = tp->sacked_out;
 	flow->lost_out = tp->lost_out;
 	flow->sacked += sacked;
@@ -238,10 +231,7 @@ void BPF_PROG(longfat_cong_control, struct sock *sk, __u32 ack, int flag, const 
 		if (!flow->least_rtt || flow->rtt < flow->least_rtt)
 			flow->least_rtt = flow->rtt;
 	}
-	// Paced, Linux never sees itself stopped by the window.
-	tests = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
-		(tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out) ||
-		(flow->paced && !rs->is_app_limited);
+	tests = window_limits(tp, rs, flow->paced);
 	if (tests && !marked && flow->state != STATE_RECOVERY)
 		counted = acked;
 	flow->acked += counted;
@@ -319,9 +309,7 @@ void BPF_PROG(longfat_set_state, struct sock *sk, __u8 state)
 		flow->news |= NEWS_TIMEOUT;
 		if (((struct inet_connection_sock *)sk)->icsk_retransmits)
 			flow->news |= NEWS_AGAIN;
-		// By now all of it is marked as lost.
-		send(sk, flow, bpf_ktime_get_ns(),
-		     tp->packets_out - least(tp->sacked_out + flow->lost_out, tp->packets_out));
+		send(sk, flow, bpf_ktime_get_ns(), before_time_out(tp, flow->lost_out));
 	} else if (flow->cause_open && state >= STATE_CWR) {
 		flow->cause_open = 0;
 		flow->news |= state == STATE_RECOVERY ? NEWS_LOSS : NEWS_REDUCED;

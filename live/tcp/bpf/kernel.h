@@ -84,3 +84,29 @@ static __always_inline __u32 in_flight(const struct tcp_sock *tp)
 {
 	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 }
+
+static __always_inline void set_window(struct tcp_sock *tp, __u32 window)
+{
+	tp->snd_cwnd = most(least(window, tp->snd_cwnd_clamp), 1);
+}
+
+// Whether the window is what limits the flow. Paced, Linux never sees itself stopped by it.
+static __always_inline int window_limits(struct tcp_sock *tp, const struct rate_sample *rs, int paced)
+{
+	return BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
+	       (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out) ||
+	       (paced && !rs->is_app_limited);
+}
+
+// How many of the segments that this acknowledgment covers arrived out of order; `known` were by the one before. The
+// rest are in order, but for what changes places while losses are repaired, when nothing grows anyway.
+static __always_inline __u32 newly_sacked(const struct tcp_sock *tp, __u32 known, const struct rate_sample *rs)
+{
+	return tp->sacked_out > known ? least(tp->sacked_out - known, rs->acked_sacked) : 0;
+}
+
+// How many were in flight before a time-out marked all of them as lost.
+static __always_inline __u32 before_time_out(const struct tcp_sock *tp, __u32 lost)
+{
+	return tp->packets_out - least(tp->sacked_out + lost, tp->packets_out);
+}

@@ -272,7 +272,7 @@ static __always_inline void set_pacing(struct sock *sk, const struct shell *shel
 static __always_inline void apply(struct tcp_sock *tp, struct flow *flow)
 {
 	tp->snd_ssthresh = whole(flow->shell.threshold);
-	tp->snd_cwnd = most(least(whole(flow->shell.window), tp->snd_cwnd_clamp), 1);
+	set_window(tp, whole(flow->shell.window));
 	flow->given = tp->snd_cwnd;
 }
 
@@ -281,17 +281,14 @@ void BPF_PROG(law_cong_control, struct sock *sk, __u32 ack, int flag, const stru
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct flow *flow = flow_of(sk);
-	__u32 sacked = 0, acked = rs->acked_sacked, rtt, marked, tests;
+	__u32 sacked, rtt, marked, tests;
 	struct shell shell;
 	__u64 round_trip;
 
 	// The answer to the first SYN comes before init.
 	if (!flow->begun)
 		return;
-	// In order, but for what changes places while losses are repaired, when nothing grows anyway.
-	if (tp->sacked_out > flow->sacked_out)
-		sacked = least(tp->sacked_out - flow->sacked_out, acked);
-	acked -= sacked;
+	sacked = newly_sacked(tp, flow->sacked_out, rs);
 	flow->sacked_out = tp->sacked_out;
 	flow->lost_out = tp->lost_out;
 	marked = tp->delivered_ce != flow->delivered_ce;
@@ -305,17 +302,14 @@ void BPF_PROG(law_cong_control, struct sock *sk, __u32 ack, int flag, const stru
 	// Linux itself has set another one, as it does where packets turn out to be larger.
 	if (tp->snd_cwnd != flow->given)
 		begin(&shell, tp->snd_cwnd, tp->snd_ssthresh);
-	// Paced, Linux never sees itself stopped by the window.
-	tests = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited) ||
-		(tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out) ||
-		(law.pacing && !rs->is_app_limited);
+	tests = window_limits(tp, rs, law.pacing);
 	if (flow->reduced) {
 		flow->reduced = 0;
 		give_up(&shell, marked ? BY_MARK : BY_LOSS);
 	} else if (tests && !marked && flow->state != STATE_RECOVERY) {
 		round_trip = law.base && flow->least_rtt ? (__u64)flow->least_rtt << POINT :
 							   (__u64)tp->srtt_us << (POINT - 3);
-		grow(&shell, acked, round_trip);
+		grow(&shell, rs->acked_sacked - sacked, round_trip);
 	}
 	flow->shell = shell;
 	apply(tp, flow);
@@ -345,8 +339,7 @@ void BPF_PROG(law_set_state, struct sock *sk, __u8 state)
 	if (state == STATE_LOSS) {
 		flow->cause_open = 0;
 		flow->reduced = 0;
-		// By now all of it is marked as lost.
-		time_out(&shell, tp->packets_out - least(tp->sacked_out + flow->lost_out, tp->packets_out),
+		time_out(&shell, before_time_out(tp, flow->lost_out),
 			 ((struct inet_connection_sock *)sk)->icsk_retransmits);
 		flow->given = tp->snd_cwnd;
 	} else if (flow->cause_open && state == STATE_RECOVERY) {
