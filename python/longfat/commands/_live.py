@@ -30,8 +30,15 @@ QUIC, QUIC_PLACE = "longfat-quic", "LONGFAT_QUIC"
 """The same of the program that is both ends of transfers over QUIC."""
 
 TOLD = (
-    *("reports", "answered_us", "table_error", "table_B", "acknowledgments", "acknowledgment_ns"),
-    *("priority", "processor_share", "spare"),
+    "reports",
+    "answered_us",
+    "table_error",
+    "table_B",
+    "acknowledgments",
+    "acknowledgment_ns",
+    "priority",
+    "processor_share",
+    "spare",
 )
 """What is kept of what programs say, as far as they say it."""
 
