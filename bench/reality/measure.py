@@ -92,6 +92,11 @@ AGAIN = [
     Cell("200M", "40ms", "tcp-kernel", '{ kind = "exp", pacing = false }', 1, 45),
     Cell("5G", "40ms", "tcp", '{ kind = "exp", pacing = false }', 1, 45),
     Cell("5G", "40ms", "tcp-kernel", "hstcp", 1, 50),
+    Cell("5G", "40ms", "tcp", "hstcp", 1, 50, again=True),
+    Cell("5G", "40ms", "tcp", "exp", 1, 45, again=True),
+    Cell("200M", "40ms", "tcp-kernel", "exp", 1, 45, again=True),
+    Cell("200M", "100ms", "linux", "bbr", 1, 60),
+    Cell("200M", "40ms", "linux", "bbr", 1, 60, again=True),
 ]
 """What differed, with one thing changed: for longer, without the daemon, without pacing, by another stack."""
 
