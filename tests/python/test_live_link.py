@@ -197,6 +197,7 @@ def test_a_link_that_was_killed_is_removed(longfat: Command) -> None:
     assert subprocess.check_output(["ip", "link"], text=True) == devices  # noqa: S607
     assert "longfat" not in subprocess.check_output(["ip", "netns"], text=True)  # noqa: S607
     assert longfat("link", "down").stdout == "there is no link\n"
+    assert not Path("/run/longfat-link").exists()
 
 
 def test_a_second_link_is_refused(longfat: Command) -> None:

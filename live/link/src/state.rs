@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lock` | locked while a link is made or removed |
+//! | `lock` | locked while a link is made or removed, and removed with it |
 //! | `alive` | locked by the process of the link for as long as it lives, however it ends; holds its number |
 //! | `scenario.toml` | what was asked for |
 //! | `status.json` | what happened so far |
@@ -10,6 +10,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -77,16 +78,36 @@ impl State {
     /// # Errors
     /// If another process is just doing so, or the file cannot be made.
     pub fn lock(&self) -> io::Result<File> {
-        fs::create_dir_all(&self.0)?;
-        let file = open(&self.path("lock"))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(file),
-            Err(Errno::WOULDBLOCK) => {
-                let message = "another command is making or removing a link: wait for it to end";
-                Err(io::Error::new(io::ErrorKind::WouldBlock, message))
+        let path = self.path("lock");
+        loop {
+            fs::create_dir_all(&self.0)?;
+            let file = match open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                // Whoever held it may have removed it meanwhile, as may the folder have gone above.
+                Ok(()) if !is_at(&file, &path)? => {}
+                Ok(()) => return Ok(file),
+                Err(Errno::WOULDBLOCK) => {
+                    let message =
+                        "another command is making or removing a link: wait for it to end";
+                    return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
+                }
+                Err(error) => return Err(error.into()),
             }
-            Err(error) => Err(error.into()),
         }
+    }
+
+    /// Removes the lock and the folder, which are empty by now, and lets others have them.
+    ///
+    /// # Errors
+    /// If one of them cannot be removed.
+    pub fn leave(&self, lock: File) -> io::Result<()> {
+        fs::remove_file(self.path("lock"))?;
+        fs::remove_dir(&self.0)?;
+        drop(lock);
+        Ok(())
     }
 
     /// Says that this process is the link, for as long as the file is open.
@@ -137,7 +158,7 @@ impl State {
         Ok(serde_json::from_slice(&fs::read(self.path("status.json"))?)?)
     }
 
-    /// Removes all files but the lock. True if there were any.
+    /// Removes all other files. True if there were any.
     ///
     /// # Errors
     /// If a file cannot be removed.
@@ -158,6 +179,15 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
+/// Is this still the file at `path`?
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let of = |data: fs::Metadata| (data.dev(), data.ino());
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        found => Ok(of(found?) == of(file.metadata()?)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +206,21 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         drop(held);
         assert!(state.lock().is_ok());
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_link_that_is_removed() {
+        let state = state("leave");
+        let held = state.lock().expect("nobody holds it");
+        // Somebody else came before it was removed, and gets hold of a file that is there no more.
+        let late = open(&state.path("lock")).expect("it is there");
+        state.leave(held).expect("it can be removed");
+        assert!(!state.path("").exists());
+        assert!(!is_at(&late, &state.path("lock")).expect("it can be looked for"));
+        let again = state.lock().expect("a new one can be made");
+        assert!(!is_at(&late, &state.path("lock")).expect("it can be looked for"));
+        assert!(is_at(&again, &state.path("lock")).expect("it can be looked for"));
+        state.leave(again).expect("it can be removed");
     }
 
     #[test]

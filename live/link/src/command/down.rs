@@ -21,9 +21,10 @@ const PATIENCE: u64 = 500;
 /// If something cannot be removed. If what was measured counts for nothing, which is said once all is removed.
 pub fn down(state: &State) -> Result<String, CommandError> {
     machine::check_privileges()?;
-    let _lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
+    let lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
     let before = current(state).ok();
     let Removed { lived, namespaces, inside, files } = remove(state)?;
+    state.leave(lock).map_err(CommandError::file(&state.path("")))?;
     if !lived && namespaces.is_empty() && !files {
         return Ok("there is no link".into());
     }

@@ -28,7 +28,7 @@ pub fn up(state: &State, file: &Path, options: &Options) -> Result<String, Comma
         if file == Path::new(INPUT) { "the scenario".into() } else { file.display().to_string() };
     let settings = Settings::read(&text, &origin)?;
     machine::check()?;
-    let _lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
+    let lock = state.lock().map_err(CommandError::file(&state.path("lock")))?;
     refuse_second(state)?;
     state.clear().map_err(CommandError::file(&state.path("")))?;
     let path = state.path("scenario.toml");
@@ -37,6 +37,7 @@ pub fn up(state: &State, file: &Path, options: &Options) -> Result<String, Comma
     if made.is_err() {
         // What failed matters more than what failed because of it.
         let _ = super::down::remove(state);
+        let _ = state.leave(lock);
     }
     let process = made?;
     Ok(told(state, &settings, process))
