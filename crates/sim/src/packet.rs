@@ -67,6 +67,8 @@ impl Flags {
 
     /// Data that an application writes, and waits for at the other end.
     pub(crate) const AWAITED: Self = Self(1 << 8);
+    /// Data whose sender wants to know how long it takes to arrive, and that says when it was sent.
+    pub(crate) const TIMED: Self = Self(1 << 9);
 
     const ECN: Self = Self(0b11);
 

@@ -260,8 +260,7 @@ impl Receiver {
                 (data.sent, data.flags)
             };
             let blocks = self.with_duplicate(data.number);
-            hold.arrive(data.cargo(), at);
-            let cargo = hold.hand_over(data.cargo(), Some(blocks), self.told());
+            let cargo = self.load(&data.apart(), at, Some(&blocks), hold);
             return Some(self.acknowledge(data, sent, flags).with_cargo(cargo));
         }
         if self.expected == self.limit && self.received.complete.is_none() {
@@ -276,13 +275,27 @@ impl Receiver {
             (data.sent, data.flags)
         };
         let ack = self.acknowledge(data, sent, flags);
-        if self.early.is_empty() && !data.flags.has(Flags::CARGO) && self.told().fits() {
+        let loaded = data.flags.has(Flags::CARGO.with(Flags::TIMED));
+        if self.early.is_empty() && !loaded && self.told().fits() {
             return Some(ack);
         }
-        hold.arrive(data.cargo(), at);
         let tells = self.reports != Reports::InOrder && !self.early.is_empty();
-        let cargo = hold.hand_over(data.cargo(), tells.then_some(self.reported), self.told());
-        Some(ack.with_cargo(cargo))
+        let blocks = tells.then_some(&self.reported);
+        Some(ack.with_cargo(self.load(&data.apart(), at, blocks, hold)))
+    }
+
+    /// What the acknowledgment of `data` with these blocks carries, if anything.
+    #[inline(never)]
+    fn load(
+        &self,
+        data: &Packet,
+        at: Time,
+        blocks: Option<&Blocks>,
+        hold: &mut Hold,
+    ) -> Option<u32> {
+        hold.arrive(data.cargo(), at);
+        let transit = data.flags.has(Flags::TIMED).then(|| at.since(data.sent));
+        hold.hand_over(data.cargo(), transit, blocks, self.told())
     }
 
     /// Takes note of a mark. True if the acknowledgment must not wait: where marks are counted, only if the segment before
@@ -332,11 +345,10 @@ impl Receiver {
         if !may || self.held >= delay.every {
             return Some((sent, flags));
         }
-        hold.arrive(data.cargo(), at);
         let ack = self
             .acknowledge_numbered(data, until, flags)
             .unwrap_or_else(|| self.acknowledge(data, sent, flags))
-            .with_cargo(hold.hand_over(data.cargo(), None, self.told()));
+            .with_cargo(self.load(data, at, None, hold));
         self.pending = Some((ack, until));
         None
     }

@@ -6,16 +6,15 @@ use longfat_units::{Span, Time};
 
 use super::losses::Losses;
 use super::{Extras, Sender, Sends, State};
-use crate::cargo::{Blocks, Cargo, Report};
+use crate::cargo::{Blocks, Cargo, Hold, Report};
 use crate::packet::{Flags, Packet};
 
 impl Extras {
     /// Is an acknowledgment that is plain without them plain with them too? Not if they find losses or change what may
     /// be sent, nor if it reports marks.
     #[inline]
-    pub(super) fn let_pass(&self, ack: &Packet, counts_marks: bool) -> bool {
-        self.follow_only_deliveries
-            && (!counts_marks || Report::of(ack.detail, false).marks == self.marks)
+    pub(super) fn let_pass(&self, report: Report, counts_marks: bool) -> bool {
+        self.follow_only_deliveries && (!counts_marks || report.marks == self.marks)
     }
 }
 
@@ -28,7 +27,12 @@ impl Sender {
         reason = "without extras, on the way of nearly every acknowledgment"
     )]
     #[inline(always)]
-    pub(super) fn on_plain_ack<const EXTRAS: bool>(&mut self, now: Time, ack: &Packet) {
+    pub(super) fn on_plain_ack<const EXTRAS: bool>(
+        &mut self,
+        now: Time,
+        ack: &Packet,
+        one_way_delay: Option<Span>,
+    ) {
         let from = self.unacknowledged;
         let in_flight = self.next - from;
         let rtt = now - ack.sent;
@@ -49,6 +53,7 @@ impl Sender {
             limited: self.limited,
             round_starts,
             spare,
+            one_way_delay,
             ..Feedback::at(now, ack.number - from)
         };
         if EXTRAS {
@@ -66,8 +71,34 @@ impl Sender {
 
     /// The same with extras.
     #[inline(never)]
-    pub(super) fn on_plain_ack_with_extras(&mut self, now: Time, ack: &Packet) {
-        self.on_plain_ack::<true>(now, ack);
+    pub(super) fn on_plain_ack_with_extras(
+        &mut self,
+        now: Time,
+        ack: &Packet,
+        one_way_delay: Option<Span>,
+    ) {
+        self.on_plain_ack::<true>(now, ack, one_way_delay);
+    }
+
+    /// An acknowledgment whose cargo has this handle.
+    #[inline(never)]
+    pub(crate) fn on_loaded_ack(&mut self, now: Time, ack: &Packet, handle: u32, hold: &mut Hold) {
+        let Some(timing) = hold.take_timing(handle) else {
+            self.on_any_ack(now, ack, Some(hold.at(handle)));
+            return hold.release(Some(handle));
+        };
+        let is_plain = ack.number > self.unacknowledged
+            && self.is_open()
+            && self.scoreboard.is_clear()
+            && !ack.flags.has(Flags::ECHO);
+        let counts_marks = self.config.counts_marks;
+        let passes =
+            self.extras.as_ref().is_some_and(|it| it.let_pass(timing.report, counts_marks));
+        if is_plain && passes {
+            self.on_plain_ack_with_extras(now, ack, Some(timing.transit));
+        } else {
+            self.on_any_ack(now, ack, Some(&timing.cargo()));
+        }
     }
 
     /// Any acknowledgment.

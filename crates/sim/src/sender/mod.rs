@@ -57,7 +57,7 @@ use traced::Noted;
 pub(crate) use traced::{Traced, Tracing, Within};
 use validation::Validation;
 
-use crate::cargo::Cargo;
+use crate::cargo::{Cargo, Report};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 
@@ -390,7 +390,14 @@ impl Sender {
         let wants = control.wants();
         let extras = Extras::of(wants, &config, control.window().0);
         let follows_departures = extras.as_ref().is_some_and(|extras| extras.follow_departures);
-        let plain = config.listener.offer().with_if(Flags::AWAITED, config.application);
+        // Packets that have numbers do not say when they were sent.
+        let timed =
+            wants.one_way_delay && !wants.router_header && config.recovery != Recovery::Quic;
+        let plain = config
+            .listener
+            .offer()
+            .with_if(Flags::AWAITED, config.application)
+            .with_if(Flags::TIMED, timed);
         let limit = if config.application { 0 } else { config.segments.unwrap_or(u64::MAX) };
         let mut sender = Self {
             unacknowledged: 0,
@@ -418,7 +425,7 @@ impl Sender {
             follows_departures,
             leaves_plainly: !follows_departures,
             assisted: wants.router_header,
-            loaded: wants.router_header || wants.one_way_delay,
+            loaded: wants.router_header || (wants.one_way_delay && !timed),
             extras,
             alarm: Time::NEVER,
             // RFC 3168, section 6.1.5: only new data can be marked.
@@ -517,7 +524,12 @@ impl Sender {
             Some(pacing) => pacing,
         };
         let resume = self.extras.as_ref().and_then(|extras| extras.resume.as_ref());
-        let wanted = resume.map_or(wanted, |resume| resume.pacing(wanted));
+        self.adopt_pacing(resume.map_or(wanted, |resume| resume.pacing(wanted)));
+    }
+
+    /// Adopts this pacing, unless its blocks are too few.
+    #[inline]
+    fn adopt_pacing(&mut self, wanted: Pacing) {
         let wanted = match wanted {
             Pacing::Blocks(blocks) | Pacing::LooseBlocks(blocks) if blocks < 2 => Pacing::Unpaced,
             other => other,
@@ -533,7 +545,13 @@ impl Sender {
     /// An acknowledgment has arrived that matters to pacing, perhaps as the first of a round.
     #[inline(never)]
     fn pace_on(&mut self, now: Time, round_starts: bool) {
-        if round_starts || self.asks_pacing_always {
+        // Nearly always it is the same as before.
+        if self.asks_pacing_always && self.config.careful_resume.is_none() {
+            let wanted = self.control.pacing();
+            if wanted != self.pacer.mode() {
+                self.adopt_pacing(wanted);
+            }
+        } else if round_starts || self.asks_pacing_always {
             self.heed_pacing();
         }
         self.pacer.hear(now);
@@ -648,9 +666,12 @@ impl Sends for Sender {
             && cargo.is_none()
             && !ack.flags.has(Flags::ECHO);
         match &self.extras {
-            None if is_plain => self.on_plain_ack::<false>(now, ack),
-            Some(extras) if is_plain && extras.let_pass(ack, self.config.counts_marks) => {
-                self.on_plain_ack_with_extras(now, ack);
+            None if is_plain => self.on_plain_ack::<false>(now, ack, None),
+            Some(extras)
+                if is_plain
+                    && extras.let_pass(Report::of(ack.detail, false), self.config.counts_marks) =>
+            {
+                self.on_plain_ack_with_extras(now, ack, None);
             }
             _ => self.on_any_ack(now, ack, cargo),
         }

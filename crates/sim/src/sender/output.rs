@@ -216,7 +216,7 @@ impl Sender {
     }
 
     /// Handles the departure of a packet that the controller wants to know about.
-    #[inline(never)]
+    #[inline]
     fn tell_departure(&mut self, now: Time, number: u64, again: bool) {
         if self.extras.as_ref().is_some_and(|extras| extras.follows_departures()) {
             self.note_departure(now, number, again);

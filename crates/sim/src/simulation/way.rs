@@ -339,31 +339,45 @@ impl Simulation {
         let index = ack.flow as usize;
         let flow = &mut self.network.flows[index];
         flow.outlet.in_transit -= 1;
+        let Source::Windowed(sender) = &mut flow.source else {
+            return self.reach_other(time, &ack.apart());
+        };
+        match ack.cargo() {
+            None => sender.on_ack(time, &ack, None),
+            Some(handle) => sender.on_loaded_ack(time, &ack.apart(), handle, &mut self.hold),
+        }
+        self.send_windowed(index, time);
+        self.retire(index);
+    }
+
+    /// The same for a sender of another kind.
+    #[inline(never)]
+    fn reach_other(&mut self, time: Time, ack: &Packet) {
+        let index = ack.flow as usize;
+        let flow = &mut self.network.flows[index];
         let cargo = ack.cargo().map(|handle| self.hold.take(handle));
         match &mut flow.source {
-            Source::Windowed(sender) => {
-                sender.on_ack(time, &ack, cargo.as_ref());
-                self.send_windowed(index, time);
-            }
             Source::Numbered(sender) => {
                 if let Some(log) = flow.receiver.log() {
                     sender.hear(log.read(ack.number));
                 }
-                sender.on_ack(time, &ack, cargo.as_ref());
+                sender.on_ack(time, ack, cargo.as_ref());
                 self.send_other(index, time);
             }
             Source::Bursts(sender) => {
-                sender.on_ack(time, &ack, None);
+                sender.on_ack(time, ack, None);
                 self.send_other(index, time);
             }
             Source::Traced(sender) => {
                 if let Some(log) = flow.receiver.log() {
                     sender.hear(log.read(ack.number));
                 }
-                sender.on_ack(time, &ack, cargo.as_ref());
+                sender.on_ack(time, ack, cargo.as_ref());
                 self.send_other(index, time);
             }
-            Source::Idle(_) => unreachable!("only what was sent is acknowledged"),
+            Source::Windowed(_) | Source::Idle(_) => {
+                unreachable!("only what was sent is acknowledged")
+            }
         }
         self.retire(index);
     }
