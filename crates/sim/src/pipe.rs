@@ -1,11 +1,10 @@
 //! Pipes of constant delay, and what happens at the end of each.
 
-use std::hint::black_box;
-
 use longfat_units::Time;
 
 use crate::events::Wheel;
 use crate::packet::{Packet, Record};
+use crate::prefetch::prefetch;
 use crate::ring::Ring;
 
 /// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order.
@@ -78,22 +77,36 @@ impl Pipe {
         self.records.put(packet.record(time));
     }
 
-    /// Reads the pipe itself, so that it is at hand soon.
+    /// Asks for the pipe itself, so that it is at hand soon; it may lie in two cache lines.
     #[inline]
-    pub(crate) fn read(&self) {
-        black_box((self.flow, self.records.is_empty()));
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.records);
+        prefetch(&self.flow);
     }
 
-    /// The same for the packet at the head, and for the one behind all others.
+    /// Asks for the packets that come out next.
     #[inline]
-    pub(crate) fn read_first(&self) {
-        black_box(self.records.first().map(|record| record.flags));
-        black_box(self.records.second().map(|record| record.flags));
+    pub(crate) fn prefetch_first(&self) {
+        if let Some(record) = self.records.first() {
+            prefetch(record);
+        }
+        if let Some(record) = self.records.second() {
+            prefetch(record);
+        }
     }
 
+    /// Asks for the place of the packet that goes in next.
     #[inline]
-    pub(crate) fn read_last(&self) {
-        black_box(self.records.last().map(|record| record.flags));
+    pub(crate) fn prefetch_last(&self) {
+        if let Some(place) = self.records.next_place() {
+            prefetch(place);
+        }
+    }
+
+    /// When the packet behind the next one reaches the end.
+    #[inline]
+    pub(crate) fn second_time(&self) -> Option<Time> {
+        self.records.second().map(|record| record.time)
     }
 
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {

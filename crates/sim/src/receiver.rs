@@ -6,7 +6,6 @@
 //! goes by the arrival's own time.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 
 use longfat_units::{Ecn, Span, Time};
 
@@ -14,6 +13,7 @@ use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
 use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
+use crate::prefetch::prefetch;
 use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 
@@ -176,11 +176,14 @@ impl Receiver {
         }
     }
 
-    /// Reads what each arrival needs, so that it is at hand soon.
+    /// Asks for what each arrival needs, so that it is at hand soon.
     #[inline]
-    pub(crate) fn read(&self) {
-        black_box((self.expected, self.received.edge, self.received.measured_until));
-        black_box((self.early.is_empty(), self.pending.is_some(), self.limit, self.marked));
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.expected);
+        prefetch(&self.early);
+        prefetch(&self.echo);
+        prefetch(&self.pending);
+        prefetch(&self.received.edge);
     }
 
     /// The same receiver, if it `tells` with segments that arrive twice (RFC 2883) or does not.

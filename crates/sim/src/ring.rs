@@ -51,6 +51,12 @@ impl<T: Copy + Default> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.put.wrapping_sub(1))) }
     }
 
+    /// Where the next value goes, if there is room.
+    #[inline]
+    pub(crate) fn next_place(&self) -> Option<&T> {
+        self.places.get(self.place(self.put))
+    }
+
     /// Takes the next value out.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<T> {

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::hint::black_box;
 
 use longfat_units::{Span, Time};
+
+use crate::prefetch::prefetch;
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -114,28 +115,45 @@ impl Wheel {
         }
     }
 
-    /// A slot that has one of the next events, after so many others, as far as that is seen at a glance.
+    /// The tick of the event taken last, counted from the beginning of time, and how ticks are counted: once that has
+    /// changed, their numbers mean something else.
     #[inline]
-    pub(crate) fn glance(&self, others: u32) -> Option<usize> {
-        let here = self.bucket(self.now);
-        let (word, bit) = (here / WORD as usize, here as u32 % u64::BITS);
-        let next = (word + 1) & (self.occupied.len() - 1);
-        let both = u128::from(self.occupied[word]) | u128::from(self.occupied[next]) << WORD;
-        let mut ahead = both >> bit;
-        for _ in 0..others {
-            ahead &= ahead.wrapping_sub(1);
-        }
-        if ahead == 0 {
-            return None;
-        }
-        let bucket = (here + ahead.trailing_zeros() as usize) & (self.first.len() - 1);
-        Some(self.first[bucket] as usize)
+    pub(crate) fn tick(&self) -> (u64, (u32, usize)) {
+        (self.now.0 >> self.shift, (self.shift, self.first.len()))
     }
 
-    /// Reads what the wheel keeps of a slot, so that it is at hand soon.
+    /// The first bucket after the one of `tick` that is not empty, as far as the wheel reaches: its own tick, and the
+    /// slot of its first event.
     #[inline]
-    pub(crate) fn read(&self, slot: usize) {
-        black_box(self.chain[slot].next);
+    pub(crate) fn bucket_after(&self, tick: u64) -> Option<(u64, usize)> {
+        let last = self.first.len() - 1;
+        let here = tick as usize & last;
+        let word = here / WORD as usize;
+        let rest = self.occupied[word] & (u64::MAX - 1) << (here as u64 % WORD);
+        let (word, bits) = if rest == 0 {
+            let word = self.occupied_word_after(word)?;
+            (word, self.occupied[word])
+        } else {
+            (word, rest)
+        };
+        let bucket = (word * WORD as usize + bits.trailing_zeros() as usize) & last;
+        let found = tick + (bucket.wrapping_sub(here) & last) as u64;
+        let slot = self.first[bucket];
+        let seen =
+            found > tick && found - (self.now.0 >> self.shift) <= last as u64 && slot != NONE;
+        seen.then_some((found, slot as usize))
+    }
+
+    /// Asks for what the wheel keeps of a slot, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, slot: usize) {
+        prefetch(&self.chain[slot]);
+    }
+
+    /// The same for the bucket of an event at this time.
+    #[inline]
+    pub(crate) fn prefetch_bucket(&self, time: Time) {
+        prefetch(&self.first[self.bucket(time)]);
     }
 
     /// Makes room for more slots.

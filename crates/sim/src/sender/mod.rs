@@ -28,8 +28,6 @@ mod traced;
 mod transmissions;
 mod validation;
 
-use std::hint::black_box;
-
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
@@ -60,6 +58,7 @@ use validation::Validation;
 use crate::cargo::{Cargo, Report};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
+use crate::prefetch::prefetch;
 
 /// What a sender is built from.
 #[derive(Debug)]
@@ -446,14 +445,20 @@ impl Sender {
         sender
     }
 
-    /// Reads what each acknowledgment needs, so that it is at hand soon.
+    /// Asks for what each acknowledgment needs, so that it is at hand soon.
     #[inline]
-    pub(crate) fn read(&self) {
-        black_box((self.unacknowledged, self.allowed, self.state, self.fast_retransmit));
-        black_box((self.timer.deadline(), self.timer.path().base_rtt, self.config.propagation));
-        black_box((self.measured.acknowledgments, self.measured.window, self.config.flow));
-        black_box((self.duplicates.inflation(), self.pacer.until(), self.scoreboard.is_clear()));
-        black_box((self.scoreboard.pipe(0), self.once));
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.unacknowledged);
+        prefetch(&self.early_below);
+        prefetch(&self.allowed);
+        prefetch(&self.state);
+        prefetch(&self.fast_retransmit);
+        prefetch(&self.once);
+        prefetch(&self.timer);
+        prefetch(&self.measured);
+        prefetch(&self.scoreboard);
+        prefetch(&self.config.propagation);
+        prefetch(&self.config.pacing);
     }
 
     /// Is no loss being repaired?

@@ -1,73 +1,216 @@
 //! Reading ahead, for networks that are larger than the caches.
 //!
 //! With very many flows, what an event needs was used a round trip ago and has left the caches since: its place in the
-//! wheel, its pipe, the packet in it, and both ends of its flow, each of which is found through the one before. So what
-//! some of the next events need is read before its turn, a step further each time: these reads wait for memory together,
-//! not one after another. Nothing depends on what they read.
+//! wheel, its pipe, the packet in it, both ends of its flow, the controller, and the pipe that the packet goes to. Each
+//! is found through the one before. So what some of the next events need is asked for before its turn, a step further
+//! each time, when what the step is found through has arrived:
+//!
+//! ```text
+//!     events ahead   asked for                             found through
+//!     20             place in the wheel, pipe              slot
+//!     14             packets, flow and its end             pipe
+//!     7              controller, next slot and pipe, the   flow, packet
+//!                    bucket of the next packet
+//!     3              the end of the next pipe              next pipe
+//! ```
+//!
+//! Nothing depends on what is asked for.
 
 use std::hint::black_box;
 
 use super::Simulation;
+use crate::events::Wheel;
 use crate::flow::Flow;
+use crate::network::Network;
 use crate::pipe::Slot;
+use crate::prefetch::prefetch;
 
 /// A network of so many slots, of some ten thousand flows, is larger than the near caches.
 pub(super) const LARGE: usize = 1 << 15;
 
+/// How many events ahead each step is.
+const STEPS: [usize; 4] = [20, 14, 7, 3];
+/// Room for the first step.
+const PLACES: usize = 32;
+
+/// The slots of the next events, as far as they have been seen, and how far each step has come among them.
+#[derive(Debug, Default)]
+pub(super) struct Lookout {
+    /// Tick and slot.
+    seen: [(u64, u32); PLACES],
+    /// How many have been handled, and how many each step has dealt with, since ticks are counted like this.
+    gone: usize,
+    done: [usize; STEPS.len()],
+    /// How they are counted ([`Wheel::tick`]).
+    ticks: Option<(u32, usize)>,
+}
+
 impl Simulation {
-    /// Reads something of each of the next events.
+    /// Asks for something of each of the next events.
     #[inline(never)]
-    pub(super) fn read_ahead(&self) {
-        let pipes = &self.network.pipes;
-        if let Some(slot) = self.heads.glance(8) {
-            self.heads.read(slot);
-            pipes[slot].read();
+    pub(super) fn read_ahead(&mut self) {
+        let Self { lookout, heads, network, .. } = self;
+        lookout.look(heads, |step, slot| network.prefetch(heads, step, slot));
+    }
+}
+
+impl Lookout {
+    /// Lets each step deal with the slots that are now as far ahead as it is.
+    #[inline]
+    fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
+        let (now, ticks) = heads.tick();
+        if self.ticks != Some(ticks) {
+            *self = Self { ticks: Some(ticks), ..Self::default() };
         }
-        if let Some((flow, end)) = self.heads.glance(5).and_then(|slot| self.flow_at(slot, true)) {
-            flow.read(matches!(end, Slot::Out(_)));
+        while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
+            self.gone += 1;
         }
-        if let Some((flow, end)) = self.heads.glance(2).and_then(|slot| self.flow_at(slot, false)) {
-            let onward = match end {
-                Slot::Out(_) => flow.slots.back,
-                Slot::Back(_) if flow.homeward > 0 => flow.slots.home,
-                _ => {
-                    flow.read_control();
-                    flow.slots.out
-                }
-            };
-            self.heads.read(onward);
-            pipes[onward].read_last();
+        let mut last = match self.done[0] {
+            seen if seen == self.gone => now,
+            seen => self.seen[(seen - 1) % PLACES].0,
+        };
+        while self.done[0] < self.gone + STEPS[0]
+            && let Some((tick, slot)) = heads.bucket_after(last)
+        {
+            self.seen[self.done[0] % PLACES] = (tick, slot as u32);
+            self.done[0] += 1;
+            last = tick;
+            prefetch(0, slot);
+        }
+        for (step, ahead) in STEPS.into_iter().enumerate().skip(1) {
+            self.done[step] = self.done[step].max(self.gone);
+            while self.done[step] < self.done[0].min(self.gone + ahead) {
+                prefetch(step, self.seen[self.done[step] % PLACES].1 as usize);
+                self.done[step] += 1;
+            }
         }
     }
+}
 
-    /// The flow of a slot, and what happens there. Reads the first packet of its pipe, if that is `wanted`.
+impl Network {
+    /// A step for an event in `slot`.
     #[inline]
-    fn flow_at(&self, slot: usize, wanted: bool) -> Option<(&Flow, Slot)> {
-        let pipe = &self.network.pipes[slot];
-        if wanted {
-            pipe.read_first();
+    fn prefetch(&self, heads: &Wheel, step: usize, slot: usize) {
+        let pipe = &self.pipes[slot];
+        if step == 0 {
+            heads.prefetch(slot);
+            return pipe.prefetch();
         }
-        Some((self.network.flows.get(pipe.flow as usize)?, pipe.end))
+        if step == 1 {
+            pipe.prefetch_first();
+        }
+        let Some(flow) = self.flows.get(pipe.flow as usize) else { return };
+        match step {
+            1 => flow.prefetch(matches!(pipe.end, Slot::Out(_))),
+            2 => {
+                if let Some(time) = pipe.second_time() {
+                    heads.prefetch_bucket(time);
+                }
+                if !matches!(pipe.end, Slot::Out(_)) {
+                    flow.read_control();
+                }
+                let onward = flow.onward(pipe.end);
+                heads.prefetch(onward);
+                self.pipes[onward].prefetch();
+            }
+            _ => self.pipes[flow.onward(pipe.end)].prefetch_last(),
+        }
     }
 }
 
 impl Flow {
-    /// Reads what a packet needs that is on its way to the receiver, or to the sender.
+    /// Asks for what a packet needs that is on its way to the receiver, or to the sender.
     #[inline]
-    fn read(&self, to_receiver: bool) {
-        black_box((self.slots.out, self.out.after, self.homeward, self.outlet.in_transit));
+    fn prefetch(&self, to_receiver: bool) {
+        prefetch(&self.slots);
+        prefetch(&self.homeward);
+        prefetch(&self.outlet.in_transit);
+        prefetch(&self.returns_early);
+        prefetch(if to_receiver { &self.out } else { &self.back });
         if to_receiver {
-            self.receiver.read();
+            self.receiver.prefetch();
         } else if let Some(sender) = self.source.windowed() {
-            sender.read();
+            sender.prefetch();
         }
     }
 
-    /// Reads the controller.
+    /// Reads the controller, whose type alone knows how large it is.
     #[inline]
     fn read_control(&self) {
         if let Some(sender) = self.source.windowed() {
             black_box(sender.control().window());
         }
+    }
+
+    /// The slot that a packet goes to from one with this end, as far as that is known.
+    #[inline]
+    fn onward(&self, end: Slot) -> usize {
+        match end {
+            Slot::Out(_) => self.slots.back,
+            Slot::Back(_) if self.homeward > 0 => self.slots.home,
+            _ => self.slots.out,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use longfat_units::{Span, Time};
+
+    use super::*;
+    use crate::{Options, Scenario};
+
+    /// Slots a tick or some apart, each again after 3000 ticks.
+    fn next(slot: usize, time: Time) -> Time {
+        time + Span(3000 + (slot as u64 * 7) % 5)
+    }
+
+    #[test]
+    fn each_step_deals_with_the_slots_in_order_and_before_their_turn() {
+        let slots = 900;
+        let mut wheel = Wheel::new(slots, Span(2));
+        for slot in 0..slots {
+            wheel.add(slot, Time(1 + 3 * slot as u64));
+        }
+        let dealt = RefCell::new(vec![Vec::new(); STEPS.len()]);
+        let mut lookout = Lookout::default();
+        let mut handled = Vec::new();
+        for _ in 0..5 * slots {
+            lookout.look(&wheel, |step, slot| dealt.borrow_mut()[step].push(slot));
+            let slot = wheel.take_until(Time::NEVER).expect("each slot has an event");
+            handled.push(slot);
+            wheel.add(slot, next(slot, wheel.now()));
+            let dealt = dealt.borrow();
+            assert!(dealt[0].len() <= handled.len() + STEPS[0]);
+            for steps in dealt.windows(2) {
+                assert!(steps[1].len() <= steps[0].len(), "a step comes after the one before it");
+            }
+        }
+        for (seen, ahead) in dealt.take().into_iter().zip(STEPS) {
+            // All but a few, which share a tick with another or came to the wheel too late to be seen.
+            let mut rest = handled.iter();
+            let found = seen.iter().filter(|slot| rest.any(|handled| handled == *slot)).count();
+            assert!(found + ahead >= seen.len(), "{found} of {} came in this order", seen.len());
+            assert!(10 * found > 9 * handled.len(), "{found} of {}", handled.len());
+        }
+    }
+
+    #[test]
+    fn nothing_depends_on_it() {
+        let text = "duration = \"3 s\"\n[link.a]\nrate = \"5 Mbit/s\"\ndelay = \"5 ms\"\n\
+             buffer = \"20 packets\"\n[[flow]]\nname = \"flow\"\ncontrol = \"reno\"\ncount = 5\n\
+             path = [\"a\"]\nrtt = \"30 ms\"";
+        let scenario = Scenario::read(text, "ahead.toml", &[], None).expect("a good scenario");
+        let [mut plain, mut ahead] =
+            [(); 2].map(|()| Simulation::with_options(&scenario, Options::default()));
+        while plain.handle_events(1) {
+            ahead.read_ahead();
+            assert!(ahead.handle_events(1));
+            assert_eq!(ahead.now, plain.now);
+        }
+        assert!(ahead.lookout.done.iter().all(|done| *done > 100), "{:?}", ahead.lookout.done);
+        assert_eq!(ahead.fates, plain.fates);
     }
 }

@@ -47,6 +47,8 @@ pub struct Simulation {
     pub(crate) fates: Fates,
     /// What an application wants done; empty in between.
     orders: Vec<Order>,
+    /// What is asked for ahead, in large networks.
+    lookout: ahead::Lookout,
 }
 
 /// What became of every data packet sent: for tests and for `longfat`'s own checks.
@@ -115,6 +117,7 @@ impl Simulation {
             series,
             fates: Fates::default(),
             orders: Vec::new(),
+            lookout: ahead::Lookout::default(),
             scenario: scenario.clone(),
             network,
         }
