@@ -99,10 +99,19 @@ fn run() -> Result<(), String> {
     Ok(())
 }
 
+/// Like a host that writes finished transfers to a file: only live flows take memory.
+fn simulate(simulation: &mut Simulation) {
+    while simulation.advance(1_000_000) {
+        if simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE {
+            drop(simulation.take_transfers());
+        }
+    }
+}
+
 /// The results as JSON, without the number of events, which may change.
 fn outcome(scenario: &Scenario) -> Result<String, String> {
     let mut simulation = Simulation::new(scenario, false);
-    while simulation.advance(1_000_000) {}
+    simulate(&mut simulation);
     let mut summary = simulation.finish().summary;
     summary.engine.events = 0;
     serde_json::to_string(&summary).map_err(|error| error.to_string())
@@ -116,12 +125,7 @@ fn time(scenario: &Scenario) -> Timing {
     let before = now();
     let mut simulation = Simulation::new(scenario, false);
     let begin = now();
-    while simulation.advance(1_000_000) {
-        // Like a host that writes them to a file: only live flows take memory.
-        if simulation.transfers_waiting() >= Simulation::TRANSFERS_AT_ONCE {
-            drop(simulation.take_transfers());
-        }
-    }
+    simulate(&mut simulation);
     let wall = begin.elapsed().as_secs_f64();
     Timing {
         work: simulation.finish().summary.engine,
