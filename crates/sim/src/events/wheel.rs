@@ -136,6 +136,7 @@ impl Wheel {
         } else {
             (word, rest)
         };
+        // A word that events have left may still count as occupied: then the bucket is another one, and empty or past.
         let bucket = (word * WORD as usize + bits.trailing_zeros() as usize) & last;
         let found = tick + (bucket.wrapping_sub(here) & last) as u64;
         let slot = self.first[bucket];

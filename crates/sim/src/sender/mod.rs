@@ -550,12 +550,8 @@ impl Sender {
     /// An acknowledgment has arrived that matters to pacing, perhaps as the first of a round.
     #[inline(never)]
     fn pace_on(&mut self, now: Time, round_starts: bool) {
-        // Nearly always it is the same as before.
         if self.asks_pacing_always && self.config.careful_resume.is_none() {
-            let wanted = self.control.pacing();
-            if wanted != self.pacer.mode() {
-                self.adopt_pacing(wanted);
-            }
+            self.adopt_pacing(self.control.pacing());
         } else if round_starts || self.asks_pacing_always {
             self.heed_pacing();
         }
