@@ -58,11 +58,15 @@ def skip_without_quic() -> None:
         pytest.skip(str(error))
 
 
-def congestion_controls() -> dict[str, str]:
-    """Those that this machine has, and what connections get that ask for nothing."""
+def traces() -> dict[str, object]:
+    """What programs in the kernel, or the settings for them, would change on this machine."""
+    mounts = Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
     return {
         "controls": (HELD / "tcp_available_congestion_control").read_text("utf-8"),
         "default": (HELD / "tcp_congestion_control").read_text("utf-8"),
+        "allowed": (HELD / "tcp_allowed_congestion_control").read_text("utf-8"),
+        "mounted": [line for line in mounts if str(PINNED) in line],
+        "pinned": sorted(map(str, PINNED.iterdir())) if PINNED.is_dir() else [],
     }
 
 

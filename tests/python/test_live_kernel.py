@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,16 +17,16 @@ import pytest
 import longfat as package
 from live_support import (
     HELD,
-    PINNED,
     WRONG_INPUT,
-    congestion_controls,
     measured,
     skip_without_link,
     skip_without_tcp,
+    traces,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support import Command
 
@@ -44,16 +43,6 @@ own.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
 print(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1)).decode())
 """
 """A user of its own asks for a congestion control, and tells what it got."""
-
-
-def traces() -> dict[str, object]:
-    """What laws in the kernel would change on this machine."""
-    mounts = Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
-    return {
-        **congestion_controls(),
-        "mounted": [line for line in mounts if str(PINNED) in line],
-        "pinned": sorted(map(str, PINNED.iterdir())),
-    }
 
 
 @pytest.fixture(autouse=True)

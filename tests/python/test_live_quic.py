@@ -46,6 +46,7 @@ def test_flows_share_the_link(longfat: Command, tmp_path: Path) -> None:
         longfat, tmp_path / "out", "--stack=quic", "--control=exp", "--flows=2", "--for=8s"
     )
     flows = found["flows"]
+    assert isinstance(flows, list)
     assert [flow["name"] for flow in flows] == ["flow[0]", "flow[1]"]
     # Headers of IPv4 and UDP: 28 of 1300 B.
     assert {flow["segment_payload_B"] for flow in flows} == {1272}

@@ -16,15 +16,7 @@ import polars as pl
 import pytest
 
 import longfat as package
-from live_support import (
-    HELD,
-    PINNED,
-    WRONG_INPUT,
-    congestion_controls,
-    measured,
-    skip_without_link,
-    skip_without_tcp,
-)
+from live_support import WRONG_INPUT, measured, skip_without_link, skip_without_tcp, traces
 from longfat.commands._link import binary
 from longfat.commands._live import ENDS, TCP, TCP_PLACE
 from longfat.live._measurement import averages
@@ -41,15 +33,6 @@ pytestmark = pytest.mark.live
 RATE, RTT, CONTROL = "30Mbit/s", "40ms", "exp"
 BUSY = 0.05
 """How far the mean window may be from that of the simulation on a machine that does much else."""
-
-
-def traces() -> dict[str, object]:
-    """What a program in the kernel, or the settings for one, would change on this machine."""
-    return {
-        **congestion_controls(),
-        "allowed": (HELD / "tcp_allowed_congestion_control").read_text("utf-8"),
-        "pinned": sorted(map(str, PINNED.iterdir())) if PINNED.is_dir() else [],
-    }
 
 
 @pytest.fixture(autouse=True)
