@@ -99,15 +99,18 @@ impl State {
         }
     }
 
-    /// Removes the lock and the folder, which are empty by now, and lets others have them.
+    /// Removes the lock, and the folder unless somebody keeps a file of their own there, and lets others have them.
     ///
     /// # Errors
     /// If one of them cannot be removed.
     pub fn leave(&self, lock: File) -> io::Result<()> {
         fs::remove_file(self.path("lock"))?;
-        fs::remove_dir(&self.0)?;
+        let removed = match fs::remove_dir(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+            removed => removed,
+        };
         drop(lock);
-        Ok(())
+        removed
     }
 
     /// Says that this process is the link, for as long as the file is open.
