@@ -97,6 +97,10 @@ AGAIN = [
     Cell("200M", "40ms", "tcp-kernel", "exp", 1, 45, again=True),
     Cell("200M", "100ms", "linux", "bbr", 1, 60),
     Cell("200M", "40ms", "linux", "bbr", 1, 60, again=True),
+    Cell("1G", "100ms", "linux", "reno", 1, 60),
+    Cell("5G", "40ms", "linux", "reno", 1, 60),
+    Cell("5G", "40ms", "linux", "reno", 1, 60, again=True),
+    Cell("5G", "100ms", "linux", "reno", 1, 60),
 ]
 """What differed, with one thing changed: for longer, without the daemon, without pacing, by another stack."""
 
@@ -110,6 +114,12 @@ def cells() -> list[Cell]:
         for control, seconds in SECONDS.items()
     ]
     found += [Cell("200M", "40ms", "tcp", control, 2, 60) for control in ("exp", "hstcp")]
+    found += [
+        Cell(rate, rtt, "linux", "cubic", 1, SECONDS["cubic"][place])
+        for rate in RATES
+        for place, rtt in enumerate(ROUND_TRIPS)
+        if (rate, rtt) != ("200M", "40ms")
+    ]
     for stack, controls in OTHERS.items():
         found += [
             Cell("200M", "40ms", stack, control, 1, seconds)
