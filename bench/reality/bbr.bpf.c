@@ -12,6 +12,8 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_core_read.h>
 
+#include "kernel.h"
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct seq_file;
 struct bpf_iter_meta {
@@ -21,20 +23,6 @@ struct sock_common;
 struct bpf_iter__tcp {
 	struct bpf_iter_meta *meta;
 	struct sock_common *sk_common;
-};
-struct tcp_congestion_ops {
-	char name[16];
-};
-struct sock {
-	unsigned long sk_pacing_rate;
-};
-struct inet_connection_sock {
-	const struct tcp_congestion_ops *icsk_ca_ops;
-	__u64 icsk_ca_priv[13];
-};
-struct tcp_sock {
-	__u32 snd_cwnd;
-	__u32 mss_cache;
 };
 struct minmax_sample {
 	__u32 t;
@@ -52,11 +40,6 @@ struct bbr {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-static __always_inline __u32 most(__u32 a, __u32 b)
-{
-	return a > b ? a : b;
-}
-
 SEC("iter/tcp")
 int windows(struct bpf_iter__tcp *ctx)
 {
@@ -69,7 +52,7 @@ int windows(struct bpf_iter__tcp *ctx)
 
 	if (!tp)
 		return 0;
-	bpf_probe_read_kernel_str(name, sizeof(name), connection->icsk_ca_ops->name);
+	BPF_CORE_READ_STR_INTO(&name, connection, icsk_ca_ops, name);
 	if (name[0] != 'b' || name[1] != 'b' || name[2] != 'r')
 		return 0;
 	bbr = (const struct bbr *)connection->icsk_ca_priv;

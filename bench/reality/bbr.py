@@ -23,11 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from measure import LONGFAT, ROOT
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PROGRAM = Path(__file__).with_name("bbr.bpf.c")
-LONGFAT = Path(sys.executable).with_name("longfat")
+HEADERS = ROOT / "live/tcp/bpf"
 SENDERS = Path("/run/netns/longfat-a")
 LINKS = (("200M", "40ms"), ("200M", "100ms"))
 SECONDS, BEGINNING = 60, 15
@@ -79,7 +81,8 @@ def iterator() -> Iterator[Path]:
         program, place = Path(folder, "bbr.o"), Path(folder, "bpf")
         place.mkdir()
         include = Path("/usr/include", run("cc", "-print-multiarch").strip())
-        run("clang", "-O2", "-g", "-target", "bpf", f"-I{include}", "-c", PROGRAM, "-o", program)
+        search = (f"-I{include}", f"-I{HEADERS}")
+        run("clang", "-O2", "-g", "-target", "bpf", *search, "-c", PROGRAM, "-o", program)
         run("mount", "-t", "bpf", "bpf", place)
         try:
             run("bpftool", "iter", "pin", program, place / "windows")
@@ -102,6 +105,8 @@ def sampled(windows: Path, rate: str, rtt: str) -> list[Parts]:
                     lines = run("nsenter", f"--net={SENDERS}", "cat", windows).splitlines()
                     found += [Parts.read(line) for line in lines]
                     time.sleep(1)
+            if sending.returncode != 0:
+                sys.exit(f"longfat live ended with {sending.returncode}")
     finally:
         run(LONGFAT, "link", "down")
     return [parts for parts in found if parts.window > parts.product]
@@ -112,16 +117,10 @@ def main() -> None:
     with iterator() as windows:
         for rate, rtt in LINKS:
             found = sampled(windows, rate, rtt)
-            means = [
-                statistics.fmean(values)
-                for values in (
-                    [parts.product for parts in found],
-                    [parts.at_a_time for parts in found],
-                    [parts.at_once for parts in found],
-                    [parts.window for parts in found],
-                )
+            cells = [
+                f"{statistics.fmean(getattr(parts, name) for parts in found):.0f}"
+                for name in ("product", "at_a_time", "at_once", "window")
             ]
-            cells = [f"{mean:.0f}" for mean in means]
             beside = statistics.median(abs(parts.beside) for parts in found)
             print(f"| {rate}bit/s, {rtt} | {len(found)} | {' | '.join(cells)} | {beside:.2%} |")
 

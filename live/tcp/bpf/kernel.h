@@ -8,7 +8,9 @@ struct sock {
 	unsigned long sk_pacing_rate;
 	__u32 sk_pacing_status;
 };
+struct tcp_congestion_ops;
 struct inet_connection_sock {
+	const struct tcp_congestion_ops *icsk_ca_ops;
 	__u8 icsk_retransmits;
 	__u64 icsk_ca_priv[13];
 };
