@@ -9,6 +9,7 @@ from typing_extensions import Self, disjoint_base
 __all__ = [
     "LONGEST_FILE",
     "LONGEST_TEXT",
+    "PROFILED",
     "Adjustment",
     "ArrowTable",
     "Cancellation",
@@ -56,6 +57,9 @@ __all__ = [
 ]
 
 __version__: str
+
+PROFILED: bool
+"""Whether the module was compiled with a profile of what it does most: `make fast`."""
 
 LONGEST_TEXT: int
 """The most bytes that the text of a scenario may have, apart from lists of flows."""

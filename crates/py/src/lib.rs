@@ -64,6 +64,7 @@ mod _longfat {
         module.py().get_type::<ScenarioError>().setattr("diagnostics", ())?;
         module.add("LONGEST_TEXT", longfat_scenario::Scenario::LONGEST_TEXT)?;
         module.add("LONGEST_FILE", longfat_scenario::Scenario::LONGEST_FILE)?;
+        module.add("PROFILED", env!("LONGFAT_PROFILED") == "true")?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

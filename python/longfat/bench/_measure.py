@@ -263,6 +263,7 @@ def machine() -> dict[str, Any]:
     """What the times were measured on, and when."""
     return {
         "longfat": _longfat.__version__,
+        "profiled": _longfat.PROFILED,
         "processor": _processor(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
