@@ -85,6 +85,15 @@ impl Timers {
         self.heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
     }
 
+    /// The flow whose retransmission timer runs out next, if that is what the next timer is.
+    #[inline]
+    pub(crate) fn next_flow(&self) -> Option<u32> {
+        match self.heap.peek() {
+            Some(Reverse((_, Timer::Retransmission(flow)))) => Some(*flow),
+            _ => None,
+        }
+    }
+
     /// When the next timer that reads or changes senders from outside runs out.
     #[inline]
     pub(crate) fn next_edge(&self) -> Time {

@@ -14,6 +14,8 @@
 //!     3              the end of the next pipe              next pipe
 //! ```
 //!
+//! Timers that run out are fewer: the flow of the next one is asked for as soon as it is the next one.
+//!
 //! Nothing depends on what is asked for.
 
 use std::hint::black_box;
@@ -24,6 +26,7 @@ use crate::flow::Flow;
 use crate::network::Network;
 use crate::pipe::Slot;
 use crate::prefetch::prefetch;
+use crate::sender::Sends;
 
 /// A network of so many slots, of some ten thousand flows, is larger than the near caches.
 pub(super) const LARGE: usize = 1 << 15;
@@ -43,14 +46,23 @@ pub(super) struct Lookout {
     done: [usize; STEPS.len()],
     /// How they are counted ([`Wheel::tick`]).
     ticks: Option<(u32, usize)>,
+    /// The flow whose timer runs out next.
+    timed: Option<u32>,
 }
 
 impl Simulation {
     /// Asks for something of each of the next events.
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
-        let Self { lookout, heads, network, .. } = self;
+        let Self { lookout, heads, timers, network, .. } = self;
         lookout.look(heads, |step, slot| network.prefetch(heads, step, slot));
+        let timed = timers.next_flow();
+        if timed != lookout.timed {
+            lookout.timed = timed;
+            if let Some(flow) = timed.and_then(|flow| network.flows.get(flow as usize)) {
+                flow.prefetch_timer();
+            }
+        }
     }
 }
 
@@ -60,7 +72,7 @@ impl Lookout {
     fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
         let (now, ticks) = heads.tick();
         if self.ticks != Some(ticks) {
-            *self = Self { ticks: Some(ticks), ..Self::default() };
+            *self = Self { ticks: Some(ticks), timed: self.timed, ..Self::default() };
         }
         while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
             self.gone += 1;
@@ -77,11 +89,12 @@ impl Lookout {
             last = tick;
             prefetch(0, slot);
         }
-        for (step, ahead) in STEPS.into_iter().enumerate().skip(1) {
-            self.done[step] = self.done[step].max(self.gone);
-            while self.done[step] < self.done[0].min(self.gone + ahead) {
-                prefetch(step, self.seen[self.done[step] % PLACES].1 as usize);
-                self.done[step] += 1;
+        let Self { seen, gone, done: [first, others @ ..], .. } = self;
+        for (step, (done, ahead)) in others.iter_mut().zip(&STEPS[1..]).enumerate() {
+            *done = (*done).max(*gone);
+            while *done < (*first).min(*gone + ahead) {
+                prefetch(step + 1, seen[*done % PLACES].1 as usize);
+                *done += 1;
             }
         }
     }
@@ -131,6 +144,15 @@ impl Flow {
             self.receiver.prefetch();
         } else if let Some(sender) = self.source.windowed() {
             sender.prefetch();
+        }
+    }
+
+    /// Asks for what it takes to see whether its retransmission timer has run out, or was set again.
+    #[inline]
+    fn prefetch_timer(&self) {
+        prefetch(&self.outlet.timer_at);
+        if let Some(sender) = self.source.windowed() {
+            prefetch(sender.timer());
         }
     }
 
