@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from longfat.bench._peer import PeerAbsent
-from longfat.bench._process import run
 from longfat.shipped import checkout
-from longfat.study import Cache
+from longfat_peers._compiled import compiled
 from longfat_peers._dumbbell import COMMON, Abilities
 from longfat_peers._program import Program
 
@@ -92,21 +87,9 @@ class Ns3(Program):
             ProcessError: It does not compile.
         """
         text = checkout() / "bench/peers/dumbbell.cc"
-        address = hashlib.sha256(text.read_bytes() + self.version().encode()).hexdigest()[:16]
-        program = Cache().root / "peers" / f"ns3-{address}"
-        if not program.exists():
-            compiler = shutil.which(os.environ.get("CXX", "c++"))
-            if compiler is None:
-                message = (
-                    "ns-3 needs a C++ compiler: `apt-get install g++` (Debian, Ubuntu) brings one"
-                )
-                raise PeerAbsent(message)
-            program.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=program.parent) as folder:
-                made = Path(folder, "dumbbell")
-                run([compiler, "-std=c++17", "-O2", str(text), "-o", str(made), *_LIBRARIES])
-                made.replace(program)
-        return [str(program)]
+        arguments = ["-std=c++17", "-O2", str(text), *_LIBRARIES]
+        made_of = text.read_bytes() + self.version().encode()
+        return [compiled(self.name, self.title, arguments, made_of)]
 
     def version(self) -> str:
         """The version of its libraries.
