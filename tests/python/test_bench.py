@@ -104,6 +104,30 @@ def test_json_and_markdown_exclude_each_other(longfat: Command) -> None:
     assert "cannot be combined" in done.stderr
 
 
+def test_scenarios_can_be_changed_and_have_no_targets_then(longfat: Command) -> None:
+    changes = ("--set", "flow.*.control=reno", "--set", 'duration="3 s"', "--set", 'warmup="1 s"')
+    options = ("--scenario", "B", "--repeat", "1", *changes)
+    done = longfat("bench", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["scenarios"]
+    assert row["changes"] == ["flow.*.control=reno", 'duration="3 s"', 'warmup="1 s"']
+    assert row["duration_s"] == 3.0
+    assert row["target"]["reached"] is None
+    done = longfat("bench", *options, "--markdown")
+    assert "changed, so without targets: flow.*.control=reno, duration" in done.stdout
+    assert "(below)" not in done.stdout
+
+
+def test_a_change_that_one_of_the_scenarios_cannot_take_is_shown_where_it_is(
+    longfat: Command,
+) -> None:
+    done = longfat("bench", "--scenario", "B,A", "--set", "flow.backward.count=3")
+    assert done.returncode == 2
+    assert "there is no flow called `backward`" in done.stderr
+    assert "--set:1:6" in done.stderr
+    assert done.stdout == ""
+
+
 @pytest.mark.parametrize("letters", ["A,Z", ","])
 def test_an_unknown_scenario_is_refused(longfat: Command, letters: str) -> None:
     done = longfat("bench", "--scenario", letters)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from longfat._longfat import Scenario
+from longfat.scenario import read
 from longfat.shipped import find
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from longfat._longfat import Scenario
 
 
 @dataclass(frozen=True)
@@ -46,19 +52,18 @@ class Benchmark:
     ratios: dict[str, tuple[float, float | None]]
     utilisation: float | None = None
 
-    def scenario(self, *, full: bool, seed: int) -> Scenario:
-        """The scenario, checked, at its full or its short length.
+    def scenario(self, *, full: bool, seed: int, changes: Sequence[str] = ()) -> Scenario:
+        """The scenario, checked, at its full or its short length, with fields set as by `longfat run --set`.
 
         Raises:
+            ScenarioError: It is wrong with these changes.
             OSError: The file is not there.
         """
-        path = find(self.file)
         names = ("duration", "warmup")
-        changes = (
+        length = (
             [] if full else [f'{name}="{v}"' for name, v in zip(names, self.short, strict=True)]
         )
-        text = path.read_text("utf-8")
-        return Scenario.parse(text, str(path), overrides=changes, seed=seed, folder=path.parent)
+        return read(find(self.file), seed=seed, changes=[*length, *changes])[0]
 
 
 BENCHMARKS = (

@@ -60,6 +60,7 @@ class Timed:
         benchmark: What was run.
         duration_s: Its simulated time.
         warmup_s: How much of it is left out of the network results.
+        changes: Fields that were set in its scenario, which then has no target.
         outcomes: The runs of each simulator, in the order of the turns.
         same_part: For each run of a peer, the run of longfat that ends where it ended, for comparison; `None`
             where that is before all flows are sure to have begun.
@@ -70,6 +71,7 @@ class Timed:
     benchmark: Benchmark
     duration_s: float
     warmup_s: float
+    changes: tuple[str, ...] = ()
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     same_part: dict[str, list[Outcome | None]] = field(default_factory=dict)
     refused: str | None = None
@@ -118,6 +120,7 @@ def measure(
     *,
     repeat: int,
     full: bool,
+    changes: Sequence[str] = (),
     peers: Sequence[Peer] = (),
     cap_s: float = CAP_S,
     progress: Callable[[str, float], None],
@@ -128,6 +131,7 @@ def measure(
         benchmarks: What to run.
         repeat: How often.
         full: The full length instead of the short one.
+        changes: Fields to set in each, as by `longfat run --set`.
         peers: Other simulators, which run the scenarios that they can.
         cap_s: Wall time after which a run of a peer is stopped.
         progress: Told what comes next, and what share of the runs is done.
@@ -135,15 +139,16 @@ def measure(
     Raises:
         PeerAbsent: A peer is not installed.
         ProcessError: A simulation of longfat failed.
+        ScenarioError: A scenario is wrong with these changes.
         OSError: A scenario is not there.
     """
     _find(peers)
+    firsts = [each.scenario(full=full, seed=1, changes=changes) for each in benchmarks]
     found = []
     total = len(benchmarks) * repeat * (1 + len(peers))
     done = 0
-    for benchmark in benchmarks:
-        first = benchmark.scenario(full=full, seed=1)
-        measured = Timed(benchmark, first.duration_s, first.warmup_s)
+    for benchmark, first in zip(benchmarks, firsts, strict=True):
+        measured = Timed(benchmark, first.duration_s, first.warmup_s, tuple(changes))
         reasons = [peer.refusal(first) for peer in peers]
         measured.refused = next((reason for reason in reasons if reason), None)
         for turn in range(repeat):
@@ -194,12 +199,12 @@ def _until(stopped: Outcome, scenario: Scenario) -> Outcome | None:
 
 
 def reached(measured: Timed, all_measured: Sequence[Timed]) -> tuple[float | None, str]:
-    """How much of its target a scenario reached: a multiple, and its unit."""
+    """How much of its target a scenario reached: a multiple, and its unit; nothing if it was changed."""
     of = measured.benchmark.speed.of
     if of == "real time":
-        value = measured.times_real()
+        value = None if measured.changes else measured.times_real()
         return (value.median if value else None), "× real"
-    speed = measured.packets_per_s()
+    speed = None if measured.changes else measured.packets_per_s()
     if speed is None:
         return None, "packets/s"
     if of == "packets/s":
@@ -251,6 +256,7 @@ def _scenario_json(measured: Timed, found: Sequence[Timed]) -> dict[str, Any]:
         "file": benchmark.file,
         "duration_s": measured.duration_s,
         "warmup_s": measured.warmup_s,
+        "changes": list(measured.changes),
         "target": {**asdict(benchmark.speed), "reached": value, "ratios": benchmark.ratios},
         "refused": measured.refused,
         "failed": measured.failed,

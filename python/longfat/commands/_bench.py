@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longfat.commands._options import changes as set_changes
 from longfat.commands._options import command
 
 if TYPE_CHECKING:
@@ -31,8 +32,11 @@ _QUIET = 1.2
 @click.option(
     "--repeat", type=click.IntRange(1, _MOST_REPEATS), default=3, help="Runs of each [3]."
 )
+@set_changes
 @click.option(
-    "--against", metavar="ns2,ns3", help="Run the same in these simulators, in turn, and compare."
+    "--against",
+    metavar="ns2,ns3",
+    help="Run the same in these simulators, in turn, and compare.",
 )
 @click.option(
     "--cap",
@@ -50,6 +54,7 @@ def bench_command(
     *,
     letters: str | None,
     repeat: int,
+    changes: tuple[str, ...],
     against: str | None,
     cap: float,
     full: bool,
@@ -63,8 +68,12 @@ def bench_command(
     1, and prints data packets per second of engine time beside the speeds that longfat aims at. Short lengths
     take about a minute.
 
-    With --against, ns-2 and ns-3 run those of the scenarios that they can, and what happens in the network is
-    compared as well as the speed. That needs a checkout of the source, which has the programs for them.
+    With --set, each of them is changed first, as by longfat run --set; speeds that longfat aims at are for
+    the scenarios as they are.
+
+    With --against, ns-2 and ns-3 run those of the scenarios that they can, and what happens in the
+    network is compared as well as the speed. That needs a checkout of the source, which has the programs for
+    them.
     """
     from longfat.bench._measure import as_json as as_object
     from longfat.bench._measure import measure
@@ -84,7 +93,15 @@ def bench_command(
                 advanced(share, what)
 
         try:
-            found = measure(wanted, repeat=repeat, full=full, peers=peers, cap_s=cap, progress=told)
+            found = measure(
+                wanted,
+                repeat=repeat,
+                full=full,
+                changes=changes,
+                peers=peers,
+                cap_s=cap,
+                progress=told,
+            )
         except PeerAbsent as error:
             raise click.UsageError(str(error)) from error
         except ProcessError as error:
@@ -174,13 +191,16 @@ def _print(found: Sequence[Timed], repeat: int, *, full: bool, markdown: bool) -
         if facts["profiled"]
         else "compiled without a profile: `make fast` in a checkout makes it about a fifth faster",
     ]
-    if not full:
+    changes = found[0].changes
+    if changes:
+        words.append(f"changed, so without targets: {', '.join(changes)}")
+    elif not full:
         words.append("shortened: the targets are for --full")
     words += [
         f"{each.benchmark.letter} fills {percent(each.utilised(100e9))} of its link; "
         f"the target is at least {percent(each.benchmark.utilisation)}"
         for each in found
-        if full and each.benchmark.utilisation is not None
+        if full and not changes and each.benchmark.utilisation is not None
     ]
     if loop and loop.highest > _SHARED * loop.lowest:
         words.append(
@@ -217,6 +237,8 @@ def _target(measured: Timed, found: Sequence[Timed]) -> tuple[str, str, str]:
     from longfat.bench._measure import reached
     from longfat.units import ABSENT, COUNT, PLAIN, amount
 
+    if measured.changes:
+        return ABSENT, ABSENT, ABSENT
     benchmark = measured.benchmark
     value, unit = reached(measured, found)
     plain = unit == "packets/s"

@@ -61,7 +61,8 @@ def print_comparison(
 
 def _speed(measured: Timed, peer: Peer) -> tuple[str, ...]:
     speed, ratio = measured.packets_per_s(peer.name), measured.ratio(peer.name)
-    must, aim = measured.benchmark.ratios.get(peer.name, (None, None))
+    ratios = {} if measured.changes else measured.benchmark.ratios
+    must, aim = ratios.get(peer.name, (None, None))
     memory = max(run.peak_memory_bytes for run in measured.outcomes[peer.name])
     return (
         measured.benchmark.letter,

@@ -90,6 +90,16 @@ class Share(click.ParamType[float]):
         return share
 
 
+changes = click.option(
+    "--set",
+    "changes",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
+)
+"""Sets fields of a scenario, passed to the command as `changes`."""
+
+
 allow_code = click.option(
     "--allow-code",
     is_flag=True,
@@ -105,13 +115,7 @@ def of_scenario(decorated: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--seed", type=click.IntRange(0, LARGEST_SEED), help="Replace the seed of the file."
         ),
-        click.option(
-            "--set",
-            "changes",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help='Change a field, e.g. link.bottleneck.rate="1 Gbit/s". May be repeated.',
-        ),
+        changes,
         allow_code,
     )
     for decorate in reversed(add):
