@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import ProcessError
 from longfat_peers import PEERS
 from longfat_peers._dumbbell import COMMON, Abilities, Dumbbell, dumbbell, lines, refusal
+from longfat_peers._htsim import FOLDER, Htsim
 from longfat_peers._ns2 import Ns2
 from longfat_peers._ns3 import Ns3
 from longfat_peers._program import Program, first_reading, read_result
@@ -178,7 +180,8 @@ def test_the_command_prints_ratios_and_results(
         ("ns2", "apt-get install ns2"),
         ("ns3", "apt-get install libns3-dev g++ pkg-config"),
         ("ns2,ns3", "brings it; ns-3 is not installed"),
-        ("ns4", "there is no simulator `ns4`: there are ns2, ns3"),
+        ("htsim", "git clone https://github.com/Broadcom/csg-htsim"),
+        ("ns4", "there is no simulator `ns4`: there are ns2, ns3, htsim"),
         (",", "names no simulator"),
     ],
 )
@@ -186,6 +189,7 @@ def test_a_simulator_that_is_not_there_is_refused(
     monkeypatch: pytest.MonkeyPatch, longfat: Command, against: str, message: str
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv(FOLDER, raising=False)
     done = longfat("bench", "--scenario", "A", "--against", against)
     assert done.returncode == 2
     assert message in done.stderr
@@ -319,6 +323,10 @@ def installed(name: str) -> bool:
     return True
 
 
+AS_HTSIM = ['flow.*.recovery="newreno"', 'flow.*.rto_min="250 ms"']
+"""What htsim has instead of longfat's defaults."""
+
+
 @pytest.mark.parametrize("name", PEERS)
 def test_a_lone_reno_flow_gives_the_same_in_a_peer(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
@@ -328,11 +336,11 @@ def test_a_lone_reno_flow_gives_the_same_in_a_peer(
     monkeypatch.setenv("LONGFAT_CACHE", str(kept))
     if not installed(name):
         pytest.skip(f"{name} is not installed")
-    scenario = Scenario.parse(
-        SMALL, overrides=['duration="20 s"', 'warmup="5 s"', "flow.0.count=1"]
-    )
+    peer = PEERS[name]()
+    lone = ['duration="20 s"', 'warmup="5 s"', "flow.0.count=1"]
+    scenario = Scenario.parse(SMALL, overrides=[*lone, *(AS_HTSIM if name == "htsim" else [])])
     ours, summary = timed(scenario)
-    theirs = timed_in(PEERS[name](), dumbbell(scenario, summary), cap_s=60)
+    theirs = timed_in(peer, dumbbell(scenario, summary, peer.abilities), cap_s=60)
     assert theirs.complete
     assert ours.network is not None
     assert theirs.network is not None
@@ -400,3 +408,158 @@ def test_a_lone_flow_of_today_gives_the_same_in_ns3(
         assert queue[0] <= network.queue_mean <= queue[1]
         assert (network.mark_rate > 0) == marks
         assert (network.drop_rate > 0) == (not marks)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("flow.*.control=hstcp", "it has the controller `hstcp`"),
+        ("flow.*.recovery=sack", "`recovery` of group `forward` is 'sack'"),
+        ('flow.*.rto_min="200 ms"', "`rto_min` of group `forward` is '200 ms'"),
+        ("flow.*.delayed_ack=true", "`delayed_ack` of group `forward` is True"),
+        ("link.*.queue=red", "it has the queue `red`"),
+    ],
+)
+def test_htsim_refuses_what_only_others_have(change: str, reason: str) -> None:
+    assert Htsim().refusal(Scenario.parse(SMALL, overrides=AS_HTSIM)) is None
+    scenario = Scenario.parse(SMALL, overrides=[*AS_HTSIM, change])
+    assert Htsim().refusal(scenario) == reason
+
+
+def test_only_htsim_is_told_where_slow_start_ends() -> None:
+    scenario = Scenario.parse(SMALL, overrides=[*AS_HTSIM, "flow.*.initial_threshold=8"])
+    assert Htsim().refusal(scenario) is None
+    assert Ns2().refusal(scenario) == "`initial_threshold` of group `forward` is 8"
+    summary = timed(scenario)[1]
+    flow = lines(dumbbell(scenario, summary, Htsim.abilities), cap_s=5, options={})[-1]
+    assert "initial_threshold 8" in flow
+
+
+def test_a_folder_without_htsim_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, longfat: Command
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    done = longfat("bench", "--scenario", "A", "--against", "htsim")
+    assert done.returncode == 2
+    assert f"{FOLDER} is {tmp_path}, which has no config.cpp of htsim" in done.stderr
+    assert "git clone" in done.stderr
+    with pytest.raises(PeerAbsent, match="of htsim"):
+        Htsim().version()
+
+
+def htsim_command(monkeypatch: pytest.MonkeyPatch, kept: Path) -> list[str]:
+    """The program for htsim, compiled once for all tests of a session."""
+    monkeypatch.setenv("LONGFAT_CACHE", str(kept / "peers"))
+    if FOLDER not in os.environ:
+        pytest.skip(f"{FOLDER} does not name a checkout of htsim")
+    return Htsim().command()
+
+
+@pytest.mark.parametrize(
+    ("changes", "agree"),
+    [
+        # A flow alone is the same in both, but for what it sends while it repairs a loss.
+        (["flow.0.count=1"], 0.01),
+        (["flow.0.count=1", 'link.bottleneck.buffer="25000 B"'], 0.01),
+        (["flow.0.count=1", "flow.0.max_window=10"], 0.001),
+        (["flow.0.count=1", "flow.0.initial_threshold=8"], 0.01),
+        # Two flows lose more than one packet of a window.
+        ([], 0.05),
+    ],
+)
+def test_htsim_gives_nearly_the_same(
+    changes: list[str],
+    agree: float,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    htsim_command(monkeypatch, tmp_path_factory.getbasetemp())
+    long = ['duration="60 s"', 'warmup="20 s"']
+    scenario = Scenario.parse(SMALL, overrides=[*AS_HTSIM, *long, *changes])
+    ours, summary = timed(scenario)
+    theirs = timed_in(Htsim(), dumbbell(scenario, summary, Htsim.abilities), cap_s=60)
+    assert ours.network is not None
+    assert theirs.network is not None
+    assert theirs.network.goodput_bit_s == pytest.approx(ours.network.goodput_bit_s, rel=0.002)
+    assert theirs.network.queue_mean == pytest.approx(ours.network.queue_mean, abs=agree)
+    assert theirs.network.drop_rate == pytest.approx(ours.network.drop_rate, rel=agree)
+
+
+def test_windows_of_htsim_stop_growing_unless_fractions_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    htsim_command(monkeypatch, tmp_path_factory.getbasetemp())
+    # Packets of 100 bytes: a hundred of them are a window beyond which there is no whole byte to add. The path
+    # holds 250.
+    wide = [
+        "flow.0.count=1",
+        'flow.0.packet="100 B"',
+        "flow.0.initial_threshold=120",
+        'link.bottleneck.buffer="200 packets"',
+        'duration="40 s"',
+        'warmup="10 s"',
+    ]
+    scenario = Scenario.parse(SMALL, overrides=[*AS_HTSIM, *wide])
+    ours, summary = timed(scenario)
+    scene = dumbbell(scenario, summary, Htsim.abilities)
+    whole, carried = (
+        timed_in(Htsim(), scene, cap_s=60, options={"whole": whole}) for whole in (1, 0)
+    )
+    assert ours.network is not None
+    assert whole.network is not None
+    assert carried.network is not None
+    assert carried.network.goodput_bit_s == pytest.approx(ours.network.goodput_bit_s, rel=0.01)
+    # 120 of the 250, for ever.
+    assert whole.network.goodput_bit_s == pytest.approx(0.48 * 10e6, rel=0.01)
+    assert whole.network.drop_rate == 0
+
+
+def test_htsim_stops_where_its_time_is_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    htsim_command(monkeypatch, tmp_path_factory.getbasetemp())
+    scenario = Scenario.parse(SMALL, overrides=AS_HTSIM)
+    scene = dumbbell(scenario, timed(scenario)[1], Htsim.abilities)
+    stopped = timed_in(Htsim(), scene, cap_s=0)
+    assert not stopped.complete
+    assert stopped.simulated_s < 0.01
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((0, "duration", "long"), "duration is long, which is no number"),
+        ((0, "duration", "0"), "duration must be more than 0"),
+        ((0, "tick", None), "the scenario does not say tick"),
+        ((1, "queue", "red"), "htsim has no queue red here, only drop-tail"),
+        ((1, "rate", "-1"), "rate is -1, which is no number"),
+        ((3, "control", "hstcp"), "htsim has no control hstcp here, only reno"),
+        ((3, "recovery", "sack"), "htsim has no recovery sack here, only newreno"),
+        ((3, "rto_min", "0.2"), "htsim has no rto_min 0.2, only 0.25"),
+        ((3, "packet", "1000"), "all flows must have the same packet"),
+        ((3, "direction", "up"), "there is no direction up"),
+        ((4, "packet", None), "the scenario does not say packet"),
+    ],
+)
+def test_the_program_for_htsim_refuses_a_wrong_scenario(
+    change: tuple[int, str, str | None],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
+) -> None:
+    command = htsim_command(monkeypatch, tmp_path_factory.getbasetemp())
+    scenario = Scenario.parse(SMALL, overrides=AS_HTSIM)
+    scene = dumbbell(scenario, timed(scenario)[1], Htsim.abilities)
+    given = [each.split() for each in lines(scene, cap_s=60, options=Htsim.defaults)]
+    line, word, instead = change
+    place = given[line].index(word)
+    given[line][place : place + 2] = [] if instead is None else [word, instead]
+    wrong, result = tmp_path / "scenario", tmp_path / "result"
+    wrong.write_text("\n".join(map(" ".join, given)) + "\n", "utf-8")
+    done = subprocess.run(
+        [*command, str(wrong), str(result)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not result.exists()

@@ -6,7 +6,7 @@ import pytest
 
 from longfat._longfat import Scenario
 from longfat.study import Estimate
-from longfat_peers import PEERS
+from longfat_peers import PEERS, VALIDATING
 from longfat_peers._cells import SAME
 from longfat_peers._grid import CHANGES, GRID, NEWCOMERS
 from longfat_peers._ns2 import Ns2
@@ -37,7 +37,7 @@ def row(key: str, simulator: str, seed: int, queue: float) -> dict[str, Any]:
 def test_every_scenario_of_the_grid_can_be_run_by_those_that_are_to() -> None:
     text = (ROOT / FILE).read_text("utf-8")
     assert len(GRID) == 18
-    for task in tasks([1], ["ns2", "ns3"], full=True):
+    for task in tasks([1], VALIDATING, full=True):
         changes_of_task = [f"{key}={value}" for key, value in task.changes]
         scenario = Scenario.parse(text, FILE, overrides=changes_of_task)
         for peer, _ in task.peers:
@@ -46,7 +46,7 @@ def test_every_scenario_of_the_grid_can_be_run_by_those_that_are_to() -> None:
 
 def test_what_only_ns3_has_is_not_asked_of_ns2() -> None:
     asked: dict[str, set[str]] = {}
-    for task in tasks([1], list(PEERS), full=True):
+    for task in tasks([1], VALIDATING, full=True):
         asked.setdefault(task.key, set()).update(peer for peer, _ in task.peers)
     assert all(asked[cell.name] == {"ns2", "ns3"} for cell in (*GRID, *NEWCOMERS))
     assert all(asked[cell.name] == {"ns3"} for cell in TODAY)

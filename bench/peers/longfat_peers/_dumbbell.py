@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,16 @@ class Abilities:
         queues: Queue disciplines.
         recoveries: How losses are found and repaired.
         delayed_ack: Whether its receivers may hold acknowledgments back.
+        rto_min_s: The only least time-out that it has; `None` if it may have any.
+        initial_threshold: Whether slow start may end at a number of segments, not only at a loss.
     """
 
     controls: frozenset[str]
     queues: frozenset[str]
     recoveries: frozenset[str]
     delayed_ack: bool
+    rto_min_s: float | None = None
+    initial_threshold: bool = False
 
 
 COMMON = Abilities(
@@ -98,6 +103,7 @@ class Sender:
     rtt_s: float
     start_s: float
     initial_window: float
+    initial_threshold: float | None
     rto_min_s: float
     ecn: bool
     recovery: str
@@ -133,18 +139,27 @@ def _refusals(given: Mapping[str, Any], can: Abilities) -> Iterator[str]:
         for way in (link, {**link, **link.get("reverse", {})}):
             yield from _refusals_of_way(way, can)
     for group in given["flow"]:
-        control = _choice(group["control"])["kind"]
-        if control not in can.controls:
-            yield f"it has the controller `{control}`"
-        if group["recovery"] not in can.recoveries:
-            yield f"`recovery` of group `{group['name']}` is {group['recovery']!r}"
-        plain = {
-            **_PLAIN,
-            **({} if can.delayed_ack else {"delayed_ack": False}),
-            "ecn_feedback": "accurate" if control in _COUNTS_MARKS else "echo",
-        }
-        for key in (each for each, value in plain.items() if group[each] != value):
-            yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
+        yield from _refusals_of_group(group, can)
+
+
+def _refusals_of_group(group: Mapping[str, Any], can: Abilities) -> Iterator[str]:
+    control = _choice(group["control"])["kind"]
+    if control not in can.controls:
+        yield f"it has the controller `{control}`"
+    if group["recovery"] not in can.recoveries:
+        yield f"`recovery` of group `{group['name']}` is {group['recovery']!r}"
+    plain = {
+        **_PLAIN,
+        **({} if can.delayed_ack else {"delayed_ack": False}),
+        "ecn_feedback": "accurate" if control in _COUNTS_MARKS else "echo",
+    }
+    if can.initial_threshold:
+        del plain["initial_threshold"]
+    for key in (each for each, value in plain.items() if group[each] != value):
+        yield f"`{key}` of group `{group['name']}` is {group[key]!r}"
+    least = _seconds(group["rto_min"])
+    if can.rto_min_s is not None and not math.isclose(least, can.rto_min_s):
+        yield f"`rto_min` of group `{group['name']}` is {group['rto_min']!r}"
 
 
 def _refusals_of_way(way: Mapping[str, Any], can: Abilities) -> Iterator[str]:
@@ -237,10 +252,11 @@ def lines(scene: Dumbbell, *, cap_s: float, options: Mapping[str, object]) -> Li
             "delay_before": elsewhere / 2 if shared else elsewhere,
             "delay_behind": elsewhere / 2 if shared else "none",
             "initial_window": flow.initial_window,
+            "initial_threshold": _or_none(flow.initial_threshold),
             "rto_min": flow.rto_min_s,
             "ecn": flow.ecn,
             "recovery": flow.recovery,
-            "max_window": "none" if flow.max_window is None else flow.max_window,
+            "max_window": _or_none(flow.max_window),
             "ack_every": flow.ack_every,
             "ack_delay": flow.ack_delay_s,
             **flow.parameters,
@@ -295,13 +311,23 @@ def _sender(group: Mapping[str, Any], numbers: Group, flow: Mapping[str, Any]) -
         rtt_s=flow["rtt_s"],
         start_s=flow["start_s"],
         initial_window=group["initial_window"],
+        initial_threshold=_unless_none(group["initial_threshold"]),
         rto_min_s=numbers.rto_min_ps * _PICO,
         ecn=group["ecn"],
         recovery=group["recovery"],
-        max_window=None if group["max_window"] == "none" else group["max_window"],
+        max_window=_unless_none(group["max_window"]),
         ack_every=group["ack_every"] if delayed else 1,
         ack_delay_s=_seconds(group["ack_delay"]) if delayed else 0.0,
     )
+
+
+def _unless_none(value: Any) -> Any:  # noqa: ANN401 - any value that a scenario has
+    """A value of a scenario that may be `none`."""
+    return None if value == "none" else value
+
+
+def _or_none(value: float | None) -> float | str:
+    return "none" if value is None else value
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value that a scenario has

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from longfat.bench._outcome import NETWORK
 from longfat.study._statistics import Estimate, estimate
 from longfat.units import ABSENT, RATE, ruler, small
-from longfat_peers import PEERS
+from longfat_peers import VALIDATING
 from longfat_peers._grid import CHANGES, GRID, NEWCOMERS
 from longfat_peers._today import TODAY, TODAY_CHANGES
 
@@ -78,7 +78,7 @@ def results(rows: Sequence[Row], cells: Sequence[Cell]) -> str:
     """Scenarios as a table with a row for each simulator; what differs from longfat is bold."""
     lines = ["| scenario | simulator " + _HEAD + "|---|---|" + "---|" * len(NETWORK)]
     for cell in cells:
-        lines += _rows(rows, cell.name, cell.name, *PEERS)
+        lines += _rows(rows, cell.name, cell.name, *VALIDATING)
     return "\n".join(lines) + "\n"
 
 

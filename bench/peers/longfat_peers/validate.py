@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from longfat.shipped import checkout
-from longfat_peers import PEERS
+from longfat_peers import PEERS, VALIDATING
 from longfat_peers._runs import read_rows, run_all, tasks
 
 
@@ -30,7 +30,7 @@ def main(*, seeds: int, full: bool, rows: Path | None) -> None:
     root = checkout()
     path = rows or root / "bench/validation.jsonl"
     found = read_rows(path)
-    peers = {name: make() for name, make in PEERS.items()}
+    peers = {name: PEERS[name]() for name in VALIDATING}
     todo = list(tasks(range(1, seeds + 1), list(peers), full=full))
 
     def keep(row: dict[str, Any]) -> None:

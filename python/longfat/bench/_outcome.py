@@ -40,7 +40,7 @@ class Outcome:
     """One timed run.
 
     Attributes:
-        simulator: `longfat`, `ns2` or `ns3`.
+        simulator: `longfat`, `ns2`, `ns3` or `htsim`.
         seed: The seed of the scenario.
         engine_s: Wall time of the simulation itself, without reading, building and writing.
         cpu_s: Processor time of its whole process, building the network included.

@@ -35,7 +35,7 @@ _QUIET = 1.2
 @set_changes
 @click.option(
     "--against",
-    metavar="ns2,ns3",
+    metavar="ns2,ns3,htsim",
     help="Run the same in these simulators, in turn, and compare.",
 )
 @click.option(
@@ -71,9 +71,9 @@ def bench_command(
     With --set, each of them is changed first, as by longfat run --set; speeds that longfat aims at are for
     the scenarios as they are.
 
-    With --against, ns-2 and ns-3 run those of the scenarios that they can, and what happens in the
+    With --against, ns-2, ns-3 and htsim run those of the scenarios that they can, and what happens in the
     network is compared as well as the speed. That needs a checkout of the source, which has the programs for
-    them.
+    them. htsim has only Reno with NewReno recovery over drop tail, which --set can ask for.
     """
     from longfat.bench._measure import as_json as as_object
     from longfat.bench._measure import measure
