@@ -30,6 +30,9 @@ CONTROLLERS = (
 )  # fmt: skip
 RECOVERIES = ("rack", "quic")
 
+MANY = ("flow.forward.count=20_000", 'link.bottleneck.rate="2 Gbit/s"')
+"""A fiftieth of the million flows: large enough for what large networks do otherwise."""
+
 
 def main() -> None:
     """Simulates all of it."""
@@ -38,6 +41,7 @@ def main() -> None:
     for name, (seconds, warmup) in SECONDS.items():
         changes = [f'duration="{seconds} s"', f'warmup="{warmup} s"']
         simulate(ROOT / f"bench/scenarios/{name}.toml", *changes)
+    simulate(ROOT / "bench/scenarios/million-flows.toml", *MANY)
     for key, values in (("control", CONTROLLERS), ("recovery", RECOVERIES)):
         for value in values:
             changes = [f'flow.{flows}.{key}="{value}"' for flows in ("forward", "backward")]
