@@ -6,7 +6,7 @@
 #   make audit   what we depend on: licences, sources, known weaknesses
 #   make test-long   the tests that take minutes
 #   make bench   how fast this machine simulates
-#   make fast    longfat compiled once more, for what it does most: about a fifth faster, in six minutes
+#   make fast    longfat compiled once more, for what it does most: about a fifth faster, in five minutes
 #   make playground  the engine as WebAssembly, in a page that opens anywhere
 #   make live    the programs behind `longfat link` and `longfat live`: real links, real TCP, real QUIC; Linux only
 #   make live-test   real links between namespaces, which need root
@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint lint-rust lint-python audit bench fast playground live live-test docs dist build clean
+.PHONY: demo test test-rust test-python test-long lint lint-rust lint-python audit bench fast llvm-tools playground live live-test docs dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -136,16 +136,17 @@ build: .venv/built
 	@touch $@
 
 # Compiled twice: to count what bench/training.py makes it do, and then for that. A change of the sources brings back the
-# other build. What merges the counts comes with the toolchain, as a component.
-PROFDATA = $(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata)
-
-fast: .venv/packages
-	@[ -n "$(PROFDATA)" ] || rustup component add llvm-tools \
-		|| { echo "llvm-profdata of the toolchain is needed: rustup component add llvm-tools"; exit 1; }
-	@echo "building longfat twice (about six minutes)"
+# other build.
+fast: .venv/packages llvm-tools
+	@echo "building longfat twice (about five minutes)"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --constraint constraints.txt --no-build-isolation --force-reinstall \
 		--no-deps --config-settings maturin.build-args="--locked --pgo" --editable .
 	@touch .venv/built
+
+# What merges the counts comes with the toolchain, as a component.
+llvm-tools:
+	@[ -n "$(wildcard $(shell rustc --print sysroot)/lib/rustlib/*/bin/llvm-profdata)" ] || rustup component add llvm-tools \
+		|| { echo "llvm-profdata of the toolchain is needed: rustup component add llvm-tools"; exit 1; }
 
 clean:
 	rm -rf .venv target live/target python/longfat/*.so python/longfat/playground/engine.wasm.gz docs/playground/playground.html dist site
