@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from longfat import _longfat
+from longfat.scenario import read
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_WAY = ROOT / "scenarios/two-way-500M.toml"
@@ -50,9 +51,7 @@ def main() -> None:
 
 def simulate(path: Path, *changes: str, record: bool = False) -> None:
     """Simulates a scenario file with changes to it."""
-    text = path.read_text("utf-8")
-    scenario = _longfat.Scenario.parse(text, str(path), overrides=list(changes), folder=path.parent)
-    _longfat.simulate(scenario, record=record)
+    _longfat.simulate(read(path, changes=changes)[0], record=record)
 
 
 if __name__ == "__main__":
