@@ -7,13 +7,10 @@
 // the access link of a host beyond the link, where there is one. Otherwise the receiver is at the router.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -28,37 +25,11 @@
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
+#include "scene.h"
 
 using namespace ns3;
 
 namespace {
-
-[[noreturn]] void Fail(const std::string &reason) {
-    std::cerr << reason << std::endl;
-    std::exit(2);
-}
-
-/// Keys and values of one line.
-class Record {
-public:
-    explicit Record(std::istream &words) {
-        for (std::string key, value; words >> key >> value;) {
-            m_values[key] = value;
-        }
-    }
-    const std::string &Text(const std::string &key) const {
-        const auto found = m_values.find(key);
-        if (found == m_values.end()) {
-            Fail("the scenario does not say " + key);
-        }
-        return found->second;
-    }
-    double Number(const std::string &key) const { return std::stod(Text(key)); }
-    bool Flag(const std::string &key) const { return Number(key) != 0; }
-
-private:
-    std::map<std::string, std::string> m_values;
-};
 
 /// The integral over time of a level that several queues make up.
 class Backlog {
@@ -560,27 +531,10 @@ int main(int argc, char **argv) {
     if (argc != 3) {
         Fail("dumbbell SCENARIO RESULT");
     }
-    std::map<std::string, Record> links;
-    std::vector<Record> flows;
-    std::vector<Record> tops;
-    std::ifstream scenario(argv[1]);
-    for (std::string line; std::getline(scenario, line);) {
-        std::istringstream words(line);
-        std::string kind, direction;
-        words >> kind;
-        if (kind == "top") {
-            tops.emplace_back(words);
-        } else if (kind == "link") {
-            words >> direction;
-            links.emplace(direction, Record(words));
-        } else if (kind == "flow") {
-            flows.emplace_back(words);
-        }
-    }
-    if (tops.empty() || links.size() != 2 || flows.empty()) {
-        Fail("the scenario lacks its top, a direction of its link, or flows");
-    }
-    const Record &top = tops.front();
+    const Scene scene = Scene::Read(argv[1]);
+    const Record &top = scene.top;
+    const std::map<std::string, Record> &links = scene.links;
+    const std::vector<Record> &flows = scene.flows;
     const Record &like = flows.front();
     for (const Record &flow : flows) {
         for (const char *key : {"packet", "initial_window", "rto_min", "ecn", "recovery",
@@ -747,16 +701,12 @@ int main(int argc, char **argv) {
             way.Write(readings);
         }
     };
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point began;
-    const auto elapsed = [&began] {
-        return std::chrono::duration<double>(Clock::now() - began).count();
-    };
+    Stopwatch stopwatch;
     const double duration = top.Number("duration");
     const double cap = top.Number("cap");
     // Stops a run that takes too long, at the next of ten thousand checks of the clock.
     const std::function<void()> watch = [&] {
-        if (elapsed() > cap) {
+        if (stopwatch.Elapsed() > cap) {
             Simulator::Stop();
         }
         Simulator::Schedule(Seconds(duration / 10000), watch);
@@ -769,14 +719,12 @@ int main(int argc, char **argv) {
     }
     Simulator::Schedule(Seconds(warmup), read);
     Simulator::Stop(Seconds(duration));
-    began = Clock::now();
+    stopwatch.Begin();
     Simulator::Run();
-    const double engine = elapsed();
+    const double engine = stopwatch.Elapsed();
     const double reached = Simulator::Now().GetSeconds();
     read();
-    std::ofstream result(argv[2]);
-    result.precision(15);
-    result << "top engine_s " << engine << " reached_s " << reached << "\n" << readings.str();
+    WriteResult(argv[2], engine, reached, readings.str());
     Simulator::Destroy();
-    return result ? 0 : 1;
+    return 0;
 }

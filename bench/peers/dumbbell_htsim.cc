@@ -7,12 +7,8 @@
 // it, the link included. Both directions have a queue, which data and acknowledgments share.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -28,60 +24,25 @@
 #include "pipe.h"
 #include "queue.h"
 #include "route.h"
+#include "scene.h"
 #include "tcp.h"
 #include "tcppacket.h"
 
 namespace {
 
-[[noreturn]] void Fail(const std::string &reason) {
-    std::cerr << reason << std::endl;
-    std::exit(2);
+double Positive(const Record &record, const std::string &key) {
+    const double value = record.Amount(key);
+    if (value == 0) {
+        Fail(key + " must be more than 0");
+    }
+    return value;
 }
 
-/// Keys and values of one line.
-class Record {
-public:
-    explicit Record(std::istream &words) {
-        for (std::string key, value; words >> key;) {
-            if (!(words >> value)) {
-                Fail("the scenario has " + key + " without a value");
-            }
-            m_values[key] = value;
-        }
+void Only(const Record &record, const std::string &key, const std::string &value) {
+    if (record.Text(key) != value) {
+        Fail("htsim has no " + key + " " + record.Text(key) + " here, only " + value);
     }
-    const std::string &Text(const std::string &key) const {
-        const auto found = m_values.find(key);
-        if (found == m_values.end()) {
-            Fail("the scenario does not say " + key);
-        }
-        return found->second;
-    }
-    double Number(const std::string &key) const {
-        const std::string &text = Text(key);
-        char *end = nullptr;
-        const double value = std::strtod(text.c_str(), &end);
-        if (*end != '\0' || !std::isfinite(value) || value < 0) {
-            Fail(key + " is " + text + ", which is no number from 0 on");
-        }
-        return value;
-    }
-    double Positive(const std::string &key) const {
-        const double value = Number(key);
-        if (value == 0) {
-            Fail(key + " must be more than 0");
-        }
-        return value;
-    }
-    bool Flag(const std::string &key) const { return Number(key) != 0; }
-    void Only(const std::string &key, const std::string &value) const {
-        if (Text(key) != value) {
-            Fail("htsim has no " + key + " " + Text(key) + " here, only " + value);
-        }
-    }
-
-private:
-    std::map<std::string, std::string> m_values;
-};
+}
 
 simtime_picosec Picoseconds(double seconds) {
     return static_cast<simtime_picosec>(std::llround(seconds * 1e12));
@@ -103,11 +64,11 @@ private:
 class Way : public Queue {
 public:
     Way(const Record &link, double sparePlace)
-        : Queue(static_cast<linkspeed_bps>(link.Positive("rate")), std::numeric_limits<mem_b>::max(),
+        : Queue(static_cast<linkspeed_bps>(Positive(link, "rate")), std::numeric_limits<mem_b>::max(),
                 EventList::getTheEventList(), nullptr),
           m_inBytes(link.Text("unit") == "bytes"),
-          m_room(static_cast<mem_b>(link.Number("buffer") +
-                                    sparePlace * (m_inBytes ? link.Number("packet") : 1))) {}
+          m_room(static_cast<mem_b>(link.Amount("buffer") +
+                                    sparePlace * (m_inBytes ? link.Amount("packet") : 1))) {}
     void receivePacket(Packet &packet) override {
         ++m_arrived;
         if (Level() + Size(packet) > m_room) {
@@ -155,13 +116,13 @@ class Sender : public TcpSrc {
 public:
     Sender(const Record &flow, bool whole)
         : TcpSrc(nullptr, nullptr, EventList::getTheEventList()), m_whole(whole) {
-        _cwnd = Bytes(flow.Number("initial_window"));
+        _cwnd = Bytes(flow.Amount("initial_window"));
         _ssthresh = std::numeric_limits<uint32_t>::max();
         if (flow.Text("initial_threshold") != "none") {
-            _ssthresh = Bytes(flow.Number("initial_threshold"));
+            _ssthresh = Bytes(flow.Amount("initial_threshold"));
         }
         if (flow.Text("max_window") != "none") {
-            _maxcwnd = Bytes(flow.Number("max_window"));
+            _maxcwnd = Bytes(flow.Amount("max_window"));
             _cwnd = std::min(_cwnd, _maxcwnd);
         }
     }
@@ -203,11 +164,11 @@ class Flow {
 public:
     Flow(const Record &flow, bool whole, const Record &link, const Record &back, Way &queue, Way &backQueue)
         : m_sender(flow, whole) {
-        const double before = flow.Number("delay_before");
-        const double behind = flow.Text("delay_behind") == "none" ? 0 : flow.Number("delay_behind");
-        Lead(m_there, before, queue, link.Number("delay") + behind, m_sink);
-        Lead(m_back, behind, backQueue, back.Number("delay") + before, m_sender);
-        m_sender.connect(m_there, m_back, m_sink, Picoseconds(flow.Number("start")));
+        const double before = flow.Amount("delay_before");
+        const double behind = flow.Text("delay_behind") == "none" ? 0 : flow.Amount("delay_behind");
+        Lead(m_there, before, queue, link.Amount("delay") + behind, m_sink);
+        Lead(m_back, behind, backQueue, back.Amount("delay") + before, m_sender);
+        m_sender.connect(m_there, m_back, m_sink, Picoseconds(flow.Amount("start")));
     }
     TcpSrc &Source() { return m_sender; }
     /// New data packets that arrived, those behind a gap as well.
@@ -235,19 +196,19 @@ private:
 /// What the scenario asks for and htsim does not have; longfat refuses it before it calls this program.
 void Check(const std::map<std::string, Record> &links, const std::vector<Record> &flows) {
     for (const auto &[direction, link] : links) {
-        link.Only("queue", "drop-tail");
+        Only(link, "queue", "drop-tail");
         if (link.Text("unit") != "packets" && link.Text("unit") != "bytes") {
             Fail("a queue counts packets or bytes, not " + link.Text("unit"));
         }
     }
     for (const Record &flow : flows) {
-        flow.Only("control", "reno");
-        flow.Only("recovery", "newreno");
-        flow.Only("ack_every", "1");
-        if (flow.Number("rto_min") != 0.25) {
+        Only(flow, "control", "reno");
+        Only(flow, "recovery", "newreno");
+        Only(flow, "ack_every", "1");
+        if (flow.Amount("rto_min") != 0.25) {
             Fail("htsim has no rto_min " + flow.Text("rto_min") + ", only 0.25");
         }
-        if (flow.Number("initial_window") < 1) {
+        if (flow.Amount("initial_window") < 1) {
             Fail("htsim needs an initial_window of at least 1");
         }
         if (links.find(flow.Text("direction")) == links.end()) {
@@ -256,7 +217,7 @@ void Check(const std::map<std::string, Record> &links, const std::vector<Record>
         if (flow.Text("packet") != flows.front().Text("packet")) {
             Fail("all flows must have the same packet here");
         }
-        if (flow.Positive("packet") > std::numeric_limits<uint16_t>::max()) {
+        if (Positive(flow, "packet") > std::numeric_limits<uint16_t>::max()) {
             Fail("htsim has no packets of " + flow.Text("packet") + " bytes");
         }
     }
@@ -268,42 +229,22 @@ int main(int argc, char **argv) {
     if (argc != 3) {
         Fail("dumbbell_htsim SCENARIO RESULT");
     }
-    std::map<std::string, Record> links;
-    std::vector<Record> flows;
-    std::vector<Record> tops;
-    std::ifstream scenario(argv[1]);
-    if (!scenario) {
-        Fail(std::string("cannot read ") + argv[1]);
-    }
-    for (std::string line; std::getline(scenario, line);) {
-        std::istringstream words(line);
-        std::string kind, direction;
-        words >> kind;
-        if (kind == "top") {
-            tops.emplace_back(words);
-        } else if (kind == "link") {
-            words >> direction;
-            links.emplace(direction, Record(words));
-        } else if (kind == "flow") {
-            flows.emplace_back(words);
-        }
-    }
-    if (tops.empty() || !links.count("forward") || !links.count("reverse") || flows.empty()) {
-        Fail("the scenario lacks its top, a direction of its link, or flows");
-    }
+    const Scene scene = Scene::Read(argv[1]);
+    const Record &top = scene.top;
+    const std::map<std::string, Record> &links = scene.links;
+    const std::vector<Record> &flows = scene.flows;
     Check(links, flows);
-    const Record &top = tops.front();
-    const double duration = top.Positive("duration"), warmup = top.Number("warmup");
-    const double cap = top.Number("cap");
+    const double duration = Positive(top, "duration"), warmup = top.Amount("warmup");
+    const double cap = top.Amount("cap");
 
     // It tells of each time-out.
     std::cout.rdbuf(nullptr);
-    Packet::set_packet_size(static_cast<int>(flows.front().Number("packet")));
+    Packet::set_packet_size(static_cast<int>(flows.front().Amount("packet")));
     std::map<std::string, std::unique_ptr<Way>> ways;
     for (const auto &[direction, link] : links) {
-        ways[direction] = std::make_unique<Way>(link, top.Number("spare_place"));
+        ways[direction] = std::make_unique<Way>(link, top.Amount("spare_place"));
     }
-    TcpRtxTimerScanner timers(Picoseconds(top.Positive("tick")), EventList::getTheEventList());
+    TcpRtxTimerScanner timers(Picoseconds(Positive(top, "tick")), EventList::getTheEventList());
     std::vector<std::unique_ptr<Flow>> made;
     for (const Record &flow : flows) {
         const std::string &there = flow.Text("direction");
@@ -328,16 +269,12 @@ int main(int argc, char **argv) {
             way->Write(readings);
         }
     };
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point began;
-    const auto elapsed = [&began] {
-        return std::chrono::duration<double>(Clock::now() - began).count();
-    };
+    Stopwatch stopwatch;
     bool stopped = false;
     // Stops a run that takes too long, at the next of ten thousand checks of the clock.
     std::unique_ptr<Action> watch;
     watch = std::make_unique<Action>([&] {
-        stopped = elapsed() > cap;
+        stopped = stopwatch.Elapsed() > cap;
         watch->At(now() + duration / 10000);
     });
     watch->At(duration / 10000);
@@ -348,19 +285,12 @@ int main(int argc, char **argv) {
     }
     Action end([&] { stopped = true; });
     end.At(duration);
-    began = Clock::now();
+    stopwatch.Begin();
     while (!stopped && EventList::doNextEvent()) {
     }
-    const double engine = elapsed();
+    const double engine = stopwatch.Elapsed();
     const double reached = now();
     read();
-    std::ofstream result(argv[2]);
-    result.precision(15);
-    result << "top engine_s " << engine << " reached_s " << reached << "\n" << readings.str();
-    result.close();
-    if (!result) {
-        std::remove(argv[2]);
-        Fail(std::string("cannot write ") + argv[2]);
-    }
+    WriteResult(argv[2], engine, reached, readings.str());
     return 0;
 }

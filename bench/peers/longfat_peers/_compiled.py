@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from longfat.bench._peer import PeerAbsent
 from longfat.bench._process import run
+from longfat.shipped import checkout
 from longfat.study import Cache
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ def compiled(name: str, title: str, arguments: Sequence[str], made_of: bytes) ->
         name: The peer, for the name of the file.
         title: The peer in print.
         arguments: For the compiler: options, sources and libraries.
-        made_of: What the program depends on; another program is compiled when it changes.
+        made_of: What the program depends on beside what all of them share; another program is compiled when
+            either changes.
 
     Raises:
         PeerAbsent: There is no compiler.
         ProcessError: It does not compile.
     """
-    address = hashlib.sha256(made_of).hexdigest()[:16]
+    shared = (checkout() / "bench/peers/scene.h").read_bytes()
+    address = hashlib.sha256(shared + made_of).hexdigest()[:16]
     program = Cache().root / "peers" / f"{name}-{address}"
     if not program.exists():
         compiler = shutil.which(os.environ.get("CXX", "c++"))
