@@ -12,7 +12,7 @@ use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
-use crate::pipe::{Pipe, Slot};
+use crate::pipe::{Pipes, Slot};
 use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
@@ -286,17 +286,18 @@ impl Outlet {
         &mut self,
         sender: &mut S,
         now: Time,
-        pipes: &mut [Pipe],
+        pipes: &mut Pipes,
         heads: &mut Wheel,
         hold: &mut Hold,
     ) {
+        let Pipes { pipes, spare } = pipes;
         let pipe = &mut pipes[self.out];
         while let Some(packet) = sender.poll(now) {
             let cargo = sender.cargo(now).map(|cargo| hold.load(&cargo));
             let packet = packet.with_cargo(cargo);
             let left = if self.host.is_some() { self.pass_host(now, packet.size()) } else { now };
             self.in_transit += 1;
-            pipe.put(self.out, left + self.before, packet, heads);
+            pipe.put(self.out, left + self.before, packet, heads, spare);
         }
     }
 

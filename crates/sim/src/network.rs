@@ -12,7 +12,7 @@ use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
-use crate::pipe::{Pipe, Slot};
+use crate::pipe::{Pipe, Pipes, Slot};
 use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
@@ -39,7 +39,7 @@ pub(crate) struct Network {
     /// For each group of long flows, what its applications see, if it has any.
     pub(crate) audiences: Vec<Option<Audience>>,
     /// For each slot of the wheel, what happens there and the pipe that ends there.
-    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) pipes: Pipes,
     departures: Vec<usize>,
     releases: Vec<usize>,
     /// For each port, its wire to the next one.
@@ -89,8 +89,7 @@ impl Network {
     }
 
     fn add_slot(&mut self, pipe: Pipe) -> usize {
-        self.pipes.push(pipe);
-        self.pipes.len() - 1
+        self.pipes.add(pipe)
     }
 
     fn add_flow(&mut self, flow: Flow) {
@@ -188,7 +187,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         traffic: Vec::new(),
         applications: Vec::new(),
         audiences: Vec::new(),
-        pipes: Vec::new(),
+        pipes: Pipes::default(),
         departures: Vec::new(),
         releases: Vec::new(),
         wires: Vec::new(),

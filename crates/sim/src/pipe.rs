@@ -1,11 +1,13 @@
 //! Pipes of constant delay, and what happens at the end of each.
 
+use std::ops::{Deref, DerefMut};
+
 use longfat_units::Time;
 
 use crate::events::Wheel;
 use crate::packet::{Packet, Record};
 use crate::prefetch::prefetch;
-use crate::ring::Ring;
+use crate::ring::{Ring, Spare};
 
 /// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order.
 #[derive(Debug)]
@@ -40,7 +42,7 @@ impl Pipe {
     /// Takes the packet at the end; the caller schedules the next one.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Packet {
+    fn pop(&mut self) -> Packet {
         let record = self.records.take().expect("a scheduled pipe holds a packet");
         record.packet(self.flow, self.bytes)
     }
@@ -50,22 +52,17 @@ impl Pipe {
         self.records.first().map(|record| (record.time, record.packet(self.flow, self.bytes)))
     }
 
-    /// Takes the packet at the end, and schedules the next one. `slot` is the slot of the pipe.
-    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
-    #[inline(always)]
-    pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
-        let packet = self.pop();
-        self.records.read_ahead();
-        if let Some(next) = self.records.first() {
-            heads.add_again(slot, next.time);
-        }
-        packet
-    }
-
     /// Puts in a packet of the flow, which reaches the end at `time`. `slot` is the slot of the pipe.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
+    pub(crate) fn put(
+        &mut self,
+        slot: usize,
+        time: Time,
+        packet: Packet,
+        heads: &mut Wheel,
+        spare: &mut Spare<Record>,
+    ) {
         debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
         debug_assert!(
             self.records.last().is_none_or(|last| last.time <= time),
@@ -74,7 +71,7 @@ impl Pipe {
         if self.records.is_empty() {
             heads.add(slot, time);
         }
-        self.records.put(packet.record(time));
+        self.records.put_with(packet.record(time), spare);
     }
 
     /// Asks for the pipe itself, so that it is at hand soon; it may lie in two cache lines.
@@ -111,6 +108,70 @@ impl Pipe {
 
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {
         self.records.iter().map(|record| record.packet(self.flow, self.bytes))
+    }
+}
+
+/// The pipes of a network, by slot.
+#[derive(Debug, Default)]
+pub(crate) struct Pipes {
+    pub(crate) pipes: Vec<Pipe>,
+    /// Where pipes that are empty leave their places.
+    pub(crate) spare: Spare<Record>,
+}
+
+impl Deref for Pipes {
+    type Target = [Pipe];
+
+    fn deref(&self) -> &[Pipe] {
+        &self.pipes
+    }
+}
+
+impl DerefMut for Pipes {
+    fn deref_mut(&mut self) -> &mut [Pipe] {
+        &mut self.pipes
+    }
+}
+
+impl Pipes {
+    /// Adds a pipe; returns its slot.
+    pub(crate) fn add(&mut self, pipe: Pipe) -> usize {
+        self.pipes.push(pipe);
+        self.pipes.len() - 1
+    }
+
+    /// Takes the packet at the end of the pipe of `slot`; the caller schedules the next one.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, slot: usize) -> Packet {
+        let pipe = &mut self.pipes[slot];
+        let packet = pipe.pop();
+        if pipe.records.is_empty() {
+            pipe.records.share(&mut self.spare);
+        }
+        packet
+    }
+
+    /// Takes the packet at the end of the pipe of `slot`, and schedules the next one.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
+        let pipe = &mut self.pipes[slot];
+        let packet = pipe.pop();
+        pipe.records.read_ahead();
+        if let Some(next) = pipe.records.first() {
+            heads.add_again(slot, next.time);
+        } else {
+            pipe.records.share(&mut self.spare);
+        }
+        packet
+    }
+
+    /// Puts a packet into the pipe of `slot`, whose end it reaches at `time`.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
+        self.pipes[slot].put(slot, time, packet, heads, &mut self.spare);
     }
 }
 

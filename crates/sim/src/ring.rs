@@ -12,6 +12,48 @@ const LARGE: usize = 512;
 /// A cache line, in bytes.
 const LINE: usize = 64;
 
+/// How many places a ring begins with, and how many it has next.
+const FEW: usize = 4;
+const SOME: usize = 16;
+
+/// Places that empty rings have given back, for others.
+///
+/// Of very many rings most are empty at any time. If each keeps its places, all of them lie far away, while those that
+/// came back last are still near.
+#[derive(Debug, Default)]
+pub(crate) struct Spare<T> {
+    /// Do rings give back places at all? If not, they keep them, which takes fewer instructions.
+    lends: bool,
+    few: Vec<Vec<T>>,
+    some: Vec<Vec<T>>,
+}
+
+impl<T: Copy + Default> Spare<T> {
+    /// None yet. Empty rings give back places if it `lends`.
+    pub(crate) fn new(lends: bool) -> Self {
+        Self { lends, few: Vec::new(), some: Vec::new() }
+    }
+
+    /// So many places.
+    fn take(&mut self, count: usize) -> Vec<T> {
+        let kept = match count {
+            FEW => self.few.pop(),
+            SOME => self.some.pop(),
+            _ => None,
+        };
+        kept.unwrap_or_else(|| vec![T::default(); count])
+    }
+
+    /// Places that nobody needs.
+    fn keep(&mut self, places: Vec<T>) {
+        match places.len() {
+            FEW if self.lends => self.few.push(places),
+            SOME if self.lends => self.some.push(places),
+            _ => {}
+        }
+    }
+}
+
 /// First in, first out. Grows as needed and does not shrink while in use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ring<T> {
@@ -98,9 +140,28 @@ impl<T: Copy + Default> Ring<T> {
     /// Puts a value in.
     #[inline]
     pub(crate) fn put(&mut self, value: T) {
-        if self.put.wrapping_sub(self.taken) == self.places.len() {
-            self.grow();
+        if self.is_full() {
+            self.grow(&mut Spare::default());
         }
+        self.place_last(value);
+    }
+
+    /// The same; places that it needs come from `spare` if that has some.
+    #[inline]
+    pub(crate) fn put_with(&mut self, value: T, spare: &mut Spare<T>) {
+        if self.is_full() {
+            self.grow(spare);
+        }
+        self.place_last(value);
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.put.wrapping_sub(self.taken) == self.places.len()
+    }
+
+    #[inline]
+    fn place_last(&mut self, value: T) {
         let place = self.place(self.put);
         self.places[place] = value;
         self.put = self.put.wrapping_add(1);
@@ -122,13 +183,29 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Most pipes of very many flows never hold more than a few packets.
     #[cold]
-    fn grow(&mut self) {
-        let places = if self.places.is_empty() { 4 } else { (2 * self.places.len()).max(16) };
-        let mut larger = Self { places: vec![T::default(); places], taken: 0, put: 0 };
+    fn grow(&mut self, spare: &mut Spare<T>) {
+        let count = if self.places.is_empty() { FEW } else { (2 * self.places.len()).max(SOME) };
+        let mut larger = Self { places: spare.take(count), taken: 0, put: 0 };
         while let Some(value) = self.take() {
             larger.put(value);
         }
-        *self = larger;
+        spare.keep(std::mem::replace(self, larger).places);
+    }
+
+    /// The ring is empty: others may have its places until it needs some.
+    #[inline]
+    pub(crate) fn share(&mut self, spare: &mut Spare<T>) {
+        debug_assert!(self.is_empty());
+        if spare.lends {
+            self.give_back(spare);
+        }
+    }
+
+    #[inline(never)]
+    fn give_back(&mut self, spare: &mut Spare<T>) {
+        if self.places.len() <= SOME {
+            spare.keep(std::mem::take(&mut self.places));
+        }
     }
 
     /// The values in the ring, first to last.
@@ -173,6 +250,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn rings_that_lend_one_another_places_are_queues(
+            steps in prop::collection::vec((0_usize..3, prop::option::of(any::<u32>())), 0..600),
+        ) {
+            let mut spare = Spare::new(true);
+            let mut rings: [Ring<u32>; 3] = Default::default();
+            let mut queues: [VecDeque<u32>; 3] = Default::default();
+            for (at, step) in steps {
+                let (ring, queue) = (&mut rings[at], &mut queues[at]);
+                if let Some(value) = step {
+                    ring.put_with(value, &mut spare);
+                    queue.push_back(value);
+                } else {
+                    prop_assert_eq!(ring.take(), queue.pop_front());
+                    if ring.is_empty() {
+                        ring.share(&mut spare);
+                        prop_assert!(ring.places.len() != FEW && ring.places.len() != SOME);
+                    }
+                }
+                prop_assert!(ring.iter().eq(queue.iter()));
+            }
+            let places = |kept: &[Vec<u32>], each| kept.iter().all(|places| places.len() == each);
+            prop_assert!(places(&spare.few, FEW) && places(&spare.some, SOME));
+            prop_assert!(spare.few.len() <= 3 && spare.some.len() <= 3);
+        }
+
         #[test]
         fn a_ring_is_a_queue(steps in prop::collection::vec(prop::option::of(any::<u32>()), 0..300)) {
             let (mut ring, mut queue) = (Ring::default(), VecDeque::new());

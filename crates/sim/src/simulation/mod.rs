@@ -20,9 +20,10 @@ use crate::feed;
 use crate::network::{self, Network, Wire};
 use crate::options::Options;
 use crate::packet::{Flags, Packet};
-use crate::pipe::Slot;
+use crate::pipe::{Pipes, Slot};
 use crate::recording::{Recording, Table};
 use crate::report::{self, ReportSource};
+use crate::ring::Spare;
 use crate::sender::Tracing;
 use crate::series::FlowSeries;
 use crate::trace::{Stream, TraceEvent, Traces};
@@ -102,6 +103,7 @@ impl Simulation {
         if scenario.warmup > Span::ZERO {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
+        network.pipes.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
             FlowSeries::new(network.long, scenario.observe)
@@ -234,7 +236,7 @@ impl Simulation {
         }
         let series = self.series.take();
         // What is on its way is reported nowhere, and its memory is that of the report.
-        (self.network.pipes, self.heads) = (Vec::new(), Wheel::new(0, Span(1)));
+        (self.network.pipes, self.heads) = (Pipes::default(), Wheel::new(0, Span(1)));
         self.timers = Timers::default();
         report::recording(&mut self.told(series))
     }
@@ -344,14 +346,14 @@ impl Simulation {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn take(&mut self, slot: usize) -> Packet {
-        self.network.pipes[slot].take(slot, &mut self.heads)
+        self.network.pipes.take(slot, &mut self.heads)
     }
 
     /// Puts a packet into a pipe of its flow, which it will leave at `time`.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     fn put(&mut self, slot: usize, time: Time, packet: Packet) {
-        self.network.pipes[slot].put(slot, time, packet, &mut self.heads);
+        self.network.pipes.put(slot, time, packet, &mut self.heads);
     }
 
     /// Puts a packet on the wire of a link, which it will leave at `time`.

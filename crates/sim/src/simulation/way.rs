@@ -275,7 +275,7 @@ impl Simulation {
         let mut time = self.now;
         let quiet = self.quiet();
         loop {
-            let packet = self.network.pipes[slot].pop();
+            let packet = self.network.pipes.pop(slot);
             let flow = packet.flow as usize;
             self.network.flows[flow].homeward -= 1;
             if packet.flags.has(Flags::DESTROYED) {
