@@ -175,11 +175,17 @@ impl Network {
     }
 }
 
+/// Three pipes and pacing.
+const SLOTS_OF_A_FLOW: usize = 4;
+/// In each direction: departures, the wire, acknowledgments that it lets go.
+const SLOTS_OF_A_LINK: usize = 6;
+
 /// Builds the network of `scenario`.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
+    let flows = scenario.flows.iter().map(FlowGroup::flows).sum::<u64>() as usize;
     let mut network = Network {
         ports: Vec::new(),
-        flows: Vec::new(),
+        flows: longfat_pages::with_capacity(flows),
         groups: Vec::new(),
         long: 0,
         free: Vec::new(),
@@ -187,7 +193,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         traffic: Vec::new(),
         applications: Vec::new(),
         audiences: Vec::new(),
-        pipes: Pipes::default(),
+        pipes: Pipes::with_room(SLOTS_OF_A_FLOW * flows + SLOTS_OF_A_LINK * scenario.links.len()),
         departures: Vec::new(),
         releases: Vec::new(),
         wires: Vec::new(),

@@ -134,6 +134,11 @@ impl DerefMut for Pipes {
 }
 
 impl Pipes {
+    /// None yet, with room for so many.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self { pipes: longfat_pages::with_capacity(count), spare: Spare::default() }
+    }
+
     /// Adds a pipe; returns its slot.
     pub(crate) fn add(&mut self, pipe: Pipe) -> usize {
         self.pipes.push(pipe);
