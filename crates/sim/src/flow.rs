@@ -48,12 +48,13 @@ pub(crate) struct Flow {
     pub(crate) negotiation: Negotiation,
 }
 
-/// The sending half of a flow.
+/// The sending half of a flow. Which kind it is stands where it begins, so that one cache line tells it.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly all flows are of the largest kind, and short ones are made without a box of their own"
 )]
+#[repr(u8)]
 pub(crate) enum Source {
     /// The flow has not begun, or it has finished and its place is free for another.
     Idle(Option<(SenderConfig, Sending)>),

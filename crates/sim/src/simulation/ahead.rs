@@ -7,10 +7,12 @@
 //!
 //! ```text
 //!     events ahead   asked for                             found through
-//!     20             place in the wheel, pipe              slot
-//!     14             packets, flow and its end             pipe
-//!     7              controller, next slot and pipe, the   flow, packet
-//!                    bucket of the next packet
+//!     24             place in the wheel, pipe              slot
+//!     18             packets, flow                         pipe
+//!     13             the end that the packet goes to, the  flow, packet
+//!                    next slot and pipe, the bucket of the
+//!                    next packet
+//!     8              controller                            sender
 //!     3              the end of the next pipe              next pipe
 //! ```
 //!
@@ -32,7 +34,7 @@ use crate::sender::Sends;
 pub(super) const LARGE: usize = 1 << 15;
 
 /// How many events ahead each step is.
-const STEPS: [usize; 4] = [20, 14, 7, 3];
+const STEPS: [usize; 5] = [24, 18, 13, 8, 3];
 /// Room for the first step.
 const PLACES: usize = 32;
 
@@ -113,19 +115,20 @@ impl Network {
             pipe.prefetch_first();
         }
         let Some(flow) = self.flows.get(pipe.flow as usize) else { return };
+        let to_receiver = matches!(pipe.end, Slot::Out(_));
         match step {
-            1 => flow.prefetch(matches!(pipe.end, Slot::Out(_))),
+            1 => flow.prefetch(to_receiver),
             2 => {
+                flow.prefetch_end(to_receiver);
                 if let Some(time) = pipe.second_time() {
                     heads.prefetch_bucket(time);
-                }
-                if !matches!(pipe.end, Slot::Out(_)) {
-                    flow.read_control();
                 }
                 let onward = flow.onward(pipe.end);
                 heads.prefetch(onward);
                 self.pipes[onward].prefetch();
             }
+            3 if to_receiver => {}
+            3 => flow.read_control(),
             _ => self.pipes[flow.onward(pipe.end)].prefetch_last(),
         }
     }
@@ -140,6 +143,14 @@ impl Flow {
         prefetch(&self.outlet.in_transit);
         prefetch(&self.returns_early);
         prefetch(if to_receiver { &self.out } else { &self.back });
+        if !to_receiver {
+            prefetch(&self.source);
+        }
+    }
+
+    /// Asks for the end that it is on its way to.
+    #[inline]
+    fn prefetch_end(&self, to_receiver: bool) {
         if to_receiver {
             self.receiver.prefetch();
         } else if let Some(sender) = self.source.windowed() {
