@@ -22,6 +22,13 @@ pub fn with_capacity<T>(count: usize) -> Vec<T> {
     values
 }
 
+/// A vector of so many times the same `value`, made [`with_capacity`].
+pub fn filled<T: Clone>(value: T, count: usize) -> Vec<T> {
+    let mut values = with_capacity(count);
+    values.resize(count, value);
+    values
+}
+
 /// Asks the kernel for large pages behind memory that holds nothing yet (madvise(2), `MADV_HUGEPAGE`). It may refuse.
 #[cfg(target_os = "linux")]
 fn prefer_large_pages<T>(memory: &mut [std::mem::MaybeUninit<T>]) {
@@ -54,6 +61,7 @@ mod tests {
             assert!(values.iter().copied().eq(0..count as u64 + 10), "{count} values and ten more");
         }
         assert_eq!(with_capacity::<()>(7).len(), 0);
+        assert_eq!(filled('x', 300), ['x'; 300]);
     }
 
     /// The flags of each mapping are in `/proc/self/smaps` (proc(5)): `hg` is the advice.

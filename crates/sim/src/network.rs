@@ -88,10 +88,6 @@ impl Network {
         self.pipes.iter().flat_map(Pipe::packets).chain(wired)
     }
 
-    fn add_slot(&mut self, pipe: Pipe) -> usize {
-        self.pipes.add(pipe)
-    }
-
     fn add_flow(&mut self, flow: Flow) {
         self.groups.push(flow.member.group());
         self.flows.push(flow);
@@ -99,10 +95,10 @@ impl Network {
 
     fn add_flow_slots(&mut self, [out, back]: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
         Slots {
-            out: self.add_slot(Pipe::new(out, flow, packet.0 as u32)),
-            back: self.add_slot(Pipe::new(back, flow, ACK_BYTES)),
-            home: self.add_slot(Pipe::new(Slot::Home, flow, ACK_BYTES)),
-            pace: self.add_slot(Pipe::new(Slot::Pace, flow, 0)),
+            out: self.pipes.add(Pipe::new(out, flow, packet.0 as u32)),
+            back: self.pipes.add(Pipe::new(back, flow, ACK_BYTES)),
+            home: self.pipes.add(Pipe::new(Slot::Home, flow, ACK_BYTES)),
+            pace: self.pipes.add(Pipe::new(Slot::Pace, flow, 0)),
         }
     }
 
@@ -208,19 +204,19 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     // Departures first, then wires, then flows: at the same instant a transmitter becomes free before a packet arrives.
     for port in 0..network.ports.len() {
         let slot = if network.ports[port].has_departures() {
-            network.add_slot(Pipe::of_port(Slot::Departure(port as u32)))
+            network.pipes.add(Pipe::of_port(Slot::Departure(port as u32)))
         } else {
             usize::MAX
         };
         network.departures.push(slot);
     }
     for port in 0..network.ports.len() {
-        let slot = network.add_slot(Pipe::of_port(Slot::Wire(port as u32)));
+        let slot = network.pipes.add(Pipe::of_port(Slot::Wire(port as u32)));
         network.wires.push(Wire { slot, packets: Ring::default() });
     }
     for port in 0..network.ports.len() {
         let slot = if network.ports[port].holds() {
-            network.add_slot(Pipe::of_port(Slot::Release(port as u32)))
+            network.pipes.add(Pipe::of_port(Slot::Release(port as u32)))
         } else {
             usize::MAX
         };

@@ -92,16 +92,12 @@ impl Wheel {
         let buckets = buckets(slots);
         let words = buckets / WORD as usize;
         let shift = shift(gap);
-        let mut first = longfat_pages::with_capacity(buckets);
-        first.resize(buckets, NONE);
-        let mut chain = longfat_pages::with_capacity(slots);
-        chain.resize(slots, Chained { time: Time::NEVER, next: NONE });
         Self {
             shift,
-            first,
+            first: longfat_pages::filled(NONE, buckets),
             occupied: vec![0; words],
             summary: vec![0; words.div_ceil(WORD as usize)],
-            chain,
+            chain: longfat_pages::filled(Chained { time: Time::NEVER, next: NONE }, slots),
             now: Time::ZERO,
             few: slots < FEW,
             taken: NONE,
