@@ -1,16 +1,23 @@
 //! Which segments above a base have arrived, as maximal runs.
 //!
-//! The sender's scoreboard and the receiver's reassembly ask the same question, so they share the answer. Each segment
-//! has one word in a ring: zero if absent, the length of its run at either end of the run, and any nonzero value
-//! inside. Adding a segment and skipping a run are O(1) at any window, and nothing is allocated unless the window
-//! outgrows the ring.
+//! The sender's scoreboard and the receiver's reassembly ask the same question, so they share the answer. While the
+//! segments in question are few, each has a bit of one word: with many flows most windows never need more, and what
+//! is known of them takes no memory of its own. Beyond that each segment has a number in a ring: zero if absent, the
+//! length of its run at either end of the run, and any nonzero value inside. Adding a segment and skipping a run are
+//! O(1) at any window, and nothing is allocated unless the window outgrows the ring.
 
-/// A set of segments at or above a moving base, kept as maximal runs.
+/// A set of segments at or above a moving base, kept as maximal runs. The place of a segment is its number, modulo how
+/// many places there are.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
-    words: Vec<u32>,
+    /// The ring of numbers, whose size is a power of two; empty while a word is enough.
+    lengths: Vec<u32>,
+    /// Until then, a bit for each of [`FEW`] segments.
+    bits: u64,
     count: u64,
 }
+
+const FEW: u64 = u64::BITS as u64;
 
 /// A maximal run: first segment, and the one after the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,61 +49,96 @@ impl Runs {
         self.count == 0
     }
 
+    fn are_few(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    /// How many segments there are places for.
+    #[inline]
+    fn places(&self) -> u64 {
+        if self.are_few() { FEW } else { self.lengths.len() as u64 }
+    }
+
+    #[inline]
     fn at(&self, segment: u64) -> usize {
-        segment as usize & (self.words.len() - 1)
+        segment as usize & self.lengths.len().wrapping_sub(1)
+    }
+
+    /// The bits, turned so that the one of `segment` comes first.
+    #[inline]
+    fn bits_from(&self, segment: u64) -> u64 {
+        self.bits.rotate_right((segment % FEW) as u32)
     }
 
     /// Is `segment` present? It must lie within the range reserved by [`Runs::reserve`].
     #[inline]
     pub(crate) fn contains(&self, segment: u64) -> bool {
-        self.count > 0 && self.words[self.at(segment)] != 0
+        if self.are_few() {
+            self.bits_from(segment) & 1 == 1
+        } else {
+            self.lengths[self.at(segment)] != 0
+        }
     }
 
     /// Is `segment` present? It may lie anywhere at or above `base`.
     pub(crate) fn contains_reserved(&self, base: u64, segment: u64) -> bool {
-        segment - base < self.words.len() as u64 && self.contains(segment)
+        segment - base < self.places() && self.contains(segment)
     }
 
     /// Makes room for segments from `base` up to `end`, plus a gap on either side.
     #[inline]
     pub(crate) fn reserve(&mut self, base: u64, end: u64) {
-        let needed = (end - base) as usize + 2;
-        if needed > self.words.len() {
+        let needed = end - base + 2;
+        if needed > self.places() {
             self.grow(base, needed);
         }
     }
 
     #[cold]
-    fn grow(&mut self, base: u64, needed: usize) {
-        let mut larger = vec![0; needed.next_power_of_two().max(16)];
-        if self.count > 0 {
-            let mask = larger.len() - 1;
-            for segment in base..base + self.words.len() as u64 {
-                larger[segment as usize & mask] = self.words[self.at(segment)];
+    fn grow(&mut self, base: u64, needed: u64) {
+        let lengths = vec![0; needed.next_power_of_two() as usize];
+        let mut larger = Self { lengths, bits: 0, count: 0 };
+        for segment in base..base + self.places() {
+            if self.contains(segment) {
+                larger.insert(segment);
             }
         }
-        self.words = larger;
+        *self = larger;
     }
 
     /// The maximal run that begins at `first`.
     pub(crate) fn starting_at(&self, first: u64) -> SegmentRun {
         debug_assert!(self.contains(first) && !self.contains(first.wrapping_sub(1)));
-        SegmentRun { first, end: first + u64::from(self.words[self.at(first)]) }
+        let length = if self.are_few() {
+            self.bits_from(first).trailing_ones()
+        } else {
+            self.lengths[self.at(first)]
+        };
+        SegmentRun { first, end: first + u64::from(length) }
     }
 
-    /// Adds an absent `segment` and returns the maximal run that now contains it. The ring must have been reserved.
+    /// Adds an absent `segment` and returns the maximal run that now contains it. Its place must have been reserved.
     pub(crate) fn insert(&mut self, segment: u64) -> SegmentRun {
         debug_assert!(!self.contains(segment), "segment {segment} is present already");
-        let before = self.words[self.at(segment.wrapping_sub(1))];
-        let after = self.words[self.at(segment + 1)];
+        self.count += 1;
+        if self.are_few() {
+            self.bits |= 1 << (segment % FEW);
+            let bits = self.bits_from(segment);
+            let (before, onward) = (bits.leading_ones(), bits.trailing_ones());
+            return SegmentRun {
+                first: segment - u64::from(before),
+                end: segment + u64::from(onward),
+            };
+        }
+        let before = self.lengths[self.at(segment.wrapping_sub(1))];
+        let after = self.lengths[self.at(segment + 1)];
         let run =
             SegmentRun { first: segment - u64::from(before), end: segment + 1 + u64::from(after) };
         let length = before + 1 + after;
         let (first, middle, last) = (self.at(run.first), self.at(segment), self.at(run.end - 1));
-        self.words[middle] = length;
-        self.words[first] = length;
-        self.words[last] = length;
-        self.count += 1;
+        self.lengths[middle] = length;
+        self.lengths[first] = length;
+        self.lengths[last] = length;
         run
     }
 
@@ -104,9 +146,13 @@ impl Runs {
     /// run; the rest of that run must not be queried until it has been forgotten too.
     #[inline]
     pub(crate) fn forget(&mut self, segment: u64) {
-        let at = self.at(segment);
-        debug_assert_ne!(self.words[at], 0);
-        self.words[at] = 0;
+        debug_assert!(self.contains(segment));
+        if self.are_few() {
+            self.bits &= !(1 << (segment % FEW));
+        } else {
+            let at = self.at(segment);
+            self.lengths[at] = 0;
+        }
         self.count -= 1;
     }
 }
@@ -120,17 +166,20 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Compared with a plain set: insertions anywhere in a sliding window, with the base moving past complete runs.
+        /// Compared with a plain set: insertions anywhere in a sliding window, with the base moving past complete runs. The
+        /// window fits into a word, or does not, or fits for a while.
         #[test]
         fn runs_are_what_a_plain_set_says(
             start in 0_u64..1000,
+            windows in prop::array::uniform2(1_u64..80),
             offsets in prop::collection::vec((0_u64..80, any::<bool>()), 1..300),
         ) {
             let mut runs = Runs::default();
             let mut set = BTreeSet::new();
             let mut base = start;
-            for (offset, slide) in offsets {
-                let segment = base + 1 + offset;
+            for (count, (offset, slide)) in offsets.into_iter().enumerate() {
+                let window = windows[usize::from(count > 40)];
+                let segment = base + 1 + offset % window;
                 runs.reserve(base, segment + 1);
                 if set.insert(segment) {
                     let run = runs.insert(segment);
@@ -146,7 +195,7 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(runs.count(), set.len() as u64);
-                for segment in base..base + 82 {
+                for segment in base..base + window + 2 {
                     runs.reserve(base, segment + 1);
                     prop_assert_eq!(runs.contains(segment), set.contains(&segment));
                 }
