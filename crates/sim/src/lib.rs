@@ -23,7 +23,6 @@ mod options;
 mod packet;
 mod pipe;
 mod port;
-mod prefetch;
 mod receiver;
 pub mod recording;
 mod report;

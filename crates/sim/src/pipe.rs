@@ -2,11 +2,11 @@
 
 use std::ops::{Deref, DerefMut};
 
+use longfat_pages::prefetch;
 use longfat_units::Time;
 
 use crate::events::Wheel;
 use crate::packet::{Packet, Record};
-use crate::prefetch::prefetch;
 use crate::ring::{Ring, Spare};
 
 /// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order. It fills a cache line.

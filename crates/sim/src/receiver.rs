@@ -7,13 +7,13 @@
 
 use std::collections::VecDeque;
 
+use longfat_pages::prefetch;
 use longfat_units::{Ecn, Span, Time};
 
 use crate::cargo::{Blocks, Hold, Report};
 use crate::explicit;
 use crate::numbered::{Log, NumberedArrivals};
 use crate::packet::{ACK_BYTES, Flags, Packet};
-use crate::prefetch::prefetch;
 use crate::right_sizing::RightSizing;
 use crate::runs::{Runs, SegmentRun};
 

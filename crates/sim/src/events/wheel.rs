@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use longfat_pages::prefetch;
 use longfat_units::{Span, Time};
-
-use crate::prefetch::prefetch;
 
 /// No slot.
 const NONE: u32 = u32::MAX;

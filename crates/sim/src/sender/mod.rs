@@ -31,6 +31,7 @@ mod validation;
 use longfat_control::{
     Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
 };
+use longfat_pages::prefetch;
 use longfat_scenario::{
     ReceiveWindow, Recovery, RtoEstimator, RtoRestart, SavedPath, SendQuantum, WindowValidation,
 };
@@ -58,7 +59,6 @@ use validation::Validation;
 use crate::cargo::{Cargo, Report};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
-use crate::prefetch::prefetch;
 
 /// What a sender is built from.
 #[derive(Debug)]

@@ -20,14 +20,13 @@
 //!
 //! Nothing depends on what is asked for.
 
-use std::hint::black_box;
+use longfat_pages::prefetch;
 
 use super::Simulation;
 use crate::events::Wheel;
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::pipe::Slot;
-use crate::prefetch::prefetch;
 use crate::sender::Sends;
 
 /// A network of so many slots, of some ten thousand flows, is larger than the near caches.
@@ -128,7 +127,7 @@ impl Network {
                 self.pipes[onward].prefetch();
             }
             3 if to_receiver => {}
-            3 => flow.read_control(),
+            3 => flow.prefetch_control(),
             _ => self.pipes[flow.onward(pipe.end)].prefetch_last(),
         }
     }
@@ -167,11 +166,11 @@ impl Flow {
         }
     }
 
-    /// Reads the controller, whose type alone knows how large it is.
+    /// Asks for the controller.
     #[inline]
-    fn read_control(&self) {
+    fn prefetch_control(&self) {
         if let Some(sender) = self.source.windowed() {
-            black_box(sender.control().window());
+            prefetch(sender.control());
         }
     }
 
