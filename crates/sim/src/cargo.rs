@@ -1,11 +1,12 @@
 //! What only a few packets carry: selective acknowledgments (RFC 2018), headers for routers, and how long data took.
 //!
 //! A packet holds only a handle. Its cargo stays in the hold until the packet arrives or is lost; arriving data passes
-//! its cargo on to its acknowledgment. Slots are reused: nothing is allocated in the steady state. Acknowledgments that
-//! say no more than how long data took have small slots of their own.
+//! its cargo on to its acknowledgment. Places are reused, those first that were left last and are still near: nothing is
+//! allocated in the steady state. Acknowledgments that say no more than what has arrived, or than how long data took,
+//! have small places of their own.
 
+use longfat_pages::prefetch;
 use longfat_units::{RouterHeader, Span, Time};
-use slab::Slab;
 
 use crate::runs::SegmentRun;
 
@@ -42,6 +43,22 @@ impl Timing {
     }
 }
 
+/// What an acknowledgment carries that says what has arrived out of order, and nothing else but a report: a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Arrivals {
+    blocks: Blocks,
+    report: Report,
+}
+
+impl Arrivals {
+    /// The same as cargo of any kind.
+    fn cargo(self) -> Cargo {
+        let Self { blocks, report } = self;
+        Cargo { blocks: Some(blocks), report, ..Cargo::default() }
+    }
+}
+
 /// What a receiver reports beside what has arrived. One of the two numbers fits into the acknowledgment itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Report {
@@ -71,26 +88,116 @@ impl Report {
     }
 }
 
+/// Values of one kind. A place is found by its number alone, so that it can be asked for without reading anything.
+#[derive(Debug)]
+struct Store<T> {
+    places: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Store<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T: Copy> Store<T> {
+    /// Stores a value; returns its place.
+    #[inline]
+    fn insert(&mut self, value: T) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.places[place as usize] = value;
+            return place;
+        }
+        if self.places.len() == self.places.capacity() {
+            self.grow();
+        }
+        self.places.push(value);
+        self.places.len() as u32 - 1
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut larger = longfat_pages::with_capacity((2 * self.places.len()).max(16));
+        larger.append(&mut self.places);
+        self.places = larger;
+    }
+
+    /// Takes the value of a place, which is free from then on.
+    #[inline]
+    fn remove(&mut self, place: u32) -> T {
+        self.free(place);
+        self.places[place as usize]
+    }
+
+    /// Nobody needs the value of a place any more.
+    fn free(&mut self, place: u32) {
+        debug_assert!(self.len() > 0, "{place} is free already");
+        self.free.push(place);
+    }
+
+    fn at(&self, place: u32) -> &T {
+        &self.places[place as usize]
+    }
+
+    fn at_mut(&mut self, place: u32) -> &mut T {
+        &mut self.places[place as usize]
+    }
+
+    /// How many values there are.
+    fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}
+
 /// The cargo of all packets in transit.
 #[derive(Debug, Default)]
 pub(crate) struct Hold {
-    cargo: Slab<Cargo>,
-    timings: Slab<Timing>,
+    cargo: Store<Cargo>,
+    arrivals: Store<Arrivals>,
+    timings: Store<Timing>,
 }
 
-/// A bit of the handles of timings.
+/// Where cargo is, by its handle.
+enum Kind {
+    Any(u32),
+    Arrivals(u32),
+    Timing(u32),
+}
+
+/// A bit of the handles of timings, and of arrivals.
 const TIMING: u32 = 1 << 31;
+const ARRIVALS: u32 = 1 << 30;
+
+impl Kind {
+    #[inline]
+    fn of(handle: u32) -> Self {
+        if handle & ARRIVALS != 0 {
+            Self::Arrivals(handle ^ ARRIVALS)
+        } else if handle & TIMING != 0 {
+            Self::Timing(handle ^ TIMING)
+        } else {
+            Self::Any(handle)
+        }
+    }
+}
 
 impl Hold {
     /// Stores `cargo` until it is taken, and returns its handle.
     fn keep(&mut self, cargo: Cargo) -> u32 {
-        self.cargo.insert(cargo) as u32
+        self.cargo.insert(cargo)
+    }
+
+    /// The same for what has arrived out of order.
+    #[inline]
+    fn keep_arrivals(&mut self, arrivals: Arrivals) -> u32 {
+        self.arrivals.insert(arrivals) | ARRIVALS
     }
 
     /// The same for a timing.
     #[inline]
     fn keep_timing(&mut self, timing: Timing) -> u32 {
-        self.timings.insert(timing) as u32 | TIMING
+        self.timings.insert(timing) | TIMING
     }
 
     /// Stores what leaves with data.
@@ -101,7 +208,7 @@ impl Hold {
 
     /// Data with this cargo has arrived.
     pub(crate) fn arrive(&mut self, handle: Option<u32>, at: Time) {
-        let transit = handle.and_then(|handle| self.cargo[handle as usize].transit.as_mut());
+        let transit = handle.and_then(|handle| self.cargo.at_mut(handle).transit.as_mut());
         if let Some(transit) = transit {
             *transit = Span(at.0.saturating_sub(transit.0));
         }
@@ -109,38 +216,46 @@ impl Hold {
 
     /// Stores a copy of the cargo of a packet, if it has any, for a duplicate of it.
     pub(crate) fn copy(&mut self, handle: Option<u32>) -> Option<u32> {
-        let handle = handle?;
-        Some(if handle & TIMING == 0 {
-            self.keep(self.cargo[handle as usize])
-        } else {
-            self.keep_timing(self.timings[(handle ^ TIMING) as usize])
+        Some(match Kind::of(handle?) {
+            Kind::Any(place) => self.keep(*self.cargo.at(place)),
+            Kind::Arrivals(place) => self.keep_arrivals(*self.arrivals.at(place)),
+            Kind::Timing(place) => self.keep_timing(*self.timings.at(place)),
         })
     }
 
+    /// Asks for cargo, so that it is at hand soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, handle: u32) {
+        match Kind::of(handle) {
+            Kind::Any(place) => prefetch(self.cargo.at(place)),
+            Kind::Arrivals(place) => prefetch(self.arrivals.at(place)),
+            Kind::Timing(place) => prefetch(self.timings.at(place)),
+        }
+    }
+
     /// Takes the cargo of a packet that has arrived.
+    #[inline(never)]
     pub(crate) fn take(&mut self, handle: u32) -> Cargo {
-        match self.take_timing(handle) {
-            Some(timing) => timing.cargo(),
-            None => self.cargo.remove(handle as usize),
+        match Kind::of(handle) {
+            Kind::Any(place) => self.cargo.remove(place),
+            Kind::Arrivals(place) => self.arrivals.remove(place).cargo(),
+            Kind::Timing(place) => self.timings.remove(place).cargo(),
         }
     }
 
     /// The same if it is a timing; otherwise leaves it where it is.
     #[inline]
     pub(crate) fn take_timing(&mut self, handle: u32) -> Option<Timing> {
-        (handle & TIMING != 0).then(|| self.timings.remove((handle ^ TIMING) as usize))
-    }
-
-    /// Cargo that is no timing.
-    #[inline]
-    pub(crate) fn at(&self, handle: u32) -> &Cargo {
-        &self.cargo[handle as usize]
+        (handle & TIMING != 0).then(|| self.timings.remove(handle ^ TIMING))
     }
 
     /// Drops the cargo of a packet that is gone, if it had any.
     pub(crate) fn release(&mut self, handle: Option<u32>) {
-        if let Some(handle) = handle {
-            self.take(handle);
+        match handle.map(Kind::of) {
+            Some(Kind::Any(place)) => self.cargo.free(place),
+            Some(Kind::Arrivals(place)) => self.arrivals.free(place),
+            Some(Kind::Timing(place)) => self.timings.free(place),
+            None => {}
         }
     }
 
@@ -155,13 +270,14 @@ impl Hold {
         report: Report,
     ) -> Option<u32> {
         if let Some(handle) = data {
-            let cargo = &mut self.cargo[handle as usize];
+            let cargo = self.cargo.at_mut(handle);
             (cargo.blocks, cargo.report) = (blocks.copied(), report);
             return data;
         }
         match (blocks, transit) {
             (None, None) if report.fits() => None,
             (None, Some(transit)) => Some(self.keep_timing(Timing { transit, report })),
+            (Some(blocks), None) => Some(self.keep_arrivals(Arrivals { blocks: *blocks, report })),
             _ => Some(self.keep(Cargo { blocks: blocks.copied(), report, header: None, transit })),
         }
     }
@@ -177,12 +293,15 @@ impl Hold {
 
     /// The header for routers, if there is one.
     pub(crate) fn header(&mut self, handle: u32) -> Option<&mut RouterHeader> {
-        self.cargo.get_mut(handle as usize)?.header.as_mut()
+        match Kind::of(handle) {
+            Kind::Any(place) => self.cargo.at_mut(place).header.as_mut(),
+            Kind::Arrivals(_) | Kind::Timing(_) => None,
+        }
     }
 
     /// How many packets with cargo are in transit.
     pub(crate) fn in_use(&self) -> usize {
-        self.cargo.len() + self.timings.len()
+        self.cargo.len() + self.arrivals.len() + self.timings.len()
     }
 }
 
@@ -211,21 +330,32 @@ mod tests {
     }
 
     #[test]
-    fn a_timing_says_the_same_as_any_other_cargo() {
+    fn cargo_of_each_kind_says_what_it_was_made_from() {
         let (mut hold, report) = (Hold::default(), Report { marks: 7, window: 9 });
-        let transit = Some(Span::from_millis(3));
-        let blocks = Blocks::default();
-        for told in [None, Some(&blocks)] {
+        let blocks = [(3, 5), (7, 8), (0, 0)].map(|(first, end)| SegmentRun { first, end });
+        let transits = [None, Some(Span::from_millis(3))];
+        for (transit, told) in transits.into_iter().flat_map(|it| [(it, None), (it, Some(&blocks))])
+        {
             let handle = hold.hand_over(None, transit, told, report);
             let copy = hold.copy(handle);
             assert_eq!(hold.in_use(), 2);
             for handle in [handle, copy].into_iter().flatten() {
+                hold.prefetch(handle);
                 assert!(hold.header(handle).is_none());
                 let cargo = hold.take(handle);
                 assert_eq!((cargo.transit, cargo.report), (transit, report));
                 assert_eq!(cargo.blocks.as_ref(), told);
             }
             assert_eq!(hold.in_use(), 0);
+            let again = hold.hand_over(None, transit, told, report);
+            assert_eq!(again, copy, "the place left last is the next one");
+            hold.release(again);
+            assert_eq!(hold.in_use(), 0);
         }
+    }
+
+    #[test]
+    fn what_has_arrived_fills_a_line_of_the_cache() {
+        assert_eq!((size_of::<Arrivals>(), align_of::<Arrivals>()), (64, 64));
     }
 }

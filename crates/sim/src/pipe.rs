@@ -100,6 +100,18 @@ impl Pipe {
         }
     }
 
+    /// The cargo of the packet that comes out next, if it has any.
+    #[inline]
+    pub(crate) fn first_cargo(&self) -> Option<u32> {
+        self.first()?.1.cargo()
+    }
+
+    /// The cargo of the packet behind that one, if it has any.
+    #[inline]
+    pub(crate) fn second_cargo(&self) -> Option<u32> {
+        self.records.second()?.packet(self.flow, self.bytes).cargo()
+    }
+
     /// When the packet behind the next one reaches the end.
     #[inline]
     pub(crate) fn second_time(&self) -> Option<Time> {

@@ -183,6 +183,12 @@ impl Wheel {
         self.now
     }
 
+    /// The slot of the event taken last.
+    #[inline]
+    pub(crate) fn taken(&self) -> Option<usize> {
+        (self.taken != NONE).then_some(self.taken as usize)
+    }
+
     /// Takes the earliest event if it is at `limit` or before; returns its slot. [`Wheel::now`] is then its time.
     #[inline]
     pub(crate) fn take_until(&mut self, limit: Time) -> Option<usize> {

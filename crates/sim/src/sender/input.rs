@@ -84,8 +84,7 @@ impl Sender {
     #[inline(never)]
     pub(crate) fn on_loaded_ack(&mut self, now: Time, ack: &Packet, handle: u32, hold: &mut Hold) {
         let Some(timing) = hold.take_timing(handle) else {
-            self.on_any_ack(now, ack, Some(hold.at(handle)));
-            return hold.release(Some(handle));
+            return self.on_any_ack(now, ack, Some(&hold.take(handle)));
         };
         let is_plain = ack.number > self.unacknowledged
             && self.is_open()

@@ -9,20 +9,23 @@
 //!     events ahead   asked for                             found through
 //!     24             place in the wheel, pipe              slot
 //!     18             packets, flow                         pipe
-//!     13             the end that the packet goes to, the  flow, packet
-//!                    next slot and pipe, the bucket of the
-//!                    next packet
-//!     8              controller                            sender
+//!     13             the end that the packet goes to, its  flow, packet
+//!                    cargo, the next slot and pipe, the
+//!                    bucket of the next packet
+//!     8              controller, the cargo of the packet   sender, packet
+//!                    behind
 //!     3              the end of the next pipe              next pipe
 //! ```
 //!
-//! Timers that run out are fewer: the flow of the next one is asked for as soon as it is the next one.
+//! Packets often come in trains: once one has left its pipe, the cargo of the one after the next is asked for. Timers
+//! that run out are fewer: the flow of the next one is asked for as soon as it is the next one.
 //!
 //! Nothing depends on what is asked for.
 
 use longfat_pages::prefetch;
 
 use super::Simulation;
+use crate::cargo::Hold;
 use crate::events::Wheel;
 use crate::flow::Flow;
 use crate::network::Network;
@@ -55,8 +58,13 @@ impl Simulation {
     /// Asks for something of each of the next events.
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
-        let Self { lookout, heads, timers, network, .. } = self;
-        lookout.look(heads, |step, slot| network.prefetch(heads, step, slot));
+        let Self { lookout, heads, timers, hold, network, .. } = self;
+        lookout.look(heads, |step, slot| network.prefetch(heads, hold, step, slot));
+        if let Some(pipe) = heads.taken().and_then(|slot| network.pipes.get(slot))
+            && let Some(cargo) = pipe.second_cargo()
+        {
+            hold.prefetch(cargo);
+        }
         let timed = timers.next_flow();
         if timed != lookout.timed {
             lookout.timed = timed;
@@ -104,7 +112,7 @@ impl Lookout {
 impl Network {
     /// A step for an event in `slot`.
     #[inline]
-    fn prefetch(&self, heads: &Wheel, step: usize, slot: usize) {
+    fn prefetch(&self, heads: &Wheel, hold: &Hold, step: usize, slot: usize) {
         let pipe = &self.pipes[slot];
         if step == 0 {
             heads.prefetch(slot);
@@ -119,6 +127,9 @@ impl Network {
             1 => flow.prefetch(to_receiver),
             2 => {
                 flow.prefetch_end(to_receiver);
+                if let Some(cargo) = pipe.first_cargo() {
+                    hold.prefetch(cargo);
+                }
                 if let Some(time) = pipe.second_time() {
                     heads.prefetch_bucket(time);
                 }
@@ -127,7 +138,12 @@ impl Network {
                 self.pipes[onward].prefetch();
             }
             3 if to_receiver => {}
-            3 => flow.prefetch_control(),
+            3 => {
+                flow.prefetch_control();
+                if let Some(cargo) = pipe.second_cargo() {
+                    hold.prefetch(cargo);
+                }
+            }
             _ => self.pipes[flow.onward(pipe.end)].prefetch_last(),
         }
     }
