@@ -66,6 +66,15 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     let _ = (value, LINE);
 }
 
+/// The same for the line in which it begins alone.
+#[inline]
+pub fn prefetch_start<T: ?Sized>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    prefetch_line(std::ptr::from_ref(value).cast());
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn prefetch_line(byte: *const u8) {
@@ -89,6 +98,8 @@ mod tests {
         prefetch(&[0_u8; 0]);
         prefetch(&());
         prefetch("text");
+        prefetch_start(shown);
+        prefetch_start(&[(); 3]);
         assert!(values.into_iter().eq(0..1000));
     }
 

@@ -1,4 +1,8 @@
 //! One flow: its two ends, and the ways between them.
+//!
+//! With many flows a packet waits for each line of the caches that it needs, so what packets need lies together: here, in
+//! the receiver and in the sender fields are in the order in which they are declared (`repr(C)`), what every packet needs
+//! first, what few need after it, and the structures inside begin or end with what is needed most.
 
 use std::sync::Arc;
 
@@ -22,30 +26,31 @@ use crate::sender::{
 
 /// One flow: its two ends, and the ways between them.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
-    pub(crate) source: Source,
-    pub(crate) receiver: Receiver,
-    pub(crate) out: Way,
-    pub(crate) back: Way,
-    pub(crate) slots: Slots,
-    /// Does the first link of the way back get acknowledgments early ([`crate::feed`])?
-    pub(crate) returns_early: bool,
-    pub(crate) outlet: Outlet,
-    /// When the alarm that is set for the controller runs out; stale timers are recognised by their time.
-    pub(crate) alarm_at: Time,
-    /// Data packets of a long flow that queues have dropped in the measured interval.
-    pub(crate) dropped: u64,
     /// Acknowledgments in the last pipe, on their way to the sender. Counted here, in memory that each acknowledgment
     /// touches anyway, so that it need not look at the pipe.
     pub(crate) homeward: u32,
+    /// Does the first link of the way back get acknowledgments early ([`crate::feed`])?
+    pub(crate) returns_early: bool,
+    pub(crate) outlet: Outlet,
+    pub(crate) slots: Slots,
+    pub(crate) out: Way,
+    pub(crate) back: Way,
+    /// When the alarm that is set for the controller runs out; stale timers are recognised by their time.
+    pub(crate) alarm_at: Time,
+    pub(crate) receiver: Receiver,
+    pub(crate) stop: Option<Time>,
+    pub(crate) negotiation: Negotiation,
     pub(crate) member: Member,
     /// The index of the application that writes its data, if one does.
     pub(crate) application: Option<u32>,
     pub(crate) start: Time,
-    pub(crate) stop: Option<Time>,
     pub(crate) rtt: Span,
     pub(crate) packet: Bytes,
-    pub(crate) negotiation: Negotiation,
+    /// Data packets of a long flow that queues have dropped in the measured interval.
+    pub(crate) dropped: u64,
+    pub(crate) source: Source,
 }
 
 /// The sending half of a flow. Which kind it is stands where it begins, so that one cache line tells it.
@@ -260,24 +265,26 @@ pub(crate) struct FlowConfig<'a> {
     pub(crate) traced: Tracing,
 }
 
-/// Where a sender's packets leave, and the timers set for it.
+/// Where a sender's packets leave, and the timers set for it. With what stands before it in a flow it fills a line.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Outlet {
-    host: Option<Box<Host>>,
-    /// Delay to the first link.
-    before: Span,
-    /// The slots of the pipe to the first link and of pacing.
-    out: usize,
-    pace: usize,
-    /// When pacing next lets the flow send; `Time::NEVER` if it holds nothing back.
-    pub(crate) pace_at: Time,
+    /// Packets of this flow in transit, acknowledgments included.
+    pub(crate) in_transit: u32,
     /// Is an event of pacing in the wheel? It comes at `pace_at` or earlier, since what lets a sender have its
     /// acknowledgments early moves `pace_at` on without it.
     pub(crate) pace_set: bool,
     /// When the retransmission timer that is set runs out; stale timers are recognised by their time.
     pub(crate) timer_at: Time,
-    /// Packets of this flow in transit, acknowledgments included.
-    pub(crate) in_transit: u32,
+    /// When pacing next lets the flow send; `Time::NEVER` if it holds nothing back.
+    pub(crate) pace_at: Time,
+    /// The slot of the pipe to the first link.
+    out: usize,
+    /// Delay to the first link.
+    before: Span,
+    host: Option<Box<Host>>,
+    /// The slot of pacing.
+    pace: usize,
 }
 
 impl Outlet {

@@ -26,36 +26,37 @@ pub(crate) struct Delay {
     pub(crate) most: Span,
 }
 
-/// The receiving half of one flow.
+/// The receiving half of one flow. What every segment needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
     /// Next segment in order.
     expected: u64,
-    /// Segments that arrived out of order.
-    early: Runs,
-    /// The most recently reported runs, newest first (RFC 2018, section 4).
-    reported: Blocks,
     /// One past the last segment of the flow.
     limit: u64,
-    reports: Reports,
-    delay: Option<Delay>,
-    echo: Echo,
-    /// A delayed acknowledgment, and when it must leave.
-    pending: Option<(Packet, Time)>,
-    /// How many segments it covers.
-    held: u64,
     /// What has arrived of packets that have numbers.
     numbered: Option<Box<NumberedArrivals>>,
-    /// A mark was seen that the sender has not yet answered (RFC 3168: ECE). Where marks are counted or echoed each: the
-    /// last segment had one.
-    marked: bool,
     /// With [`Echo::Count`]: how many segments have arrived marked, modulo 2³².
     marks: u32,
     /// The receive window that acknowledgments tell, in segments; 0 if they tell none.
     window: u32,
+    /// A mark was seen that the sender has not yet answered (RFC 3168: ECE). Where marks are counted or echoed each: the
+    /// last segment had one.
+    marked: bool,
+    reports: Reports,
+    echo: Echo,
+    /// Segments that arrived out of order.
+    early: Runs,
+    /// The most recently reported runs, newest first (RFC 2018, section 4).
+    reported: Blocks,
+    delay: Option<Delay>,
+    received: Received,
+    /// A delayed acknowledgment, and when it must leave.
+    pending: Option<(Packet, Time)>,
+    /// How many segments it covers.
+    held: u64,
     /// How that window is chosen.
     sizing: Option<Box<RightSizing>>,
-    received: Received,
 }
 
 /// What acknowledgments report.
@@ -82,22 +83,24 @@ pub(crate) enum Echo {
     Count,
 }
 
-/// What a receiver counts, by time of arrival.
+/// What a receiver counts, by time of arrival. What every segment needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Received {
     /// Segments that arrived for the first time, whole run.
     pub(crate) first: u64,
-    /// Segments that had already arrived before.
-    pub(crate) again: u64,
     /// First arrivals within the measured interval.
     pub(crate) measured: u64,
     measured_from: Time,
     measured_until: Time,
-    /// When the last segment of a finite flow arrived.
-    pub(crate) complete: Option<Time>,
-    /// The next edge of the time series, and the counts at edges that arrivals have already passed.
+    /// The next edge of the time series, and the spacing of edges.
     edge: Time,
     edge_step: Span,
+    /// Segments that had already arrived before.
+    pub(crate) again: u64,
+    /// When the last segment of a finite flow arrived.
+    pub(crate) complete: Option<Time>,
+    /// The counts at edges that arrivals have already passed.
     passed: VecDeque<u64>,
 }
 
@@ -179,11 +182,10 @@ impl Receiver {
     /// Asks for what each arrival needs, so that it is at hand soon.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch(&self.expected);
         prefetch(&self.early);
-        prefetch(&self.echo);
+        prefetch(&self.delay);
+        prefetch(&self.received.first);
         prefetch(&self.pending);
-        prefetch(&self.received.edge);
     }
 
     /// The same receiver, if it `tells` with segments that arrive twice (RFC 2883) or does not.

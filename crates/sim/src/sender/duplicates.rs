@@ -10,19 +10,20 @@ use longfat_units::Time;
 /// The third duplicate starts the recovery (RFC 5681, section 3.2, step 2).
 pub(crate) const THRESHOLD: u64 = 3;
 
-/// What duplicates have revealed so far.
+/// What duplicates have revealed so far. What acknowledgments need comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Duplicates {
-    /// How many in a row indicate a loss.
-    threshold: u64,
-    /// Duplicates in a row.
-    count: u64,
     /// Segments allowed in flight beyond the window.
     inflation: u64,
-    /// Anything sent up to then may be a copy of a segment the receiver has.
-    copies_until: Option<Time>,
+    /// Duplicates in a row.
+    count: u64,
     /// Was there a partial acknowledgment in this recovery?
     partial: bool,
+    /// How many in a row indicate a loss.
+    threshold: u64,
+    /// Anything sent up to then may be a copy of a segment the receiver has.
+    copies_until: Option<Time>,
     /// Of what is below, much may have arrived that no duplicate has reported.
     obscure_below: u64,
 }

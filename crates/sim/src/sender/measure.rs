@@ -3,13 +3,11 @@
 use longfat_control::Cause;
 use longfat_units::{Span, Time};
 
-/// Counts and averages of one sender: over the whole run, and since the measured interval began.
+/// Counts and averages of one sender: over the whole run, and since the measured interval began. Those that each
+/// acknowledgment changes come last, and fill a line of the caches.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct SenderCounts {
-    /// Packets sent in the whole run, retransmissions included.
-    pub(crate) total_sent: u64,
-    /// Retransmissions in the whole run.
-    pub(crate) total_retransmitted: u64,
     /// Time-outs in the whole run.
     pub(crate) total_timeouts: u64,
     /// Answers to losses and to marks in the whole run.
@@ -18,15 +16,19 @@ pub(crate) struct SenderCounts {
     before: Before,
     pub(crate) timeouts: u64,
     pub(crate) congestion_events: u64,
+    since: Time,
     /// Sum of round trip less propagation, in picoseconds.
     delay: u128,
+    /// Packets sent in the whole run, retransmissions included.
+    pub(crate) total_sent: u64,
+    /// Retransmissions in the whole run.
+    pub(crate) total_retransmitted: u64,
     /// Acknowledgments in the whole run.
     pub(crate) acknowledgments: u64,
     /// The window, since when it has held, and its integral over time in segment-seconds.
     pub(super) window: f64,
     window_since: Time,
     window_area: f64,
-    since: Time,
 }
 
 /// Whole-run counts at the start of the measured interval.

@@ -60,47 +60,47 @@ use crate::cargo::{Cargo, Report};
 use crate::explicit::Listener;
 use crate::packet::{Flags, Packet};
 
-/// What a sender is built from.
+/// What a sender is built from. What packets need comes first.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+#[repr(C)]
 pub(crate) struct SenderConfig {
     pub(crate) flow: u32,
     pub(crate) bytes: u32,
-    /// Segments to send in all.
-    pub(crate) segments: Option<u64>,
-    /// Does an application write them bit by bit? Then there are none at first.
-    pub(crate) application: bool,
     /// Upper bound on segments in flight, whatever the window says.
     pub(crate) max_window: u64,
     /// How much the receiver allows.
     pub(crate) receive_window: Option<Box<ReceiveWindow>>,
-    pub(crate) recovery: Recovery,
-    pub(crate) rto_min: Span,
-    pub(crate) rto_tick: Option<Span>,
-    pub(crate) rto_estimator: RtoEstimator,
-    pub(crate) rto_restart: RtoRestart,
-    /// The ECN field of new data.
-    pub(crate) ecn: Ecn,
-    /// Does the receiver tell how many segments were marked, and not only that some were?
-    pub(crate) counts_marks: bool,
-    /// Overrides the controller's pacing.
-    pub(crate) pacing: Option<Pacing>,
-    /// How much leaves at a time when paced.
-    pub(crate) send_quantum: Option<SendQuantum>,
-    pub(crate) window_validation: WindowValidation,
-    pub(crate) careful_resume: Option<SavedPath>,
-    /// Answer every mark, not one per window.
-    pub(crate) per_mark: bool,
-    /// How the sender treats explicit signals.
-    pub(crate) listener: Listener,
     /// Round trip without queues: anything above it is queueing delay.
     pub(crate) propagation: Span,
+    /// Does an application write them bit by bit? Then there are none at first.
+    pub(crate) application: bool,
+    pub(crate) rto_estimator: RtoEstimator,
+    /// Does the receiver tell how many segments were marked, and not only that some were?
+    pub(crate) counts_marks: bool,
+    /// Answer every mark, not one per window.
+    pub(crate) per_mark: bool,
     /// May acknowledgments pass one another on their way?
     pub(crate) acks_pass: bool,
-    /// How long the receiver may hold an acknowledgment back.
-    pub(crate) ack_delay: Span,
+    pub(crate) rto_restart: RtoRestart,
     /// Is it traced?
     pub(crate) traced: Tracing,
+    /// The ECN field of new data.
+    pub(crate) ecn: Ecn,
+    pub(crate) window_validation: WindowValidation,
+    pub(crate) recovery: Recovery,
+    pub(crate) rto_min: Span,
+    /// How long the receiver may hold an acknowledgment back.
+    pub(crate) ack_delay: Span,
+    /// Segments to send in all.
+    pub(crate) segments: Option<u64>,
+    pub(crate) rto_tick: Option<Span>,
+    pub(crate) careful_resume: Option<SavedPath>,
+    /// How much leaves at a time when paced.
+    pub(crate) send_quantum: Option<SendQuantum>,
+    /// Overrides the controller's pacing.
+    pub(crate) pacing: Option<Pacing>,
+    /// How the sender treats explicit signals.
+    pub(crate) listener: Listener,
 }
 
 impl SenderConfig {
@@ -200,44 +200,38 @@ pub(crate) trait Sends {
     }
 }
 
-/// The sending half of one flow that has a window.
+/// The sending half of one flow that has a window. What acknowledgments need comes first, but for parts of structures.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is asked by itself, on the way of a packet"
-)]
+#[repr(C)]
 pub(crate) struct Sender {
     /// First segment not cumulatively acknowledged.
     unacknowledged: u64,
     /// Next new segment.
     next: u64,
-    /// One past the last segment there is to send.
-    limit: u64,
+    /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
+    sendable: u64,
+    /// How many segments the window allows in flight.
+    allowed: u64,
+    /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
+    extras: Option<Box<Extras>>,
+    /// When the controller wants to be called, or time alone may show a loss; never if neither.
+    alarm: Time,
     /// An acknowledgment of everything below this, or more, is never handled early: it may be the last one. None is of
     /// a flow with an application, which may write at any time.
     early_below: u64,
-    /// One past the last segment that may leave: `limit`, or less if the receiver allows less.
-    sendable: u64,
-    /// How many segments the window allows in flight, and how many it does at least.
-    allowed: u64,
+    /// How many it allows at least.
     least: i64,
-    state: State,
-    /// What kept it from having more in flight when it was last asked for a packet, and for how long what did.
-    limited: Limited,
-    limits: Limits,
-    scoreboard: Scoreboard,
-    duplicates: Duplicates,
-    /// Are losses detected by counting duplicates, without selective acknowledgments?
-    counts_duplicates: bool,
-    control: Box<dyn CongestionControl>,
-    timer: RetransmissionTimer,
     /// Answers the losses and marks of one window only once.
     once: OncePerWindow,
+    /// Flags of new data, and of retransmissions.
+    new_flags: Flags,
+    again_flags: Flags,
+    /// Are losses detected by counting duplicates, without selective acknowledgments?
+    counts_duplicates: bool,
     /// The first retransmission of a recovery leaves whatever the window says (RFC 6675, step 4.3).
     fast_retransmit: bool,
     /// The next new segment tells the receiver of a reduction (RFC 3168: CWR).
     announce_reduction: bool,
-    pacer: Pacer,
     /// Is the controller asked for its pacing after every call?
     asks_pacing_always: bool,
     /// Does each acknowledgment matter to pacing, for that or for loose blocks?
@@ -250,16 +244,21 @@ pub(crate) struct Sender {
     assisted: bool,
     /// Does it leave with that, or with a time stamp for the receiver?
     loaded: bool,
-    /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender.
-    extras: Option<Box<Extras>>,
-    /// When the controller wants to be called, or time alone may show a loss; never if neither.
-    alarm: Time,
-    /// Flags of new data, and of retransmissions.
-    new_flags: Flags,
-    again_flags: Flags,
+    /// What kept it from having more in flight when it was last asked for a packet.
+    limited: Limited,
+    state: State,
+    /// One past the last segment there is to send.
+    limit: u64,
+    control: Box<dyn CongestionControl>,
+    scoreboard: Scoreboard,
+    timer: RetransmissionTimer,
+    pacer: Pacer,
+    duplicates: Duplicates,
     listener: Listener,
-    config: SenderConfig,
+    /// For how long what has kept it from having more in flight.
+    limits: Limits,
     measured: SenderCounts,
+    config: SenderConfig,
 }
 
 /// State kept only for controllers that ask for it, and for what the scenario asks for beyond the plain sender. With any
@@ -449,16 +448,12 @@ impl Sender {
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(&self.unacknowledged);
-        prefetch(&self.early_below);
-        prefetch(&self.allowed);
-        prefetch(&self.state);
-        prefetch(&self.fast_retransmit);
-        prefetch(&self.once);
-        prefetch(&self.timer);
-        prefetch(&self.measured);
+        prefetch(&self.extras);
         prefetch(&self.scoreboard);
+        prefetch(&self.timer);
+        prefetch(&self.duplicates);
+        prefetch(&self.measured.acknowledgments);
         prefetch(&self.config.propagation);
-        prefetch(&self.config.pacing);
     }
 
     /// Is no loss being repaired?

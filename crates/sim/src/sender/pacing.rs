@@ -33,19 +33,20 @@ use longfat_control::Pacing;
 use longfat_scenario::SendQuantum;
 use longfat_units::{Span, Time};
 
-/// The pacing of one sender.
+/// The pacing of one sender. What packets that are not paced need comes last.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Pacer {
-    mode: Pacing,
     quantum: Quantum,
-    /// No packet leaves before this.
-    until: Time,
     /// What the current block or group may still send; 0 if there is none.
     left: u64,
     /// When the next one may begin.
     next: Time,
     /// When the current wait began.
     since: Time,
+    /// No packet leaves before this.
+    until: Time,
+    mode: Pacing,
 }
 
 /// How many packets leave together.

@@ -19,12 +19,18 @@ use crate::runs::Runs;
 /// RFC 6675, section 2: `DupThresh`.
 pub(crate) const DUPLICATE_THRESHOLD: usize = 3;
 
-/// The state of the segments from the first unacknowledged one to the last one sent.
+/// The state of the segments from the first unacknowledged one to the last one sent. What every acknowledgment needs comes
+/// first.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     sacked: Runs,
-    /// The highest selectively acknowledged segments, highest first, each plus one; 0 where there are fewer.
-    highest: [u64; DUPLICATE_THRESHOLD],
+    /// How many unacknowledged segments are not in the network: selectively acknowledged or lost, less those
+    /// retransmitted. Asked for at every acknowledgment, so it is a sum kept, not one made. A segment repaired by
+    /// rule 3 is retransmitted without being lost, so the sum may be negative.
+    absent: i64,
+    /// Is any of the counts above zero?
+    broken: bool,
     lost_below: u64,
     /// Segments below `lost_below` that are not selectively acknowledged.
     lost: u64,
@@ -33,14 +39,10 @@ pub(crate) struct Scoreboard {
     retransmitted: u64,
     /// Segments that duplicate acknowledgments have reported without saying which, where there are no selective ones.
     unplaced: u64,
+    /// The highest selectively acknowledged segments, highest first, each plus one; 0 where there are fewer.
+    highest: [u64; DUPLICATE_THRESHOLD],
     /// RFC 6675's `RescueRxt`: no further rescue until everything below is acknowledged.
     rescued_below: u64,
-    /// How many unacknowledged segments are not in the network: selectively acknowledged or lost, less those
-    /// retransmitted. Asked for at every acknowledgment, so it is a sum kept, not one made. A segment repaired by
-    /// rule 3 is retransmitted without being lost, so the sum may be negative.
-    absent: i64,
-    /// Is any of the counts above zero?
-    broken: bool,
 }
 
 impl Scoreboard {

@@ -6,7 +6,8 @@ mod rack;
 mod resize;
 mod wishes;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::mem::offset_of;
 
 use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
 use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
@@ -15,10 +16,50 @@ use longfat_units::{Ecn, Segments, Span, Time};
 use super::{BurstSender, Sender, SenderConfig, Sends, State, Tracing};
 use crate::cargo::Hold;
 use crate::explicit::{Listener, Negotiation};
+use crate::flow::Flow;
 use crate::packet::{Flags, Packet};
 use crate::receiver::{Echo, Intervals, Receiver};
 
 const RTT: Span = Span::from_millis(100);
+
+/// Of the structures inside, what acknowledgments need lies where they begin, or end.
+#[test]
+fn what_an_acknowledgment_needs_lies_on_nine_lines_of_the_cache() {
+    // In `Source`, the variant with a sender of this alignment.
+    let begin = offset_of!(Flow, source) + align_of::<Sender>();
+    let lines: BTreeSet<usize> = [
+        offset_of!(Sender, unacknowledged),
+        offset_of!(Sender, next),
+        offset_of!(Sender, sendable),
+        offset_of!(Sender, allowed),
+        offset_of!(Sender, extras),
+        offset_of!(Sender, alarm),
+        offset_of!(Sender, early_below),
+        offset_of!(Sender, least),
+        offset_of!(Sender, once),
+        offset_of!(Sender, new_flags),
+        offset_of!(Sender, limited),
+        offset_of!(Sender, state),
+        offset_of!(Sender, control),
+        offset_of!(Sender, scoreboard),
+        offset_of!(Sender, scoreboard) + 64,
+        offset_of!(Sender, timer),
+        offset_of!(Sender, timer) + 64,
+        offset_of!(Sender, duplicates) - 1,
+        offset_of!(Sender, duplicates),
+        offset_of!(Sender, measured.total_sent),
+        offset_of!(Sender, measured.acknowledgments),
+        offset_of!(Sender, measured.window),
+        offset_of!(Sender, config.flow),
+        offset_of!(Sender, config.propagation),
+        offset_of!(Sender, config.recovery),
+    ]
+    .into_iter()
+    .map(|offset| (begin + offset) / 64)
+    .collect();
+    assert_eq!(align_of::<Flow>(), 64);
+    assert_eq!(lines.len(), 9, "{lines:?}");
+}
 
 /// One data packet as it left: when, which segment, and whether it had been sent before.
 type LogEntry = (u64, u64, bool);

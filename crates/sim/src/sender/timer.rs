@@ -24,21 +24,23 @@ const LARGEST: Span = Span::from_seconds(60);
 /// The upper bound for any round trip: a time-out set in the last second of a run must still fit the clock.
 const LONGEST: Span = Span::from_seconds(7 * 24 * 3600);
 
-/// When a flow's retransmission timer expires, and the rounds used to estimate it.
+/// When a flow's retransmission timer expires, and the rounds used to estimate it. What every acknowledgment needs comes
+/// first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct RetransmissionTimer {
-    round_trip: RoundTrip,
-    /// A round ends when this segment is acknowledged.
-    round_end: u64,
+    deadline: Time,
     /// The current time-out.
     timeout: Span,
-    deadline: Time,
-    /// When the flow last became idle, with everything sent acknowledged.
-    idle_since: Time,
-    /// The first segment in flight when the timer last expired.
-    ran_out_at: Option<u64>,
+    /// A round ends when this segment is acknowledged.
+    round_end: u64,
     /// Does each acknowledgment need a look, not only the first of a round?
     attentive: bool,
+    /// When the flow last became idle, with everything sent acknowledged.
+    idle_since: Time,
+    round_trip: RoundTrip,
+    /// The first segment in flight when the timer last expired.
+    ran_out_at: Option<u64>,
 }
 
 impl RetransmissionTimer {

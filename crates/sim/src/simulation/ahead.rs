@@ -22,7 +22,7 @@
 //!
 //! Nothing depends on what is asked for.
 
-use longfat_pages::prefetch;
+use longfat_pages::{prefetch, prefetch_start};
 
 use super::Simulation;
 use crate::cargo::Hold;
@@ -153,13 +153,11 @@ impl Flow {
     /// Asks for what a packet needs that is on its way to the receiver, or to the sender.
     #[inline]
     fn prefetch(&self, to_receiver: bool) {
-        prefetch(&self.slots);
         prefetch(&self.homeward);
-        prefetch(&self.outlet.in_transit);
-        prefetch(&self.returns_early);
-        prefetch(if to_receiver { &self.out } else { &self.back });
+        prefetch(&self.slots);
+        prefetch(&self.back);
         if !to_receiver {
-            prefetch(&self.source);
+            prefetch_start(&self.source);
         }
     }
 
