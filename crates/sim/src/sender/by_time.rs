@@ -125,14 +125,17 @@ impl Sender {
     /// A segment leaves.
     pub(super) fn note_departure(&mut self, now: Time, segment: u64, again: bool) {
         let unacknowledged = self.unacknowledged;
-        let Some(rack) = self.rack() else { return };
+        let Some(Extras { rack: Some(rack), reduction, .. }) = self.extras.as_deref_mut() else {
+            return;
+        };
         rack.on_sent(now, segment, again, unacknowledged);
-        let lost = rack.lost();
-        self.scoreboard.set_lost(lost);
-        if let Some(reduction) = self.reduction() {
+        if let Some(reduction) = reduction {
             reduction.on_sent();
         }
-        if !again {
+        if again {
+            let lost = rack.lost();
+            self.scoreboard.set_lost(lost);
+        } else {
             self.schedule_probe(now);
         }
     }
@@ -175,6 +178,22 @@ impl Sender {
         (owed + found, repaired)
     }
 
+    /// The same for an acknowledgment of everything from `from` on that may show no loss ([`Rack::is_quiet`]).
+    #[inline]
+    pub(super) fn note_in_order(&mut self, now: Time, from: u64, sent: Time) {
+        let (unacknowledged, next) = (self.unacknowledged, self.next);
+        let smoothed = self.timer.path().rtt;
+        let Some(rack) = self.rack() else { return };
+        rack.on_delivered_in_order(now, sent, (from, unacknowledged), smoothed);
+        let deadline = rack.deadline();
+        self.yield_to(deadline);
+        if unacknowledged < next {
+            self.expect_probe(now);
+        } else if let Some(rack) = self.rack() {
+            rack.schedule_probe(Time::NEVER);
+        }
+    }
+
     /// Is there anything that a probe could find (section 7.2)?
     fn is_probeable(&self) -> bool {
         self.is_open() && self.scoreboard.is_clear() && self.unacknowledged < self.next
@@ -185,12 +204,18 @@ impl Sender {
         self.is_probeable() && self.rack().is_some_and(|rack| rack.may_probe())
     }
 
-    /// Schedules a probe if one may be: after two round trips, and an acknowledgment held back if only one segment is
-    /// in flight, but no later than the retransmission timer expires.
+    /// Schedules a probe if one may be.
     fn schedule_probe(&mut self, now: Time) {
-        if !self.may_probe() {
-            return;
+        if self.may_probe() {
+            self.expect_probe(now);
+            self.set_alarm();
         }
+    }
+
+    /// A probe is due after two round trips, and an acknowledgment held back if only one segment is in flight, but no
+    /// later than the retransmission timer expires.
+    #[inline]
+    fn expect_probe(&mut self, now: Time) {
         let wait = match self.timer.smoothed() {
             Some(rtt) if self.next - self.unacknowledged == 1 => rtt * 2 + self.config.ack_delay,
             Some(rtt) => rtt * 2,
@@ -201,7 +226,6 @@ impl Sender {
         if let Some(rack) = self.rack() {
             rack.schedule_probe(at);
         }
-        self.set_alarm();
         self.yield_to(at);
     }
 

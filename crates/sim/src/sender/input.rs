@@ -5,6 +5,7 @@ use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
 use super::losses::Losses;
+use super::rack::Rack;
 use super::{Extras, Sender, Sends, State};
 use crate::cargo::{Blocks, Cargo, Hold, Report};
 use crate::packet::{Flags, Packet};
@@ -14,7 +15,9 @@ impl Extras {
     /// be sent, nor if it reports marks.
     #[inline]
     pub(super) fn let_pass(&self, report: Report, counts_marks: bool) -> bool {
-        self.follow_only_deliveries && (!counts_marks || report.marks == self.marks)
+        self.follow_only_deliveries
+            && (!counts_marks || report.marks == self.marks)
+            && (self.rack.as_ref().is_none_or(Rack::is_quiet) && self.reduction.is_none())
     }
 }
 
@@ -45,6 +48,9 @@ impl Sender {
             self.timer.on_progress(now, rtt, self.unacknowledged, self.next);
         self.timer.set(restarted);
         self.duplicates.clear();
+        if EXTRAS {
+            self.note_in_order(now, from, ack.sent);
+        }
         self.measured.round_trip(rtt, self.config.propagation);
         let spare = self.listener.hear(ack.flags);
         let mut feedback = Feedback {

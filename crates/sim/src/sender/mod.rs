@@ -266,7 +266,7 @@ pub(crate) struct Sender {
 #[derive(Debug)]
 struct Extras {
     wants: Wants,
-    /// Is there nothing here but what the controller asks to be told about deliveries, time and marks?
+    /// Is there nothing here but what follows deliveries, and what the controller asks to be told about time and marks?
     follow_only_deliveries: bool,
     /// Does anything here want to know what leaves?
     follow_departures: bool,
@@ -324,7 +324,8 @@ impl Extras {
             return None;
         }
         let delivery_rate = (wants.delivery_rate || wants.losses).then(DeliveryRate::default);
-        let changes_little = !validates && !finds_losses && allowance.is_none() && noted.is_none();
+        let changes_little =
+            !validates && numbers.is_none() && allowance.is_none() && noted.is_none();
         Some(Box::new(Self {
             wants,
             follow_only_deliveries: changes_little,

@@ -88,8 +88,9 @@ impl List {
 pub(super) struct Rack {
     /// Indexed by segment number, in a ring whose size is a power of two.
     departures: Vec<Departure>,
-    /// Departures so far.
+    /// Departures so far, and the last one that was not the first of its segment.
     count: u64,
+    last_again: u64,
     /// In the order of departure.
     in_flight: List,
     /// In the order in which they were found lost.
@@ -160,6 +161,7 @@ impl Rack {
         Self {
             departures: Vec::new(),
             count: 0,
+            last_again: 0,
             in_flight: List::EMPTY,
             lost: List::EMPTY,
             lost_count: 0,
@@ -277,8 +279,24 @@ impl Rack {
             doubted = self.of(segment).doubted;
         }
         self.count += 1;
-        *self.of(segment) = Departure { at: now, order: self.count, again, doubted, ..NEVER_SENT };
-        self.append(segment, Place::InFlight);
+        if again {
+            self.last_again = self.count;
+        }
+        let before = std::mem::replace(&mut self.in_flight.last, segment);
+        if before == NONE {
+            self.in_flight.first = segment;
+        } else {
+            self.of(before).after = segment;
+        }
+        *self.of(segment) = Departure {
+            at: now,
+            order: self.count,
+            before,
+            after: NONE,
+            place: Place::InFlight,
+            again,
+            doubted,
+        };
     }
 
     /// An acknowledgment has arrived, thanks to a segment sent at `sent`.
@@ -307,6 +325,47 @@ impl Rack {
             self.rtt = rtt;
         }
         self.newest = self.newest.max(order);
+    }
+
+    /// Can an acknowledgment of new data in order, where nothing is missing, neither show a loss nor end a wait? Then all
+    /// that is in flight has left once, in order, and after all that has been delivered.
+    #[inline]
+    pub(super) fn is_quiet(&self) -> bool {
+        self.overtaken == NONE
+            && self.probe.is_none()
+            && !self.probe_due
+            && self.duplicate_round.is_none()
+            && self.owed == 0
+            && self.in_flight.first != NONE
+            && self.at(self.in_flight.first).order > self.last_again
+    }
+
+    /// While it [is quiet](Self::is_quiet): an acknowledgment reports the segments from `from` to `to`, the latter not
+    /// included, all steps at once. `rtt` is the smoothed round trip.
+    #[inline]
+    pub(super) fn on_delivered_in_order(
+        &mut self,
+        now: Time,
+        sent: Time,
+        (from, to): (u64, u64),
+        rtt: Span,
+    ) {
+        debug_assert!(self.is_quiet() && self.in_flight.first == from && self.forward_now <= from);
+        for segment in from..to {
+            self.of(segment).place = Place::Delivered;
+        }
+        let Departure { at, order, after, .. } = *self.at(to - 1);
+        self.in_flight.first = after;
+        if after == NONE {
+            self.in_flight.last = NONE;
+        } else {
+            self.of(after).before = NONE;
+        }
+        self.least_rtt = self.least_rtt.min(now - sent);
+        self.forward = self.forward_now;
+        self.forward_now = to;
+        (self.reported, self.rtt, self.newest) = (order, now - at, order);
+        self.window = self.doubtful_window(rtt);
     }
 
     /// Every segment that the acknowledgment reports has been passed in: adapts the reordering window (step 4).
@@ -373,7 +432,12 @@ impl Rack {
         if !self.reordering && certain {
             return Span::ZERO;
         }
-        Span(self.least_rtt.0.saturating_mul(self.multiplier) / 4).min(moment.rtt)
+        self.doubtful_window(moment.rtt)
+    }
+
+    /// The reordering window in doubt; `rtt` is the smoothed round trip.
+    fn doubtful_window(&self, rtt: Span) -> Span {
+        Span(self.least_rtt.0.saturating_mul(self.multiplier) / 4).min(rtt)
     }
 
     /// Moves `overtaken` on to the last segment in flight that left before `newest`.
@@ -428,22 +492,17 @@ impl Rack {
     /// A segment in flight is lost.
     fn lose(&mut self, segment: u64) {
         self.unlink(segment);
-        self.append(segment, Place::Lost);
-        self.doubts += 1;
-        self.of(segment).doubted = self.episode;
-    }
-
-    fn append(&mut self, segment: u64, place: Place) {
-        let list = if place == Place::Lost { &mut self.lost } else { &mut self.in_flight };
-        let before = std::mem::replace(&mut list.last, segment);
+        let before = std::mem::replace(&mut self.lost.last, segment);
         if before == NONE {
-            list.first = segment;
+            self.lost.first = segment;
         } else {
             self.of(before).after = segment;
         }
-        self.lost_count += u64::from(place == Place::Lost);
+        self.lost_count += 1;
+        self.doubts += 1;
+        let doubted = self.episode;
         let departure = self.of(segment);
-        (departure.before, departure.after, departure.place) = (before, NONE, place);
+        *departure = Departure { before, after: NONE, place: Place::Lost, doubted, ..*departure };
     }
 
     /// Takes a segment out of the list that it is in.
@@ -471,6 +530,10 @@ impl Rack {
         }
         self.lost_count -= u64::from(place == Place::Lost);
         self.of(segment).place = Place::Delivered;
+    }
+
+    fn at(&self, segment: u64) -> &Departure {
+        &self.departures[segment as usize & (self.departures.len() - 1)]
     }
 
     fn of(&mut self, segment: u64) -> &mut Departure {
@@ -546,6 +609,42 @@ mod tests {
         deliver(&mut rack, 3, 150);
         assert_eq!((rack.lost(), rack.first_lost()), (0, None));
         assert!(rack.reordering);
+    }
+
+    #[test]
+    fn deliveries_in_order_at_once_are_the_same_as_one_by_one() {
+        let (mut one_by_one, mut at_once) = (ten(), ten());
+        for (from, to, now) in [(0, 1, 100), (1, 4, 103), (4, 10, 110)] {
+            assert!(at_once.is_quiet());
+            let sent = at_once.of(to - 1).at;
+            one_by_one.on_ack(at(now), sent);
+            (from..to).for_each(|segment| one_by_one.on_delivered(at(now), sent, segment));
+            assert_eq!(one_by_one.detect(&moment(now, false, 0), |_| {}), 0);
+            at_once.on_delivered_in_order(at(now), sent, (from, to), Span::from_millis(120));
+            // A record that is delivered is in no list, whatever its neighbours were.
+            let show = |rack: &Rack| {
+                let waiting = &rack.departures[to as usize..10];
+                (format!("{waiting:?}"), format!("{:?}", Rack { departures: Vec::new(), ..*rack }))
+            };
+            assert_eq!(show(&at_once), show(&one_by_one), "{from} to {to}");
+            assert!(
+                at_once.departures.iter().take(to as usize).all(|it| it.place == Place::Delivered)
+            );
+        }
+        assert!(!at_once.is_quiet(), "nothing is in flight");
+    }
+
+    #[test]
+    fn what_left_again_or_was_overtaken_is_not_quiet() {
+        let mut rack = ten();
+        deliver(&mut rack, 2, 102);
+        rack.detect(&moment(102, false, 1), |_| {});
+        assert!(!rack.is_quiet(), "0 and 1 are overtaken");
+        let mut rack = ten();
+        rack.detect(&moment(200, true, 0), |_| {});
+        rack.on_timeout(at(200), 0, |_| {});
+        rack.on_sent(at(200), 0, true, 0);
+        assert!(!rack.is_quiet(), "a copy is in flight behind what left before it");
     }
 
     #[test]
