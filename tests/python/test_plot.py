@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -191,6 +193,26 @@ def test_a_heading_that_is_too_wide_for_its_column_is_cut() -> None:
     heading = columns(figure)[1][0].texts[0].get_text()
     assert heading.startswith("exp, gamma = 0.1")
     assert heading.endswith("…")
+
+
+def test_a_study_has_room_for_long_settings_and_for_each_number_on_its_axis() -> None:
+    losses = [1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.015, 0.02]
+    settings = ["bbr3", "bbr3, loss_tolerance = 0.02", "x" * 90]
+    rows = [(loss, setting, 0.9) for loss in losses for setting in settings]
+    table = pl.DataFrame(rows, schema=["loss", "control", "used"], orient="row").with_columns(
+        used_half_width=0.01, used_n=3
+    )
+    chosen = SimpleNamespace(x="loss", y="used", colour="control", panel=None, title=None)
+    figure = plot.study(chosen, table, ["loss", "control"])
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    figure.draw(renderer)
+    (legend,) = figure.legends
+    assert legend.get_window_extent(renderer).x1 <= figure.bbox.x1
+    (panel,) = figure.axes
+    assert legend.get_window_extent(renderer).x0 >= panel.get_window_extent(renderer).x1
+    labels = [tick.label1.get_window_extent(renderer) for tick in panel.xaxis.get_major_ticks()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(labels))
+    assert [text.get_text() for text in panel.get_xticklabels()][-3:] == ["0.003", "0.01", "0.02"]
 
 
 def test_pictures_keep_their_text() -> None:

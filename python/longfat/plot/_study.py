@@ -34,7 +34,11 @@ _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _MOST_COLUMNS = 3
 _MOST_TICKS = 9
 _LONGEST = 44
-"""So many letters of a heading fit above a panel."""
+"""So many letters of a heading fit above a panel, or of a setting beside it."""
+_LEGEND = 2.0
+"""The inches beside panels that are there for a legend, at least."""
+_LETTER = 0.075
+"""The inches that a letter takes on an axis and in the legend."""
 
 
 def study(
@@ -65,7 +69,9 @@ def _study(
     lines = math.ceil(len(panels) / columns)
     across = _Across(table[chosen.x].to_list())
     width = across.least_width if across.crowded else 4.6
-    figure = style.figure(max(9.0, width * columns), 1.4 + 4.4 * lines, head=1.15)
+    beside = _beside(chosen, table, keys)
+    width = max(9.0, width * columns) + max(0.0, beside - _LEGEND)
+    figure = style.figure(width, 1.4 + 4.4 * lines, head=1.15)
     figure.subplots_adjust(hspace=0.32, right=1 - 0.3 / figure.get_figwidth())
     if across.crowded:
         figure.subplots_adjust(bottom=1.7 / figure.get_figheight())
@@ -93,6 +99,7 @@ def _study(
         grid[index // columns][index % columns].set_visible(False)
     _y_axis(grid[0][0], table, chosen, size)
     _legend(figure, chosen, table, palette, keys)
+    across.thin_out(grid[0][0], figure)
     counts = [n for n in table[f"{chosen.y}_n"].to_list() if n]
     seeds = (
         f"{min(counts)} to {max(counts)}"
@@ -160,6 +167,24 @@ class _Across:
             )
         if len(self._numbers) > _MOST_TICKS // 2 and units is not None:
             axes.tick_params(axis="x", labelrotation=30)
+
+    def thin_out(self, axes: Axes, figure: Figure) -> None:
+        """Leaves out numbers on the axis that would run into the one before."""
+        if self._words is not None or self.kind or not self.log:
+            return
+        ticks = [tick for tick in axes.get_xticks() if tick in self._numbers]
+        label = axes.xaxis.get_major_formatter()
+        inches = axes.get_position().width * figure.get_figwidth()
+        low, high = (math.log(limit) for limit in axes.get_xlim())
+        kept: list[float] = []
+        free = -math.inf
+        for tick in ticks:
+            at = (math.log(tick) - low) / (high - low) * inches
+            half = _LETTER * (len(label(tick)) + 1) / 2 * 1.15
+            if at - half >= free:
+                kept.append(tick)
+                free = at + half
+        axes.set_xticks(kept)
 
 
 def _geometric(numbers: Sequence[float]) -> bool:
@@ -236,7 +261,7 @@ def _legend(
                 [],
                 color=palette[value][0],
                 marker=palette[value][1],
-                label=foreign.drawn(str(value)),
+                label=foreign.drawn(_label(value)),
             )
             for value in palette
         ]
@@ -246,16 +271,30 @@ def _legend(
             for name in _values(table, _ENGINE)
         ]
     if handles:
-        width = figure.get_figwidth()
+        width, beside = figure.get_figwidth(), _beside(chosen, table, keys)
         figure.legend(
             handles=handles,
             title=foreign.drawn(chosen.colour or ""),
             title_fontsize=9,
             loc="upper left",
-            bbox_to_anchor=(1 - 2.0 / width, 1 - 1.0 / figure.get_figheight()),
+            bbox_to_anchor=(1 - beside / width, 1 - 1.0 / figure.get_figheight()),
             fontsize=9,
         )
-        figure.subplots_adjust(right=1 - 2.1 / width)
+        figure.subplots_adjust(right=1 - (beside + 0.1) / width)
+
+
+def _beside(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> float:
+    """The inches that the legend takes."""
+    words = [chosen.colour or "", *map(_label, _values(table, chosen.colour))]
+    if _ENGINE in keys:
+        words.append(max(_DASHES, key=len))
+    return max(_LEGEND, 0.75 + _LETTER * max(map(len, words)))
+
+
+def _label(value: object) -> str:
+    """A setting, for the legend."""
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _y_axis(axes: Axes, table: pl.DataFrame, chosen: Drawing, size: float) -> None:

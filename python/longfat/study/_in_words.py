@@ -69,7 +69,7 @@ def aligned(name: str, table: pl.DataFrame) -> list[str]:
             found.append(ABSENT)
             continue
         size, unit, decimals = ruler([value], units)
-        if not unit and abs(value) < 1e-3:  # noqa: PLR2004 - three digits would be zeros
+        if not unit and abs(value) < 1e-2:  # noqa: PLR2004 - both decimals would be zeros, or nearly
             text = small(value, 2)
             spread = f" ± {small(half)}" if half else ""
         else:
