@@ -134,11 +134,14 @@ impl Cycle {
 
 impl Bbr3 {
     /// `UpdateCongestionSignals`, after the model has heard the sample: once per round trip, what losses in it call for.
-    pub(super) fn answer_losses(&mut self) {
+    /// What is tolerated is counted as probes count it.
+    pub(super) fn answer_losses(&mut self, evidence: &Evidence) {
         if !self.model.loss_round_starts {
             return;
         }
-        if self.model.lossy_round && !self.cycle.state.accelerates() {
+        let tolerated =
+            self.loss_tolerance > 0.0 && evidence.lost <= self.loss_tolerance * evidence.in_flight;
+        if self.model.lossy_round && !tolerated && !self.cycle.state.accelerates() {
             self.model.lower_bounds(self.window);
         }
         self.model.lossy_round = false;
