@@ -288,7 +288,7 @@ def _beside(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> float:
     words = [chosen.colour or "", *map(_label, _values(table, chosen.colour))]
     if _ENGINE in keys:
         words.append(max(_DASHES, key=len))
-    return max(_LEGEND, 0.75 + _LETTER * max(map(len, words)))
+    return max(_LEGEND, 0.82 + _LETTER * max(map(len, words)))
 
 
 def _label(value: object) -> str:
