@@ -126,7 +126,9 @@ pub struct Wants {
     /// up, in proportion to what is delivered (RFC 9937).
     pub own_recovery: bool,
     /// Notice of congestion that turned out to be spurious ([`Feedback::spurious`]), to undo the response to it. For
-    /// controllers that want nothing of all this a host may go back to a copy from before the response.
+    /// controllers that want nothing of all this, or only pacing, a host may go back to a copy from before the response.
+    /// Where a controller wants anything else and not this, its response stands: a copy would not know what it has been
+    /// told since.
     pub spurious: bool,
     /// Headers for routers on its data: `router_header` fills them in, and [`Feedback::router`] is what came back.
     pub router_header: bool,

@@ -1,7 +1,7 @@
 //! What controllers that listen to delays promise for a link with flows on it.
 
-use crate::support::{of, run};
-use longfat_sim::summary::Summary;
+use crate::support::{numbers, of, record, run};
+use longfat_sim::summary::{FlowSummary, Summary};
 
 /// The buffer of the link, in packets: more than anybody wants.
 const BUFFER: f64 = 10_000.0;
@@ -14,10 +14,15 @@ fn sharing(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32) -> Summary {
 
 /// The same with a buffer of so many packets.
 fn sharing_in(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32, buffer: f64) -> Summary {
+    run(&scenario(control, rate, rtts_ms, seconds, buffer))
+}
+
+/// What they run.
+fn scenario(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32, buffer: f64) -> String {
     let count = rtts_ms.len();
     let rtts: Vec<String> = rtts_ms.iter().map(|rtt| format!("\"{rtt} ms\"")).collect();
     let starts: Vec<String> = (0..count).map(|flow| format!("\"{} ms\"", 3 * flow)).collect();
-    run(&format!(
+    format!(
         r#"
         duration = "{seconds} s"
         warmup   = "{} s"
@@ -37,12 +42,22 @@ fn sharing_in(control: &str, rate: u32, rtts_ms: &[u32], seconds: u32, buffer: f
         seconds / 2,
         rtts.join(", "),
         starts.join(", "),
-    ))
+    )
 }
 
 /// Packets that wait in the mean.
 fn waiting(summary: &Summary) -> f64 {
     of(summary, "bottleneck", "forward", "queue_mean") * BUFFER
+}
+
+/// Packets of each flow that wait in the mean (Little): its rate times what its round trips have beyond propagation and
+/// transmission, where every packet is acknowledged at once.
+fn waiting_of_each(summary: &Summary, rate: u32) -> Vec<f64> {
+    let transmission = 12_000.0 / (1e6 * f64::from(rate));
+    let waits = |flow: &FlowSummary| {
+        flow.goodput_bit_s / 12_000.0 * (flow.queueing_delay_mean_s - transmission)
+    };
+    summary.flows.iter().map(waits).collect()
 }
 
 /// The largest goodput over the smallest.
@@ -62,17 +77,67 @@ fn busy(summary: &Summary) {
 /// Round trips of 20 to 100 ms.
 const UNEQUAL: [u32; 5] = [20, 40, 60, 80, 100];
 
-/// Brakmo and Peterson: each flow keeps between α and β of its own packets waiting, whatever its round trip.
+/// Brakmo and Peterson: each flow keeps between α and β of its own packets waiting, whatever its round trip: by the
+/// smallest round trip of each round, from which it knows, and where all have the same, so that the queue stays as it is,
+/// in the mean.
 #[test]
 fn vegas_keeps_between_alpha_and_beta_packets_waiting() {
     for (alpha, beta, rtts) in [(1.0, 3.0, [40; 5]), (1.0, 3.0, UNEQUAL), (2.0, 4.0, UNEQUAL)] {
         let control = format!("{{ kind = \"vegas\", alpha = {alpha}, beta = {beta} }}");
-        let summary = sharing(&control, 100, &rtts, 60);
-        busy(&summary);
-        let each = waiting(&summary) / 5.0;
-        assert!((alpha..=beta).contains(&each), "{control} with {rtts:?}: {each} each");
+        let text = scenario(&control, 100, &rtts, 60, BUFFER);
+        let recording = record(&format!("observe = true\n{text}"), true);
+        let summary = &recording.summary;
+        busy(summary);
+        let within = |waiting: &f64| (alpha..=beta).contains(waiting);
+        let [time, diff] = ["time_s", "diff"].map(|name| numbers(&recording, "flow_series", name));
+        for (time, diff) in time.into_iter().zip(diff).filter(|(time, _)| *time > 30.0) {
+            assert!(within(&diff), "{control} with {rtts:?}: {diff} at {time} s");
+        }
+        let each = waiting_of_each(summary, 100);
+        let mean = each.iter().sum::<f64>() / 5.0;
+        let in_the_mean = if rtts == UNEQUAL { within(&mean) } else { each.iter().all(within) };
+        assert!(in_the_mean, "{control} with {rtts:?}: {each:?}");
         // Rates are proportional to what waits, which may be anything between the two.
-        assert!(spread(&summary) < beta / alpha, "{rtts:?}: shares {}", spread(&summary));
+        assert!(spread(summary) < beta / alpha, "{rtts:?}: shares {}", spread(summary));
+    }
+}
+
+/// The same where acknowledgments are delayed, by which flows in small windows took each other's bursts and their own
+/// acknowledgments for queues, and two of them a third of 10 Mbit/s. All wait in one queue, so each flow has its share of
+/// what waits.
+#[test]
+fn vegas_fills_a_link_whatever_delays_acknowledgments() {
+    for (rate, rtt) in [(10, 40), (100, 20)] {
+        for count in [2, 3, 5] {
+            for transport in ["delayed_ack = true", "profile = \"rfc\"", "profile = \"linux-6\""] {
+                let text = scenario("\"vegas\"", rate, &[rtt; 5][..count], 60, BUFFER);
+                let summary = run(&format!("{text}{transport}"));
+                busy(&summary);
+                let (waiting, rate) = (waiting(&summary), 1e6 * f64::from(rate));
+                for flow in &summary.flows {
+                    let each = waiting * flow.goodput_bit_s / rate;
+                    assert!((1.0..=3.0).contains(&each), "{count} with {transport}: {each}");
+                }
+            }
+        }
+    }
+}
+
+/// With an odd window some acknowledgment of each round trip waits 100 ms for a second segment. That ended the first rise
+/// of a window of 11, of Vegas on 100 Mbit/s and of FAST on 1 Gbit/s, long before the path was full: 20 s later half and
+/// two thirds of the link had been used.
+#[test]
+fn an_acknowledgment_that_waits_ends_no_first_rise() {
+    for (control, rate, rtt) in [("vegas", 100, 50), ("fast", 1000, 100)] {
+        let used = |transport: &str| {
+            let text = scenario(&format!("\"{control}\""), rate, &[rtt], 20, BUFFER);
+            let text = text.replace("initial_window = 2", "initial_window = 11");
+            let text = text.replace("warmup   = \"10 s\"", "warmup   = \"0 s\"");
+            of(&run(&format!("{text}{transport}")), "bottleneck", "forward", "utilisation")
+        };
+        let (at_once, delayed) = (used("delayed_ack = false"), used("delayed_ack = true"));
+        assert!(at_once > 0.9, "{control}: {at_once}");
+        assert!(delayed > at_once - 0.01, "{control}: {delayed}, not {at_once}");
     }
 }
 

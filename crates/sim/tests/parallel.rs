@@ -1,6 +1,6 @@
 //! Several flows in parallel (`PSockets`), and one flow that behaves as several would (MulTCP).
 
-use crate::support::run;
+use crate::support::{numbers, record, run};
 
 /// The goodput of 64 flows at once on a wire that loses one packet in a thousand, per bundle.
 fn bundles(control: &str, flows: u32, bundles: u32) -> f64 {
@@ -27,6 +27,52 @@ fn bundles(control: &str, flows: u32, bundles: u32) -> f64 {
         flows * bundles
     ));
     summary.flows.iter().map(|flow| flow.goodput_bit_s).sum::<f64>() / f64::from(bundles)
+}
+
+/// What the first loss takes of one of so many flows, as a share of all their windows, which begin with a hundred segments each.
+fn first_loss(flows: usize) -> f64 {
+    let recording = record(
+        &format!(
+            r#"
+            duration = "20 s"
+            sample   = "1 ms"
+            [link.wire]
+            rate   = "100 Gbit/s"
+            delay  = "0 ms"
+            buffer = "unlimited"
+            loss   = 1e-4
+            [link.wire.reverse]
+            loss   = 0
+            [[flow]]
+            name    = "bundle"
+            control = "reno"
+            count   = {flows}
+            path    = ["wire"]
+            rtt     = "50 ms"
+            packet  = "1000 B"
+            initial_window    = 100
+            initial_threshold = 100
+            "#
+        ),
+        true,
+    );
+    let windows = numbers(&recording, "flow_series", "window");
+    let rows: Vec<&[f64]> = windows.chunks(flows).collect();
+    let lost = |pair: &[&[f64]]| {
+        let fall = pair[0].iter().zip(pair[1]).map(|(before, after)| before - after);
+        fall.fold(0.0, f64::max) / pair[0].iter().sum::<f64>()
+    };
+    rows.windows(2).map(lost).find(|lost| *lost > 0.0).expect("there is a loss")
+}
+
+/// A loss meets one of n flows, which gives up half of its window, and so 1/(2n) of the bundle: of a hundred segments and
+/// more it may have added one in the millisecond of a row.
+#[test]
+fn a_loss_costs_a_bundle_one_part_in_two_n() {
+    for flows in [1, 4, 16] {
+        let share = 2.0 * flows as f64 * first_loss(flows);
+        assert!((share - 1.0).abs() < 0.02, "{flows} flows: {share} of 1/(2n)");
+    }
 }
 
 /// n flows get n times what one gets: that is why they are opened.

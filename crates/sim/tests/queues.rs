@@ -215,13 +215,14 @@ fn dctcp_holds_the_queue_near_the_step() {
 }
 
 /// RFC 9332: flows that ask for low latency wait less than a millisecond 99 times in a hundred, those that do not wait
-/// near the target, and each gets its share: within a factor of two (RFC 9331, section 4.3), at 40 to 200 Mbit/s, with
-/// the ramp of the RFC and with a step at 1 ms, as deployed. The packet that is being sent when one arrives counts,
+/// near the target, and each kind gets its share within a factor of two (RFC 9331, section 4.3), and each flow its own, at
+/// 40, 120 and 200 Mbit/s, with the ramp of the RFC and with a step at 1 ms, as deployed. The packet that is being sent when one arrives counts,
 /// which at 20 Mbit/s is 0.6 ms of the millisecond by itself.
 #[test]
 fn prague_and_cubic_share_a_dual_queue() {
     let step = r#"{ kind = "dualpi2", ramp_from = "1 ms", ramp_to = "1 ms" }"#;
-    for (rate, rtt, queue) in [(40, 30, "\"dualpi2\""), (120, 10, "\"dualpi2\""), (120, 30, step)] {
+    let ramp = "\"dualpi2\"";
+    for (rate, rtt, queue) in [(40, 30, ramp), (120, 10, ramp), (120, 30, step), (200, 30, ramp)] {
         let text = format!(
             r#"
             duration = "45 s"
@@ -251,9 +252,13 @@ fn prague_and_cubic_share_a_dual_queue() {
         let summary = simulation.finish().summary;
         let case = format!("{rate} Mbit/s, {rtt} ms, {queue}");
         let (prague, cubic) = summary.flows.split_at(2);
-        let rate = |flows: &[FlowSummary]| flows.iter().map(|flow| flow.goodput_bit_s).sum::<f64>();
-        let ratio = rate(prague) / rate(cubic);
+        let sum = |flows: &[FlowSummary]| flows.iter().map(|flow| flow.goodput_bit_s).sum::<f64>();
+        let ratio = sum(prague) / sum(cubic);
         assert!((0.5..2.0).contains(&ratio), "{case}: Prague gets {ratio} times as much");
+        for flow in &summary.flows {
+            let share = flow.goodput_bit_s / (f64::from(rate) * 1e6 / 4.0);
+            assert!((0.5..2.0).contains(&share), "{case}: {} has {share} of a quarter", flow.name);
+        }
         let library = library.lock().expect("nobody panicked");
         let waits = open(&library[0]).waits(0, Time::ZERO + Span::from_seconds(15));
         let most = waits[waits.len() * 99 / 100];

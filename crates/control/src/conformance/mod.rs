@@ -417,7 +417,8 @@ fn check_event(
                 asked.ensure(Promise::TimeOut, new <= old, raised)?;
             }
             additive(new <= old, &raised)?;
-            let floor = cause != Cause::Loss || new >= old.min(2.0);
+            // RFC 5681, equation 4, for windows that begin above it.
+            let floor = cause != Cause::Loss || old < 2.0 || new >= 2.0;
             additive(floor, &|| format!("a loss left {new} of {old}"))?;
         }
         Event::Adjustment(Adjustment { window, threshold, .. }) => {

@@ -21,15 +21,15 @@
 //!
 //! | parameter          | default | source                                                     |
 //! |--------------------|---------|------------------------------------------------------------|
-//! | `s_max`            | 32      | the paper's simulations; Linux 16                          |
-//! | `s_min`            | 0.01    | the paper                                                  |
-//! | `beta`             | 0.125   | the paper: the share *given up*; Linux 1 - 819/1024 = 0.2  |
+//! | `s_max`            | 32      | said of the paper's simulations; Linux 16                  |
+//! | `s_min`            | 0.01    | said of the paper                                          |
+//! | `beta`             | 0.125   | the same: the share *given up*; Linux 1 - 819/1024 = 0.2   |
 //! | `low_window`       | 14      | the paper, and Linux                                       |
 //! | `fast_convergence` | true    | the paper, and Linux                                       |
 //!
-//! These are the paper's constants. `{ kind = "bic", s_max = 16, beta = 0.2 }` comes near what Linux shipped, which
-//! searches in smaller steps near `max`. Those of Linux were checked there, as was the structure of the rules, on which
-//! descriptions of the paper agree; its 32, 0.01 and 0.125 rest on no text that was at hand.
+//! `{ kind = "bic", s_max = 16, beta = 0.2 }` comes near what Linux shipped, which searches in smaller steps near `max`.
+//! Those of Linux were checked there, as was the structure of the rules, on which descriptions of the paper agree; 32,
+//! 0.01 and 0.125 rest on no text that was at hand.
 //!
 //! With a loss every 1/p segments and the same maximum each time, a large window gives up βW, takes `βW/S_max - 2`
 //! round trips of `S_max` and `log₂(S_max/S_min) + 2` of the search to return, and so

@@ -39,8 +39,15 @@
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `decbit`; one such queue is required. One segment in two round trips is
-//! slow on long fat paths. Flows over the same path get equal windows; over different paths, those with more congested
-//! routers get less.
+//! slow on long fat paths. Flows over different paths get the less, the more congested routers they cross.
+//!
+//! Flows over the same path get equal windows where their trains fall into step, which depends on when they begin. On the
+//! paper's own network, for 201 times from 0 to 10 s at which the second of two users comes, 139 end within a tenth of each
+//! other, and the others at up to 5.6 times as much, 9.2 and 1.7 segments. A router's mean grows towards the end of a
+//! busy period, so that a small train behind a large one has more bits than the large one and stays small: 44 % of them
+//! against 30. On 10 Mbit/s at 40 ms two flows have 5.9 and 0.8 Mbit/s. It is so with the mean of the present cycle alone,
+//! too, and with a `host_jitter` of as much as a packet time, which only mixes who has more. The windows of both together
+//! are between those of a flow alone, two thirds of the knee, and the knee.
 //!
 //! # Deviations
 //!
@@ -52,7 +59,8 @@
 //! # What the paper promises
 //!
 //! * The decisions above (the tests below).
-//! * The knee of its own network, with equal windows for two flows (`crates/sim/tests/explicit.rs`).
+//! * The knee of its own network, with equal windows for two flows: for some times at which the second one begins, as
+//!   above (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{RouterHeader, Segments};

@@ -26,9 +26,10 @@
 //! Deviations:
 //!
 //! - *η* is at most 1/4, as the article has it; the draft has 1/8 (section 5.2). The two differ below 24 segments.
-//! - *The first rise* is that of Vegas, every other round trip, until α of its own segments wait; the window then becomes
-//!   what the path holds and α. The paper doubles in each round trip as long as hardly anything waits, and paces: without
-//!   that the bursts of a doubling window look like a full path.
+//! - *The first rise* is that of Vegas, every other round trip, until α of its own segments wait by every acknowledgment
+//!   of a round trip: one that waits for a second segment ends nothing. The window then becomes what the path holds and α.
+//!   The paper doubles in each round trip as long as hardly anything waits, and paces: without that the bursts of a
+//!   doubling window look like a full path.
 //! - A change is spread over the acknowledgments of a round trip, as in the paper, but each is followed by the next one,
 //!   as in the draft; the paper rests every other round trip.
 //! - *Losses and marks* halve the window; the draft leaves them to TCP.
@@ -46,7 +47,7 @@
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Segments, Span};
 
-use super::vegas::{EveryOther, queueing_share};
+use super::vegas::{EveryOther, Samples, queueing_share};
 use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::gradual::Gradual;
 use crate::{
@@ -85,6 +86,8 @@ pub struct Fast {
     /// `avgRTT` in picoseconds, once there is a sample.
     average: Option<f64>,
     rise: EveryOther,
+    /// Round trips in the first rise.
+    samples: Samples,
     alpha: f64,
 }
 
@@ -99,6 +102,7 @@ impl Fast {
             change: Gradual::default(),
             average: None,
             rise: EveryOther::default(),
+            samples: Samples::default(),
             alpha: settings.number("alpha"),
         }
     }
@@ -113,12 +117,11 @@ impl Fast {
         });
     }
 
-    /// A round trip is over.
-    fn decide(&mut self, feedback: &Feedback, path: &Path) {
+    /// A round trip is over, in which there were these samples.
+    fn decide(&mut self, over: Samples, feedback: &Feedback, path: &Path) {
         let base = path.base_rtt;
         if self.ramp.holds(self.window) {
-            let share = feedback.rtt.map_or(0.0, |rtt| queueing_share(rtt, base));
-            if self.rise.next() && feedback.in_flight as f64 * share > self.alpha {
+            if let Some(share) = self.rise.next(over, feedback, base) {
                 self.window = (self.window * (1.0 - share) + self.alpha).clamp(FLOOR, CEILING);
                 self.ramp.leave(self.window);
                 self.rest();
@@ -153,6 +156,7 @@ impl Fast {
 impl CongestionControl for Fast {
     #[inline]
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
+        let over = self.samples.hear(feedback);
         if feedback.acked == 0 || feedback.is_congested() {
             return;
         }
@@ -166,15 +170,18 @@ impl CongestionControl for Fast {
             self.measure(rtt);
         }
         if feedback.round_starts {
-            self.decide(feedback, path);
+            self.decide(over, feedback, path);
         }
         let mut acked = feedback.acked;
-        while acked > 0 && self.ramp.holds(self.window) {
-            if self.rise.doubles {
-                self.window = self.ramp.rise(self.window, 1.0);
-                self.before = self.window;
+        if self.ramp.holds(self.window) {
+            let grows = self.rise.grows(feedback, path.base_rtt, self.alpha);
+            while acked > 0 && self.ramp.holds(self.window) {
+                if grows {
+                    self.window = self.ramp.rise(self.window, 1.0);
+                    self.before = self.window;
+                }
+                acked -= 1;
             }
-            acked -= 1;
         }
         self.window = self.change.apply(self.window, acked, &mut self.ramp);
     }

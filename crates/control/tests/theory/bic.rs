@@ -1,12 +1,12 @@
-//! The BIC paper.
+//! BIC, by its paper and the constants of its essay.
 
 use crate::drive::{ClockedFlow, assert_near};
 
-/// Section V, the deterministic model: the mean window when every 1/p-th segment is lost at the same maximum W. Solved
+/// The paper's deterministic model, with the constants of the essay: the mean window when every 1/p-th segment is lost at the same maximum W. Solved
 /// for `N₁ = ⌈βW/S_max⌉ - 2` round trips of `S_max` from (1 - β)W on and `N₂ = log₂((βW - N₁ S_max)/S_min) + 2` of the
 /// search, which together send 1/p segments: 12, 16, 28 and 71 round trips.
 #[test]
-fn the_response_function_of_the_paper() {
+fn the_response_function_of_the_model() {
     for (p, window) in [(1e-3, 80.2), (1e-4, 625.0), (1e-5, 3571.0), (1e-6, 14_085.0)] {
         let epochs = if p < 1e-5 { 10 } else { 40 };
         let mean = ClockedFlow::new("bic", &[], window).mean_window(p, epochs);

@@ -59,3 +59,33 @@ fn windows_below_one_segment_are_paced() {
     assert_eq!(flow.window(), 1.0);
     assert_near(flow.rate().expect("it is paced"), 10.0 / 16.0, 1e-9, "segments per second");
 }
+
+/// What a path leaves of a window after marks is not made more of by losses and time-outs: below two segments a loss halves
+/// as it does above, and a time-out takes a window to one segment only from above.
+#[test]
+fn no_loss_and_no_timeout_raises_a_window_below_one_segment() {
+    let marked = || {
+        let mut flow = ClockedFlow::new("prague", &[], 8.0);
+        while flow.variable("fraction").expect("it is shown") > 0.5 {
+            flow.congestion(Cause::Mark);
+            flow.pass_round_trip();
+        }
+        flow
+    };
+    // Eight halved four times, as all are marked at first.
+    for (cause, expected) in [(Cause::Loss, 0.25), (Cause::Timeout, 0.5)] {
+        let mut flow = marked();
+        assert_eq!(flow.variable("fraction"), Some(0.5));
+        flow.congestion(cause);
+        assert_eq!(flow.variable("fraction"), Some(expected), "{cause:?}");
+    }
+    let mut flow = ClockedFlow::new("prague", &[], 8.0);
+    flow.congestion(Cause::Timeout);
+    assert_eq!(flow.variable("fraction"), Some(1.0));
+    // From 5 to 2.5, and to 2: the floor of a loss for windows above it. Marks go below it.
+    let mut flow = ClockedFlow::new("prague", &[], 5.0);
+    for expected in [2.5, 2.0, 2.0] {
+        flow.congestion(Cause::Loss);
+        assert_eq!(flow.variable("fraction"), Some(expected));
+    }
+}

@@ -1,26 +1,28 @@
 //! Brakmo and Peterson 1995.
 
-use longfat_control::Start;
+use longfat_control::{Feedback, Start};
 use longfat_units::parameter::Setting;
 use longfat_units::{Segments, Span};
 
 use crate::drive::{ClockedFlow, assert_near};
 
-/// Vegas-1,3 at 100 segments, after `rounds` round trips in which so many of its segments wait.
-fn after(waiting: f64, rounds: u32) -> f64 {
+/// By how much Vegas-1,3 changes 101 segments in `rounds` round trips in which so many of them wait. In the one before,
+/// which begins at 100, it knows nothing and adds one.
+fn change(waiting: f64, rounds: u32) -> f64 {
     let mut flow = ClockedFlow::new("vegas", &[], 100.0);
-    for _ in 0..rounds {
+    for _ in 0..=rounds {
         let window = flow.window();
         flow.round_with_delay(Span::from_seconds_f64(0.1 * waiting / (window - waiting)));
     }
-    flow.window()
+    flow.window() - 101.0
 }
 
 /// One segment per round trip, up below one segment that waits, down above three, and neither between.
 #[test]
 fn the_window_moves_by_one_segment_per_round_trip() {
-    for (waiting, expected) in [(0.5, 110.0), (1.5, 100.0), (2.5, 100.0), (3.5, 90.0)] {
-        assert_near(after(waiting, 10), expected, 1e-3, &format!("{waiting} waiting"));
+    for (waiting, expected) in [(0.5, 10.0), (1.5, 0.0), (2.5, 0.0), (3.5, -10.0)] {
+        let change = change(waiting, 10);
+        assert!((change - expected).abs() < 0.1, "{waiting} waiting: {change}");
     }
 }
 
@@ -36,10 +38,66 @@ fn slow_start_takes_two_round_trips_to_double() {
     }
     assert_eq!(seen, [8.0, 8.0, 16.0, 16.0, 32.0, 32.0]);
     assert_eq!(flow.threshold(), None);
-    // A path that holds 24 segments: of 32 in flight, 8 wait, and the round trip is 32/24 of the base.
-    flow.round_with_delay(Span::from_seconds_f64(0.1 * 8.0 / 24.0));
+    // A path that holds 24 segments: of 32 in flight, 8 wait, and the round trip is 32/24 of the base. The window does not
+    // double in the round trip that shows it, and is known to have waited whole when that is over.
+    let full = Span::from_seconds_f64(0.1 * 8.0 / 24.0);
+    flow.round_with_delay(full);
+    assert_eq!((flow.window(), flow.threshold()), (32.0, None));
+    flow.round_with_delay(full);
     let left = flow.threshold().expect("slow start is over");
     assert_near(left, 25.0, 1e-6, "what the path holds, and alpha");
+}
+
+/// A round trip of a window of 20, acknowledged two by two, in which these acknowledgments waited as long as the round
+/// trip for a second segment.
+fn round_of_pairs(flow: &mut ClockedFlow, waited: impl Fn(u64) -> bool) {
+    for pair in 0..10 {
+        flow.ack_with(|ack| Feedback {
+            acked: 2,
+            rtt: ack.rtt.map(|rtt| if waited(pair) { rtt * 2 } else { rtt }),
+            round_starts: pair == 0,
+            in_flight: 20,
+            ..ack
+        });
+    }
+    flow.pass_round_trip();
+}
+
+/// By an acknowledgment that waited ten of twenty segments are in queues. One that did not shows that none are: the window
+/// grows as on an empty path, and doubles from there on in slow start.
+#[test]
+fn delayed_acknowledgments_are_no_queue() {
+    let mut flow = ClockedFlow::new("vegas", &[], 20.0);
+    for _ in 0..2 {
+        round_of_pairs(&mut flow, |pair| pair != 7);
+    }
+    assert_near(flow.window(), 21.0 + 20.0 / 21.0, 1e-9, "a segment per round trip");
+    let start = Start { window: Segments(20.0), ..Start::default() };
+    let mut flow = ClockedFlow::starting("vegas", &[], &start);
+    round_of_pairs(&mut flow, |pair| pair == 0);
+    assert_eq!((flow.window(), flow.threshold()), (38.0, None), "nine pairs of ten");
+}
+
+/// Where there are two acknowledgments in a round trip, both may have waited: the window grows whatever they say. With
+/// three it does not.
+#[test]
+fn few_acknowledgments_say_nothing_of_queues() {
+    for (count, expected) in [(2, 7.0), (3, 6.0)] {
+        let mut flow = ClockedFlow::new("vegas", &[], 5.0);
+        for _ in 0..2 {
+            for number in 0..count {
+                flow.ack_with(|ack| Feedback {
+                    acked: if number == 0 { 7 - count } else { 1 },
+                    rtt: ack.rtt.map(|rtt| rtt * 3 / 2),
+                    round_starts: number == 0,
+                    in_flight: 6,
+                    ..ack
+                });
+            }
+        }
+        // Five became six when nothing was known. For a third of the round trip two of them wait.
+        assert_near(flow.window(), expected, 1e-9, &format!("{count} acknowledgments"));
+    }
 }
 
 /// The thresholds of a scenario in the wrong order are those of α alone.
@@ -48,6 +106,8 @@ fn beta_is_never_below_alpha() {
     let changes = [("alpha", Setting::Number(5.0)), ("beta", Setting::Number(2.0))];
     let mut flow = ClockedFlow::new("vegas", &changes, 100.0);
     // 4 of 100 segments wait: fewer than α.
-    flow.round_with_delay(Span::from_seconds_f64(0.1 * 4.0 / 96.0));
-    assert_near(flow.window(), 101.0, 1e-3, "it grows");
+    for _ in 0..2 {
+        flow.round_with_delay(Span::from_seconds_f64(0.1 * 4.0 / 96.0));
+    }
+    assert_near(flow.window(), 102.0, 1e-3, "it grows");
 }

@@ -35,7 +35,8 @@
 //! Links with other packets in their queue, such as acknowledgments: they count like any packet, whatever their size.
 //! Trains of packets that come as fast as they leave get bits only where they fill the link. The segment that a growing
 //! window adds makes all those behind it in its train wait, so a lone flow is told early: at ten segments on the
-//! paper's own network, where 15.5 would be best, while two flows are told at 15.
+//! paper's own network, where 15.5 would be best, while two flows are told at 11 to 15, depending on when they begin. The
+//! mean grows towards the end of a busy period, and so do the bits; what that makes of shares is in the controller.
 //!
 //! # Deviations
 //!
@@ -48,7 +49,7 @@
 //! # What the paper promises
 //!
 //! * The mean over cycles (`tests/decbit.rs`).
-//! * The knee of its own network, in the tests of the simulator (`crates/sim/tests/explicit.rs`).
+//! * Up to the knee of its own network, in the tests of the simulator (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{Bytes, RouterHeader, Span, Time};

@@ -48,6 +48,10 @@
 //! Round trips up to 100 ms or so with these gains. No packet of L is marked while it has no other behind it, so links
 //! on which one packet takes longer than the ramp mark no lone flow.
 //!
+//! Shares take the time that Prague needs to reach them, a segment per round trip: at 500 Mbit/s and 100 ms two minutes for
+//! the 1040 segments of a quarter. There two CUBIC flows have 3.3 times as much as two of Prague between 15 and 45 s, since
+//! slow start left these far below, as much around 100 s, and from 150 s on Prague has 2.1 times as much.
+//!
 //! # Deviations
 //!
 //! * q is the longer of the two waits, as appendix A.2 has it.

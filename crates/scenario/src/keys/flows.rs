@@ -103,7 +103,8 @@ pub(crate) const TRANSPORT: [Key; 23] = [
         "recovery",
         &[Word("sack"), Word("newreno"), Word("reno"), Word("rack"), Word("quic")],
         Value("\"sack\""),
-        "or `\"newreno\"`, `\"reno\"`, `\"rack\"`, `\"quic\"`: how losses are found and repaired, see [the \
+        "or `\"newreno\"`, `\"reno\"`, `\"rack\"`, `\"quic\"`: how losses are found and repaired, and \
+         with `\"rack\"` for which controllers a needless reaction is undone, see [the \
          simulator](../concepts/simulator.md#the-sender)",
     ),
     K::new(

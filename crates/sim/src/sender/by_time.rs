@@ -33,8 +33,8 @@ impl Extras {
 
 impl Sender {
     /// The controller is about to react. With [`Rack`] it may be found out that it need not have: a copy of the
-    /// controller is kept. One that wants to know more than what every acknowledgment reports is expected to want to
-    /// know this too.
+    /// controller is kept. One that wants to know more than what every acknowledgment reports may want to know this too;
+    /// if it does not, its reaction stands, since the copy would lack what it has been told since.
     pub(super) fn remember(&mut self, at: Time, cause: Cause) {
         let Some(extras) = &mut self.extras else { return };
         if extras.rack.is_none() {

@@ -437,3 +437,18 @@ fn a_controller_that_asks_is_told_and_undoes_it_itself() {
         assert_eq!(spurious, [cause]);
     }
 }
+
+/// LEDBAT wants delays and asks for no notice.
+#[test]
+fn a_controller_that_wants_more_and_does_not_ask_keeps_its_reaction() {
+    let start = Start { window: Segments(10.0), ..Start::default() };
+    let Sending::Windowed(control) = sending("ledbat", &start) else {
+        unreachable!("it has a window")
+    };
+    let mut wire = Wire::of(control, rack(1000), &[], &stalled());
+    wire.run(650);
+    assert_eq!(wire.sender.measured().timeouts, 1);
+    assert!(wire.window() < 3.0, "window {}", wire.window());
+    wire.run(60_000);
+    assert!(wire.sender.is_done());
+}
