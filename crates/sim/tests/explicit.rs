@@ -137,6 +137,41 @@ fn vcp_shares_a_link_equally_over_all_round_trips() {
     assert!(jain > 0.99, "{jain}: {:?}", goodputs(&summary));
 }
 
+/// Both go by the rate of their link as it is. Some seconds after it has fallen to a tenth or grown tenfold it is used
+/// as ever, without a drop: by XCP fully, whose load comes 0.4 of the way in each round trip; by VCP as its sawtooth
+/// says, whose windows shrink by an eighth in each 280 ms and grow by a sixteenth in each 200 ms, 5 and 8 s for the way
+/// from one to the other.
+#[test]
+fn xcp_and_vcp_follow_a_link_that_changes() {
+    for (kind, used) in [("xcp", 0.98), ("vcp", 0.9)] {
+        for (before, after) in [("100 Mbit/s", "10 Mbit/s"), ("10 Mbit/s", "100 Mbit/s")] {
+            let change =
+                format!("\"{before}\"\n        change = [{{ at = \"8 s\", rate = \"{after}\" }}]");
+            let text = bottleneck(kind, "\"80 ms\"", 32, 20).replace("\"100 Mbit/s\"", &change);
+            let text = text.replace("\"1 bdp\"", "\"300 packets\"");
+            let summary = run(&text);
+            let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+            let case = format!("{kind}, {before} to {after}");
+            assert!(bottleneck("utilisation") > used, "{case}: {}", bottleneck("utilisation"));
+            assert!(bottleneck("drop_rate") == 0.0, "{case}");
+        }
+    }
+}
+
+/// A shaper of 10 Mbit/s behind the queue of a link of 100 is what its router goes by.
+#[test]
+fn xcp_and_vcp_know_of_a_shaper() {
+    for (kind, used) in [("xcp", 0.98), ("vcp", 0.9)] {
+        let shaper =
+            "delay  = \"10 ms\"\n        shaper = { rate = \"10 Mbit/s\", burst = \"20 kB\" }";
+        let text = bottleneck(kind, "\"80 ms\"", 20, 10).replace("delay  = \"10 ms\"", shaper);
+        let summary = run(&text);
+        let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+        let share = 10.0 * bottleneck("utilisation");
+        assert!(share > used && bottleneck("drop_rate") == 0.0, "{kind}: {share}");
+    }
+}
+
 /// The network of Ramakrishnan and Jain, a unit of time being a millisecond: four hops with service times of 2, 5, 3
 /// and 4 units, and in between a satellite of so many units.
 fn four_hops(satellite: &str, flows: &str) -> String {
