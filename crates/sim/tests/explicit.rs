@@ -49,6 +49,18 @@ fn xcp_shares_a_link_equally_over_all_round_trips() {
     assert!(spread(&goodputs) < 1.01, "{goodputs:?}");
 }
 
+/// The same with so many flows that the one with the shortest round trip has eight, or four, segments in flight.
+#[test]
+fn xcp_shares_a_link_equally_among_windows_of_a_few_segments() {
+    for count in [50, 100] {
+        let text = bottleneck("xcp", "{ spread = [\"40 ms\", \"300 ms\"] }", 40, 20);
+        let summary = run(&text.replace("count   = 10", &format!("count   = {count}")));
+        let goodputs = goodputs(&summary);
+        assert!(spread(&goodputs) < 1.05, "{count}: {}", spread(&goodputs));
+        assert!(of(&summary, "bottleneck", "forward", "drop_rate") == 0.0);
+    }
+}
+
 /// The same section: whatever the capacity, and from the first seconds on, while the flows arrive.
 #[test]
 fn xcp_fills_links_of_any_rate_without_a_drop() {

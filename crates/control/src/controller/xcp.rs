@@ -15,7 +15,7 @@
 //! Each data packet leaves with a header of three fields, and comes back with the third as the routers have left it:
 //!
 //! ```text
-//!     H_cwnd      the window w
+//!     H_cwnd      the window w, of which whole segments leave: ⌊w⌋
 //!     H_rtt       the smoothed round trip, once there is one
 //!     H_feedback  what the sender asks for: (r·rtt - w)/w, which adds up to the rate r over a window
 //!     each acknowledgment    w ← max(w + H_feedback, 1)
@@ -38,6 +38,11 @@
 //! # Deviations
 //!
 //! * Windows and feedback are in segments of the flow, not in bytes; the queue knows the size of packets.
+//! * `H_cwnd` is what the window lets out, not the window, of which a sender with whole segments leaves up to one
+//!   unused. Told of w the routers divide the link equally among the w, and a flow gets ⌊w⌋/w of its share: over 40 to
+//!   300 ms the rates of 100 flows at 100 Mbit/s, 4 segments for the shortest round trip, differed by 18 %, those of 50
+//!   by 7 %, of 20 by 3 %. Told of ⌊w⌋ they let w go back and forth over the whole number that is right on average: 2.9,
+//!   1.2 and 0.3 %. The link is 99.7 % busy with 100 flows instead of 99.8.
 //! * The desired rate r of a long flow is that of the sender's own link where the scenario has one, and otherwise has
 //!   no bound. A flow does not ask for less as the end of its data comes near.
 //! * Positive feedback does not count while the application, the receiver or a loss recovery limits the flow, as for
@@ -125,8 +130,9 @@ impl CongestionControl for Xcp {
             (Some(rate), Some(rtt)) => (rate * rtt.seconds()).min(CEILING),
             _ => CEILING,
         };
-        let feedback = wanted / self.window - 1.0;
-        RouterHeader { window: Segments(self.window), rtt, feedback, code: 0 }
+        // Never below one, and without a call: few processors have an instruction that rounds.
+        let whole = self.window as i64 as f64;
+        RouterHeader { window: Segments(whole), rtt, feedback: wanted / whole - 1.0, code: 0 }
     }
 
     fn wants(&self) -> Wants {
@@ -171,6 +177,17 @@ mod tests {
         assert_eq!(told(&mut control, -1.0, Limited::Recovery), 7.25);
         assert_eq!(told(&mut control, -100.0, Limited::Window), 1.0, "s is the least");
         assert_eq!(told(&mut control, f64::NAN, Limited::Window), 1.0);
+    }
+
+    /// Of a window of 10.75 segments ten leave, and it is they that ask for the desired rate: (100 - 10)/10 segments each.
+    #[test]
+    fn the_header_tells_of_whole_segments() {
+        let start = Start { access: Some(1000.0), ..Start::default() };
+        let mut control = Xcp::new(&start);
+        told(&mut control, 0.75, Limited::Window);
+        let header = control.router_header(&PATH);
+        assert_eq!(header.window, Segments(10.0));
+        assert!((header.feedback - 9.0).abs() < 1e-12, "{}", header.feedback);
     }
 
     /// Section 3.3: in the first packet `H_rtt` is unknown; the request is (r rtt - cwnd) over the packets in a window:
