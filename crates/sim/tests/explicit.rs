@@ -149,6 +149,51 @@ fn vcp_shares_a_link_equally_over_all_round_trips() {
     assert!(jain > 0.99, "{jain}: {:?}", goodputs(&summary));
 }
 
+/// 150 Mbit/s and 80 ms with fifty flows of this kind each way and packets of 1000 bytes, which acknowledgments of 40
+/// bytes wait behind. They start over 10 s.
+fn fifty_each_way(kind: &str, duration: u32, pacing: &str) -> String {
+    let text = bottleneck(kind, "\"80 ms\"", duration, 20)
+        .replace("100 Mbit/s", "150 Mbit/s")
+        .replace("[\"0 s\", \"1 s\"]", "[\"0 s\", \"10 s\"]")
+        .replace(
+            "count   = 10",
+            &format!("count = 50\npacket = \"1000 B\"\npacing = \"{pacing}\""),
+        );
+    let back = text[text.find("[[flow]]").expect("there are flows")..]
+        .replace("\"flows\"", "\"back\"\nreverse = true");
+    format!("{text}{back}")
+}
+
+/// Katabi, Handley and Rohrs, section 5.2: full and without a drop also with fifty flows on the way back, whose data
+/// acknowledgments wait behind.
+#[test]
+fn xcp_fills_a_link_both_ways_without_a_drop() {
+    for (pacing, queue) in [("none", 1.0), ("spread", 0.1)] {
+        let summary = run(&fifty_each_way("xcp", 40, pacing));
+        for way in ["forward", "reverse"] {
+            let bottleneck = |key| of(&summary, "bottleneck", way, key);
+            let used = bottleneck("utilisation");
+            assert!(used > 0.98 && bottleneck("drop_rate") == 0.0, "{pacing}, {way}: {used}");
+            assert!(bottleneck("queue_mean") < queue, "{}", bottleneck("queue_mean"));
+        }
+    }
+}
+
+/// As one way: the load goes back and forth between β γ = 0.8575 and γ = 0.98, and nothing is dropped. With packets that
+/// are spaced there is hardly a queue.
+#[test]
+fn vcp_keeps_to_its_sawtooth_both_ways() {
+    for (pacing, queue) in [("none", 1.0), ("spread", 0.01)] {
+        let summary = run(&fifty_each_way("vcp", 60, pacing));
+        for way in ["forward", "reverse"] {
+            let bottleneck = |key| of(&summary, "bottleneck", way, key);
+            let used = bottleneck("utilisation");
+            assert!((0.8575..0.98).contains(&used), "{pacing}, {way}: {used}");
+            assert!(bottleneck("drop_rate") == 0.0 && bottleneck("queue_mean") < queue, "{pacing}");
+        }
+    }
+}
+
 /// Both go by the rate of their link as it is. Some seconds after it has fallen to a tenth or grown tenfold it is used
 /// as ever, without a drop: by XCP fully, whose load comes 0.4 of the way in each round trip; by VCP as its sawtooth
 /// says, whose windows shrink by an eighth in each 280 ms and grow by a sixteenth in each 200 ms, 5 and 8 s for the way

@@ -32,8 +32,24 @@
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `xcp`. One such queue is required; behind a bottleneck of another kind
-//! what the XCP routers allow is too much, and losses have to say so. Windows of a segment and more: the share of a
-//! flow that should have less than one segment in flight cannot be had.
+//! what the XCP routers allow is too much, and losses have to say so. The same where a router cannot know how much it can
+//! send (see the queue). Windows of a segment and more: the share of a flow that should have less than one segment in
+//! flight cannot be had.
+//!
+//! Traffic both ways. Where acknowledgments wait behind data they come back in bursts, and so the next windows leave (L.
+//! Zhang, S. Shenker, D. Clark, "Observations on the Dynamics of a Congestion Control Algorithm", SIGCOMM 1991). Routers
+//! see mean loads, which such bursts hide, and XCP does not space its packets. The paper has 50 flows each way at 80 ms
+//! (section 5.2) and finds the link full and nothing lost, which comes out here at 150 Mbit/s with packets of 1000 bytes
+//! where the flows start over 10 s: above 99 % used, none dropped, though a seventh to a half of the buffer is full on
+//! average. It does not come out where the bursts of few flows, or of flows that all start at once, stay together: then
+//! 2, 10 and 50 flows each way use 76, 99.8 and 85 % and lose 1.2, 0.01 and 2 % (Reno: 75, 76 and 85 %). Starts and
+//! round trips that differ hardly help two of them, and help ten to 96 % and more. With `pacing = "spread"` all of these
+//! use above 99.7 % without a loss, and with at most a twentieth of the buffer; 50 flows with other starts 99.4 %.
+//!
+//! Delayed acknowledgments. `H_rtt` is the smoothed round trip, which includes the timer of a receiver wherever that
+//! fires, and routers give equal windows per `H_rtt`. At the end of each burst it fires for some flows and not for others,
+//! for good: two flows of 80 ms at 100 Mbit/s with a timer of 100 ms have rates that differ by 22 % for half of the
+//! seeds, and less than 1 % for the others; of ten the largest is up to 1.4 times the smallest.
 //!
 //! # Deviations
 //!
@@ -50,8 +66,9 @@
 //!
 //! # What the paper promises
 //!
-//! The window moves by the sum of what comes back, never below a segment (the tests below). What the network does as a
-//! whole is held in the tests of the simulator (`crates/sim/tests/explicit.rs`).
+//! * The window moves by the sum of what comes back, never below a segment (the tests below).
+//! * A full link without drops and equal rates, also with 50 flows each way
+//!   (`xcp_fills_a_link_both_ways_without_a_drop` and others in `crates/sim/tests/explicit.rs`).
 
 use longfat_units::{RouterHeader, Segments, Span};
 
