@@ -297,7 +297,7 @@ enum longfat_ecn { LONGFAT_NOT_ECT = 0, LONGFAT_ECT1 = 1, LONGFAT_ECT0 = 2, LONG
 
 /* Where a queue stands. */
 typedef struct longfat_site {
-  double rate;         /* bit/s of the link */
+  double rate;         /* bit/s that leave, at the start: of the link, or of a slower shaper behind the queue */
   double packet_bytes; /* the largest packet that crosses it */
   double capacity;     /* what the queue holds, in its unit; infinite if there is no limit */
   double round_trip;   /* seconds: the mean of the flows that cross it; NaN: unknown */

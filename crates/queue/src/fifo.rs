@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use longfat_units::Time;
+use longfat_units::{Rate, Time};
 
 use crate::{Arrival, Backlog, Capacity, Clock, Host, Item, PacketQueue, Policy, Probe, Verdict};
 
@@ -107,6 +107,12 @@ impl PacketQueue for Fifo {
         let looks = self.clock.take_due(now);
         if let Some(policy) = self.policy.as_mut().filter(|_| looks > 0) {
             policy.on_ticks(looks, self.line.backlog());
+        }
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        if let Some(policy) = &mut self.policy {
+            policy.on_rate(now, rate);
         }
     }
 

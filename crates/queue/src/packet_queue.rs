@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Ecn, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 use crate::Probe;
@@ -25,6 +25,11 @@ pub trait PacketQueue: fmt::Debug + Send {
     /// The clock has reached `now`, and nothing has happened since the last call. Called before every `enqueue` and
     /// `dequeue`. A queue with timers fires those that were due, in order, each at its own instant.
     fn advance(&mut self, _now: Time) {}
+
+    /// From `now` on packets leave at another rate, which is not zero, as for
+    /// [`Policy::on_rate`](crate::Policy::on_rate). Comes after `advance` to the same instant, and before any `enqueue`
+    /// or `dequeue` at `now` or later.
+    fn on_rate(&mut self, _now: Time, _rate: Rate) {}
 
     /// Do the priorities of packets matter here?
     fn heeds_priorities(&self) -> bool {

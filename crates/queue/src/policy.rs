@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use longfat_units::{Bytes, Ecn, Probe, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Ecn, Probe, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 /// Decides the fate of each packet that arrives; never stores one.
@@ -38,6 +38,11 @@ pub trait Policy: fmt::Debug + Send {
     /// The policy looks at the queue `count` times in a row and finds `backlog` each time: what was waiting just before
     /// that instant. The call may come late, but always before the next arrival and before the queue changes.
     fn on_ticks(&mut self, _count: u64, _backlog: Backlog) {}
+
+    /// From `now` on packets leave at another rate, which is not zero: an outage is no rate, and whoever comes out of one
+    /// is told what holds then if it differs from what held before. The call may come late, but always before the next
+    /// arrival, and after the ticks up to `now`.
+    fn on_rate(&mut self, _now: Time, _rate: Rate) {}
 
     /// Names the variables worth plotting.
     fn observe(&self, _probe: &mut dyn Probe) {}

@@ -125,7 +125,8 @@ impl PartialEq for Discipline {
 /// Where a queue stands: the facts of its link.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
-    /// The rate of the link.
+    /// The rate at which packets leave, that of the link or of a slower shaper behind the queue, at the start: what
+    /// becomes of it [`Policy::on_rate`] says.
     pub rate: Rate,
     /// The largest packet that crosses it.
     pub packet: Bytes,

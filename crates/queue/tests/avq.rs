@@ -3,7 +3,7 @@
 use longfat_queue::discipline::avq::discipline;
 use longfat_queue::{Arrival, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
-use longfat_units::{Bytes, Ecn, Time};
+use longfat_units::{Bytes, Ecn, Rate, Time};
 
 use crate::support::{
     Change, PACKET, PACKET_TIME, behind, chance, changed, close, observed, policy, site,
@@ -132,4 +132,27 @@ fn a_limit_below_a_packet_is_refused() {
     let (key, reason) = (discipline().check)(&limit, &site("packets")).expect_err("it marks all");
     assert_eq!(key, "limit");
     assert!(reason.contains("0.5 packets") && reason.contains(&PACKET.to_string()), "{reason}");
+}
+
+/// The same parameters as in the trace above. A packet leaves C̃ at 0.7 C and VQ at 1000 B. At 1 packet time, when C̃
+/// has got to 0.79 C and VQ to 300 B, C is halved, and C̃ with it is at most 0.5 C. A packet at 2: VQ 1000 B, C̃ 0.5 C,
+/// where it would have grown by 0.045 C, less 0.1 C. At 4 it is 0.4 C + 2 · 0.045 C and VQ 200 B, and C is what it was.
+/// A packet at 5 finds an empty VQ, and C̃ is 0.49 C + 0.09 C - 0.1 C.
+#[test]
+fn the_virtual_capacity_stays_within_a_rate_that_changes() {
+    let limit = ("limit", Value::Length(2.0));
+    let mut policy = avq(&[number("alpha", 1e5), number("utilisation", 0.9), limit]);
+    let arrive = |policy: &mut dyn Policy, time, capacity, queue| {
+        assert_eq!(policy.on_arrival(&at(time), &mut chance(1)), Verdict::Keep, "at {time}");
+        let found = state(policy);
+        close(found.0, capacity);
+        close(found.1, queue);
+    };
+    arrive(&mut *policy, 0.0, 0.7, 1000.0);
+    policy.on_rate(at(1.0).now, Rate(4_000_000_000));
+    close(state(&*policy).0, 0.5);
+    arrive(&mut *policy, 2.0, 0.4, 1000.0);
+    policy.on_rate(at(4.0).now, Rate(8_000_000_000));
+    close(state(&*policy).0, 0.49);
+    arrive(&mut *policy, 5.0, 0.48, 1000.0);
 }

@@ -2,7 +2,7 @@
 
 use longfat_queue::{Arrival, Backlog, Capacity, DISCIPLINES, Discipline, Policy, Site};
 use longfat_units::parameter::{Kind, Setting as Value};
-use longfat_units::{Bytes, Ecn, Span, Time};
+use longfat_units::{Bytes, Ecn, Rate, Span, Time};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -84,6 +84,8 @@ struct Visit {
     bytes: u64,
     ecn: Ecn,
     leave: u64,
+    /// Before that the rate becomes this.
+    rate: Option<Rate>,
 }
 
 prop_compose! {
@@ -93,8 +95,9 @@ prop_compose! {
         bytes in prop_oneof![Just(PACKET.0), Just(40), 1..=PACKET.0],
         ecn in select(&CODEPOINTS[..]),
         leave in prop_oneof![8 => Just(0_u64), 4 => 1_u64..3, 1 => Just(u64::MAX)],
+        rate in prop_oneof![20 => Just(None), 1 => (1_u64..1_000_000_000_000).prop_map(Some), 1 => Just(Some(1))],
     ) -> Visit {
-        Visit { gap, bytes, ecn, leave }
+        Visit { gap, bytes, ecn, leave, rate: rate.map(Rate) }
     }
 }
 
@@ -118,6 +121,9 @@ fn drive(
         // Departures happen at the end of the gap; no link leaves a queue alone for more than a thousand samples.
         if let Some(Span(period)) = policy.period() {
             policy.on_ticks((now.0 / period - before.0 / period).min(1000), backlog);
+        }
+        if let Some(rate) = step.rate {
+            policy.on_rate(now, rate);
         }
         let leave = step.leave.min(backlog.packets);
         if leave > 0 {
@@ -192,6 +198,9 @@ proptest! {
                         let mut now = Time::ZERO;
                         for step in &steps {
                             now = Time(now.0 + step.gap);
+                            if let Some(rate) = step.rate {
+                                port.learn(now, rate);
+                            }
                             for _ in 0..step.leave.min(2 * packets) {
                                 port.depart(now);
                             }

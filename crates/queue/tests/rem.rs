@@ -3,7 +3,7 @@
 use longfat_queue::discipline::rem::discipline;
 use longfat_queue::{Arrival, Backlog, Capacity, Policy, Site, Verdict};
 use longfat_units::parameter::Setting as Value;
-use longfat_units::{Bytes, Ecn, Span};
+use longfat_units::{Bytes, Ecn, Rate, Span, Time};
 
 use crate::support::{Change, Fixed, behind, chance, changed, close, observed, policy, site};
 
@@ -136,4 +136,17 @@ fn a_target_beyond_the_buffer_and_a_hasty_clock_are_refused() {
     let (key, reason) = refused("interval", Value::Span(Span(999_999)));
     assert_eq!(key, "interval");
     assert!(reason.contains("1 us") && reason.contains("999.999 ns"), "{reason}");
+}
+
+/// At half the rate c is 5: 9 packets are 4 too many, as 14 were.
+#[test]
+fn the_load_is_compared_with_the_rate_as_it_is() {
+    let mut policy = rem();
+    interval(&mut *policy, 14, 4);
+    close(state(&*policy).0, 0.4);
+    policy.on_rate(Time::ZERO, Rate(4_000_000_000));
+    interval(&mut *policy, 9, 4);
+    close(state(&*policy).0, 0.8);
+    interval(&mut *policy, 5, 4);
+    close(state(&*policy).0, 0.8);
 }

@@ -3,7 +3,7 @@
 use longfat_queue::discipline::vcp::discipline;
 use longfat_queue::{Arrival, Backlog, Policy};
 use longfat_units::parameter::Setting as Value;
-use longfat_units::{Bytes, RouterHeader, Span};
+use longfat_units::{Bytes, Rate, RouterHeader, Span, Time};
 
 use crate::support::{Change, behind, chance, changed, close, observed, policy, site};
 
@@ -82,4 +82,19 @@ fn an_interval_has_room_for_its_samples() {
     let (key, reason) = (discipline().check)(&settings, &site("packets")).expect_err("too short");
     assert_eq!(key, "interval");
     assert!(reason.contains("at least 20 us"), "{reason}");
+}
+
+/// At 4 Gbit/s a load of 0.8 is half of what it is at 8 Gbit/s, 392 000 B, and one of 1 is 490 000 B; the interval in
+/// which the rate changes is measured by the new one.
+#[test]
+fn the_load_is_that_of_the_rate_at_the_end_of_an_interval() {
+    let mut policy = vcp(&[("interval", Value::Span(Span::from_millis(1)))]);
+    assert_eq!(code_after(&mut *policy, 783_999, 0), 1);
+    policy.on_arrival(&Arrival { bytes: Bytes(392_000), ..behind(0) }, &mut chance(1));
+    policy.on_rate(Time::ZERO, Rate(4_000_000_000));
+    for (bytes, code) in [(0, 2), (391_999, 1), (489_999, 2), (490_000, 3)] {
+        assert_eq!(code_after(&mut *policy, bytes, 0), code, "{bytes} B");
+    }
+    policy.on_rate(Time::ZERO, Rate(8_000_000_000));
+    assert_eq!(code_after(&mut *policy, 490_000, 0), 1);
 }

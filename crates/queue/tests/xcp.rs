@@ -121,3 +121,40 @@ fn a_long_silence_is_passed_over() {
     assert!(states.iter().all(|state| *state == states[0]), "{states:?}");
     close(states[0]["change"], 0.4 * 8e6);
 }
+
+/// In the first 10 ms five packets arrive: y = 5·10⁵ B/s. At 5 ms the router learns that C is 2·10⁶ B/s, so that
+/// F = 0.4 (2·10⁶ - 5·10⁵) = 6·10⁵ B/s: 60 segments for a flow of 100 ms, twelve for each of five packets. At 60 ms C
+/// becomes 2.5·10⁵ B/s, which counts from the end of this interval on, at 110 ms. Until then 51 packets have come, y =
+/// 5.1·10⁵ B/s: F = 0.4 (2.5·10⁵ - 5.1·10⁵) = -1.04·10⁵ B/s, a 51 000th of it for each byte: 2039
+/// B/s and 0.2039 segments for a packet.
+#[test]
+fn a_decision_goes_by_the_rate_of_its_instant() {
+    let mut xcp = xcp();
+    let flow = (10.0, Some(100));
+    for packet in 0..5 {
+        tell(&mut *xcp, 1000 * packet, 0, flow, GREEDY);
+    }
+    xcp.on_rate(Time::ZERO + Span::from_millis(5), Rate(16_000_000));
+    close(tell(&mut *xcp, 10_001, 0, flow, GREEDY), 12.0);
+    xcp.on_rate(Time::ZERO + Span::from_millis(60), Rate(2_000_000));
+    for packet in 0..4 {
+        close(tell(&mut *xcp, 60_000 + packet, 0, flow, GREEDY), 12.0);
+    }
+    for packet in 0..46 {
+        assert!(tell(&mut *xcp, 61_000 + packet, 0, flow, GREEDY).abs() < 1e-9, "all is given");
+    }
+    close(tell(&mut *xcp, 110_001, 0, flow, GREEDY), -1.04e5 / 51.0 / 1e4);
+    close(observed(&*xcp)["change"], -1.04e5 * 8.0);
+}
+
+/// One that comes after the end of an interval is too late for it, however late the router is told: F = 2·10⁵ B/s, as
+/// in the first test.
+#[test]
+fn a_rate_does_not_reach_back_behind_the_end_of_an_interval() {
+    let mut xcp = xcp();
+    for packet in 0..5 {
+        tell(&mut *xcp, 1000 * packet, 0, (10.0, Some(100)), GREEDY);
+    }
+    xcp.on_rate(Time::ZERO + Span(10_000_000_001), Rate(16_000_000));
+    close(tell(&mut *xcp, 10_001, 0, (10.0, Some(100)), GREEDY), 4.0);
+}

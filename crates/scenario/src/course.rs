@@ -1,6 +1,6 @@
 //! A value that changes in time: steps and ramps.
 
-use longfat_units::{Span, Time};
+use longfat_units::{Rate, Span, Time};
 
 /// Into how many steps of equal length a ramp is cut where an integer rate is needed ([`Course::step`]). Each step has
 /// the value of its middle, so that the ramp as a whole carries exactly what the straight line would, and no moment is
@@ -157,6 +157,44 @@ impl Course<u64> {
     }
 }
 
+/// What the queue of a link is told of a rate that changes: each new one but zero, once, and when it begins.
+#[derive(Clone, Debug)]
+pub struct Tidings {
+    piece: usize,
+    /// When the next step of the rate begins.
+    next: Time,
+    told: Rate,
+    most: Rate,
+}
+
+impl Tidings {
+    /// For a queue that knows of the rate `known`, behind which no more than `most` passes.
+    pub fn new(known: Rate, most: Option<Rate>) -> Self {
+        Self { piece: 0, next: Time::ZERO, told: known, most: most.unwrap_or(Rate(u64::MAX)) }
+    }
+
+    /// The next change that has begun by `now`, if there is one that has not been told yet.
+    #[inline]
+    pub fn by(&mut self, now: Time, rate: &Course<u64>) -> Option<(Time, Rate)> {
+        if self.next > now { None } else { self.look(now, rate) }
+    }
+
+    #[cold]
+    fn look(&mut self, now: Time, rate: &Course<u64>) -> Option<(Time, Rate)> {
+        while self.next <= now {
+            let begins = self.next;
+            let (rate, ends) = rate.step(&mut self.piece, begins);
+            self.next = ends;
+            let rate = Rate(rate).min(self.most);
+            if rate.0 > 0 && rate != self.told {
+                self.told = rate;
+                return Some((begins, rate));
+            }
+        }
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,5 +233,28 @@ mod tests {
         assert_eq!(course.step(&mut 0, Time(999)), (995, Time(1000)));
         assert_eq!(course.integral(Time(0), Time(1000)), 500_000);
         assert_eq!(course.integral(Time(1000), Time(1010)), 10_000);
+    }
+
+    #[test]
+    fn every_new_rate_is_told_once_and_an_outage_is_none() {
+        // 80 until 100, nothing until 200, 80 again; 20 from 300 on, said twice; a ramp of a hundred steps to 120.
+        let steps = [(100, 0, 0), (200, 0, 80), (300, 0, 20), (350, 0, 20), (400, 100, 120)];
+        let course = Course::new(80, steps.map(|(at, over, to)| step(at, over, to)).to_vec());
+        let told = |most: Option<Rate>, looks: &[u64]| -> Vec<(u64, u64)> {
+            let known = Rate(80).min(most.unwrap_or(Rate(80)));
+            let mut tidings = Tidings::new(known, most);
+            let by = |&now: &u64| {
+                std::iter::from_fn(|| tidings.by(Time(now), &course)).collect::<Vec<_>>()
+            };
+            looks.iter().flat_map(by).map(|(at, rate)| (at.0, rate.0)).collect()
+        };
+        let all = told(None, &[9999]);
+        assert_eq!(all[0], (300, 20));
+        // Their middles, rounded down, from 20.5 to 119.5, of which the first is no news; and the end.
+        let ramp: Vec<_> = (1..=100).map(|step| (400 + step, 20 + step)).collect();
+        assert_eq!(all[1..], ramp);
+        assert_eq!(told(None, &[0, 299, 300, 300, 405, 450, 451, 9999]), all, "however often");
+        assert_eq!(told(Some(Rate(22)), &[9999]), [(300, 20), (401, 21), (402, 22)]);
+        assert_eq!(told(None, &[299]), []);
     }
 }

@@ -148,6 +148,12 @@ impl Impairments {
         *self == Self::default()
     }
 
+    /// How fast packets leave a line of this rate in the long run, as its queue should know: a shaper stands between the
+    /// two.
+    pub fn slowed(&self, rate: Rate) -> Rate {
+        self.shaper.map_or(rate, |shaper| shaper.rate.min(rate))
+    }
+
     /// May packets pass one another?
     pub fn reorder_packets(&self) -> bool {
         self.reorder.is_some()

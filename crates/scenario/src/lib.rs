@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 pub use longfat_control::SendQuantum;
 use longfat_control::{Controller, Pacing, SlowStart};
-use longfat_queue::{Capacity, Discipline};
+use longfat_queue::{Capacity, Discipline, Site};
 use longfat_units::fault::Member;
 use longfat_units::parameter::{Entry, Settings};
 use longfat_units::{Bytes, Ecn, Rate, Span};
@@ -52,7 +52,7 @@ use longfat_units::{Bytes, Ecn, Rate, Span};
 pub use application::{Application, BitRateRule, Objects, Video, Writes};
 pub use catalogue::{Catalogue, CatalogueError, Code};
 pub use change::{Change, LinkCourse};
-pub use course::{Between, Course, Step};
+pub use course::{Between, Course, Step, Tidings};
 pub use error::{Diagnostic, Location, ScenarioError};
 pub use impairment::{
     EcnField, GilbertElliott, Impairments, Jitter, Keep, Reorder, Thinning, TokenBucket,
@@ -126,6 +126,14 @@ pub struct Direction {
     pub queue: Choice<Discipline>,
     /// How it tells packets that there is capacity to spare; `None`: it does not know AntiECN.
     pub anti_ecn: Option<AntiEcnMarker>,
+}
+
+impl Direction {
+    /// Where its queue stands; `packet` is the largest that crosses the link.
+    pub fn site(&self, packet: Bytes) -> Site {
+        let rate = self.impairments.slowed(self.rate);
+        Site { rate, packet, capacity: self.buffer, round_trip: self.bdp }
+    }
 }
 
 /// The AntiECN marker of one direction of a link.

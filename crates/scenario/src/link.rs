@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use longfat_queue::{Capacity, Discipline, LengthUnit};
+use longfat_queue::{Capacity, Discipline, LengthUnit, Site};
 use longfat_units::parameter::{Given, Kind};
 use longfat_units::{Bytes, Rate, Span};
 
@@ -298,7 +298,11 @@ impl DirectionDraft {
             anti_ecn(Field { name: "anti_ecn", node }, site, problems)
         });
         let impairments = impairments(&self.table, ruler, problems);
-        let queue = queue(chosen?, discipline?, catalogue, ruler, capacity, problems);
+        let placed = ruler.zip(capacity).map(|(ruler, capacity)| {
+            let rate = impairments.slowed(ruler.rate);
+            (ruler, Site { rate, packet: ruler.packet, capacity, round_trip: ruler.bdp })
+        });
+        let queue = queue(chosen?, discipline?, catalogue, placed, problems);
         Some(Direction {
             rate: self.rate?,
             delay: self.delay?,
@@ -337,36 +341,30 @@ fn mode(chosen: Chosen<'_>, discipline: &Discipline) -> Option<LengthUnit> {
     }
 }
 
-/// Reads the parameters of a queue. Where its site is not known, only the form of lengths is checked.
+/// Reads the parameters of a queue. Where it is not known where it stands, only the form of lengths is checked.
 fn queue(
     chosen: Chosen<'_>,
     discipline: Arc<Discipline>,
     catalogue: &Catalogue,
-    ruler: Option<Ruler>,
-    capacity: Option<Capacity>,
+    placed: Option<(Ruler, Site)>,
     problems: &mut Problems,
 ) -> Option<Choice<Discipline>> {
+    let capacity = placed.map(|(_, site)| site.capacity);
     let unit = mode(chosen, &discipline)
         .unwrap_or(LengthUnit::of(capacity.unwrap_or(Capacity::Unbounded)));
-    let measure = |field: Field<'_>, length: Length| match (ruler, capacity) {
-        (Some(ruler), Some(_)) => ruler.measure(field, length, unit, capacity),
-        _ => Ok(0.0),
+    let measure = |field: Field<'_>, length: Length| match placed {
+        Some((ruler, _)) => ruler.measure(field, length, unit, capacity),
+        None => Ok(0.0),
     };
     let settings =
         settings(chosen, (&*discipline, &discipline.parameters), catalogue, &measure, problems)?;
-    if let (Some(ruler), Some(capacity)) = (ruler, capacity) {
-        let site = longfat_queue::Site {
-            rate: ruler.rate,
-            packet: ruler.packet,
-            capacity,
-            round_trip: ruler.bdp,
-        };
-        if let Err((key, reason)) = (discipline.check)(&settings, &site) {
-            let node = chosen.table.and_then(|table| table.node(&key));
-            let place = node.map_or(chosen.place, |node| node.place);
-            problems.add(Problem::new(place, reason));
-            return None;
-        }
+    if let Some((_, site)) = placed
+        && let Err((key, reason)) = (discipline.check)(&settings, &site)
+    {
+        let node = chosen.table.and_then(|table| table.node(&key));
+        let place = node.map_or(chosen.place, |node| node.place);
+        problems.add(Problem::new(place, reason));
+        return None;
     }
     Some(Choice { entry: discipline, settings })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use longfat_queue::Site;
 use longfat_units::{Bytes, Span};
 
 use crate::error::{Place, Problem, Problems, ScenarioError, Sources};
@@ -385,9 +384,8 @@ fn refuse_missing_queues<'a>(
 }
 
 fn heeds_priorities(direction: &Direction, packet: Bytes) -> bool {
-    let Direction { rate, buffer, bdp, queue, .. } = direction;
-    let place = Site { rate: *rate, packet, capacity: *buffer, round_trip: *bdp };
-    (queue.entry.build)(&queue.settings, &place).heeds_priorities()
+    let queue = &direction.queue;
+    (queue.entry.build)(&queue.settings, &direction.site(packet)).heeds_priorities()
 }
 
 /// The tables of one kind; empty if there are none, `None` if that cannot be determined.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use longfat_queue::Site;
 use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
 use longfat_units::{Bytes, Span, Time};
 use rand_core::Rng as _;
@@ -261,7 +260,7 @@ fn build_port(
         Variation::new(course, direction.trace.clone(), direction.impairments.clone())
     });
     let capacity = direction.buffer;
-    let site = Site { rate: direction.rate, packet, capacity, round_trip: direction.bdp };
+    let site = direction.site(packet);
     let component =
         |part: &str| chance::stream(scenario.seed, &format!("link/{name}/{direction_name}/{part}"));
     let measured = (Time::ZERO + scenario.warmup, Time::ZERO + scenario.duration);
@@ -271,7 +270,7 @@ fn build_port(
         delay: direction.delay,
         varying: variation.clone().map(|variation| {
             let corruption = Rare::new(direction.loss, component("corruption"));
-            VaryingLine::new(variation, corruption, component)
+            VaryingLine::new(variation, site.rate, corruption, component)
         }),
         capacity,
         queue: (direction.queue.entry.build)(&direction.queue.settings, &site),

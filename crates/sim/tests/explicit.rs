@@ -49,6 +49,18 @@ fn xcp_shares_a_link_equally_over_all_round_trips() {
     assert!(spread(&goodputs) < 1.01, "{goodputs:?}");
 }
 
+/// The same with so many flows that the one with the shortest round trip has eight, or four, segments in flight.
+#[test]
+fn xcp_shares_a_link_equally_among_windows_of_a_few_segments() {
+    for count in [50, 100] {
+        let text = bottleneck("xcp", "{ spread = [\"40 ms\", \"300 ms\"] }", 40, 20);
+        let summary = run(&text.replace("count   = 10", &format!("count   = {count}")));
+        let goodputs = goodputs(&summary);
+        assert!(spread(&goodputs) < 1.05, "{count}: {}", spread(&goodputs));
+        assert!(of(&summary, "bottleneck", "forward", "drop_rate") == 0.0);
+    }
+}
+
 /// The same section: whatever the capacity, and from the first seconds on, while the flows arrive.
 #[test]
 fn xcp_fills_links_of_any_rate_without_a_drop() {
@@ -135,6 +147,86 @@ fn vcp_shares_a_link_equally_over_all_round_trips() {
     assert!(of(&summary, "bottleneck", "forward", "drop_rate") == 0.0);
     let jain = summary.jain["flows"].as_f64().expect("a number");
     assert!(jain > 0.99, "{jain}: {:?}", goodputs(&summary));
+}
+
+/// 150 Mbit/s and 80 ms with fifty flows of this kind each way and packets of 1000 bytes, which acknowledgments of 40
+/// bytes wait behind. They start over 10 s.
+fn fifty_each_way(kind: &str, duration: u32, pacing: &str) -> String {
+    let text = bottleneck(kind, "\"80 ms\"", duration, 20)
+        .replace("100 Mbit/s", "150 Mbit/s")
+        .replace("[\"0 s\", \"1 s\"]", "[\"0 s\", \"10 s\"]")
+        .replace(
+            "count   = 10",
+            &format!("count = 50\npacket = \"1000 B\"\npacing = \"{pacing}\""),
+        );
+    let back = text[text.find("[[flow]]").expect("there are flows")..]
+        .replace("\"flows\"", "\"back\"\nreverse = true");
+    format!("{text}{back}")
+}
+
+/// Katabi, Handley and Rohrs, section 5.2: full and without a drop also with fifty flows on the way back, whose data
+/// acknowledgments wait behind.
+#[test]
+fn xcp_fills_a_link_both_ways_without_a_drop() {
+    for (pacing, queue) in [("none", 1.0), ("spread", 0.1)] {
+        let summary = run(&fifty_each_way("xcp", 40, pacing));
+        for way in ["forward", "reverse"] {
+            let bottleneck = |key| of(&summary, "bottleneck", way, key);
+            let used = bottleneck("utilisation");
+            assert!(used > 0.98 && bottleneck("drop_rate") == 0.0, "{pacing}, {way}: {used}");
+            assert!(bottleneck("queue_mean") < queue, "{}", bottleneck("queue_mean"));
+        }
+    }
+}
+
+/// As one way: the load goes back and forth between β γ = 0.8575 and γ = 0.98, and nothing is dropped. With packets that
+/// are spaced there is hardly a queue.
+#[test]
+fn vcp_keeps_to_its_sawtooth_both_ways() {
+    for (pacing, queue) in [("none", 1.0), ("spread", 0.01)] {
+        let summary = run(&fifty_each_way("vcp", 60, pacing));
+        for way in ["forward", "reverse"] {
+            let bottleneck = |key| of(&summary, "bottleneck", way, key);
+            let used = bottleneck("utilisation");
+            assert!((0.8575..0.98).contains(&used), "{pacing}, {way}: {used}");
+            assert!(bottleneck("drop_rate") == 0.0 && bottleneck("queue_mean") < queue, "{pacing}");
+        }
+    }
+}
+
+/// Both go by the rate of their link as it is. Some seconds after it has fallen to a tenth or grown tenfold it is used
+/// as ever, without a drop: by XCP fully, whose load comes 0.4 of the way in each round trip; by VCP as its sawtooth
+/// says, whose windows shrink by an eighth in each 280 ms and grow by a sixteenth in each 200 ms, 5 and 8 s for the way
+/// from one to the other.
+#[test]
+fn xcp_and_vcp_follow_a_link_that_changes() {
+    for (kind, used) in [("xcp", 0.98), ("vcp", 0.9)] {
+        for (before, after) in [("100 Mbit/s", "10 Mbit/s"), ("10 Mbit/s", "100 Mbit/s")] {
+            let change =
+                format!("\"{before}\"\n        change = [{{ at = \"8 s\", rate = \"{after}\" }}]");
+            let text = bottleneck(kind, "\"80 ms\"", 32, 20).replace("\"100 Mbit/s\"", &change);
+            let text = text.replace("\"1 bdp\"", "\"300 packets\"");
+            let summary = run(&text);
+            let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+            let case = format!("{kind}, {before} to {after}");
+            assert!(bottleneck("utilisation") > used, "{case}: {}", bottleneck("utilisation"));
+            assert!(bottleneck("drop_rate") == 0.0, "{case}");
+        }
+    }
+}
+
+/// A shaper of 10 Mbit/s behind the queue of a link of 100 is what its router goes by.
+#[test]
+fn xcp_and_vcp_know_of_a_shaper() {
+    for (kind, used) in [("xcp", 0.98), ("vcp", 0.9)] {
+        let shaper =
+            "delay  = \"10 ms\"\n        shaper = { rate = \"10 Mbit/s\", burst = \"20 kB\" }";
+        let text = bottleneck(kind, "\"80 ms\"", 20, 10).replace("delay  = \"10 ms\"", shaper);
+        let summary = run(&text);
+        let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+        let share = 10.0 * bottleneck("utilisation");
+        assert!(share > used && bottleneck("drop_rate") == 0.0, "{kind}: {share}");
+    }
 }
 
 /// The network of Ramakrishnan and Jain, a unit of time being a millisecond: four hops with service times of 2, 5, 3

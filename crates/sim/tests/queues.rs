@@ -44,6 +44,37 @@ fn avq_holds_the_utilisation_that_is_asked_for() {
     }
 }
 
+/// The same on a link that was twice as fast or half as fast for the first 20 s: the virtual capacity is adapted to the
+/// rate that the link has. 40 s are six times 1/α.
+#[test]
+fn avq_holds_its_utilisation_after_the_rate_has_changed() {
+    for (before, after) in [(100, 50), (50, 100)] {
+        let summary = run(&format!(
+            r#"
+            duration = "100 s"
+            warmup   = "60 s"
+            [link.bottleneck]
+            rate   = "{before} Mbit/s"
+            delay  = "10 ms"
+            buffer = "300 packets"
+            queue  = {{ kind = "avq", utilisation = 0.96 }}
+            [[link.bottleneck.change]]
+            at     = "20 s"
+            rate   = "{after} Mbit/s"
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            count   = 20
+            path    = ["bottleneck"]
+            rtt     = "40 ms"
+            start   = {{ uniform = ["0 s", "1 s"] }}
+            "#
+        ));
+        let found = of(&summary, "utilisation");
+        assert!((found / 0.96 - 1.0).abs() < 0.002, "{before} to {after}: {found}");
+    }
+}
+
 /// A clock that ticks once in a run: twice the longest interval lies beyond the end of time.
 #[test]
 fn a_clock_may_be_as_slow_as_the_longest_run() {
@@ -94,6 +125,43 @@ fn rem_and_pi_hold_the_queue_at_the_target() {
         let queue = 800.0 * of(&summary, "queue_mean");
         assert!((queue / 200.0 - 1.0).abs() < 0.05, "{kind}, {count} flows: {queue} packets");
         assert!(of(&summary, "utilisation") > 0.99, "{kind}: {}", of(&summary, "utilisation"));
+    }
+}
+
+/// The queue of REM settles at its target whatever the rate becomes: the network of the test before, whose rate is
+/// doubled or halved after 20 s.
+#[test]
+fn rem_holds_its_target_after_the_rate_has_changed() {
+    for (rate, count) in [(7.5, 60), (30.0, 180)] {
+        let summary = run(&format!(
+            r#"
+            duration = "200 s"
+            warmup   = "100 s"
+            [link.bottleneck]
+            rate   = "15 Mbit/s"
+            delay  = "10 ms"
+            buffer = "800 packets"
+            queue  = {{ kind = "rem", target = "200 packets" }}
+            [[link.bottleneck.change]]
+            at     = "20 s"
+            rate   = "{rate} Mbit/s"
+            [[flow]]
+            name    = "reno"
+            control = "reno"
+            count   = {count}
+            path    = ["bottleneck"]
+            rtt     = {{ spread = ["160 ms", "240 ms"] }}
+            start   = {{ uniform = ["0 s", "1 s"] }}
+            packet  = "500 B"
+            "#
+        ));
+        let queue = 800.0 * of(&summary, "queue_mean");
+        assert!((queue / 200.0 - 1.0).abs() < 0.05, "{rate} Mbit/s: {queue} packets");
+        assert!(
+            of(&summary, "utilisation") > 0.99,
+            "{rate} Mbit/s: {}",
+            of(&summary, "utilisation")
+        );
     }
 }
 

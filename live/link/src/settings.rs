@@ -1,6 +1,6 @@
 //! What a scenario says about a link becomes the two directions of a real one.
 
-use longfat_queue::{Capacity, Site};
+use longfat_queue::Capacity;
 use longfat_scenario::{Link, Scenario, ScenarioError, chance};
 use longfat_units::{Bytes, Rate, Span};
 
@@ -126,12 +126,7 @@ impl Settings {
     pub fn directions(&self) -> [Direction; 2] {
         [(false, "forward"), (true, "reverse")].map(|(reverse, name)| {
             let direction = self.link.direction(reverse);
-            let site = Site {
-                rate: direction.rate,
-                packet: self.packet,
-                capacity: direction.buffer,
-                round_trip: direction.bdp,
-            };
+            let site = direction.site(self.packet);
             // The streams of the simulator, so that queues draw the same numbers.
             let stream = |part: &str| {
                 chance::stream(self.seed, &format!("link/{}/{name}/{part}", self.link.name))
@@ -139,6 +134,7 @@ impl Settings {
             let queue = (direction.queue.entry.build)(&direction.queue.settings, &site);
             Direction::new(Parts {
                 queue: queue.into_queue(direction.buffer),
+                known: site.rate,
                 marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
                 course: self.link.course(reverse, self.end),
                 chance: stream("queue"),

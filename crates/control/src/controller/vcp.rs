@@ -52,7 +52,14 @@
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `vcp`, with the same `t_ρ`; one such queue is required. Convergence to
-//! equal rates takes tens of seconds and more, much longer than XCP's.
+//! equal rates takes tens of seconds and more, much longer than XCP's. So does finding capacity: a window grows tenfold in
+//! 8 s, also after a time-out has taken it to one segment, which paths with many losses do not leave it.
+//!
+//! Traffic both ways. Bursts of acknowledgments that have waited behind data hide the load from routers, as under
+//! [XCP](super::xcp), and lead to queues. At 150 Mbit/s and 80 ms with packets of 1000 bytes 50 flows each way that start
+//! over 10 s use 90 to 93 %, between the edges of the sawtooth, 85.75 and 98 %, and lose nothing, with a queue of 4 to 17
+//! % of the buffer; one way it is 0.02 %. Ten use 85 %, and 2, 10 and 50 that all start at once 73, 74 and 74 % (Reno: 75,
+//! 76 and 85 %). With `pacing = "spread"` they use 87, 92 and 93 % with hardly a queue.
 //!
 //! # Deviations
 //!
@@ -66,7 +73,7 @@
 //! # What the paper promises
 //!
 //! * The steps above (the tests below).
-//! * A nearly full link, hardly a queue, no drops; equal rates over different round trips
+//! * A nearly full link, hardly a queue, no drops; equal rates over different round trips; the sawtooth both ways
 //!   (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};

@@ -15,7 +15,7 @@
 //! Each data packet leaves with a header of three fields, and comes back with the third as the routers have left it:
 //!
 //! ```text
-//!     H_cwnd      the window w
+//!     H_cwnd      the window w, of which whole segments leave: ⌊w⌋
 //!     H_rtt       the smoothed round trip, once there is one
 //!     H_feedback  what the sender asks for: (r·rtt - w)/w, which adds up to the rate r over a window
 //!     each acknowledgment    w ← max(w + H_feedback, 1)
@@ -32,12 +32,33 @@
 //! # Domain
 //!
 //! Paths whose bottlenecks all have the queue `xcp`. One such queue is required; behind a bottleneck of another kind
-//! what the XCP routers allow is too much, and losses have to say so. Windows of a segment and more: the share of a
-//! flow that should have less than one segment in flight cannot be had.
+//! what the XCP routers allow is too much, and losses have to say so. The same where a router cannot know how much it can
+//! send (see the queue). Windows of a segment and more: the share of a flow that should have less than one segment in
+//! flight cannot be had.
+//!
+//! Traffic both ways. Where acknowledgments wait behind data they come back in bursts, and so the next windows leave (L.
+//! Zhang, S. Shenker, D. Clark, "Observations on the Dynamics of a Congestion Control Algorithm", SIGCOMM 1991). Routers
+//! see mean loads, which such bursts hide, and XCP does not space its packets. The paper has 50 flows each way at 80 ms
+//! (section 5.2) and finds the link full and nothing lost, which comes out here at 150 Mbit/s with packets of 1000 bytes
+//! where the flows start over 10 s: above 99 % used, none dropped, though a seventh to a half of the buffer is full on
+//! average. It does not come out where the bursts of few flows, or of flows that all start at once, stay together: then
+//! 2, 10 and 50 flows each way use 76, 99.8 and 85 % and lose 1.2, 0.01 and 2 % (Reno: 75, 76 and 85 %). Starts and
+//! round trips that differ hardly help two of them, and help ten to 96 % and more. With `pacing = "spread"` all of these
+//! use above 99.7 % without a loss, and with at most a twentieth of the buffer; 50 flows with other starts 99.4 %.
+//!
+//! Delayed acknowledgments. `H_rtt` is the smoothed round trip, which includes the timer of a receiver wherever that
+//! fires, and routers give equal windows per `H_rtt`. At the end of each burst it fires for some flows and not for others,
+//! for good: two flows of 80 ms at 100 Mbit/s with a timer of 100 ms have rates that differ by 22 % for half of the
+//! seeds, and less than 1 % for the others; of ten the largest is up to 1.4 times the smallest.
 //!
 //! # Deviations
 //!
 //! * Windows and feedback are in segments of the flow, not in bytes; the queue knows the size of packets.
+//! * `H_cwnd` is what the window lets out, not the window, of which a sender with whole segments leaves up to one
+//!   unused. Told of w the routers divide the link equally among the w, and a flow gets ⌊w⌋/w of its share: over 40 to
+//!   300 ms the rates of 100 flows at 100 Mbit/s, 4 segments for the shortest round trip, differed by 18 %, those of 50
+//!   by 7 %, of 20 by 3 %. Told of ⌊w⌋ they let w go back and forth over the whole number that is right on average: 2.9,
+//!   1.2 and 0.3 %. The link is 99.7 % busy with 100 flows instead of 99.8.
 //! * The desired rate r of a long flow is that of the sender's own link where the scenario has one, and otherwise has
 //!   no bound. A flow does not ask for less as the end of its data comes near.
 //! * Positive feedback does not count while the application, the receiver or a loss recovery limits the flow, as for
@@ -45,8 +66,9 @@
 //!
 //! # What the paper promises
 //!
-//! The window moves by the sum of what comes back, never below a segment (the tests below). What the network does as a
-//! whole is held in the tests of the simulator (`crates/sim/tests/explicit.rs`).
+//! * The window moves by the sum of what comes back, never below a segment (the tests below).
+//! * A full link without drops and equal rates, also with 50 flows each way
+//!   (`xcp_fills_a_link_both_ways_without_a_drop` and others in `crates/sim/tests/explicit.rs`).
 
 use longfat_units::{RouterHeader, Segments, Span};
 
@@ -125,8 +147,9 @@ impl CongestionControl for Xcp {
             (Some(rate), Some(rtt)) => (rate * rtt.seconds()).min(CEILING),
             _ => CEILING,
         };
-        let feedback = wanted / self.window - 1.0;
-        RouterHeader { window: Segments(self.window), rtt, feedback, code: 0 }
+        // Never below one, and without a call: few processors have an instruction that rounds.
+        let whole = self.window as i64 as f64;
+        RouterHeader { window: Segments(whole), rtt, feedback: wanted / whole - 1.0, code: 0 }
     }
 
     fn wants(&self) -> Wants {
@@ -171,6 +194,17 @@ mod tests {
         assert_eq!(told(&mut control, -1.0, Limited::Recovery), 7.25);
         assert_eq!(told(&mut control, -100.0, Limited::Window), 1.0, "s is the least");
         assert_eq!(told(&mut control, f64::NAN, Limited::Window), 1.0);
+    }
+
+    /// Of a window of 10.75 segments ten leave, and it is they that ask for the desired rate: (100 - 10)/10 segments each.
+    #[test]
+    fn the_header_tells_of_whole_segments() {
+        let start = Start { access: Some(1000.0), ..Start::default() };
+        let mut control = Xcp::new(&start);
+        told(&mut control, 0.75, Limited::Window);
+        let header = control.router_header(&PATH);
+        assert_eq!(header.window, Segments(10.0));
+        assert!((header.feedback - 9.0).abs() < 1e-12, "{}", header.feedback);
     }
 
     /// Section 3.3: in the first packet `H_rtt` is unknown; the request is (r rtt - cwnd) over the packets in a window:

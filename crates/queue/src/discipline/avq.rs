@@ -50,6 +50,8 @@
 //!
 //! * The virtual queue counts bytes, as the paper does, whatever the real queue counts. A `limit` in packets stands for
 //!   that many packets of the largest size that crosses.
+//! * The paper has one C. Here it is the rate of the link as it changes, during an outage that before it, and that of a
+//!   `shaper` behind the queue where it is slower than the link. B stays what it was.
 //! * A packet that is dropped, by this rule or because the real buffer is full, takes nothing from C̃: it does not use
 //!   the link, and γ is the utilisation of the link. The paper marks, so the case does not arise there.
 //!
@@ -58,10 +60,11 @@
 //! * C̃ falls by α (λ - γ C) per second under a load λ > γ C, and stands still under γ C
 //!   (`the_virtual_capacity_follows_the_excess_load`).
 //! * The utilisation is γ, however many flows there are (`avq_holds_the_utilisation_that_is_asked_for`, in the tests of
-//!   the simulator: 20 Reno flows at 100 Mbit/s).
+//!   the simulator: 20 Reno flows at 100 Mbit/s), also after the rate has changed
+//!   (`avq_holds_its_utilisation_after_the_rate_has_changed`).
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Rate, Time};
 use rand_core::Rng;
 
 use crate::shared::LengthUnit;
@@ -140,8 +143,9 @@ struct Avq {
     capacity: f64,
     /// α
     alpha: f64,
-    /// α γ C
+    /// α γ C and α γ
     growth: f64,
+    pace: f64,
     /// B
     limit: f64,
     ecn: bool,
@@ -151,13 +155,15 @@ impl Avq {
     fn new(settings: &Settings, site: &Site) -> Self {
         let capacity = site.rate.0 as f64 / 8.0;
         let alpha = settings.number("alpha");
+        let pace = alpha * settings.number("utilisation");
         Self {
             queue: 0.0,
             virtual_capacity: settings.number("start") * capacity,
             last: Time::ZERO,
             capacity,
             alpha,
-            growth: alpha * settings.number("utilisation") * capacity,
+            growth: pace * capacity,
+            pace,
             limit: limit(settings, site),
             ecn: settings.flag("ecn"),
         }
@@ -198,6 +204,14 @@ impl Policy for Avq {
 
     fn on_overflow(&mut self, arrival: &Arrival) {
         self.pass(arrival.now);
+    }
+
+    /// C̃ goes on from where it is, but is never more than C.
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.pass(now);
+        self.capacity = rate.0 as f64 / 8.0;
+        self.growth = self.pace * self.capacity;
+        self.virtual_capacity = self.virtual_capacity.min(self.capacity);
     }
 
     /// As they were after the last arrival: the virtual capacity in bit/s, the virtual queue in bytes.

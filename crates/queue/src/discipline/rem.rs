@@ -45,15 +45,18 @@
 //!   too.
 //! * x is the count of the interval itself. Implementations smooth it.
 //! * The packet in service is not part of b.
+//! * c goes by the rate of the link as it is when an interval ends, by that before it during an outage, and by that of a
+//!   `shaper` behind the queue where it is slower than the link.
 //!
 //! # What the paper promises
 //!
 //! * Prices add up along a path (`prices_add_up_along_a_path`).
 //! * The queue settles at the target and the link is full, however many flows there are
-//!   (`rem_and_pi_hold_the_queue_at_the_target`, in the tests of the simulator).
+//!   (`rem_and_pi_hold_the_queue_at_the_target`, in the tests of the simulator), and whatever the rate becomes
+//!   (`rem_holds_its_target_after_the_rate_has_changed`).
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Bytes, Span, math};
+use longfat_units::{Bytes, Rate, Span, Time, math};
 use rand_core::Rng;
 
 use crate::shared::{LengthUnit, check_interval, check_target, mark_at_random};
@@ -136,7 +139,7 @@ impl Rem {
         let per_unit = 1.0 / unit.per_packet(site);
         let interval = settings.span("interval");
         let packet = site.packet.0 as f64;
-        Self {
+        let mut link = Self {
             price: 0.0,
             probability: 0.0,
             arrived: 0,
@@ -144,13 +147,19 @@ impl Rem {
             alpha: settings.number("alpha"),
             ln_phi: math::ln(settings.number("phi")),
             target: settings.number("target") * per_unit,
-            capacity: site.rate.0 as f64 * interval.seconds() / (8.0 * packet),
+            capacity: 0.0,
             packet,
             unit,
             per_unit,
             interval,
             ecn: settings.flag("ecn"),
-        }
+        };
+        link.set_rate(site.rate);
+        link
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.capacity = rate.0 as f64 * self.interval.seconds() / (8.0 * self.packet);
     }
 }
 
@@ -184,6 +193,11 @@ impl Policy for Rem {
             }
         }
         self.probability = -math::expm1(-self.price * self.ln_phi);
+    }
+
+    /// The interval that it falls into is measured by it as a whole.
+    fn on_rate(&mut self, _: Time, rate: Rate) {
+        self.set_rate(rate);
     }
 
     fn observe(&self, probe: &mut dyn Probe) {

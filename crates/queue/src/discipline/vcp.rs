@@ -42,12 +42,16 @@
 //! Round trips of up to a few `t_ρ`. The load of a window that comes in one burst per round trip is seen in some
 //! intervals and not in others where the round trip is longer.
 //!
+//! C is what the router believes that it can send. Behind a policer, which drops before the queue, it sees a load that is
+//! always low; of a link that follows a trace of opportunities it knows the mean alone.
+//!
 //! # Deviations
 //!
 //! * The queue is sampled twenty times per `t_ρ`, which is the paper's every 10 ms for its 200 ms. The paper smooths
 //!   the samples with a filter; here q̄ is their mean.
 //! * Bytes that the full buffer has no room for count as load, since they are asked for.
-//! * C is the rate of the link at the start, even if it changes.
+//! * C is the rate of the link as it is when an interval ends, and during an outage that before it. Where a `shaper`
+//!   behind the queue is slower than the link, C is its rate.
 //! * The packet in service is not part of the queue.
 //!
 //! # What the paper promises
@@ -56,7 +60,7 @@
 //! * What flows make of them: in the tests of the simulator (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Bytes, RouterHeader, Span};
+use longfat_units::{Bytes, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 use crate::{Arrival, Backlog, Built, Discipline, Policy, Probe, Refusal, Site, Verdict};
@@ -118,6 +122,9 @@ struct Vcp {
 
     sampling: Span,
     kappa: f64,
+    gamma: f64,
+    /// `t_ρ`, in seconds.
+    interval: f64,
     /// γ C `t_ρ`, in bytes.
     full: f64,
     low_load: f64,
@@ -126,8 +133,7 @@ struct Vcp {
 impl Vcp {
     fn new(settings: &Settings, site: &Site) -> Self {
         let sampling = Span((settings.span("interval") / SAMPLES).0.max(1));
-        let interval = (sampling * SAMPLES).seconds();
-        Self {
+        let mut router = Self {
             input: 0,
             queues: 0,
             samples: 0,
@@ -135,9 +141,17 @@ impl Vcp {
             code: 1,
             sampling,
             kappa: settings.number("kappa"),
-            full: settings.number("gamma") * site.rate.0 as f64 / 8.0 * interval,
+            gamma: settings.number("gamma"),
+            interval: (sampling * SAMPLES).seconds(),
+            full: 0.0,
             low_load: settings.number("low_load"),
-        }
+        };
+        router.set_rate(site.rate);
+        router
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.full = self.gamma * rate.0 as f64 / 8.0 * self.interval;
     }
 
     /// An interval is over.
@@ -183,6 +197,11 @@ impl Policy for Vcp {
                 self.measure();
             }
         }
+    }
+
+    /// The interval that it falls into is measured by it as a whole.
+    fn on_rate(&mut self, _: Time, rate: Rate) {
+        self.set_rate(rate);
     }
 
     /// The load factor of the last interval.

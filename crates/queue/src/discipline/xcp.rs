@@ -52,6 +52,11 @@
 //! Stable for 0 < α < π/(4√2) = 0.555 and β = α² √2, whatever the capacity, the delay and the number of flows (theorem
 //! 1), if they all have the same round trip. Other values are accepted, to see what happens.
 //!
+//! C is what the router believes that it can send. Where it cannot know, it gives too much, and nothing in the equations
+//! corrects that but a standing queue: behind a policer, which drops before the queue, XCP loses most of what it sends
+//! (78 % with 10 of 100 Mbit/s). A link that follows a trace of opportunities has no rate at an instant; C is then the
+//! mean of the trace, too much half of the time.
+//!
 //! Flows that are limited elsewhere leave their part of the shuffled traffic unclaimed, so with several bottlenecks the
 //! utilisation and the shares can fall short of max-min fairness. Packets without a header, such as acknowledgments,
 //! are load and nothing else.
@@ -64,7 +69,9 @@
 //! * The packet in service is not part of Q, and Q is zero if no packet has arrived over that time.
 //! * Packets are told as they arrive, not as they leave, so that the departures need no events: they learn what the
 //!   router has decided by then, older by the delay of this queue, which XCP keeps short.
-//! * C is the rate of the link at the start, even if it changes.
+//! * C is the rate of the link as it is when a control interval ends, and during an outage that before it: nothing that
+//!   is decided then is heard until there is a rate again. Where a `shaper` behind the queue is slower than the link, C
+//!   is its rate.
 //!
 //! # What the paper promises
 //!
@@ -72,7 +79,7 @@
 //! * Full utilisation, no drops, and equal rates over round trips of 40 to 300 ms (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};
-use longfat_units::{Bytes, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 use crate::{Arrival, Built, Discipline, Policy, Probe, Site, Verdict};
@@ -150,12 +157,14 @@ struct Xcp {
     beta: f64,
     gamma: f64,
     shortest: Span,
+    /// The largest packet.
+    packet: Bytes,
 }
 
 impl Xcp {
     fn new(settings: &Settings, site: &Site) -> Self {
         let first = Time::ZERO + FIRST_INTERVAL;
-        Self {
+        let mut router = Self {
             next: first,
             began: Time::ZERO,
             ends: first,
@@ -172,12 +181,20 @@ impl Xcp {
             taking: 0.0,
             to_give: 0.0,
             to_take: 0.0,
-            capacity: site.rate.0 as f64 / 8.0,
+            capacity: 0.0,
             alpha: settings.number("alpha"),
             beta: settings.number("beta"),
             gamma: settings.number("gamma"),
-            shortest: site.rate.time_for(site.packet).max(Span(1)),
-        }
+            shortest: Span(1),
+            packet: site.packet,
+        };
+        router.set_rate(site.rate);
+        router
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.capacity = rate.0 as f64 / 8.0;
+        self.shortest = rate.time_for(self.packet).max(Span(1));
     }
 
     /// A packet arrives and finds `waiting` bytes.
@@ -284,6 +301,14 @@ impl Policy for Xcp {
         }
         self.to_give -= given;
         self.to_take -= taken;
+    }
+
+    /// The next decision goes by it.
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        if self.next <= now {
+            self.fire(now);
+        }
+        self.set_rate(rate);
     }
 
     /// As they were at the last arrival: the mean round trip in seconds, the persistent queue in bytes, and by how much

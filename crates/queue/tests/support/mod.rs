@@ -155,6 +155,12 @@ impl FreeLink {
         }
     }
 
+    /// The rate is another one from `now` on.
+    pub(crate) fn learn(&mut self, now: Time, rate: Rate) {
+        self.queue.advance(now);
+        self.queue.on_rate(now, rate);
+    }
+
     fn serve(&mut self, now: Time) {
         let item = self.queue.dequeue(now, &mut self.books);
         self.busy = item.is_some();

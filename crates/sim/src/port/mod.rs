@@ -264,6 +264,7 @@ impl Port {
                 server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold }).1
             }
             Server::Varying(varying) => {
+                varying.tell(now);
                 let group = groups[packet.flow as usize];
                 let Varying { server, line, thinner } = &mut **varying;
                 if line.refuses(now, packet.bytes) {
@@ -295,6 +296,7 @@ impl Port {
     /// The acknowledgments that the link has held join its queue. As for [`Arrived::Waits`].
     pub(crate) fn release(&mut self, now: Time, groups: &[u32], hold: &mut Hold) -> Option<Time> {
         let Server::Varying(varying) = &mut self.server else { return None };
+        varying.tell(now);
         let Varying { server, line, thinner } = &mut **varying;
         let thinner = thinner.as_mut()?;
         let released = thinner.release();
@@ -329,6 +331,7 @@ impl Port {
                 server.depart(now, Hands { gate: &mut self.gate, line, hold })
             }
             Server::Varying(varying) => {
+                varying.tell(now);
                 let Varying { server, line, .. } = &mut **varying;
                 let mut departed =
                     server.depart(now, Hands { gate: &mut self.gate, line: &mut *line, hold });
@@ -356,7 +359,10 @@ impl Port {
                 server.play(now, &mut self.gate);
             }
             Server::Stepwise(server) => server.advance(now),
-            Server::Varying(varying) => varying.server.advance(now),
+            Server::Varying(varying) => {
+                varying.tell(now);
+                varying.server.advance(now);
+            }
         }
         self.gate.gauge.advance(now);
     }

@@ -1,7 +1,7 @@
 //! The server that sends packet by packet: each departure is an event.
 
 use longfat_queue::{Host, Item, PacketQueue};
-use longfat_units::{Ecn, RouterHeader, Span, Time};
+use longfat_units::{Ecn, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 use slab::Slab;
 
@@ -157,6 +157,12 @@ impl Stepwise {
     /// Brings the queue's own clock up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         self.queue.advance(now);
+    }
+
+    /// The queue is told of a rate that begins at `now`.
+    pub(super) fn learn(&mut self, now: Time, rate: Rate) {
+        self.queue.advance(now);
+        self.queue.on_rate(now, rate);
     }
 
     /// May packets pass one another in the queue?

@@ -1,13 +1,14 @@
 //! The line of a link that changes: its rate, its delay, what it loses; or one that sends when a trace says.
 //!
 //! Everything that it will ever do is known in advance, so a packet's departure is known as soon as it is being sent,
-//! however often the rate changes until then: what is left of it leaves at the new rate.
+//! however often the rate changes until then: what is left of it leaves at the new rate. The queue is told of a new rate
+//! before anything else happens to it, and when that began.
 
 use std::sync::Arc;
 
 use longfat_scenario::chance::{Stream, uniform};
-use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Thinning, Trace};
-use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Span, Time};
+use longfat_scenario::{Course, Impairments, LinkCourse, OPPORTUNITY, Thinning, Tidings, Trace};
+use longfat_units::{Ecn, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 use super::bucket::Bucket;
 use super::stepwise::{Line, Stepwise};
@@ -70,6 +71,16 @@ pub(super) struct Varying {
     pub(super) thinner: Option<Thinner>,
 }
 
+impl Varying {
+    /// The queue learns which rates there have been up to `now`.
+    #[inline]
+    pub(super) fn tell(&mut self, now: Time) {
+        while let Some((begins, rate)) = self.line.tidings(now) {
+            self.server.learn(begins, rate);
+        }
+    }
+}
+
 /// Transmitter and wire of a link that varies.
 #[derive(Debug)]
 pub(crate) struct VaryingLine {
@@ -89,6 +100,7 @@ pub(crate) struct VaryingLine {
 enum Service {
     Rate {
         rate: Arc<Course<u64>>,
+        tidings: Tidings,
         piece: usize,
         /// Work, in bits times picoseconds per second, that was left when the last packet's departure was rounded down.
         carry: u64,
@@ -110,16 +122,22 @@ enum Loss {
 }
 
 impl VaryingLine {
-    /// `corruption` is for a link whose losses do not change. `stream` makes the random numbers of a component.
+    /// Its queue knows of the rate `known`. `corruption` is for a link whose losses do not change. `stream` makes the
+    /// random numbers of a component.
     pub(crate) fn new(
         variation: Variation,
+        known: Rate,
         corruption: Rare,
         stream: impl Fn(&str) -> Stream,
     ) -> Self {
         let Variation { supply, delay, loss, impairments } = variation;
         Self {
             service: match supply {
-                Supply::Rate(rate) => Service::Rate { rate, piece: 0, carry: 0 },
+                Supply::Rate(rate) => {
+                    let most = impairments.shaper.map(|shaper| shaper.rate);
+                    let tidings = Tidings::new(known, most);
+                    Service::Rate { rate, tidings, piece: 0, carry: 0 }
+                }
                 Supply::Trace(trace) => Service::Trace { trace, next: 0, left: 0 },
             },
             delay,
@@ -133,6 +151,16 @@ impl VaryingLine {
             thinning: impairments.acknowledgments,
             wire: (!impairments.are_none()).then(|| Wire::new(&impairments, stream)),
             last_arrival: Time::ZERO,
+        }
+    }
+
+    /// The next change of the rate that its queue is to be told of by `now`. A trace has no rate at an instant, and the
+    /// mean that its queue knows stays what it is.
+    #[inline]
+    pub(super) fn tidings(&mut self, now: Time) -> Option<(Time, Rate)> {
+        match &mut self.service {
+            Service::Rate { rate, tidings, .. } => tidings.by(now, rate),
+            Service::Trace { .. } => None,
         }
     }
 
@@ -162,7 +190,7 @@ impl Line for VaryingLine {
         let begins = self.shaper.as_mut().map_or(now, |shaper| shaper.wait(now, bytes));
         let (waited, now) = (waited && begins == now, begins);
         match &mut self.service {
-            Service::Rate { rate, piece, carry } => {
+            Service::Rate { rate, piece, carry, .. } => {
                 let mut work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND + *carry;
                 let mut now = now;
                 loop {
@@ -227,8 +255,12 @@ impl Line for VaryingLine {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use longfat_queue::{Arrival, Backlog, Built, Capacity, Policy, Verdict};
     use longfat_scenario::Step;
     use longfat_scenario::chance::stream;
+    use rand_core::Rng;
 
     use super::*;
 
@@ -243,7 +275,7 @@ mod tests {
             impairments: Impairments::default(),
         };
         let chance = |part: &str| stream(1, part);
-        VaryingLine::new(variation, Rare::new(0.0, chance("corruption")), chance)
+        VaryingLine::new(variation, Rate(rate), Rare::new(0.0, chance("corruption")), chance)
     }
 
     #[test]
@@ -263,5 +295,53 @@ mod tests {
         let mut line = line(8, vec![Step { at: Time(SECOND / 2), over: Span::ZERO, to: 0 }]);
         assert_eq!(line.send(Time::ZERO, 1, false), LATEST);
         assert_eq!(line.send(Time::ZERO + Span::from_seconds(9), 1, false), LATEST);
+    }
+
+    /// Notes the ticks before each new rate, when that begins, and the rate.
+    #[derive(Debug, Default)]
+    struct Listener {
+        ticks: u64,
+        notes: Arc<Mutex<Vec<(u64, Time, Rate)>>>,
+    }
+
+    impl Policy for Listener {
+        fn on_arrival(&mut self, _: &Arrival, _: &mut dyn Rng) -> Verdict {
+            Verdict::Keep
+        }
+
+        fn period(&self) -> Option<Span> {
+            Some(Span::from_millis(1))
+        }
+
+        fn on_ticks(&mut self, count: u64, _: Backlog) {
+            self.ticks += count;
+        }
+
+        fn on_rate(&mut self, now: Time, rate: Rate) {
+            self.notes.lock().expect("nothing else holds it").push((self.ticks, now, rate));
+        }
+    }
+
+    /// 8 bit/s, from 2.5 ms on 4 bit/s, from 5 to 6 ms nothing, from 7 ms on 16 bit/s; the queue looks at each whole
+    /// millisecond, that at 7 ms included, before it learns of the rate of that instant.
+    #[test]
+    fn a_queue_learns_of_each_rate_when_it_begins_however_late_somebody_looks() {
+        let milliseconds = |tenths: u64| Time(tenths * SECOND / 10_000);
+        let step = |(tenths, to)| Step { at: milliseconds(tenths), over: Span::ZERO, to };
+        let steps = [(25, 4), (50, 0), (60, 4), (70, 16)].map(step);
+        for looks in [vec![99], (0..99).collect(), vec![24, 25, 70, 71]] {
+            let listener = Listener::default();
+            let notes = Arc::clone(&listener.notes);
+            let queue = Built::Fifo(Some(Box::new(listener)));
+            let server = Stepwise::new(queue.into_queue(Capacity::Unbounded));
+            let line = line(8, steps.to_vec());
+            let mut varying = Varying { server, line, thinner: None };
+            for look in looks {
+                varying.tell(milliseconds(look));
+            }
+            let notes = notes.lock().expect("nothing else holds it");
+            let expected = [(2, milliseconds(25), Rate(4)), (7, milliseconds(70), Rate(16))];
+            assert_eq!(*notes, expected);
+        }
     }
 }

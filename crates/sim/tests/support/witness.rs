@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use longfat_queue::{Built, Capacity, Discipline, Host, Item, PacketQueue, Probe};
 use longfat_scenario::Catalogue;
 use longfat_sim::Scenario;
-use longfat_units::{Bytes, RouterHeader, Span, Time};
+use longfat_units::{Bytes, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 
 /// What happened at one queue.
@@ -124,6 +124,10 @@ impl PacketQueue for Witness {
 
     fn advance(&mut self, now: Time) {
         self.queue.advance(now);
+    }
+
+    fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.queue.on_rate(now, rate);
     }
 
     fn heeds_priorities(&self) -> bool {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use longfat_queue::{Host, Item, PacketQueue};
 use longfat_scenario::chance::{Stream, uniform};
-use longfat_scenario::{Course, LinkCourse};
+use longfat_scenario::{Course, LinkCourse, Tidings};
 use longfat_units::{Bytes, Ecn, Rate, RouterHeader, Span, Time};
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,8 @@ pub struct Direction {
 pub struct Parts {
     /// The queue.
     pub queue: Box<dyn PacketQueue>,
+    /// The rate that the queue knows of.
+    pub known: Rate,
     /// What says when there is capacity to spare, if anything does.
     pub marker: Option<Marker>,
     /// Rate, delay and loss at any time.
@@ -134,7 +136,7 @@ struct Desk {
 impl Direction {
     /// One direction of a link, with nothing in it.
     pub fn new(parts: Parts) -> Self {
-        let Parts { queue, marker, course, chance, corruption, together } = parts;
+        let Parts { queue, known, marker, course, chance, corruption, together } = parts;
         Self {
             queue,
             marker,
@@ -144,7 +146,11 @@ impl Direction {
                 chance,
                 counts: Counts::default(),
             },
-            transmitter: Transmitter { rate: course.rate, piece: 0 },
+            transmitter: Transmitter {
+                rate: course.rate,
+                tidings: Tidings::new(known, None),
+                piece: 0,
+            },
             in_service: None,
             wire: VecDeque::new(),
             delay: course.delay,
@@ -169,7 +175,7 @@ impl Direction {
         let frame = self.desk.frames.keep(bytes, shape);
         for index in 0..shape.segments() {
             self.desk.counts.arrived += 1;
-            self.queue.advance(now);
+            self.look(now);
             let bytes = shape.size(index);
             // What takes no part keeps what it has: all of its segments the same.
             let had = shape.spare.unwrap_or(false);
@@ -199,10 +205,19 @@ impl Direction {
     /// Sends what should have left by `now`.
     pub fn advance(&mut self, now: Time) {
         while let Some((segment, left)) = self.in_service.take_if(|(_, left)| *left <= now) {
-            self.queue.advance(left);
+            self.look(left);
             self.serve(left);
             self.fly(segment, left);
         }
+    }
+
+    /// The queue learns what time it is, and which rates there have been until then.
+    fn look(&mut self, now: Time) {
+        while let Some((begins, rate)) = self.transmitter.tidings(now) {
+            self.queue.advance(begins);
+            self.queue.on_rate(begins, rate);
+        }
+        self.queue.advance(now);
     }
 
     /// The link is free: the next segment is sent, if there is one.
@@ -282,11 +297,17 @@ impl Direction {
 #[derive(Debug)]
 struct Transmitter {
     rate: Course<u64>,
+    tidings: Tidings,
     /// Where in the course of the rate it is.
     piece: usize,
 }
 
 impl Transmitter {
+    /// The next change of the rate that the queue is to be told of by `now`.
+    fn tidings(&mut self, now: Time) -> Option<(Time, Rate)> {
+        self.tidings.by(now, &self.rate)
+    }
+
     /// When the last bit of a segment leaves that begins to be sent at `now`. It takes the rate of its beginning, and
     /// rounding to picoseconds is far below what any clock of a machine tells.
     fn send(&mut self, now: Time, bytes: Bytes) -> Time {

@@ -140,7 +140,10 @@ proptest! {
         looks in vec(0_u64..2000, 0..8),
     ) {
         let link = format!(
-            "rate = \"50 Mbit/s\"\ndelay = \"2 ms\"\nbdp = \"8 ms\"\nbuffer = \"100 packets\"\nloss = 0.05\nqueue = \"{queue}\""
+            "rate = \"50 Mbit/s\"\ndelay = \"2 ms\"\nbdp = \"8 ms\"\nbuffer = \"100 packets\"\nloss = 0.05\nqueue = \"{queue}\"\n\
+             change = [{{ at = \"9 ms\", every = \"20 ms\", rate = \"9 Mbit/s\" }},\n\
+             {{ at = \"15 ms\", every = \"40 ms\", rate = \"0 bit/s\" }},\n\
+             {{ at = \"19 ms\", every = \"20 ms\", over = \"2 ms\", rate = \"60 Mbit/s\" }}]"
         );
         let (mut lazy, mut busy) = (direction(&link), direction(&link));
         let mut now = Time::ZERO;
