@@ -174,11 +174,16 @@ proptest! {
         let used = series.columns.iter().find(|(name, _)| *name == "utilisation").map(|(_, column)| column);
         let Some(Column::Real(used)) = used else { panic!("the series has a utilisation") };
         prop_assert!(used.iter().all(|share| (0.0..=1.0).contains(share)), "{used:?} {text}");
+        // A link whose delay changes may be shorter than at first, when `rtt_s` is measured.
+        let steady = !text.contains(".change]]");
         for flow in &recording.summary.flows {
             prop_assert!(flow.goodput_bit_s >= 0.0 && (flow.window_mean.is_nan() || flow.window_mean >= 1.0), "{text}");
             prop_assert!((0.0..=1.0).contains(&flow.retransmit_rate), "{text}");
             prop_assert!((0.0..=1.0).contains(&flow.drop_rate), "{text}");
-            prop_assert!(flow.completion_s.is_none_or(|done| done >= flow.rtt_s / 2.0), "{text}");
+            prop_assert!(
+                !steady || flow.completion_s.is_none_or(|done| done >= flow.rtt_s / 2.0),
+                "{text}"
+            );
         }
         // Links count acknowledgments too.
         let by_flow: u64 = recording.summary.flows.iter().map(|flow| flow.data_dropped).sum();
