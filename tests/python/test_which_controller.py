@@ -1,6 +1,6 @@
-"""The page that says which controller is for which path: its table and its numbers are those of the study.
+"""The page that says which controller is for which path: its numbers are those of its two studies.
 
-After `longfat study studies/paths.toml`, UPDATE=1 takes over what came out.
+After `longfat study studies/paths.toml`, or `neighbours.toml`, UPDATE=1 takes over what came out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/which-controller.md"
 KEPT = ROOT / "studies/paths.csv"
 FINISHED = ROOT / "runs/study-paths/table.csv"
+NEIGHBOURS = ROOT / "studies/neighbours.csv"
+NEIGHBOURS_FINISHED = ROOT / "runs/study-neighbours/table.csv"
 BEGIN, END = (
     "<!-- paths: written by tests/python/test_which_controller.py -->\n",
     "<!-- end of paths -->",
@@ -78,3 +80,37 @@ def test_every_number_of_its_sentences_is_in_the_table() -> None:
     shares = {int(share) for share in re.findall(r"[| ](\d+)(?: ± \d+)? %", table)}
     assert set(counts) <= shares
     assert set(waits) <= set(re.findall(r"(\d+(?:\.\d+)?) ms", table))
+
+
+def neighbours() -> dict[tuple[str, str, str], tuple[float, float]]:
+    """What others keep, with half of the interval: by rate, kind of the others, and controller."""
+    if os.environ.get("UPDATE") and NEIGHBOURS_FINISHED.exists():
+        names = {
+            "link.bottleneck.rate": "rate",
+            "flow.other.control": "other",
+            "flow.one.control": "beside",
+        }
+        numbers = [pl.col(name).round_sig_figs(4) for name in ("share", "share_half_width")]
+        keys = [pl.col(key).alias(name) for key, name in names.items()]
+        pl.read_csv(NEIGHBOURS_FINISHED).select(*keys, *numbers).write_csv(NEIGHBOURS)
+    rows = pl.read_csv(NEIGHBOURS).rows()
+    return {(rate, other, beside): (share, half) for rate, other, beside, share, half in rows}
+
+
+def test_what_others_keep_is_what_the_study_found() -> None:
+    found = neighbours()
+    bullets = PAGE.read_text("utf-8").split("## Beside others")[1].split("\n- ")[1:]
+    seen = 0
+    for bullet in bullets:
+        text = " ".join(bullet.split())
+        told = re.match(r"At (\d+ [MG]bit/s) (Reno|CUBIC) keeps", text)
+        assert told, text
+        rate, other = told[1], told[2].lower()
+        pattern = r"(\d\.\d\d)(?: ± (\d\.\d\d))? beside `([\w+-]+)`"
+        for share, half, beside in re.findall(pattern, text):
+            mean, width = found[rate, other, beside]
+            assert f"{mean:.2f}" == share, f"{rate}, {other} beside {beside}"
+            assert f"{width:.2f}" == (half or "0.00"), f"{rate}, {other} beside {beside}"
+            seen += 1
+        assert text.count(" beside ") == len(re.findall(pattern, text)), f"numbers only: {text}"
+    assert seen > 15
