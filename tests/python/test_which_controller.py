@@ -82,6 +82,21 @@ def test_every_number_of_its_sentences_is_in_the_table() -> None:
     assert set(waits) <= set(re.findall(r"(\d+(?:\.\d+)?) ms", table))
 
 
+def test_what_it_says_of_one_packet_in_nine_and_of_nine_tenths() -> None:
+    table = kept()
+    (resent,) = table.filter(pl.col("path") == "fibre", pl.col("control") == "bbr1")[
+        "flows.own.retransmit_rate"
+    ]
+    assert 1 / 9.5 < resent < 1 / 8.5
+    least = table.group_by("control", "queue").agg(pl.col("used").min())
+    assert least.filter(pl.col("used") >= 0.9).select("control", "queue").rows() == [
+        ("bbr1", "drop-tail")
+    ]
+    shares = dict(table.filter(pl.col("path") == "fibre").select("control", "jain.own").rows())
+    assert shares["exp"] > 0.95
+    assert shares["yeah"] < 0.6
+
+
 def neighbours() -> dict[tuple[str, str, str], tuple[float, float]]:
     """What others keep, with half of the interval: by rate, kind of the others, and controller."""
     if os.environ.get("UPDATE") and NEIGHBOURS_FINISHED.exists():
