@@ -181,7 +181,8 @@ impl CongestionControl for DecBit {
 
     #[inline]
     fn window(&self) -> Segments {
-        Segments(self.looked_at as f64)
+        // Signed: processors convert that in one instruction.
+        Segments(self.looked_at.cast_signed() as f64)
     }
 
     #[inline]

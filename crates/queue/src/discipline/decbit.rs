@@ -110,7 +110,9 @@ impl DecBit {
     /// Time passes.
     #[inline]
     fn pass(&mut self, now: Time) {
-        self.area += self.packets as f64 * (now - self.counted).0 as f64;
+        // Signed: processors convert that in one instruction.
+        let (packets, span) = (self.packets.cast_signed(), (now - self.counted).0.cast_signed());
+        self.area += packets as f64 * span as f64;
         self.counted = now;
     }
 }
@@ -136,7 +138,7 @@ impl Policy for DecBit {
 
     fn on_header(&mut self, _: Bytes, header: &mut RouterHeader) {
         let (area, duration) = self.both;
-        if duration > Span::ZERO && area >= self.threshold * duration.0 as f64 {
+        if duration > Span::ZERO && area >= self.threshold * duration.0.cast_signed() as f64 {
             header.code = header.code.max(1);
         }
     }
