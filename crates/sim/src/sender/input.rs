@@ -17,7 +17,8 @@ impl Extras {
     pub(super) fn let_pass(&self, report: Report, counts_marks: bool) -> bool {
         self.follow_only_deliveries
             && (!counts_marks || report.marks == self.marks)
-            && (self.rack.as_ref().is_none_or(Rack::is_quiet) && self.reduction.is_none())
+            && self.rack.as_ref().is_none_or(Rack::is_quiet)
+            && self.reduction.is_none()
     }
 }
 

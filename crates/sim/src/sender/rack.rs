@@ -282,12 +282,7 @@ impl Rack {
         if again {
             self.last_again = self.count;
         }
-        let before = std::mem::replace(&mut self.in_flight.last, segment);
-        if before == NONE {
-            self.in_flight.first = segment;
-        } else {
-            self.of(before).after = segment;
-        }
+        let before = self.join(Place::InFlight, segment);
         *self.of(segment) = Departure {
             at: now,
             order: self.count,
@@ -492,17 +487,25 @@ impl Rack {
     /// A segment in flight is lost.
     fn lose(&mut self, segment: u64) {
         self.unlink(segment);
-        let before = std::mem::replace(&mut self.lost.last, segment);
-        if before == NONE {
-            self.lost.first = segment;
-        } else {
-            self.of(before).after = segment;
-        }
+        let before = self.join(Place::Lost, segment);
         self.lost_count += 1;
         self.doubts += 1;
         let doubted = self.episode;
         let departure = self.of(segment);
         *departure = Departure { before, after: NONE, place: Place::Lost, doubted, ..*departure };
+    }
+
+    /// A segment is the last one in the list of this place from now on. Returns the one before it.
+    #[inline]
+    fn join(&mut self, place: Place, segment: u64) -> u64 {
+        let list = if place == Place::Lost { &mut self.lost } else { &mut self.in_flight };
+        let before = std::mem::replace(&mut list.last, segment);
+        if before == NONE {
+            list.first = segment;
+        } else {
+            self.of(before).after = segment;
+        }
+        before
     }
 
     /// Takes a segment out of the list that it is in.
