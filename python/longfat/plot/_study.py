@@ -84,9 +84,7 @@ def _study(
         rows = table.rows(named=True)
         if chosen.panel is not None:
             rows = [row for row in rows if row[chosen.panel] == value]
-            heading = f"{chosen.panel} = {value}"
-            if len(heading) > _LONGEST:
-                heading = f"{heading[: _LONGEST - 1]}…"
+            heading = _label(f"{chosen.panel} = {value}")
             axes.set_title(foreign.drawn(heading), loc="left", fontsize=10)
         _lines(axes, chosen, rows, keys, (across, palette, size))
         across.apply(axes)
@@ -292,7 +290,7 @@ def _beside(chosen: Drawing, table: pl.DataFrame, keys: Sequence[str]) -> float:
 
 
 def _label(value: object) -> str:
-    """A setting, for the legend."""
+    """A setting, for the legend or above a panel."""
     text = str(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
