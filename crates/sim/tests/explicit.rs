@@ -164,17 +164,23 @@ fn fifty_each_way(kind: &str, duration: u32, pacing: &str) -> String {
     format!("{text}{back}")
 }
 
+/// The share used, what is dropped, and the mean queue there, for either direction.
+fn each_way(kind: &str, duration: u32, pacing: &str) -> [(f64, f64, f64); 2] {
+    let summary = run(&fifty_each_way(kind, duration, pacing));
+    ["forward", "reverse"].map(|way| {
+        let bottleneck = |key| of(&summary, "bottleneck", way, key);
+        (bottleneck("utilisation"), bottleneck("drop_rate"), bottleneck("queue_mean"))
+    })
+}
+
 /// Katabi, Handley and Rohrs, section 5.2: full and without a drop also with fifty flows on the way back, whose data
 /// acknowledgments wait behind.
 #[test]
 fn xcp_fills_a_link_both_ways_without_a_drop() {
     for (pacing, queue) in [("none", 1.0), ("spread", 0.1)] {
-        let summary = run(&fifty_each_way("xcp", 40, pacing));
-        for way in ["forward", "reverse"] {
-            let bottleneck = |key| of(&summary, "bottleneck", way, key);
-            let used = bottleneck("utilisation");
-            assert!(used > 0.98 && bottleneck("drop_rate") == 0.0, "{pacing}, {way}: {used}");
-            assert!(bottleneck("queue_mean") < queue, "{}", bottleneck("queue_mean"));
+        for (used, dropped, waits) in each_way("xcp", 40, pacing) {
+            assert!(used > 0.98 && dropped == 0.0, "{pacing}: {used}, {dropped} dropped");
+            assert!(waits < queue, "{pacing}: {waits}");
         }
     }
 }
@@ -184,12 +190,9 @@ fn xcp_fills_a_link_both_ways_without_a_drop() {
 #[test]
 fn vcp_keeps_to_its_sawtooth_both_ways() {
     for (pacing, queue) in [("none", 1.0), ("spread", 0.01)] {
-        let summary = run(&fifty_each_way("vcp", 60, pacing));
-        for way in ["forward", "reverse"] {
-            let bottleneck = |key| of(&summary, "bottleneck", way, key);
-            let used = bottleneck("utilisation");
-            assert!((0.8575..0.98).contains(&used), "{pacing}, {way}: {used}");
-            assert!(bottleneck("drop_rate") == 0.0 && bottleneck("queue_mean") < queue, "{pacing}");
+        for (used, dropped, waits) in each_way("vcp", 60, pacing) {
+            assert!((0.8575..0.98).contains(&used), "{pacing}: {used}");
+            assert!(dropped == 0.0 && waits < queue, "{pacing}: {dropped} dropped, {waits}");
         }
     }
 }

@@ -2,62 +2,45 @@
 
 use crate::support::{numbers, record, run};
 
-/// The goodput of 64 flows at once on a wire that loses one packet in a thousand, per bundle.
-fn bundles(control: &str, flows: u32, bundles: u32) -> f64 {
-    let summary = run(&format!(
+/// So many flows on a wire that loses this share of their packets and no acknowledgment; `file` and `flow` are more keys.
+fn on_a_lossy_wire(loss: f64, control: &str, count: u32, file: &str, flow: &str) -> String {
+    format!(
         r#"
-        duration = "120 s"
-        warmup   = "10 s"
+        {file}
         [link.wire]
         rate   = "100 Gbit/s"
         delay  = "0 ms"
         buffer = "unlimited"
-        loss   = 1e-3
+        loss   = {loss}
         [link.wire.reverse]
         loss   = 0
         [[flow]]
         name    = "bundle"
         control = {control}
-        count   = {}
+        count   = {count}
         path    = ["wire"]
         rtt     = "50 ms"
         packet  = "1000 B"
-        initial_threshold = 20
-        "#,
-        flows * bundles
-    ));
+        {flow}
+        "#
+    )
+}
+
+/// The goodput of 64 flows at once on a wire that loses one packet in a thousand, per bundle.
+fn bundles(control: &str, flows: u32, bundles: u32) -> f64 {
+    let times = "duration = \"120 s\"\nwarmup = \"10 s\"";
+    let count = flows * bundles;
+    let summary = run(&on_a_lossy_wire(1e-3, control, count, times, "initial_threshold = 20"));
     summary.flows.iter().map(|flow| flow.goodput_bit_s).sum::<f64>() / f64::from(bundles)
 }
 
 /// What the first loss takes of one of so many flows, as a share of all their windows, which begin with a hundred segments each.
-fn first_loss(flows: usize) -> f64 {
-    let recording = record(
-        &format!(
-            r#"
-            duration = "20 s"
-            sample   = "1 ms"
-            [link.wire]
-            rate   = "100 Gbit/s"
-            delay  = "0 ms"
-            buffer = "unlimited"
-            loss   = 1e-4
-            [link.wire.reverse]
-            loss   = 0
-            [[flow]]
-            name    = "bundle"
-            control = "reno"
-            count   = {flows}
-            path    = ["wire"]
-            rtt     = "50 ms"
-            packet  = "1000 B"
-            initial_window    = 100
-            initial_threshold = 100
-            "#
-        ),
-        true,
-    );
+fn first_loss(flows: u32) -> f64 {
+    let times = "duration = \"20 s\"\nsample = \"1 ms\"";
+    let begins = "initial_window = 100\ninitial_threshold = 100";
+    let recording = record(&on_a_lossy_wire(1e-4, "\"reno\"", flows, times, begins), true);
     let windows = numbers(&recording, "flow_series", "window");
-    let rows: Vec<&[f64]> = windows.chunks(flows).collect();
+    let rows: Vec<&[f64]> = windows.chunks(flows as usize).collect();
     let lost = |pair: &[&[f64]]| {
         let fall = pair[0].iter().zip(pair[1]).map(|(before, after)| before - after);
         fall.fold(0.0, f64::max) / pair[0].iter().sum::<f64>()
@@ -70,7 +53,7 @@ fn first_loss(flows: usize) -> f64 {
 #[test]
 fn a_loss_costs_a_bundle_one_part_in_two_n() {
     for flows in [1, 4, 16] {
-        let share = 2.0 * flows as f64 * first_loss(flows);
+        let share = 2.0 * f64::from(flows) * first_loss(flows);
         assert!((share - 1.0).abs() < 0.02, "{flows} flows: {share} of 1/(2n)");
     }
 }

@@ -12,29 +12,66 @@ fn of(summary: &Summary, key: &str) -> f64 {
     support::of(summary, "bottleneck", "forward", key)
 }
 
+/// Reno flows that start within a second on a link with this rate, buffer and queue; `times`, `change` and `flow` are more
+/// keys of the file, of the link and of the flows.
+fn reno(
+    times: &str,
+    (rate, buffer, queue): (f64, &str, &str),
+    change: &str,
+    (count, rtt, flow): (u32, &str, &str),
+) -> String {
+    format!(
+        r#"
+        {times}
+        [link.bottleneck]
+        rate   = "{rate} Mbit/s"
+        delay  = "10 ms"
+        buffer = "{buffer}"
+        queue  = {queue}
+        {change}
+        [[flow]]
+        name    = "reno"
+        control = "reno"
+        count   = {count}
+        path    = ["bottleneck"]
+        rtt     = {rtt}
+        start   = {{ uniform = ["0 s", "1 s"] }}
+        {flow}
+        "#
+    )
+}
+
+/// The rate is another one after 20 s.
+fn changes_to(rate: f64) -> String {
+    format!("[[link.bottleneck.change]]\nat = \"20 s\"\nrate = \"{rate} Mbit/s\"")
+}
+
+/// What AVQ has in its tests.
+const AVQ_FLOWS: (u32, &str, &str) = (20, "\"40 ms\"", "");
+
+/// The network of Hollot et al. for this queue.
+fn hollot(times: &str, kind: &str, change: &str, count: u32) -> Summary {
+    let queue = format!("{{ kind = \"{kind}\", target = \"200 packets\" }}");
+    let flows = (count, "{ spread = [\"160 ms\", \"240 ms\"] }", "packet = \"500 B\"");
+    run(&reno(times, (15.0, "800 packets", &queue), change, flows))
+}
+
+/// Its queue is at the target, and its link full.
+#[track_caller]
+fn assert_at_target(summary: &Summary, case: &str) {
+    let queue = 800.0 * of(summary, "queue_mean");
+    assert!((queue / 200.0 - 1.0).abs() < 0.05, "{case}: {queue} packets");
+    assert!(of(summary, "utilisation") > 0.99, "{case}: {}", of(summary, "utilisation"));
+}
+
 /// Kunniyur and Srikant: the utilisation is the requested one, and the queue stays short. Here within 0.2 % at 100
 /// Mbit/s and 40 ms, with marks and with drops.
 #[test]
 fn avq_holds_the_utilisation_that_is_asked_for() {
     for (utilisation, ecn) in [(0.90, true), (0.96, true), (0.96, false)] {
-        let summary = run(&format!(
-            r#"
-            duration = "60 s"
-            warmup   = "20 s"
-            [link.bottleneck]
-            rate   = "100 Mbit/s"
-            delay  = "10 ms"
-            buffer = "1 bdp"
-            queue  = {{ kind = "avq", utilisation = {utilisation}, ecn = {ecn} }}
-            [[flow]]
-            name    = "reno"
-            control = "reno"
-            count   = 20
-            path    = ["bottleneck"]
-            rtt     = "40 ms"
-            start   = {{ uniform = ["0 s", "1 s"] }}
-            "#
-        ));
+        let queue = format!("{{ kind = \"avq\", utilisation = {utilisation}, ecn = {ecn} }}");
+        let times = "duration = \"60 s\"\nwarmup = \"20 s\"";
+        let summary = run(&reno(times, (100.0, "1 bdp", &queue), "", AVQ_FLOWS));
         let found = of(&summary, "utilisation");
         assert!((found / utilisation - 1.0).abs() < 0.002, "{found}, not {utilisation}");
         assert!(of(&summary, "queue_mean") < 0.3, "mean queue {}", of(&summary, "queue_mean"));
@@ -48,28 +85,11 @@ fn avq_holds_the_utilisation_that_is_asked_for() {
 /// rate that the link has. 40 s are six times 1/α.
 #[test]
 fn avq_holds_its_utilisation_after_the_rate_has_changed() {
-    for (before, after) in [(100, 50), (50, 100)] {
-        let summary = run(&format!(
-            r#"
-            duration = "100 s"
-            warmup   = "60 s"
-            [link.bottleneck]
-            rate   = "{before} Mbit/s"
-            delay  = "10 ms"
-            buffer = "300 packets"
-            queue  = {{ kind = "avq", utilisation = 0.96 }}
-            [[link.bottleneck.change]]
-            at     = "20 s"
-            rate   = "{after} Mbit/s"
-            [[flow]]
-            name    = "reno"
-            control = "reno"
-            count   = 20
-            path    = ["bottleneck"]
-            rtt     = "40 ms"
-            start   = {{ uniform = ["0 s", "1 s"] }}
-            "#
-        ));
+    for (before, after) in [(100.0, 50.0), (50.0, 100.0)] {
+        let queue = "{ kind = \"avq\", utilisation = 0.96 }";
+        let times = "duration = \"100 s\"\nwarmup = \"60 s\"";
+        let link = (before, "300 packets", queue);
+        let summary = run(&reno(times, link, &changes_to(after), AVQ_FLOWS));
         let found = of(&summary, "utilisation");
         assert!((found / 0.96 - 1.0).abs() < 0.002, "{before} to {after}: {found}");
     }
@@ -103,28 +123,8 @@ fn a_clock_may_be_as_slow_as_the_longest_run() {
 #[test]
 fn rem_and_pi_hold_the_queue_at_the_target() {
     for (kind, count) in [("pi", 60), ("pi", 180), ("rem", 60), ("rem", 180)] {
-        let summary = run(&format!(
-            r#"
-            duration = "150 s"
-            warmup   = "50 s"
-            [link.bottleneck]
-            rate   = "15 Mbit/s"
-            delay  = "10 ms"
-            buffer = "800 packets"
-            queue  = {{ kind = "{kind}", target = "200 packets" }}
-            [[flow]]
-            name    = "reno"
-            control = "reno"
-            count   = {count}
-            path    = ["bottleneck"]
-            rtt     = {{ spread = ["160 ms", "240 ms"] }}
-            start   = {{ uniform = ["0 s", "1 s"] }}
-            packet  = "500 B"
-            "#
-        ));
-        let queue = 800.0 * of(&summary, "queue_mean");
-        assert!((queue / 200.0 - 1.0).abs() < 0.05, "{kind}, {count} flows: {queue} packets");
-        assert!(of(&summary, "utilisation") > 0.99, "{kind}: {}", of(&summary, "utilisation"));
+        let times = "duration = \"150 s\"\nwarmup = \"50 s\"";
+        assert_at_target(&hollot(times, kind, "", count), &format!("{kind}, {count} flows"));
     }
 }
 
@@ -133,35 +133,9 @@ fn rem_and_pi_hold_the_queue_at_the_target() {
 #[test]
 fn rem_holds_its_target_after_the_rate_has_changed() {
     for (rate, count) in [(7.5, 60), (30.0, 180)] {
-        let summary = run(&format!(
-            r#"
-            duration = "200 s"
-            warmup   = "100 s"
-            [link.bottleneck]
-            rate   = "15 Mbit/s"
-            delay  = "10 ms"
-            buffer = "800 packets"
-            queue  = {{ kind = "rem", target = "200 packets" }}
-            [[link.bottleneck.change]]
-            at     = "20 s"
-            rate   = "{rate} Mbit/s"
-            [[flow]]
-            name    = "reno"
-            control = "reno"
-            count   = {count}
-            path    = ["bottleneck"]
-            rtt     = {{ spread = ["160 ms", "240 ms"] }}
-            start   = {{ uniform = ["0 s", "1 s"] }}
-            packet  = "500 B"
-            "#
-        ));
-        let queue = 800.0 * of(&summary, "queue_mean");
-        assert!((queue / 200.0 - 1.0).abs() < 0.05, "{rate} Mbit/s: {queue} packets");
-        assert!(
-            of(&summary, "utilisation") > 0.99,
-            "{rate} Mbit/s: {}",
-            of(&summary, "utilisation")
-        );
+        let times = "duration = \"200 s\"\nwarmup = \"100 s\"";
+        let summary = hollot(times, "rem", &changes_to(rate), count);
+        assert_at_target(&summary, &format!("{rate} Mbit/s"));
     }
 }
 
