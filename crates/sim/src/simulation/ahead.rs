@@ -50,8 +50,9 @@ pub(super) struct Lookout {
     done: [usize; STEPS.len()],
     /// How they are counted ([`Wheel::tick`]).
     ticks: Option<(u32, usize)>,
-    /// The flow whose timer runs out next.
+    /// The flow whose timer runs out next, and whether it has been asked for the timer itself.
     timed: Option<u32>,
+    timer_seen: bool,
 }
 
 impl Simulation {
@@ -66,9 +67,15 @@ impl Simulation {
             hold.prefetch(cargo);
         }
         let timed = timers.next_flow();
+        let flow = timed.and_then(|flow| network.flows.get(flow as usize));
         if timed != lookout.timed {
-            lookout.timed = timed;
-            if let Some(flow) = timed.and_then(|flow| network.flows.get(flow as usize)) {
+            (lookout.timed, lookout.timer_seen) = (timed, false);
+            if let Some(flow) = flow {
+                flow.prefetch_outlet();
+            }
+        } else if !lookout.timer_seen {
+            lookout.timer_seen = true;
+            if let Some(flow) = flow {
                 flow.prefetch_timer();
             }
         }
@@ -81,7 +88,7 @@ impl Lookout {
     fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
         let (now, ticks) = heads.tick();
         if self.ticks != Some(ticks) {
-            *self = Self { ticks: Some(ticks), timed: self.timed, ..Self::default() };
+            *self = Self { ticks: Some(ticks), timed: self.timed, timer_seen: self.timer_seen, ..Self::default() };
         }
         while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
             self.gone += 1;
@@ -171,10 +178,16 @@ impl Flow {
         }
     }
 
-    /// Asks for what it takes to see whether its retransmission timer has run out, or was set again.
+    /// Asks for what tells whether its retransmission timer was set again, and what kind of sender it has.
+    #[inline]
+    fn prefetch_outlet(&self) {
+        prefetch(&self.outlet.timer_at);
+        prefetch_start(&self.source);
+    }
+
+    /// Asks for what tells whether the timer has run out.
     #[inline]
     fn prefetch_timer(&self) {
-        prefetch(&self.outlet.timer_at);
         if let Some(sender) = self.source.windowed() {
             prefetch(sender.timer());
         }
