@@ -25,7 +25,9 @@
 //! sender does with it is in the controller `anti-ecn`.
 //!
 //! The marker sits beside the queue of the link, whatever its discipline, makes no decision about packets and draws no
-//! random numbers. All arrivals count, acknowledgments too, even those that the queue drops.
+//! random numbers. All arrivals count, acknowledgments too, even those that the queue drops. Where the rate of the link
+//! changes, C is the new one from then on, and what is in the virtual queue stays; behind a shaper C is what that lets
+//! through, if it is less.
 //!
 //! # Parameters
 //!
@@ -79,6 +81,8 @@ pub struct AntiEcnQueue {
     queue: f64,
     /// s
     last: Time,
+    /// η
+    threshold: f64,
     /// η C
     capacity: f64,
     /// B
@@ -89,15 +93,33 @@ impl AntiEcnQueue {
     /// A virtual queue that is drained at the share `threshold` of `rate` and holds `limit` bytes, which may be
     /// infinite.
     pub fn new(rate: Rate, threshold: f64, limit: f64) -> Self {
-        Self { queue: 0.0, last: Time::ZERO, capacity: threshold * rate.0 as f64 / 8.0, limit }
+        let capacity = Self::share(threshold, rate);
+        Self { queue: 0.0, last: Time::ZERO, threshold, capacity, limit }
+    }
+
+    /// This share of a rate.
+    fn share(threshold: f64, rate: Rate) -> f64 {
+        threshold * rate.0 as f64 / 8.0
+    }
+
+    /// The link has this rate from `now` on.
+    pub fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.pass(now);
+        self.capacity = Self::share(self.threshold, rate);
+    }
+
+    /// Drains it up to `now`.
+    #[inline]
+    fn pass(&mut self, now: Time) {
+        let drained = self.capacity * now.since(self.last).seconds();
+        self.last = now;
+        self.queue = (self.queue - drained).max(0.0);
     }
 
     /// A packet of `bytes` arrives. Is there capacity to spare?
     #[inline]
     pub fn has_spare_capacity(&mut self, now: Time, bytes: Bytes) -> bool {
-        let drained = self.capacity * now.since(self.last).seconds();
-        self.last = now;
-        self.queue = (self.queue - drained).max(0.0);
+        self.pass(now);
         let bytes = bytes.0 as f64;
         let spare = self.queue <= ROUNDING * bytes;
         if self.queue + bytes <= self.limit {

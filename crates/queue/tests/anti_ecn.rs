@@ -1,7 +1,7 @@
 //! What the virtual queue of AntiECN says, with numbers worked out by hand.
 
 use longfat_queue::AntiEcnQueue;
-use longfat_units::{Bytes, Time};
+use longfat_units::{Bytes, Rate, Time};
 
 use crate::support::{PACKET, PACKET_TIME, RATE, close};
 
@@ -28,6 +28,22 @@ fn a_trace_worked_out_by_hand() {
         assert_eq!(queue.has_spare_capacity(at(time), Bytes(bytes)), spare, "at {time}");
         close(queue.backlog(), backlog);
     }
+}
+
+/// Half of 8 Gbit/s until 0.4 packet times, half of 2 until 4.4, then half of 16. What is in the queue stays.
+#[test]
+fn a_rate_that_changes_worked_out_by_hand() {
+    let mut queue = AntiEcnQueue::new(RATE, 0.5, 2500.0);
+    assert!(queue.has_spare_capacity(at(0.0), PACKET));
+    queue.on_rate(at(0.4), Rate(RATE.0 / 4));
+    close(queue.backlog(), 800.0);
+    assert!(!queue.has_spare_capacity(at(2.0), Bytes(40)), "600 are left");
+    close(queue.backlog(), 640.0);
+    queue.on_rate(at(4.4), Rate(RATE.0 * 2));
+    close(queue.backlog(), 340.0);
+    assert!(!queue.has_spare_capacity(at(4.7), Bytes(40)));
+    close(queue.backlog(), 80.0);
+    assert!(queue.has_spare_capacity(at(4.8), Bytes(40)));
 }
 
 /// How many of `packets` that arrive at a share `load` of the capacity find room, after `before` that are not counted.

@@ -240,13 +240,12 @@ impl DirectionDraft {
             let reason = "this link follows a trace, which says when packets leave, and its rate changes as well";
             problems.add(Problem::new(node.place, reason).help("leave out one of the two"));
         }
-        if let (Some(field), true) = (fields.find("anti_ecn"), trace.is_some() || rate_varies)
+        if let (Some(field), true) = (fields.find("anti_ecn"), trace.is_some())
             && !matches!(field.node.value, Value::Flag(false))
         {
-            let reason = "the virtual queue of AntiECN drains at a share of a constant rate, and the rate of this \
-                          link changes";
-            problems
-                .add(field.problem(reason).help("leave out `anti_ecn`, or what changes the rate"));
+            let reason = "the virtual queue of AntiECN drains at a share of a rate, and this link follows a trace, which \
+                          says when packets leave";
+            problems.add(field.problem(reason).help("leave out one of the two"));
         }
         let delay = fields.required("delay", "delay = \"10 ms\"", problems, wait);
         let loss = fields.or("loss", 0.0, problems, loss);

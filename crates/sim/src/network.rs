@@ -274,7 +274,7 @@ fn build_port(
         }),
         capacity,
         queue: (direction.queue.entry.build)(&direction.queue.settings, &site),
-        marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
+        marker: direction.anti_ecn.map(|marker| Marker::new(marker, site.rate)),
         corruption: Rare::new(direction.loss, component("corruption")),
         chance: component("queue"),
         stepwise: options.stepwise,

@@ -87,6 +87,32 @@ fn the_slope_is_two_below_the_threshold_and_one_above() {
     }
 }
 
+/// A flow of 3 Mbit/s, spaced: there is room where half of the link is more, as it is of 100 Mbit/s and not of 4. A link
+/// whose rate changes goes by the one it has, and by that of a shaper behind its queue.
+#[test]
+fn there_is_room_by_the_rate_that_the_link_has() {
+    let rooms = |link: &str| {
+        let text = format!(
+            "duration = \"8 s\"\nsample = \"1 s\"\n[link.bottleneck]\ndelay = \"10 ms\"\nbuffer = \"1000 packets\"\n\
+             anti_ecn = {{ threshold = 0.5 }}\n{link}\n[[flow]]\nname = \"spaced\"\ncontrol = \"anti-ecn\"\n\
+             path = [\"bottleneck\"]\nrtt = \"40 ms\"\npacket = \"1000 B\"\npacing = {{ rate = \"375 /s\" }}\n\
+             initial_window = 40\n"
+        );
+        let rooms = series(&support::record(&text, true), "room_rate");
+        // The second of the change, and the first, have some of both.
+        [&rooms[1..4], &rooms[5..]].map(|rows| rows.iter().sum::<f64>() / rows.len() as f64)
+    };
+    let change = |from, to| {
+        format!("rate = \"{from} Mbit/s\"\nchange = [{{ at = \"4 s\", rate = \"{to} Mbit/s\" }}]")
+    };
+    assert_eq!(rooms("rate = \"100 Mbit/s\""), [1.0, 1.0]);
+    assert_eq!(rooms("rate = \"4 Mbit/s\""), [0.0, 0.0]);
+    assert_eq!(rooms(&change(100, 4)), [1.0, 0.0]);
+    assert_eq!(rooms(&change(4, 100)), [0.0, 1.0]);
+    let shaper = "rate = \"100 Mbit/s\"\nshaper = { rate = \"4 Mbit/s\", burst = \"3 kB\" }";
+    assert_eq!(rooms(shaper), [0.0, 0.0]);
+}
+
 #[test]
 fn a_small_virtual_buffer_raises_the_knee() {
     // Experiment 2: at η = 0.5, max(2500, 5000 - 2B). 5000 and 2500 packets are the same.

@@ -125,6 +125,11 @@ impl Marker {
         Self { queue: AntiEcnQueue::new(rate, threshold, buffer), mode }
     }
 
+    /// The link has this rate from `now` on.
+    pub(crate) fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.queue.on_rate(now, rate);
+    }
+
     /// A packet arrives. All packets enter the virtual queue, but the bit is written into data only: that of an
     /// acknowledgment is the echo of the other direction, and stays.
     pub(crate) fn see(&mut self, now: Time, packet: &mut Packet) {

@@ -241,6 +241,9 @@ impl Port {
         groups: &[u32],
         hold: &mut Hold,
     ) -> Arrived {
+        if let Server::Varying(varying) = &mut self.server {
+            varying.tell(now, &mut self.marker);
+        }
         if let Some(marker) = &mut self.marker {
             marker.see(now, packet);
         }
@@ -264,7 +267,6 @@ impl Port {
                 server.arrive(now, packet, group, Hands { gate: &mut self.gate, line, hold }).1
             }
             Server::Varying(varying) => {
-                varying.tell(now);
                 let group = groups[packet.flow as usize];
                 let Varying { server, line, thinner } = &mut **varying;
                 if line.refuses(now, packet.bytes) {
@@ -296,7 +298,7 @@ impl Port {
     /// The acknowledgments that the link has held join its queue. As for [`Arrived::Waits`].
     pub(crate) fn release(&mut self, now: Time, groups: &[u32], hold: &mut Hold) -> Option<Time> {
         let Server::Varying(varying) = &mut self.server else { return None };
-        varying.tell(now);
+        varying.tell(now, &mut self.marker);
         let Varying { server, line, thinner } = &mut **varying;
         let thinner = thinner.as_mut()?;
         let released = thinner.release();
@@ -331,7 +333,7 @@ impl Port {
                 server.depart(now, Hands { gate: &mut self.gate, line, hold })
             }
             Server::Varying(varying) => {
-                varying.tell(now);
+                varying.tell(now, &mut self.marker);
                 let Varying { server, line, .. } = &mut **varying;
                 let mut departed =
                     server.depart(now, Hands { gate: &mut self.gate, line: &mut *line, hold });
@@ -360,7 +362,7 @@ impl Port {
             }
             Server::Stepwise(server) => server.advance(now),
             Server::Varying(varying) => {
-                varying.tell(now);
+                varying.tell(now, &mut self.marker);
                 varying.server.advance(now);
             }
         }

@@ -15,6 +15,7 @@ use super::stepwise::{Line, Stepwise};
 use super::thinner::Thinner;
 use super::wire::Wire;
 use super::{Fate, LATEST, Rare};
+use crate::explicit::Marker;
 
 /// How one direction of a link varies.
 #[derive(Clone, Debug)]
@@ -72,11 +73,14 @@ pub(super) struct Varying {
 }
 
 impl Varying {
-    /// The queue learns which rates there have been up to `now`.
+    /// The queue, and the marker beside it, learn which rates there have been up to `now`.
     #[inline]
-    pub(super) fn tell(&mut self, now: Time) {
+    pub(super) fn tell(&mut self, now: Time, marker: &mut Option<Marker>) {
         while let Some((begins, rate)) = self.line.tidings(now) {
             self.server.learn(begins, rate);
+            if let Some(marker) = marker {
+                marker.on_rate(begins, rate);
+            }
         }
     }
 }
@@ -337,7 +341,7 @@ mod tests {
             let line = line(8, steps.to_vec());
             let mut varying = Varying { server, line, thinner: None };
             for look in looks {
-                varying.tell(milliseconds(look));
+                varying.tell(milliseconds(look), &mut None);
             }
             let notes = notes.lock().expect("nothing else holds it");
             let expected = [(2, milliseconds(25), Rate(4)), (7, milliseconds(70), Rate(16))];

@@ -88,7 +88,12 @@ impl Lookout {
     fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
         let (now, ticks) = heads.tick();
         if self.ticks != Some(ticks) {
-            *self = Self { ticks: Some(ticks), timed: self.timed, timer_seen: self.timer_seen, ..Self::default() };
+            *self = Self {
+                ticks: Some(ticks),
+                timed: self.timed,
+                timer_seen: self.timer_seen,
+                ..Self::default()
+            };
         }
         while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
             self.gone += 1;

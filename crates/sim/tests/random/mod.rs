@@ -107,8 +107,8 @@ fn link() -> impl Strategy<Value = (u32, String)> {
             }
             let impairments = impairments.unwrap_or_default().concat();
             let trace = changes.contains("trace");
-            // A trace leaves no room for changes of the rate, and neither of them does for AntiECN.
-            let marker = if trace || changes.contains("rate") { "false" } else { marker };
+            // A trace leaves no room for changes of the rate, nor for AntiECN.
+            let marker = if trace { "false" } else { marker };
             let mut follow = impairments;
             if trace {
                 follow += "trace = { mahimahi = \"1 1 3 3 3 8 13\" }\n";
