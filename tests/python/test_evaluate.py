@@ -359,6 +359,14 @@ def test_a_controller_has_the_routers_that_it_needs() -> None:
     assert "with queue `xcp` on all links, which xcp needs; reno" in found.findings[0].story
 
 
+def test_anti_ecn_is_on_all_links_that_have_a_rate() -> None:
+    step = {"rate": "1 Gbit/s", "change": [{"at": "5 s", "rate": "10 Gbit/s"}]}
+    links = {"steady": {"rate": "1 Gbit/s"}, "step": step, "cell": {"trace": {"mahimahi": "1 5"}}}
+    scenario = {"link": links, "flow": [{"control": "anti-ecn", "path": list(links)}]}
+    placed = Contender.of("anti-ecn").placed(scenario)
+    assert [link.get("anti_ecn") for link in placed["link"].values()] == [True, True, None]
+
+
 def test_a_controller_with_settings_has_a_name_of_its_own() -> None:
     assert Contender.of('{ kind = "exp", gamma = 0.1 }').name == "exp (gamma = 0.1)"
     assert Contender.of({"kind": "exp"}).control == "exp"

@@ -124,7 +124,7 @@ class Contender:
         for link in changed["link"].values():
             if self.queue and link.get("queue", _PLAIN_QUEUE) == _PLAIN_QUEUE:
                 link["queue"] = self.queue
-            if self.anti_ecn and "change" not in link and "trace" not in link:
+            if self.anti_ecn and "trace" not in link:
                 link["anti_ecn"] = True
         if self.needs_access:
             for group in (*changed.get("flow", ()), *changed.get("traffic", ())):
