@@ -24,6 +24,11 @@ impl Marker {
         Self { queue: AntiEcnQueue::new(rate, threshold, buffer), mode }
     }
 
+    /// The link has this rate from `now` on.
+    pub fn on_rate(&mut self, now: Time, rate: Rate) {
+        self.queue.on_rate(now, rate);
+    }
+
     /// A segment of `bytes` arrives. Returns the bit with which it goes on; false where it takes no part.
     pub fn see(&mut self, now: Time, shape: &Shape, bytes: Bytes) -> bool {
         let spare = self.queue.has_spare_capacity(now, bytes);

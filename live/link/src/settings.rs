@@ -135,7 +135,7 @@ impl Settings {
             Direction::new(Parts {
                 queue: queue.into_queue(direction.buffer),
                 known: site.rate,
-                marker: direction.anti_ecn.map(|marker| Marker::new(marker, direction.rate)),
+                marker: direction.anti_ecn.map(|marker| Marker::new(marker, site.rate)),
                 course: self.link.course(reverse, self.end),
                 chance: stream("queue"),
                 corruption: stream("corruption"),

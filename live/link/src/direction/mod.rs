@@ -211,11 +211,14 @@ impl Direction {
         }
     }
 
-    /// The queue learns what time it is, and which rates there have been until then.
+    /// The queue learns what time it is, and with the marker beside it which rates there have been until then.
     fn look(&mut self, now: Time) {
         while let Some((begins, rate)) = self.transmitter.tidings(now) {
             self.queue.advance(begins);
             self.queue.on_rate(begins, rate);
+            if let Some(marker) = &mut self.marker {
+                marker.on_rate(begins, rate);
+            }
         }
         self.queue.advance(now);
     }
