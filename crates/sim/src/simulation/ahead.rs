@@ -271,7 +271,19 @@ mod tests {
 
     #[test]
     fn each_step_deals_with_the_slots_in_order_and_before_their_turn() {
-        let slots = 900;
+        assert_eq!(evens_of(900), EVENTS, "another slot comes into sight for each that has gone");
+        let evens = evens_of(30);
+        assert!(
+            (EVENTS / 10..EVENTS / 10 * 9).contains(&evens),
+            "{evens}: at times some are too far away to be in sight"
+        );
+        assert_eq!(evens_of(20), 0, "there are fewer slots than the first step looks ahead");
+    }
+
+    const EVENTS: usize = 4500;
+
+    /// Checks so many slots. Returns how often all steps were even.
+    fn evens_of(slots: usize) -> usize {
         let mut wheel = Wheel::new(slots, Span(2));
         for slot in 0..slots {
             wheel.add(slot, Time(1 + 3 * slot as u64));
@@ -279,7 +291,8 @@ mod tests {
         let dealt = RefCell::new(vec![Vec::new(); STEPS.len()]);
         let mut lookout = Lookout::default();
         let mut handled = Vec::new();
-        for _ in 0..5 * slots {
+        let mut evens = 0;
+        for _ in 0..EVENTS {
             let deal = |step: usize, slot| dealt.borrow_mut()[step].push(slot);
             lookout.count_anew(&wheel);
             while let Some(slots) = lookout.advance(&wheel) {
@@ -291,6 +304,7 @@ mod tests {
             let slot = wheel.take_until(Time::NEVER).expect("each slot has an event");
             handled.push(slot);
             wheel.add(slot, next(slot, wheel.now()));
+            evens += usize::from(lookout.is_even);
             let dealt = dealt.borrow();
             assert!(dealt[0].len() <= handled.len() + STEPS[0]);
             for steps in dealt.windows(2) {
@@ -304,6 +318,7 @@ mod tests {
             assert!(found + ahead >= seen.len(), "{found} of {} came in this order", seen.len());
             assert!(10 * found > 9 * handled.len(), "{found} of {}", handled.len());
         }
+        evens
     }
 
     /// Nor on pipes that lend one another places, which those of large networks do as well.

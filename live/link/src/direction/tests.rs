@@ -3,7 +3,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::packet::{OFFLOAD, sample};
+use crate::packet::sample;
 use crate::settings::Settings;
 
 const MICROSECOND: u64 = PICOSECONDS_PER_SECOND / 1_000_000;
@@ -118,25 +118,6 @@ fn the_link_changes_as_its_scenario_says() {
     assert_eq!(times, [11_000, 1_507_000, 3_006_000]);
 }
 
-/// Data of 1500 B every 3 ms, 4 Mbit/s: less than half of 12 Mbit/s, which the link has in the first second, and more than
-/// half of 6 Mbit/s, of which the first packet still finds the virtual queue empty.
-#[test]
-fn the_marker_goes_by_the_rate_that_the_link_has() {
-    let link = "rate = \"12 Mbit/s\"\ndelay = \"10 ms\"\nanti_ecn = { threshold = 0.5 }\n\
-                change = [{ at = \"1 s\", rate = \"6 Mbit/s\" }]";
-    let mut direction = direction(link);
-    let mut takes_part = sample::several(1460, 1460, Ecn::NotEct);
-    takes_part[OFFLOAD + 1] |= 7 << 2;
-    for (begin, room) in [(0, 100), (1500, 101)] {
-        for packet in 0..100 {
-            let now = Time((begin + 3 * packet) * 1000 * MICROSECOND);
-            direction.arrive(now, &takes_part);
-        }
-        assert_eq!(direction.counts().spare, room);
-    }
-    assert_eq!(direction.counts().asked, 200);
-}
-
 #[test]
 fn what_is_no_packet_goes_no_further() {
     let mut direction = direction("rate = \"12 Mbit/s\"\ndelay = \"10 ms\"");
@@ -218,6 +199,24 @@ fn the_bit_of_anti_ecn_is_cut_out_of_super_segments() {
     let expected = [(0, 1, true), (1, 2, false), (0, 3, false), (0, 1, true), (1, 2, false)];
     assert_eq!(bits(&mut direction), expected);
     assert_eq!((direction.counts().asked, direction.counts().spare), (9, 2));
+}
+
+/// Data of 1500 B every 3 ms, 4 Mbit/s: less than half of 12 Mbit/s, which the link has in the first second, and more than
+/// half of 6 Mbit/s, of which the first packet still finds the virtual queue empty.
+#[test]
+fn the_marker_goes_by_the_rate_that_the_link_has() {
+    let link = "rate = \"12 Mbit/s\"\ndelay = \"10 ms\"\nanti_ecn = { threshold = 0.5 }\n\
+                change = [{ at = \"1 s\", rate = \"6 Mbit/s\" }]";
+    let mut direction = direction(link);
+    let takes_part = with_dscp(sample::several(1460, 1460, Ecn::NotEct), 7);
+    for (begin, room) in [(0, 100), (1500, 101)] {
+        for packet in 0..100 {
+            let now = Time((begin + 3 * packet) * 1000 * MICROSECOND);
+            direction.arrive(now, &takes_part);
+        }
+        assert_eq!(direction.counts().spare, room);
+    }
+    assert_eq!(direction.counts().asked, 200);
 }
 
 #[test]
