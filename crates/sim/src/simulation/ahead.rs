@@ -43,13 +43,10 @@ const PLACES: usize = 32;
 /// The slots of the next events, as far as they have been seen, and how far each step has come among them.
 #[derive(Debug, Default)]
 pub(super) struct Lookout {
-    /// Tick and slot, in turn.
-    places: [(u64, u32); PLACES],
-    /// How many have been handled, and how many have been seen, since ticks are counted like this.
+    /// Tick and slot.
+    seen: [(u64, u32); PLACES],
+    /// How many have been handled, and how many each step has dealt with, since ticks are counted like this.
     gone: usize,
-    seen: usize,
-    /// Has each step dealt with all that are as far ahead as it is? If not, with how many it has.
-    is_even: bool,
     done: [usize; STEPS.len()],
     /// How they are counted ([`Wheel::tick`]).
     ticks: Option<(u32, usize)>,
@@ -63,17 +60,7 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
         let Self { lookout, heads, timers, hold, network, .. } = self;
-        lookout.count_anew(heads);
-        while let Some([first, second, third, fourth, fifth]) = lookout.advance(heads) {
-            network.prefetch(heads, hold, 0, first);
-            network.prefetch(heads, hold, 1, second);
-            network.prefetch(heads, hold, 2, third);
-            network.prefetch(heads, hold, 3, fourth);
-            network.prefetch(heads, hold, 4, fifth);
-        }
-        if !lookout.is_even {
-            lookout.even(heads, |step, slot| network.prefetch(heads, hold, step, slot));
-        }
+        lookout.look(heads, |step, slot| network.prefetch(heads, hold, step, slot));
         if let Some(pipe) = heads.taken().and_then(|slot| network.pipes.get(slot))
             && let Some(cargo) = pipe.second_cargo()
         {
@@ -96,71 +83,43 @@ impl Simulation {
 }
 
 impl Lookout {
-    /// Begins again if ticks are counted in another way.
+    /// Lets each step deal with the slots that are now as far ahead as it is.
     #[inline]
-    fn count_anew(&mut self, heads: &Wheel) {
-        let (_, ticks) = heads.tick();
+    fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
+        let (now, ticks) = heads.tick();
         if self.ticks != Some(ticks) {
             let Self { timed, timer_seen, .. } = *self;
             *self = Self { ticks: Some(ticks), timed, timer_seen, ..Self::default() };
         }
-    }
-
-    /// Usually another slot comes into sight for each that has gone, and each step has one to deal with: these, if so.
-    /// If not, the steps are no longer even.
-    #[inline]
-    fn advance(&mut self, heads: &Wheel) -> Option<[usize; STEPS.len()]> {
-        let (now, _) = heads.tick();
-        while self.gone < self.seen && self.places[self.gone % PLACES].0 <= now {
+        while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
             self.gone += 1;
-            if !self.is_even {
-                continue;
-            }
-            if self.see_next(heads) {
-                return Some(STEPS.map(|ahead| self.slot(self.gone + ahead - 1)));
-            }
-            self.is_even = false;
-            self.done = STEPS.map(|ahead| self.gone - 1 + ahead);
         }
-        None
-    }
-
-    fn slot(&self, index: usize) -> usize {
-        self.places[index % PLACES].1 as usize
-    }
-
-    /// Looks for the next slot after those seen; is there one?
-    #[inline]
-    fn see_next(&mut self, heads: &Wheel) -> bool {
-        let last = match self.seen {
-            seen if seen == self.gone => heads.tick().0,
-            seen => self.places[(seen - 1) % PLACES].0,
+        let mut last = match self.done[0] {
+            seen if seen == self.gone => now,
+            seen => self.seen[(seen - 1) % PLACES].0,
         };
-        let Some((tick, slot)) = heads.bucket_after(last) else { return false };
-        self.places[self.seen % PLACES] = (tick, slot as u32);
-        self.seen += 1;
-        true
-    }
-
-    /// Lets each step deal with all slots that are as far ahead as it is, however many.
-    #[inline(never)]
-    fn even(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
-        while self.seen < self.gone + STEPS[0] && self.see_next(heads) {}
-        for (step, ahead) in STEPS.iter().enumerate() {
-            let end = self.seen.min(self.gone + ahead);
-            for index in self.done[step].max(self.gone)..end {
-                prefetch(step, self.slot(index));
-            }
-            self.done[step] = end;
+        while self.done[0] < self.gone + STEPS[0]
+            && let Some((tick, slot)) = heads.bucket_after(last)
+        {
+            self.seen[self.done[0] % PLACES] = (tick, slot as u32);
+            self.done[0] += 1;
+            last = tick;
+            prefetch(0, slot);
         }
-        self.is_even = self.seen == self.gone + STEPS[0];
+        let Self { seen, gone, done: [first, others @ ..], .. } = self;
+        for (step, (done, ahead)) in others.iter_mut().zip(&STEPS[1..]).enumerate() {
+            *done = (*done).max(*gone);
+            while *done < (*first).min(*gone + ahead) {
+                prefetch(step + 1, seen[*done % PLACES].1 as usize);
+                *done += 1;
+            }
+        }
     }
 }
 
 impl Network {
     /// A step for an event in `slot`.
-    #[expect(clippy::inline_always, reason = "the step is known wherever it is called often")]
-    #[inline(always)]
+    #[inline]
     fn prefetch(&self, heads: &Wheel, hold: &Hold, step: usize, slot: usize) {
         let pipe = &self.pipes[slot];
         if step == 0 {
@@ -271,19 +230,7 @@ mod tests {
 
     #[test]
     fn each_step_deals_with_the_slots_in_order_and_before_their_turn() {
-        assert_eq!(evens_of(900), EVENTS, "another slot comes into sight for each that has gone");
-        let evens = evens_of(30);
-        assert!(
-            (EVENTS / 10..EVENTS / 10 * 9).contains(&evens),
-            "{evens}: at times some are too far away to be in sight"
-        );
-        assert_eq!(evens_of(20), 0, "there are fewer slots than the first step looks ahead");
-    }
-
-    const EVENTS: usize = 4500;
-
-    /// Checks so many slots. Returns how often all steps were even.
-    fn evens_of(slots: usize) -> usize {
+        let slots = 900;
         let mut wheel = Wheel::new(slots, Span(2));
         for slot in 0..slots {
             wheel.add(slot, Time(1 + 3 * slot as u64));
@@ -291,20 +238,11 @@ mod tests {
         let dealt = RefCell::new(vec![Vec::new(); STEPS.len()]);
         let mut lookout = Lookout::default();
         let mut handled = Vec::new();
-        let mut evens = 0;
-        for _ in 0..EVENTS {
-            let deal = |step: usize, slot| dealt.borrow_mut()[step].push(slot);
-            lookout.count_anew(&wheel);
-            while let Some(slots) = lookout.advance(&wheel) {
-                slots.into_iter().enumerate().for_each(|(step, slot)| deal(step, slot));
-            }
-            if !lookout.is_even {
-                lookout.even(&wheel, deal);
-            }
+        for _ in 0..5 * slots {
+            lookout.look(&wheel, |step, slot| dealt.borrow_mut()[step].push(slot));
             let slot = wheel.take_until(Time::NEVER).expect("each slot has an event");
             handled.push(slot);
             wheel.add(slot, next(slot, wheel.now()));
-            evens += usize::from(lookout.is_even);
             let dealt = dealt.borrow();
             assert!(dealt[0].len() <= handled.len() + STEPS[0]);
             for steps in dealt.windows(2) {
@@ -318,7 +256,6 @@ mod tests {
             assert!(found + ahead >= seen.len(), "{found} of {} came in this order", seen.len());
             assert!(10 * found > 9 * handled.len(), "{found} of {}", handled.len());
         }
-        evens
     }
 
     /// Nor on pipes that lend one another places, which those of large networks do as well.
