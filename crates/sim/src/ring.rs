@@ -192,10 +192,18 @@ impl<T: Copy + Default> Ring<T> {
         spare.keep(std::mem::replace(self, larger).places);
     }
 
-    /// The ring is empty: others may have its places until it needs some.
+    /// The ring is empty, and begins with its first place again: a ring that seldom holds many values then uses the same
+    /// few lines all the time, and not one after the other of all that it ever needed.
+    #[inline]
+    pub(crate) fn rewind(&mut self) {
+        debug_assert!(self.is_empty());
+        (self.taken, self.put) = (0, 0);
+    }
+
+    /// The same, and others may have its places until it needs some.
     #[inline]
     pub(crate) fn share(&mut self, spare: &mut Spare<T>) {
-        debug_assert!(self.is_empty());
+        self.rewind();
         if spare.lends {
             self.give_back(spare);
         }
@@ -249,6 +257,21 @@ mod tests {
         assert_eq!(values, [10, 11, 10, 20, 30, 31]);
     }
 
+    #[test]
+    fn a_ring_that_has_been_emptied_uses_its_first_places() {
+        let mut ring = Ring::default();
+        (0..100_u64).for_each(|value| ring.put(value));
+        while ring.take().is_some() {}
+        ring.rewind();
+        let first = Some(ring.places.as_ptr());
+        for value in 0..100 {
+            ring.put(value);
+            assert_eq!(ring.first().map(std::ptr::from_ref), first);
+            assert_eq!((ring.take(), ring.is_empty()), (Some(value), true));
+            ring.rewind();
+        }
+    }
+
     proptest! {
         #[test]
         fn rings_that_lend_one_another_places_are_queues(
@@ -285,6 +308,9 @@ mod tests {
                     queue.push_back(value);
                 } else {
                     prop_assert_eq!(ring.take(), queue.pop_front());
+                    if ring.is_empty() {
+                        ring.rewind();
+                    }
                 }
                 prop_assert_eq!(ring.first(), queue.front());
                 prop_assert_eq!(ring.last(), queue.back());

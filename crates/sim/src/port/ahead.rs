@@ -101,6 +101,7 @@ impl Ahead {
                 gate.leave(at, Bytes(u64::from(next.bytes)));
             } else {
                 self.served.at = Time::NEVER;
+                self.waiting.rewind();
             }
         }
     }

@@ -309,6 +309,8 @@ impl Simulation {
         let (_, packet) = wire.take().expect("a scheduled wire holds a packet");
         if let Some((next, _)) = wire.first() {
             self.heads.add(slot, *next);
+        } else {
+            wire.rewind();
         }
         if packet.flags.has(Flags::DESTROYED) {
             return self.lose(packet);
