@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/evaluation/eleven.py         from what is kept in bench/evaluation.jsonl
     .venv/bin/python bench/evaluation/eleven.py --take  from evaluations in runs/
-    .venv/bin/python bench/evaluation/eleven.py --run   evaluates first; with 3 `--seeds` 40 minutes of a core
+    .venv/bin/python bench/evaluation/eleven.py --run   evaluates first: 70 minutes of a core
 
 An interrupted run goes on where it stopped; incumbents are simulated once for all.
 """
