@@ -531,7 +531,6 @@ impl Flow {
     #[inline(always)]
     pub(crate) fn hears_early(&self, time: Time, ack: &Packet) -> bool {
         !ack.flags.has(Flags::DESTROYED)
-            && (time <= self.alarm_at || !self.sends_when_asked())
             && match &self.source {
                 Source::Windowed(sender) => sender.hears_early(time, ack.number),
                 _ => self.hears_otherwise_early(time, ack.number),
@@ -548,20 +547,6 @@ impl Flow {
             Source::Traced(sender) => sender.hears_early(time, number),
             Source::Idle(_) => false,
         }
-    }
-
-    /// Would the sender send if anything asked it to, before pacing does? A congestion event or a time-out may end a
-    /// wait whose event is already set.
-    #[inline(never)]
-    pub(crate) fn sends_when_asked(&self) -> bool {
-        let until = match &self.source {
-            Source::Windowed(sender) => sender.pace_deadline(),
-            Source::Numbered(sender) => sender.pace_deadline(),
-            Source::Bursts(sender) => sender.pace_deadline(),
-            Source::Traced(sender) => sender.pace_deadline(),
-            Source::Idle(_) => None,
-        };
-        until.is_some_and(|until| until < self.outlet.pace_at)
     }
 
     /// Has a finite flow finished, with none of its packets left in transit?
