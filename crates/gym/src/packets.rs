@@ -8,7 +8,7 @@ use longfat_control::{
     Cause, Congestion, CongestionControl, Controller, Feedback, Pacing, Path, Sending, Start, Wants,
 };
 use longfat_scenario::{Recovery, Scenario};
-use longfat_sim::{FlowState, Simulation};
+use longfat_sim::{FlowState, Options, Simulation};
 use longfat_units::{Segments, Span, Time};
 
 use crate::progress::{Standing, Told};
@@ -115,7 +115,7 @@ impl Packets {
             }
             first += count;
         }
-        let simulation = Simulation::new(&scenario, false);
+        let simulation = Simulation::with_options(&scenario, Options::default().in_order(true));
         Self { simulation, seats, flows }
     }
 

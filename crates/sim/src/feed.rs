@@ -94,7 +94,7 @@ mod tests {
              [link.second]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{links}\n{flows}"
         );
         let scenario = Scenario::read(&text, "early.toml", &[], None).expect("a good scenario");
-        let simulation = Simulation::with_options(&scenario, Options { record: false, stepwise });
+        let simulation = Simulation::with_options(&scenario, Options::default().stepwise(stepwise));
         simulation.network.flows.iter().map(|flow| flow.returns_early).collect()
     }
 

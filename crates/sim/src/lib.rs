@@ -23,6 +23,7 @@ mod options;
 mod packet;
 mod pipe;
 mod port;
+mod radix;
 mod receiver;
 pub mod recording;
 mod report;

@@ -10,6 +10,9 @@ pub struct Options {
     /// Serve every link packet by packet, even where departures are known on arrival, and hand nothing to senders and
     /// links early.
     pub stepwise: bool,
+    /// Handle events one by one, in the order of time: for a host that looks at the simulation between two of them, or
+    /// calls it. Otherwise a link may be given all that reaches it within some milliseconds at once.
+    pub in_order: bool,
 }
 
 impl Options {
@@ -23,5 +26,11 @@ impl Options {
     #[must_use]
     pub fn stepwise(self, stepwise: bool) -> Self {
         Self { stepwise, ..self }
+    }
+
+    /// Shall events be handled one by one, in the order of time?
+    #[must_use]
+    pub fn in_order(self, in_order: bool) -> Self {
+        Self { in_order, ..self }
     }
 }

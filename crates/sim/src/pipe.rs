@@ -15,6 +15,8 @@ use crate::ring::{Ring, Spare};
 pub(crate) struct Pipe {
     records: Ring<Record>,
     pub(crate) end: Slot,
+    /// Is the head in the wheel? Who serves links in turns looks into the pipes that end there instead.
+    pub(crate) has_event: bool,
     /// Flow and size of the packets.
     pub(crate) flow: u32,
     bytes: u32,
@@ -22,7 +24,7 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     pub(crate) fn new(end: Slot, flow: u32, bytes: u32) -> Self {
-        Self { records: Ring::default(), end, flow, bytes }
+        Self { records: Ring::default(), end, has_event: true, flow, bytes }
     }
 
     /// A slot of a port, whose packets are kept elsewhere.
@@ -69,10 +71,15 @@ impl Pipe {
             self.records.last().is_none_or(|last| last.time <= time),
             "a pipe keeps its order"
         );
-        if self.records.is_empty() {
+        if self.has_event && self.records.is_empty() {
             heads.add(slot, time);
         }
         self.records.put_with(packet.record(time), spare);
+    }
+
+    /// Is no packet on its way?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records.is_empty()
     }
 
     /// Asks for the pipe itself, so that it is at hand soon.
@@ -182,6 +189,19 @@ impl Pipes {
             pipe.records.share(&mut self.spare);
         }
         packet
+    }
+
+    /// Takes the packet at the end of the pipe of `slot` if it gets there before `until`.
+    #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
+    #[inline(always)]
+    pub(crate) fn take_before(&mut self, slot: usize, until: Time) -> Option<(Time, Packet)> {
+        let pipe = &mut self.pipes[slot];
+        let record = *pipe.records.first().filter(|record| record.time < until)?;
+        pipe.records.take();
+        if pipe.records.is_empty() {
+            pipe.records.share(&mut self.spare);
+        }
+        Some((record.time, record.packet(pipe.flow, pipe.bytes)))
     }
 
     /// Puts a packet into the pipe of `slot`, whose end it reaches at `time`.

@@ -1,11 +1,11 @@
 //! What holds in every simulation, tested on random scenarios.
 
 use crate::random::prober;
-use crate::random::scenarios;
+use crate::random::{scenarios, shared_link};
 use crate::support::numbers;
 use longfat_sim::trace::{Stream, What};
 use longfat_sim::{Column, Options, Recording, Scenario, Simulation};
-use longfat_units::Time;
+use longfat_units::{Span, Time};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,6 +73,32 @@ proptest! {
         for name in ["flows", "links", "transfers"] {
             prop_assert_eq!(format!("{:?}", plain.table(name)), format!("{:?}", silent.table(name)), "{}", &text);
         }
+    }
+
+    /// A link that is served in turns gives the results that it gives event by event and packet by packet, to the byte,
+    /// wherever a host stops.
+    #[test]
+    fn turns_change_nothing(text in shared_link(), portion in 1_u64..3000, step in 1_u64..80) {
+        let scenario = read(&text);
+        prop_assume!(Simulation::new(&scenario, true).takes_turns());
+        let in_order = bytes(&told(run(&scenario, recorded().in_order(true))));
+        prop_assert_eq!(&bytes(&told(run(&scenario, recorded()))), &in_order, "{}", &text);
+        let stepwise = bytes(&told(run(&scenario, recorded().stepwise(true))));
+        prop_assert_eq!(&stepwise, &in_order, "{}", &text);
+        let mut simulation = Simulation::with_options(&scenario, recorded());
+        let mut until = Time::ZERO;
+        while simulation.advance_to(until) {
+            simulation.advance(portion);
+            let fates = simulation.fates();
+            let known = fates.delivered + fates.dropped + fates.corrupted + fates.in_flight;
+            prop_assert_eq!(fates.sent, known, "{:?}\n{}", fates, text);
+            let (kept, travelling) = simulation.cargo_kept();
+            prop_assert_eq!(kept, travelling, "cargo leaks\n{}", text);
+            until = simulation.now() + Span::from_millis(step);
+        }
+        prop_assert_eq!(&bytes(&told(simulation.finish())), &in_order, "{}", &text);
+        let in_order = told(run(&scenario, Options::default().in_order(true)));
+        prop_assert_eq!(bytes(&told(run(&scenario, Options::default()))), bytes(&in_order), "{}", &text);
     }
 
     /// Who traces a run changes nothing of it, and sees every packet that leaves, once, and every retransmission.

@@ -190,7 +190,8 @@ impl Wheel {
     }
 
     /// Takes the earliest event if it is at `limit` or before; returns its slot. [`Wheel::now`] is then its time.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "in the loop of events")]
+    #[inline(always)]
     pub(crate) fn take_until(&mut self, limit: Time) -> Option<usize> {
         if self.again != Time::NEVER && self.runs_on(limit) {
             return Some(self.taken as usize);
@@ -206,6 +207,8 @@ impl Wheel {
 
     /// Takes the next event of the slot taken last, if it comes before all others and at `limit` or before. If not, the
     /// event goes to its place in the wheel.
+    #[expect(clippy::inline_always, reason = "in the loop of events")]
+    #[inline(always)]
     fn runs_on(&mut self, limit: Time) -> bool {
         let time = std::mem::replace(&mut self.again, Time::NEVER);
         let here = self.bucket(self.now);

@@ -179,7 +179,7 @@ mod tests {
             let scenario =
                 Scenario::read_with(&catalogue(&heard), &text, "headers.toml", &[], None)
                     .expect("it is right");
-            let options = Options { record: false, stepwise: true };
+            let options = Options::default().stepwise(true);
             let mut simulation = Simulation::with_options(&scenario, options);
             let (mut one, mut two) = (0, 0);
             while simulation.advance(7) {

@@ -3,11 +3,14 @@
 //! A data packet costs two events: it reaches its link, and its acknowledgment reaches the link on the way back. A link
 //! that serves ahead knows on arrival when the packet will be at the far end. A receiver is a function of its arrivals,
 //! and so is a sender as long as no timer intervenes, so neither needs events of its own. Where the order in which
-//! acknowledgments reach their link is known in advance, that link needs none either, and a single event remains.
+//! acknowledgments reach their link is known in advance, that link needs none either, and a single event remains. Where
+//! many flows mix, a link is given everything that reaches it within the shortest delay of the network at once
+//! ([`turns`]).
 
 mod ahead;
 mod clock;
 mod outside;
+mod turns;
 mod way;
 
 use longfat_scenario::Scenario;
@@ -28,6 +31,7 @@ use crate::sender::Tracing;
 use crate::series::FlowSeries;
 use crate::trace::{Stream, TraceEvent, Traces};
 use crate::traffic::Traffic;
+use turns::Turns;
 
 pub use outside::FlowState;
 
@@ -50,6 +54,8 @@ pub struct Simulation {
     orders: Vec<Order>,
     /// What is asked for ahead, in large networks.
     lookout: ahead::Lookout,
+    /// Where links are served in turns.
+    turns: Option<Box<Turns>>,
 }
 
 /// What became of every data packet sent: for tests and for `longfat`'s own checks.
@@ -76,7 +82,7 @@ impl Simulation {
 
     /// Builds the network of `scenario`. With `record` the time series are kept; nothing else changes.
     pub fn new(scenario: &Scenario, record: bool) -> Self {
-        Self::with_options(scenario, Options { record, stepwise: false })
+        Self::with_options(scenario, Options::default().record(record))
     }
 
     /// Builds the network of `scenario`, to be simulated with `options`.
@@ -104,6 +110,11 @@ impl Simulation {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
         network.pipes.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
+        let turns = if options.stepwise || options.in_order {
+            None
+        } else {
+            Turns::of(&mut network, options.record.then_some(scenario.sample)).map(Box::new)
+        };
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
             FlowSeries::new(network.long, scenario.observe)
@@ -120,13 +131,24 @@ impl Simulation {
             fates: Fates::default(),
             orders: Vec::new(),
             lookout: ahead::Lookout::default(),
+            turns,
             scenario: scenario.clone(),
             network,
         }
     }
 
-    /// Handles up to `events` events. Returns true while more remain.
+    /// Handles `events` events, more where a link is given all that reaches it within some milliseconds
+    /// ([`Options::in_order`]), and fewer at the end. Returns true while more remain.
     pub fn advance(&mut self, events: u64) -> bool {
+        if let Some(mut turns) = self.turns.take() {
+            let stop = self.events.saturating_add(events);
+            let mut more = true;
+            while more && self.events < stop {
+                more = self.take_turn(&mut turns, self.end);
+            }
+            self.turns = Some(turns);
+            return more;
+        }
         if self.network.pipes.len() < ahead::LARGE {
             return self.handle_events(events);
         }
@@ -159,6 +181,25 @@ impl Simulation {
             }
             self.events += 1;
         }
+        true
+    }
+
+    /// Handles the next event if that is at `packets` or before, or else the next timer if that runs out at `timers` or
+    /// before. False if neither is. Apart from the loop above, which has its own copies of what it calls.
+    #[inline(never)]
+    fn handle_one(&mut self, packets: Time, timers: Time) -> bool {
+        if let Some(slot) = self.heads.take_until(self.timers.packets_first().min(packets)) {
+            self.now = self.heads.now();
+            self.handle(slot);
+        } else {
+            let timer = self.timers.next();
+            if timer > timers {
+                return false;
+            }
+            self.now = timer;
+            self.run_out();
+        }
+        self.events += 1;
         true
     }
 
@@ -237,7 +278,7 @@ impl Simulation {
         let series = self.series.take();
         // What is on its way is reported nowhere, and its memory is that of the report.
         (self.network.pipes, self.heads) = (Pipes::default(), Wheel::new(0, Span(1)));
-        self.timers = Timers::default();
+        (self.timers, self.turns) = (Timers::default(), None);
         report::recording(&mut self.told(series))
     }
 
@@ -258,6 +299,12 @@ impl Simulation {
         Fates { sent: sent + over, in_flight: self.fates.in_flight + piped + inside, ..self.fates }
     }
 
+    /// Are links given all that reaches them within some milliseconds at once?
+    #[doc(hidden)]
+    pub fn takes_turns(&self) -> bool {
+        self.turns.is_some()
+    }
+
     /// How many cargoes the hold has, and how many packets refer to one, in transit or delayed at a receiver.
     #[doc(hidden)]
     pub fn cargo_kept(&self) -> (usize, usize) {
@@ -268,7 +315,8 @@ impl Simulation {
         (self.hold.in_use(), travelling + inside)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "in the loop of events")]
+    #[inline(always)]
     fn handle(&mut self, slot: usize) {
         // The two common kinds are told apart by comparison, which is predicted better than a jump table.
         match self.network.pipes[slot].end {

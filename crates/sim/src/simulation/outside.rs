@@ -34,20 +34,13 @@ impl Simulation {
         let until = until.min(self.end);
         // No acknowledgment is handed over that arrives later.
         self.early_until = until;
-        loop {
-            let limit = self.timers.packets_first().min(until);
-            if let Some(slot) = self.heads.take_until(limit) {
-                self.now = self.heads.now();
-                self.handle(slot);
-            } else {
-                if self.timers.next() > until {
-                    break;
-                }
-                self.now = self.timers.next();
-                self.run_out();
-            }
-            self.events += 1;
+        if let Some(mut turns) = self.turns.take() {
+            while self.take_turn(&mut turns, until) {}
+            self.turns = Some(turns);
+            self.now = until;
+            return until < self.end;
         }
+        while self.handle_one(until, until) {}
         self.now = until;
         until < self.end
     }

@@ -29,7 +29,7 @@ impl Simulation {
 
     /// A packet has reached a link but does not simply cross it: it waits, is dropped, or is corrupted.
     #[inline(never)]
-    fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
+    pub(super) fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
         match arrived {
             Arrived::Through(_) => unreachable!("it crosses"),
             Arrived::Waits(departure) => {
@@ -133,9 +133,14 @@ impl Simulation {
     /// effect at the same time whichever way the link is served.
     #[cold]
     fn corrupt(&mut self, port: usize, time: Time, mut packet: Packet) {
+        self.destroy(&mut packet);
+        self.cross_either(port, time, packet);
+    }
+
+    /// Makes a packet the shadow of one that is destroyed.
+    pub(super) fn destroy(&mut self, packet: &mut Packet) {
         self.fates.corrupted += u64::from(!packet.is_ack());
         packet.flags = packet.flags.with(Flags::DESTROYED);
-        self.cross_either(port, time, packet);
     }
 
     /// A queue has dropped a packet.
@@ -178,7 +183,7 @@ impl Simulation {
     /// A packet will be at the far end of a link at `time`.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
-    fn cross<const ACK: bool>(&mut self, port: usize, time: Time, mut packet: Packet) {
+    pub(super) fn cross<const ACK: bool>(&mut self, port: usize, time: Time, mut packet: Packet) {
         debug_assert_eq!(packet.is_ack(), ACK);
         packet.hop += 1;
         let quiet = self.quiet();

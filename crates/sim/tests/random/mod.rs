@@ -43,6 +43,40 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     )
 }
 
+/// A random scenario of one link that long flows share, some of them in step: it may be served in turns.
+pub(crate) fn shared_link() -> impl Strategy<Value = String> {
+    let queue =
+        select(&["drop-tail", "red", "avq", "pi", "step", "pie", "xcp", "vcp", "decbit"][..]);
+    let link = (60_u32..400, 1_u32..12, 12_u32..80, queue, select(&["0", "0", "1e-3", "0.03"][..]));
+    let flows = prop::collection::vec((flow(), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
+    (link, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..])).prop_map(
+        |((rate, delay, buffer, queue, loss), flows, seed, warmup, sample)| {
+            let queue = acting(queue);
+            let mut text = format!(
+                "duration = \"700 ms\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"{sample}\"\n\
+                 [link.l0]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer} packets\"\n\
+                 loss = {loss}\nqueue = {queue}\nanti_ecn = true\n"
+            );
+            for (index, ((flow, ..), extra)) in flows.into_iter().enumerate() {
+                let flow = placed(&flow, index, &[(0, false)], extra, &[delay]);
+                // Without anything beside the link, timers let packets go as they arrive.
+                let least = 2 * delay + u32::from(extra > 0);
+                let in_step = |line: &str| match line.split(' ').next() {
+                    Some("application") => String::new(),
+                    Some("start") if extra == 4 => "start = \"0 s\"\n".into(),
+                    Some("rtt") if extra == 4 => format!("rtt = \"{least} ms\"\n"),
+                    Some("rtt") => {
+                        format!("rtt = {{ spread = [\"{least} ms\", \"{} ms\"] }}\n", least + extra)
+                    }
+                    _ => format!("{line}\n"),
+                };
+                text.extend(flow.lines().map(in_step));
+            }
+            text
+        },
+    )
+}
+
 /// The same path and round trip for all: the case in which links hear of acknowledgments early.
 fn make_alike(flows: &mut [GroupText]) {
     let (_, place, extra) = flows[0].clone();
