@@ -1,7 +1,7 @@
 //! What holds in every simulation, tested on random scenarios.
 
 use crate::random::prober;
-use crate::random::{scenarios, shared_link};
+use crate::random::{scenarios, shared_links};
 use crate::support::numbers;
 use longfat_sim::trace::{Stream, What};
 use longfat_sim::{Column, Options, Recording, Scenario, Simulation};
@@ -75,10 +75,10 @@ proptest! {
         }
     }
 
-    /// A link that is served in turns gives the results that it gives event by event and packet by packet, to the byte,
+    /// Links that are served in turns give the results that they give event by event and packet by packet, to the byte,
     /// wherever a host stops.
     #[test]
-    fn turns_change_nothing(text in shared_link(), portion in 1_u64..3000, step in 1_u64..80) {
+    fn turns_change_nothing(text in shared_links(), portion in 1_u64..3000, step in 1_u64..80) {
         let scenario = read(&text);
         prop_assume!(Simulation::new(&scenario, true).takes_turns());
         let in_order = bytes(&told(run(&scenario, recorded().in_order(true))));

@@ -408,12 +408,13 @@ impl Simulation {
 
     /// Puts a packet on the wire of a link, which it will leave at `time`.
     fn put_on_wire(&mut self, port: usize, time: Time, packet: Packet) {
-        let Wire { slot, packets } = &mut self.network.wires[port];
+        let Network { wires, pipes, .. } = &mut self.network;
+        let Wire { slot, packets } = &mut wires[port];
         debug_assert!(
             packets.last().is_none_or(|(last, _)| *last <= time),
             "a wire keeps its order"
         );
-        if packets.is_empty() {
+        if pipes[*slot].has_event && packets.is_empty() {
             self.heads.add(*slot, time);
         }
         packets.put((time, packet));

@@ -43,30 +43,42 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     )
 }
 
-/// A random scenario of one link that long flows share, some of them in step: it may be served in turns.
-pub(crate) fn shared_link() -> impl Strategy<Value = String> {
+/// A random scenario of links that long flows share, some of them in step: they may be served in turns.
+pub(crate) fn shared_links() -> impl Strategy<Value = String> {
     let queue =
         select(&["drop-tail", "red", "avq", "pi", "step", "pie", "xcp", "vcp", "decbit"][..]);
-    let link = (60_u32..400, 1_u32..12, 12_u32..80, queue, select(&["0", "0", "1e-3", "0.03"][..]));
+    let loss = select(&["0", "0", "1e-3", "0.03"][..]);
+    let links = prop::collection::vec((60_u32..400, 1_u32..12, 12_u32..80, queue, loss), 1..4);
     let flows = prop::collection::vec((flow(), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
-    (link, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..])).prop_map(
-        |((rate, delay, buffer, queue, loss), flows, seed, warmup, sample)| {
-            let queue = acting(queue);
+    (links, 0..3, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..])).prop_map(
+        |(mut links, kind, flows, seed, warmup, sample)| {
+            if kind > 0 {
+                links.truncate(1);
+            }
+            let delays: Vec<u32> = links.iter().map(|link| link.1).collect();
             let mut text = format!(
-                "duration = \"700 ms\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"{sample}\"\n\
-                 [link.l0]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer} packets\"\n\
-                 loss = {loss}\nqueue = {queue}\nanti_ecn = true\n"
+                "duration = \"700 ms\"\nwarmup = \"{warmup} ms\"\nseed = {seed}\nsample = \"{sample}\"\n"
             );
-            for (index, ((flow, ..), extra)) in flows.into_iter().enumerate() {
-                let flow = placed(&flow, index, &[(0, false)], extra, &[delay]);
-                // Without anything beside the link, timers let packets go as they arrive.
-                let least = 2 * delay + u32::from(extra > 0);
+            text.extend(links.into_iter().enumerate().map(|(index, (rate, delay, buffer, queue, loss))| {
+                let queue = acting(queue);
+                format!(
+                    "[link.l{index}]\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n\
+                     buffer = \"{buffer} packets\"\nloss = {loss}\nbdp = \"20 ms\"\nqueue = {queue}\nanti_ecn = true\n"
+                )
+            }));
+            for (index, ((flow, place, _), extra)) in flows.into_iter().enumerate() {
+                let path = place.along_chain(&delays);
+                let flow = placed(&flow, index, &path, extra, &delays);
+                // Without anything beside the links, timers let packets go as they arrive.
+                let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
+                let least = least + u32::from(extra > 0);
                 let in_step = |line: &str| match line.split(' ').next() {
                     Some("application") => String::new(),
                     Some("start") if extra == 4 => "start = \"0 s\"\n".into(),
                     Some("rtt") if extra == 4 => format!("rtt = \"{least} ms\"\n"),
                     Some("rtt") => {
-                        format!("rtt = {{ spread = [\"{least} ms\", \"{} ms\"] }}\n", least + extra)
+                        let most = least + extra;
+                        format!("rtt = {{ spread = [\"{least} ms\", \"{most} ms\"] }}\n")
                     }
                     _ => format!("{line}\n"),
                 };
