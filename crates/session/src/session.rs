@@ -75,7 +75,7 @@ impl Session {
         self.simulation = self.scenario.as_ref().map(|scenario| Simulation::new(scenario, true));
     }
 
-    /// Handles up to `events` events. Returns true while more remain.
+    /// Handles `events` events, or some thousand more ([`Simulation::advance`]). Returns true while more remain.
     pub fn advance(&mut self, events: u64) -> bool {
         self.simulation.as_mut().is_some_and(|simulation| simulation.advance(events))
     }

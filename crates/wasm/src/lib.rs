@@ -106,7 +106,7 @@ pub extern "C" fn longfat_start() {
     with(|conversation| conversation.session.start());
 }
 
-/// Handles up to `events` events, and tells whether more remain: [`Session::advance`].
+/// Handles `events` events or somewhat more, and tells whether more remain: [`Session::advance`].
 #[expect(unsafe_code, reason = "nothing else in the program is called this")]
 #[unsafe(no_mangle)]
 pub extern "C" fn longfat_advance(events: u32) -> bool {
