@@ -163,32 +163,22 @@ impl Simulation {
     fn handle_events(&mut self, events: u64) -> bool {
         let stop = self.events.saturating_add(events);
         while self.events < stop {
-            // At the same instant packets come first: an acknowledgment that arrives just as the retransmission timer
-            // runs out still counts.
-            let limit = self.timers.packets_first().min(self.end);
-            if let Some(slot) = self.heads.take_until(limit) {
-                debug_assert!(self.heads.now() >= self.now, "an event lies in the past");
-                self.now = self.heads.now();
-                self.handle(slot);
-            } else {
-                let timer = self.timers.next();
-                if timer > self.end {
-                    return false;
-                }
-                debug_assert!(timer >= self.now, "a timer lies in the past");
-                self.now = timer;
-                self.run_out();
+            if !self.handle_next(self.end, self.end) {
+                return false;
             }
-            self.events += 1;
         }
         true
     }
 
     /// Handles the next event if that is at `packets` or before, or else the next timer if that runs out at `timers` or
-    /// before. False if neither is. Apart from the loop above, which has its own copies of what it calls.
-    #[inline(never)]
-    fn handle_one(&mut self, packets: Time, timers: Time) -> bool {
+    /// before. False if neither is.
+    #[expect(clippy::inline_always, reason = "in the loop of events")]
+    #[inline(always)]
+    fn handle_next(&mut self, packets: Time, timers: Time) -> bool {
+        // At the same instant packets come first: an acknowledgment that arrives just as the retransmission timer
+        // runs out still counts.
         if let Some(slot) = self.heads.take_until(self.timers.packets_first().min(packets)) {
+            debug_assert!(self.heads.now() >= self.now, "an event lies in the past");
             self.now = self.heads.now();
             self.handle(slot);
         } else {
@@ -196,11 +186,18 @@ impl Simulation {
             if timer > timers {
                 return false;
             }
+            debug_assert!(timer >= self.now, "a timer lies in the past");
             self.now = timer;
             self.run_out();
         }
         self.events += 1;
         true
+    }
+
+    /// The same outside of that loop, which then keeps copies of its own of what it calls.
+    #[inline(never)]
+    fn handle_one(&mut self, packets: Time, timers: Time) -> bool {
+        self.handle_next(packets, timers)
     }
 
     /// How many short transfers have finished but not been taken.

@@ -37,10 +37,9 @@ impl Simulation {
         if let Some(mut turns) = self.turns.take() {
             while self.take_turn(&mut turns, until) {}
             self.turns = Some(turns);
-            self.now = until;
-            return until < self.end;
+        } else {
+            while self.handle_one(until, until) {}
         }
-        while self.handle_one(until, until) {}
         self.now = until;
         until < self.end
     }

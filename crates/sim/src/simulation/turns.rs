@@ -24,9 +24,9 @@
 //!
 //! It takes links that know on arrival when a packet will be at the far end, and flows whose packets take some time to
 //! the first of them, so that none arrives at the instant at which a timer lets it go: among packets of the same instant
-//! it would come last, not in the order of slots. Short flows and applications act on one another, so
-//! networks that have some go event by event. So do those in which a turn would have less to handle than there are
-//! places to look for it, and those in which links hear early of acknowledgments, which takes fewer events.
+//! it would come last, not in the order of slots. Short flows and applications act on one another, so networks that have
+//! some go event by event. So do those in which a turn would have less to handle than there are places to look for it,
+//! and those in which links hear early of acknowledgments, which takes fewer events.
 
 use longfat_units::{Span, Time};
 
