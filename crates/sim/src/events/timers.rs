@@ -2,7 +2,8 @@
 //!
 //! A heap holds them. With a million flows it would be larger than the caches, and each timer that runs out would wait
 //! for memory at every level. So once it is large, timers of later slices of time join a list for each slice, without
-//! any order, and come into the heap when its first timer is of that slice.
+//! any order, which is sorted when the next timer is of that slice. Then it is known which ones come after the next one,
+//! too, so that what they need can be asked for before.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -50,9 +51,13 @@ impl Timer {
 #[derive(Debug)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, Timer)>>,
+    /// Those of slices that have come, the next one last.
+    sorted: Vec<Reverse<(Time, Timer)>>,
     /// Timers of later slices, and the first of these; `u64::MAX` if there is none.
     later: BTreeMap<u64, Vec<Reverse<(Time, Timer)>>>,
     first_later: u64,
+    /// Lists without timers.
+    spare: Vec<Vec<Reverse<(Time, Timer)>>>,
     packets_first: Time,
     /// When timers read or change senders from outside.
     edges: BinaryHeap<Reverse<Time>>,
@@ -64,8 +69,10 @@ impl Default for Timers {
     fn default() -> Self {
         Self {
             heap: BinaryHeap::new(),
+            sorted: Vec::new(),
             later: BTreeMap::new(),
             first_later: u64::MAX,
+            spare: Vec::new(),
             packets_first: Time::NEVER,
             edges: BinaryHeap::new(),
             next_edge: Time::NEVER,
@@ -82,16 +89,18 @@ impl Timers {
 
     /// When the next timer runs out.
     pub(crate) fn next(&self) -> Time {
-        self.heap.peek().map_or(Time::NEVER, |Reverse((time, _))| *time)
+        self.first().map_or(Time::NEVER, |(time, _)| time)
     }
 
-    /// The flow whose retransmission timer runs out next, if that is what the next timer is.
+    fn first(&self) -> Option<(Time, Timer)> {
+        self.heap.peek().into_iter().chain(self.sorted.last()).max().map(|Reverse(first)| *first)
+    }
+
+    /// The timer that runs out when `others` have, as far as that is known.
     #[inline]
-    pub(crate) fn next_flow(&self) -> Option<u32> {
-        match self.heap.peek() {
-            Some(Reverse((_, Timer::Retransmission(flow)))) => Some(*flow),
-            _ => None,
-        }
+    pub(crate) fn after(&self, others: usize) -> Option<(Time, Timer)> {
+        let index = self.sorted.len().checked_sub(others + 1)?;
+        Some(self.sorted[index].0)
     }
 
     /// When the next timer that reads or changes senders from outside runs out.
@@ -113,30 +122,35 @@ impl Timers {
         self.look_ahead();
     }
 
-    /// The slice of the first timer of the heap; the last one if that is empty.
+    /// The slice of the first timer at hand; the last one if there is none.
     fn slice(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |Reverse((time, _))| slice(*time))
+        slice(self.next())
     }
 
     #[inline(never)]
     fn put_off(&mut self, time: Time, timer: Timer) {
-        self.later.entry(slice(time)).or_default().push(Reverse((time, timer)));
+        let list = self.later.entry(slice(time));
+        list.or_insert_with(|| self.spare.pop().unwrap_or_default()).push(Reverse((time, timer)));
         self.first_later = self.first_later.min(slice(time));
     }
 
-    /// Brings the timers of every slice that has come into the heap.
+    /// Brings the timers of every slice that has come.
     #[inline(never)]
     fn fetch(&mut self) {
         while self.first_later <= self.slice() {
-            let Some((_, timers)) = self.later.pop_first() else { break };
-            self.heap.extend(timers);
+            let Some((_, mut timers)) = self.later.pop_first() else { break };
+            self.sorted.append(&mut timers);
+            self.spare.push(timers);
+            self.sorted.sort_unstable();
             self.first_later = self.later.first_key_value().map_or(u64::MAX, |(first, _)| *first);
         }
     }
 
     /// Takes the next timer.
     pub(crate) fn pop(&mut self) -> Option<(Time, Timer)> {
-        let next = self.heap.pop().map(|Reverse(entry)| entry);
+        let next =
+            if self.sorted.last() > self.heap.peek() { self.sorted.pop() } else { self.heap.pop() };
+        let next = next.map(|Reverse(entry)| entry);
         if next.is_some_and(|(_, timer)| timer.is_edge()) {
             self.edges.pop();
         }
@@ -149,12 +163,12 @@ impl Timers {
             self.fetch();
         }
         self.next_edge = self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time);
-        self.packets_first = match self.heap.peek() {
+        self.packets_first = match self.first() {
             None => Time::NEVER,
             // A link that serves ahead sends this acknowledgment before the instant comes; to agree with it, the timer
             // must send it before any packet of the instant moves.
-            Some(Reverse((time, Timer::DelayedAck(_)))) => Time(time.0 - 1),
-            Some(Reverse((time, _))) => *time,
+            Some((time, Timer::DelayedAck(_))) => Time(time.0 - 1),
+            Some((time, _)) => time,
         };
     }
 }

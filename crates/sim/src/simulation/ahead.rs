@@ -17,16 +17,19 @@
 //!     3              the end of the next pipe              next pipe
 //! ```
 //!
-//! Packets often come in trains: once one has left its pipe, the cargo of the one after the next is asked for. Timers
-//! that run out are fewer: the flow of the next one is asked for as soon as it is the next one.
+//! Packets often come in trains: once one has left its pipe, the cargo of the one after the next is asked for.
+//!
+//! Timers, where so many are set that they are sorted ahead, have steps of their own: 16 timers ahead what tells whether
+//! a timer still counts is asked for, 10 ahead what tells whether it has run out, 4 ahead the sender if it has.
 //!
 //! Nothing depends on what is asked for.
 
 use longfat_pages::{prefetch, prefetch_start};
+use longfat_units::Time;
 
 use super::Simulation;
 use crate::cargo::Hold;
-use crate::events::Wheel;
+use crate::events::{Timer, Wheel};
 use crate::flow::Flow;
 use crate::network::Network;
 use crate::pipe::Slot;
@@ -37,6 +40,8 @@ pub(super) const LARGE: usize = 1 << 15;
 
 /// How many events ahead each step is.
 const STEPS: [usize; 5] = [24, 18, 13, 8, 3];
+/// The same for timers.
+const TIMER_STEPS: [usize; 3] = [16, 10, 4];
 /// Room for the first step.
 const PLACES: usize = 32;
 
@@ -50,9 +55,8 @@ pub(super) struct Lookout {
     done: [usize; STEPS.len()],
     /// How they are counted ([`Wheel::tick`]).
     ticks: Option<(u32, usize)>,
-    /// The flow whose timer runs out next, and whether it has been asked for the timer itself.
-    timed: Option<u32>,
-    timer_seen: bool,
+    /// When the next timer runs out.
+    timer: Time,
 }
 
 impl Simulation {
@@ -66,17 +70,12 @@ impl Simulation {
         {
             hold.prefetch(cargo);
         }
-        let timed = timers.next_flow();
-        let flow = timed.and_then(|flow| network.flows.get(flow as usize));
-        if timed != lookout.timed {
-            (lookout.timed, lookout.timer_seen) = (timed, false);
-            if let Some(flow) = flow {
-                flow.prefetch_outlet();
-            }
-        } else if !lookout.timer_seen {
-            lookout.timer_seen = true;
-            if let Some(flow) = flow {
-                flow.prefetch_timer();
+        if lookout.timer != timers.next() {
+            lookout.timer = timers.next();
+            for (step, others) in TIMER_STEPS.into_iter().enumerate() {
+                if let Some((time, timer)) = timers.after(others) {
+                    network.prefetch_for_timer(step, time, timer);
+                }
             }
         }
     }
@@ -88,8 +87,7 @@ impl Lookout {
     fn look(&mut self, heads: &Wheel, prefetch: impl Fn(usize, usize)) {
         let (now, ticks) = heads.tick();
         if self.ticks != Some(ticks) {
-            let Self { timed, timer_seen, .. } = *self;
-            *self = Self { ticks: Some(ticks), timed, timer_seen, ..Self::default() };
+            *self = Self { ticks: Some(ticks), timer: self.timer, ..Self::default() };
         }
         while self.gone < self.done[0] && self.seen[self.gone % PLACES].0 <= now {
             self.gone += 1;
@@ -118,6 +116,17 @@ impl Lookout {
 }
 
 impl Network {
+    /// A step for a timer that runs out at `time`.
+    #[inline]
+    fn prefetch_for_timer(&self, step: usize, time: Time, timer: Timer) {
+        match timer {
+            Timer::Retransmission(flow) => self.flows[flow as usize].prefetch_timer(step, time),
+            // All of the flow is written then.
+            Timer::Start(flow) if step == 1 => prefetch(&self.flows[flow as usize]),
+            _ => {}
+        }
+    }
+
     /// A step for an event in `slot`.
     #[inline]
     fn prefetch(&self, heads: &Wheel, hold: &Hold, step: usize, slot: usize) {
@@ -179,18 +188,20 @@ impl Flow {
         }
     }
 
-    /// Asks for what tells whether its retransmission timer was set again, and what kind of sender it has.
+    /// A step for its retransmission timer, which runs out at `time`: what tells whether it was set again, and what kind of
+    /// sender it has; then what tells whether the timer has run out; then, if it has, the sender.
     #[inline]
-    fn prefetch_outlet(&self) {
-        prefetch(&self.outlet.timer_at);
-        prefetch_start(&self.source);
-    }
-
-    /// Asks for what tells whether the timer has run out.
-    #[inline]
-    fn prefetch_timer(&self) {
-        if let Some(sender) = self.source.windowed() {
+    fn prefetch_timer(&self, step: usize, time: Time) {
+        if step == 0 {
+            prefetch(&self.outlet.timer_at);
+            return prefetch_start(&self.source);
+        }
+        let Some(sender) = self.source.windowed() else { return };
+        if step == 1 {
             prefetch(sender.timer());
+        } else if sender.deadline() <= time {
+            sender.prefetch();
+            prefetch(sender.control());
         }
     }
 
@@ -217,7 +228,7 @@ impl Flow {
 mod tests {
     use std::cell::RefCell;
 
-    use longfat_units::{Span, Time};
+    use longfat_units::Span;
 
     use super::*;
     use crate::ring::Spare;
