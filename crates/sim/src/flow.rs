@@ -299,14 +299,14 @@ impl Outlet {
         hold: &mut Hold,
     ) {
         // The pipe is found once for all that leave, not for each: it saves half a hundredth of A's instructions.
-        let Pipes { pipes, spare } = pipes;
+        let Pipes { pipes, places } = pipes;
         let pipe = &mut pipes[self.out];
         while let Some(packet) = sender.poll(now) {
             let cargo = sender.cargo(now).map(|cargo| hold.load(&cargo));
             let packet = packet.with_cargo(cargo);
             let left = if self.host.is_some() { self.pass_host(now, packet.size()) } else { now };
             self.in_transit += 1;
-            pipe.put(self.out, left + self.before, packet, heads, spare);
+            pipe.put(self.out, left + self.before, packet, heads, places);
         }
     }
 
@@ -386,6 +386,12 @@ impl Host {
 }
 
 impl Flow {
+    /// What goes to the first link, out and back, goes into pipes that others share.
+    pub(crate) fn share_pipes(&mut self, out: usize, back: usize) {
+        (self.slots.out, self.slots.back) = (out, back);
+        self.outlet.out = out;
+    }
+
     pub(crate) fn new(config: &FlowConfig<'_>) -> Self {
         let &FlowConfig { route, transport, rtt, start, negotiation, .. } = config;
         // The rest of the round trip is split into four equal parts: before and after the links, out and back.

@@ -8,6 +8,7 @@
 //! the same scenario and seed give the same bytes on every machine.
 
 mod application;
+mod calendar;
 mod cargo;
 mod draw;
 mod durations;

@@ -7,6 +7,7 @@ use longfat_units::{Bytes, Span, Time};
 use rand_core::Rng as _;
 
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
+use crate::calendar::Calendar;
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
 use crate::options::Options;
@@ -84,7 +85,11 @@ impl Network {
     pub(crate) fn piped(&self) -> impl Iterator<Item = Packet> {
         let wired =
             self.wires.iter().flat_map(|wire| wire.packets.iter().map(|(_, packet)| *packet));
-        self.pipes.iter().flat_map(Pipe::packets).chain(wired)
+        self.pipes
+            .iter()
+            .flat_map(Pipe::packets)
+            .chain(wired)
+            .chain(self.pipes.places.calendar.packets())
     }
 
     fn add_flow(&mut self, flow: Flow) {
@@ -98,6 +103,17 @@ impl Network {
             back: self.pipes.add(Pipe::new(back, flow, ACK_BYTES)),
             home: self.pipes.add(Pipe::new(Slot::Home, flow, ACK_BYTES)),
             pace: self.pipes.add(Pipe::new(Slot::Pace, flow, 0)),
+        }
+    }
+
+    /// What is on its way to a first link goes to a calendar from now on, whose slices take 2^`slice` ps.
+    pub(crate) fn keep_calendar(&mut self, slice: u32) {
+        self.pipes.places.calendar = Calendar::new(slice, self.flows.len());
+        let ports = 0..self.ports.len() as u32;
+        let pipes = ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port))));
+        let pipes: Vec<usize> = pipes.collect();
+        for flow in &mut self.flows {
+            flow.share_pipes(pipes[flow.out.ports[0]], pipes[flow.back.ports[0]]);
         }
     }
 

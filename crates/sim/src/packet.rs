@@ -69,6 +69,8 @@ impl Flags {
     pub(crate) const AWAITED: Self = Self(1 << 8);
     /// Data whose sender wants to know how long it takes to arrive, and that says when it was sent.
     pub(crate) const TIMED: Self = Self(1 << 9);
+    /// A queue has dropped it at the time at which it was sent, as it now says: its flow has not been told yet.
+    pub(crate) const DROPPED: Self = Self(1 << 10);
 
     const ECN: Self = Self(0b11);
 

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use longfat_pages::prefetch;
 use longfat_units::Time;
 
+use crate::calendar::{Calendar, Due};
 use crate::events::Wheel;
 use crate::packet::{Packet, Record};
 use crate::ring::{Ring, Spare};
@@ -64,9 +65,8 @@ impl Pipe {
         time: Time,
         packet: Packet,
         heads: &mut Wheel,
-        spare: &mut Spare<Record>,
+        places: &mut Places,
     ) {
-        debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
         debug_assert!(
             self.records.last().is_none_or(|last| last.time <= time),
             "a pipe keeps its order"
@@ -74,7 +74,22 @@ impl Pipe {
         if self.has_event && self.records.is_empty() {
             heads.add(slot, time);
         }
-        self.records.put_with(packet.record(time), spare);
+        if self.records.is_full() {
+            return self.put_when_full(time, packet.apart(), places);
+        }
+        debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
+        self.records.place_last(packet.record(time));
+    }
+
+    /// Puts in a packet for which there is no room, as for all that go to the calendar.
+    #[cold]
+    #[inline(never)]
+    fn put_when_full(&mut self, time: Time, packet: Packet, places: &mut Places) {
+        if let Slot::Page(port) = self.end {
+            return places.calendar.put(Due { time, packet: Packet { hop: 0, ..packet }, port });
+        }
+        debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
+        self.records.put_with(packet.record(time), &mut places.spare);
     }
 
     /// Is no packet on its way?
@@ -134,8 +149,16 @@ impl Pipe {
 #[derive(Debug, Default)]
 pub(crate) struct Pipes {
     pub(crate) pipes: Vec<Pipe>,
+    pub(crate) places: Places,
+}
+
+/// Where packets are that are not in a pipe of their own, and where these get room from.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
     /// Where pipes that are empty leave their places.
     pub(crate) spare: Spare<Record>,
+    /// What is on its way to a link in the calendar.
+    pub(crate) calendar: Calendar,
 }
 
 impl Deref for Pipes {
@@ -155,7 +178,7 @@ impl DerefMut for Pipes {
 impl Pipes {
     /// None yet, with room for so many.
     pub(crate) fn with_room(count: usize) -> Self {
-        Self { pipes: longfat_pages::with_capacity(count), spare: Spare::default() }
+        Self { pipes: longfat_pages::with_capacity(count), ..Self::default() }
     }
 
     /// Adds a pipe; returns its slot.
@@ -171,7 +194,7 @@ impl Pipes {
         let pipe = &mut self.pipes[slot];
         let packet = pipe.pop();
         if pipe.records.is_empty() {
-            pipe.records.share(&mut self.spare);
+            pipe.records.share(&mut self.places.spare);
         }
         packet
     }
@@ -186,7 +209,7 @@ impl Pipes {
         if let Some(next) = pipe.records.first() {
             heads.add_again(slot, next.time);
         } else {
-            pipe.records.share(&mut self.spare);
+            pipe.records.share(&mut self.places.spare);
         }
         packet
     }
@@ -199,7 +222,7 @@ impl Pipes {
         let record = *pipe.records.first().filter(|record| record.time < until)?;
         pipe.records.take();
         if pipe.records.is_empty() {
-            pipe.records.share(&mut self.spare);
+            pipe.records.share(&mut self.places.spare);
         }
         Some((record.time, record.packet(pipe.flow, pipe.bytes)))
     }
@@ -208,7 +231,7 @@ impl Pipes {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
-        self.pipes[slot].put(slot, time, packet, heads, &mut self.spare);
+        self.pipes[slot].put(slot, time, packet, heads, &mut self.places);
     }
 }
 
@@ -221,6 +244,8 @@ pub(crate) enum Slot {
     Release(u32),
     /// A packet has crossed this link and reaches the next one on its way.
     Wire(u32),
+    /// Nothing happens: what goes to this link without a pipe of its own goes through here to the calendar.
+    Page(u32),
     /// Data reaches this link, the first on its way.
     Out(u32),
     /// An acknowledgment reaches this link, the first on its way.

@@ -156,12 +156,12 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[inline]
-    fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.put.wrapping_sub(self.taken) == self.places.len()
     }
 
     #[inline]
-    fn place_last(&mut self, value: T) {
+    pub(crate) fn place_last(&mut self, value: T) {
         let place = self.place(self.put);
         self.places[place] = value;
         self.put = self.put.wrapping_add(1);

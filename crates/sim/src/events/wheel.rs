@@ -86,9 +86,10 @@ fn shift(gap: Span) -> u32 {
 }
 
 impl Wheel {
-    /// A wheel of `slots` slots with nothing scheduled; about one event is expected per `gap`.
-    pub(crate) fn new(slots: usize, gap: Span) -> Self {
-        let buckets = buckets(slots);
+    /// A wheel of `slots` slots with nothing scheduled; `busy` of them may have an event most of the time, about one per
+    /// `gap`.
+    pub(crate) fn new(slots: usize, busy: usize, gap: Span) -> Self {
+        let buckets = buckets(busy);
         let words = buckets / WORD as usize;
         let shift = shift(gap);
         Self {
@@ -533,7 +534,7 @@ mod tests {
     /// 1024 ticks of a picosecond: slot 1 waits beyond the wheel while slot 0 has the earlier events.
     #[test]
     fn what_comes_near_while_a_slot_runs_on_is_not_passed() {
-        let mut wheel = Wheel::new(2, Span(2));
+        let mut wheel = Wheel::new(2, 2, Span(2));
         wheel.add(0, Time(0));
         wheel.add(1, Time(1030));
         for (time, again) in [(0, 40), (40, 1050)] {
@@ -553,7 +554,7 @@ mod tests {
         events: usize,
         after: impl Fn(usize, usize) -> Span,
     ) -> Wheel {
-        let mut wheel = Wheel::new(slots, gap);
+        let mut wheel = Wheel::new(slots, slots, gap);
         let mut set = BTreeSet::new();
         for slot in 0..slots {
             let time = Time::ZERO + after(0, slot);
@@ -605,7 +606,7 @@ mod tests {
     /// Short flows come while the wheel turns: it becomes larger, and nothing in it is lost.
     #[test]
     fn a_wheel_that_grows_keeps_its_events() {
-        let (mut wheel, mut set) = (Wheel::new(4, Span(1000)), BTreeSet::new());
+        let (mut wheel, mut set) = (Wheel::new(4, 4, Span(1000)), BTreeSet::new());
         for slots in [4_usize, 300, 5000] {
             wheel.grow(slots);
             for slot in set.len()..slots {
@@ -636,7 +637,7 @@ mod tests {
                 1..600,
             ),
         ) {
-            let mut wheel = Wheel::new(slots, Span(gap * guess.0 / guess.1));
+            let mut wheel = Wheel::new(slots, slots, Span(gap * guess.0 / guess.1));
             let mut set: BTreeSet<(Time, usize)> = BTreeSet::new();
             let mut now = Time::ZERO;
             for (index, distance, scale, what) in steps {

@@ -20,7 +20,9 @@
 //! Packets often come in trains: once one has left its pipe, the cargo of the one after the next is asked for.
 //!
 //! Timers, where so many are set that they are sorted ahead, have steps of their own: 16 timers ahead what tells whether
-//! a timer still counts is asked for, 10 ahead what tells whether it has run out, 4 ahead the sender if it has.
+//! a timer still counts is asked for, 10 ahead what tells whether it has run out, 4 ahead the sender if it has. So have
+//! packets that are about to cross the last link of a turn: 24 packets ahead the flow is asked for, 16 ahead the end and
+//! the cargo, 8 ahead the controller.
 //!
 //! Nothing depends on what is asked for.
 
@@ -28,6 +30,7 @@ use longfat_pages::{prefetch, prefetch_start};
 use longfat_units::Time;
 
 use super::Simulation;
+use super::turns::Arrival;
 use crate::cargo::Hold;
 use crate::events::{Timer, Wheel};
 use crate::flow::Flow;
@@ -40,8 +43,9 @@ pub(super) const LARGE: usize = 1 << 15;
 
 /// How many events ahead each step is.
 const STEPS: [usize; 5] = [24, 18, 13, 8, 3];
-/// The same for timers.
+/// The same for timers, and for packets that are about to cross their last link.
 const TIMER_STEPS: [usize; 3] = [16, 10, 4];
+const CROSSING_STEPS: [usize; 3] = [24, 16, 8];
 /// Room for the first step.
 const PLACES: usize = 32;
 
@@ -75,6 +79,22 @@ impl Simulation {
             for (step, others) in TIMER_STEPS.into_iter().enumerate() {
                 if let Some((time, timer)) = timers.after(others) {
                     network.prefetch_for_timer(step, time, timer);
+                }
+            }
+        }
+    }
+
+    /// Asks for something that the packets behind this one of the arrivals need once they have crossed their last link.
+    #[inline]
+    pub(super) fn read_behind(&self, arrivals: &[Arrival], index: usize) {
+        for (step, ahead) in CROSSING_STEPS.into_iter().enumerate() {
+            if let Some(Arrival { packet, .. }) = arrivals.get(index + ahead) {
+                let flow = &self.network.flows[packet.flow as usize];
+                flow.prefetch(step, !packet.is_ack());
+                if step == 1
+                    && let Some(cargo) = packet.cargo()
+                {
+                    self.hold.prefetch(cargo);
                 }
             }
         }
@@ -140,10 +160,11 @@ impl Network {
         }
         let Some(flow) = self.flows.get(pipe.flow as usize) else { return };
         let to_receiver = matches!(pipe.end, Slot::Out(_));
+        if step < 4 {
+            flow.prefetch(step - 1, to_receiver);
+        }
         match step {
-            1 => flow.prefetch(to_receiver),
             2 => {
-                flow.prefetch_end(to_receiver);
                 if let Some(cargo) = pipe.first_cargo() {
                     hold.prefetch(cargo);
                 }
@@ -154,37 +175,41 @@ impl Network {
                 heads.prefetch(onward);
                 self.pipes[onward].prefetch();
             }
-            3 if to_receiver => {}
-            3 => {
-                flow.prefetch_control();
+            3 if !to_receiver => {
                 if let Some(cargo) = pipe.second_cargo() {
                     hold.prefetch(cargo);
                 }
             }
-            _ => self.pipes[flow.onward(pipe.end)].prefetch_last(),
+            4 => self.pipes[flow.onward(pipe.end)].prefetch_last(),
+            _ => {}
         }
     }
 }
 
 impl Flow {
-    /// Asks for what a packet needs that is on its way to the receiver, or to the sender.
+    /// A step for a packet that is on its way to the receiver, or to the sender: what every packet needs of the flow, then
+    /// the end that the packet is on its way to, then the controller.
     #[inline]
-    fn prefetch(&self, to_receiver: bool) {
-        prefetch(&self.homeward);
-        prefetch(&self.slots);
-        prefetch(&self.back);
-        if !to_receiver {
-            prefetch_start(&self.source);
-        }
-    }
-
-    /// Asks for the end that it is on its way to.
-    #[inline]
-    fn prefetch_end(&self, to_receiver: bool) {
-        if to_receiver {
-            self.receiver.prefetch();
-        } else if let Some(sender) = self.source.windowed() {
-            sender.prefetch();
+    fn prefetch(&self, step: usize, to_receiver: bool) {
+        match (step, to_receiver) {
+            (0, _) => {
+                prefetch(&self.homeward);
+                prefetch(&self.slots);
+                prefetch(&self.back);
+                if !to_receiver {
+                    prefetch_start(&self.source);
+                }
+            }
+            (1, true) => self.receiver.prefetch(),
+            (_, true) => {}
+            (_, false) => {
+                let Some(sender) = self.source.windowed() else { return };
+                if step == 1 {
+                    sender.prefetch();
+                } else {
+                    prefetch(sender.control());
+                }
+            }
         }
     }
 
@@ -205,14 +230,6 @@ impl Flow {
         }
     }
 
-    /// Asks for the controller.
-    #[inline]
-    fn prefetch_control(&self) {
-        if let Some(sender) = self.source.windowed() {
-            prefetch(sender.control());
-        }
-    }
-
     /// The slot that a packet goes to from one with this end, as far as that is known.
     #[inline]
     fn onward(&self, end: Slot) -> usize {
@@ -228,7 +245,7 @@ impl Flow {
 mod tests {
     use std::cell::RefCell;
 
-    use longfat_units::Span;
+    use longfat_units::{Span, Time};
 
     use super::*;
     use crate::ring::Spare;
@@ -242,7 +259,7 @@ mod tests {
     #[test]
     fn each_step_deals_with_the_slots_in_order_and_before_their_turn() {
         let slots = 900;
-        let mut wheel = Wheel::new(slots, Span(2));
+        let mut wheel = Wheel::new(slots, slots, Span(2));
         for slot in 0..slots {
             wheel.add(slot, Time(1 + 3 * slot as u64));
         }
@@ -278,7 +295,7 @@ mod tests {
         let scenario = Scenario::read(text, "ahead.toml", &[], None).expect("a good scenario");
         let [mut plain, mut ahead] =
             [(); 2].map(|()| Simulation::with_options(&scenario, Options::default()));
-        ahead.network.pipes.spare = Spare::new(true);
+        ahead.network.pipes.places.spare = Spare::new(true);
         while plain.handle_events(1) {
             ahead.read_ahead();
             assert!(ahead.handle_events(1));

@@ -109,7 +109,7 @@ impl Simulation {
         if scenario.warmup > Span::ZERO {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
-        network.pipes.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
+        network.pipes.places.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
         let turns = if options.stepwise || options.in_order {
             None
         } else {
@@ -119,8 +119,9 @@ impl Simulation {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
             FlowSeries::new(network.long, scenario.observe)
         });
+        let busy = if turns.is_some() { network.flows.len() } else { network.pipes.len() };
         Self {
-            heads: Wheel::new(network.pipes.len(), network.gap),
+            heads: Wheel::new(network.pipes.len(), busy, network.gap),
             timers,
             hold: Hold::default(),
             now: Time::ZERO,
@@ -274,7 +275,7 @@ impl Simulation {
         }
         let series = self.series.take();
         // What is on its way is reported nowhere, and its memory is that of the report.
-        (self.network.pipes, self.heads) = (Pipes::default(), Wheel::new(0, Span(1)));
+        (self.network.pipes, self.heads) = (Pipes::default(), Wheel::new(0, 0, Span(1)));
         (self.timers, self.turns) = (Timers::default(), None);
         report::recording(&mut self.told(series))
     }
@@ -344,6 +345,7 @@ impl Simulation {
                 self.pace(flow as usize);
             }
             Slot::Out(_) | Slot::Back(_) => unreachable!("handled already"),
+            Slot::Page(_) => unreachable!("it has no event"),
         }
     }
 

@@ -14,6 +14,10 @@
 //! 3. the packets that have crossed a link, flow after flow: the data at its receiver, the acknowledgments at its
 //!    sender. What they set off lies beyond the turn.
 //!
+//! Where few flows have something on its way to a link at any time, that lies in a calendar ([`crate::calendar`]) instead
+//! of a pipe for each: a turn takes a page of it, in which blocks of flows, not flows, come one after the other. Packets
+//! that reach a link at the same instant are then put in the order of slots afterwards.
+//!
 //! So no event has to be found among those of all other flows, and the branches that the processor predicts are those
 //! of one link, then of one flow, many times in a row. Which packet of which flow comes next, and at which link, is
 //! what it cannot predict: at 500 Mbit/s with 16 flows each way that costs a fifth of the time, with 512 as much.
@@ -25,12 +29,14 @@
 //! It takes links that know on arrival when a packet will be at the far end, and flows whose packets take some time to
 //! the first of them, so that none arrives at the instant at which a timer lets it go: among packets of the same instant
 //! it would come last, not in the order of slots. Short flows and applications act on one another, so networks that have
-//! some go event by event. So do those in which a turn would have less to handle than there are places to look for it,
-//! and those in which links hear early of acknowledgments, which takes fewer events.
+//! some go event by event. So do those in which a turn would have little to handle, and those in which links hear early
+//! of acknowledgments, which takes fewer events.
 
+use longfat_pages::prefetch;
 use longfat_units::{Span, Time};
 
 use super::Simulation;
+use super::ahead::LARGE;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
@@ -40,16 +46,23 @@ use crate::radix;
 /// A key is the time since the turn began, in picoseconds, and in its lower bits a place among the arrivals of the
 /// turn. A billion of them take 50 gigabytes.
 const PLACE_BITS: u32 = 30;
-/// A turn is shorter than this, 17 ms, so that its times fit into the rest of a key.
+/// No turn is longer than this, 17 ms, so that its times fit into the rest of a key.
 const LONGEST: Span = Span(1 << (u64::BITS - PLACE_BITS));
 /// About so many packets of a turn, in 50 bytes each, stay near the processor between its steps.
 const MANY: u64 = 1 << 13;
 
+/// A turn with fewer packets than this, and one for each link, costs more than their events.
+const FEW: u64 = 1 << 6;
+/// With fewer packets of a turn in each pipe than this, where all links are busy, a calendar costs less than the pipes.
+const SPARSE: u64 = 3;
+/// In a large network the packet that reaches a link so many packets later is asked for.
+const PLACE_AHEAD: usize = 12;
+
 /// A packet that reaches a link in this turn, and when; after that, when it will have crossed it.
 #[derive(Clone, Copy, Debug)]
-struct Due {
+pub(super) struct Arrival {
     time: Time,
-    packet: Packet,
+    pub(super) packet: Packet,
 }
 
 /// What is kept for turns.
@@ -57,16 +70,18 @@ struct Due {
 pub(super) struct Turns {
     /// Links have been given everything that reaches them before this instant.
     served: Time,
-    /// How long a turn is at most.
-    length: Span,
+    /// A turn ends where a slice of time does, if not before: one of two to the power of this in picoseconds.
+    slice: u32,
+    /// Is the network larger than the near caches?
+    large: bool,
     /// Is no packet on its way to a link?
     idle: bool,
     /// The links from which packets go on to another one, in order; their slots come before those of flows.
     wires: Vec<usize>,
-    /// The pipes that end at a link, in the order of their slots, and that link.
+    /// The pipes that end at a link, in the order of their slots, and that link; none if there is a calendar.
     pipes: Vec<(u32, u32)>,
-    /// What reaches a link in this turn, pipe after pipe.
-    arrivals: Vec<Due>,
+    /// What reaches a link in this turn, pipe after pipe or page after page.
+    arrivals: Vec<Arrival>,
     /// The order in which they reach each link: their keys.
     orders: Vec<Vec<u64>>,
     scratch: Vec<u64>,
@@ -81,27 +96,34 @@ impl Turns {
         let pipes = 2 * network.flows.len() as u64;
         let length = lookahead
             .min(sample.unwrap_or(LONGEST))
-            .min(Span(LONGEST.0 - 1))
+            .min(LONGEST)
             .min(is_busy_for(MANY.max(2 * pipes)));
-        if length < is_busy_for(pipes + network.ports.len() as u64) || length == Span::ZERO {
+        if length < is_busy_for(FEW + network.ports.len() as u64) || length == Span::ZERO {
             return None;
         }
-        let (mut wires, mut pipes) = (Vec::new(), Vec::with_capacity(pipes as usize));
+        let slice = length.0.ilog2();
+        let is_sparse = length < is_busy_for(SPARSE * pipes);
+        let (mut wires, mut pipes) = (Vec::new(), Vec::new());
         let ways = network.flows.iter().flat_map(|flow| [&flow.out, &flow.back]);
         wires.extend(ways.flat_map(|way| &way.ports[..way.ports.len() - 1]));
         wires.sort_unstable();
         wires.dedup();
+        if is_sparse {
+            network.keep_calendar(slice);
+        }
         for (slot, pipe) in network.pipes.iter_mut().enumerate() {
             match pipe.end {
+                Slot::Out(_) | Slot::Back(_) if is_sparse => {}
                 Slot::Out(port) | Slot::Back(port) => pipes.push((slot as u32, port)),
-                Slot::Wire(_) => {}
+                Slot::Wire(_) | Slot::Page(_) => {}
                 _ => continue,
             }
             pipe.has_event = false;
         }
         Some(Self {
             served: Time::ZERO,
-            length,
+            slice,
+            large: network.pipes.len() >= LARGE,
             idle: true,
             wires,
             pipes,
@@ -111,24 +133,33 @@ impl Turns {
         })
     }
 
+    /// When the turn is over, unless something ends it before.
+    fn end(&self) -> Time {
+        Time(((self.served.0 >> self.slice) + 1) << self.slice)
+    }
+
     /// Collects what reaches a link before `until`, and sorts it.
     #[inline(never)]
     fn gather(&mut self, network: &mut Network, until: Time) {
         let Self { served, wires, pipes, arrivals, orders, scratch, .. } = self;
         arrivals.clear();
         orders.iter_mut().for_each(Vec::clear);
-        let mut add = |port: usize, time: Time, packet: Packet| {
-            debug_assert!(time >= *served, "a packet reaches a link that has been served");
-            orders[port].push((time - *served).0 << PLACE_BITS | arrivals.len() as u64);
-            arrivals.push(Due { time, packet });
-        };
         let mut left = false;
+        let mut add = |port: u32, time: Time, packet: Packet| {
+            orders[port as usize].push(key(*served, time, arrivals.len()));
+            arrivals.push(Arrival { time, packet });
+        };
+        if pipes.is_empty() {
+            let calendar = &mut network.pipes.places.calendar;
+            calendar.take(until, |due| add(due.port, due.time, due.packet));
+            left = !calendar.is_empty();
+        }
         for &wire in &*wires {
             let packets = &mut network.wires[wire].packets;
             while let Some(&(time, packet)) = packets.first().filter(|(time, _)| *time < until) {
                 packets.take();
                 let way = network.flows[packet.flow as usize].way(packet.is_ack());
-                add(way.ports[usize::from(packet.hop)], time, packet);
+                add(way.ports[usize::from(packet.hop)] as u32, time, packet);
             }
             if packets.is_empty() {
                 packets.rewind();
@@ -138,15 +169,48 @@ impl Turns {
         }
         for &(slot, port) in &*pipes {
             while let Some((time, packet)) = network.pipes.take_before(slot as usize, until) {
-                add(port as usize, time, packet);
+                add(port, time, packet);
             }
             left |= !network.pipes[slot as usize].is_empty();
         }
         self.idle = arrivals.is_empty() && !left;
-        let bits = u64::BITS - (until - *served).0.leading_zeros() + PLACE_BITS;
+        let bits = u64::BITS - ((until - *served).0 - 1).leading_zeros() + PLACE_BITS;
         for order in orders {
             radix::sort(order, scratch, bits);
+            if pipes.is_empty() {
+                rank_ties(order, arrivals, network);
+            }
         }
+    }
+}
+
+/// The key of a packet that reaches a link at `time`.
+fn key(served: Time, time: Time, place: usize) -> u64 {
+    debug_assert!(time >= served, "a packet reaches a link that has been served");
+    (time - served).0 << PLACE_BITS | place as u64
+}
+
+/// Packets that reach a link at the same instant do so in the order of their slots, in which pipes are looked into, but
+/// not the pages of a calendar.
+fn rank_ties(order: &mut [u64], arrivals: &[Arrival], network: &Network) {
+    for ties in order.chunk_by_mut(|one, next| one >> PLACE_BITS == next >> PLACE_BITS) {
+        if ties.len() > 1 {
+            ties.sort_by_key(|key| network.rank(&arrivals[place(*key)].packet));
+        }
+    }
+}
+
+impl Network {
+    /// A number that grows with the slot from which a packet reaches a link.
+    fn rank(&self, packet: &Packet) -> usize {
+        let flow = packet.flow as usize;
+        if packet.hop > 0 {
+            let ports = &self.flows[flow].way(packet.is_ack()).ports;
+            return ports[packet.hop as usize - 1];
+        }
+        // Data that has been destroyed turns back as acknowledgments do.
+        let back = packet.flags.has(Flags::ACK.with(Flags::DESTROYED));
+        self.ports.len() + 2 * flow + usize::from(back)
     }
 }
 
@@ -184,10 +248,16 @@ impl Simulation {
             return false;
         }
         turns.gather(&mut self.network, until);
-        self.serve_links(turns);
-        self.cross_links(turns);
+        if turns.large {
+            self.serve_links::<true>(turns);
+            self.cross_links::<true>(turns);
+        } else {
+            self.serve_links::<false>(turns);
+            self.cross_links::<false>(turns);
+        }
         self.events += turns.arrivals.len() as u64;
         turns.served = until;
+        self.network.pipes.places.calendar.advance(until);
         self.now = Time(until.0 - 1);
         true
     }
@@ -197,33 +267,40 @@ impl Simulation {
     #[inline(never)]
     fn serve_ends(&mut self, turns: &mut Turns, limit: Time) -> Time {
         loop {
-            let Turns { served, length, idle, .. } = *turns;
+            let Turns { served, idle, large, .. } = *turns;
             let edge = self.timers.next_edge();
             // The packets of an instant come before its edge.
             let edge_waits = !idle && edge >= served;
-            let last = if idle { limit } else { Time((served + length).0 - 1).min(limit) };
+            let last = if idle { limit } else { Time(turns.end().0 - 1).min(limit) };
             let (last, timers) = if edge_waits {
                 (last.min(edge), last.min(Time(edge.0 - 1)))
             } else {
                 (last, last)
             };
+            if large {
+                self.read_ahead();
+            }
             if !self.handle_one(last, timers) {
                 return Time(last.0 + 1);
             }
             if idle {
                 // With no packet on its way, nothing can reach a link up to now.
                 (turns.served, turns.idle) = (Time(self.now.0 + 1), false);
+                self.network.pipes.places.calendar.advance(turns.served);
             }
         }
     }
 
     /// Gives each link what reaches it.
     #[inline(never)]
-    fn serve_links(&mut self, turns: &mut Turns) {
+    fn serve_links<const LARGE: bool>(&mut self, turns: &mut Turns) {
         let Turns { wires, arrivals, orders, .. } = turns;
         for (port, order) in orders.iter().enumerate() {
-            for key in order {
-                let Due { time, packet } = &mut arrivals[place(*key)];
+            for (index, key) in order.iter().enumerate() {
+                if LARGE && let Some(next) = order.get(index + PLACE_AHEAD) {
+                    prefetch(&arrivals[place(*next)]);
+                }
+                let Arrival { time, packet, .. } = &mut arrivals[place(*key)];
                 if packet.flags.has(Flags::DESTROYED) {
                     self.lose(*packet);
                     *time = Time::NEVER;
@@ -236,9 +313,13 @@ impl Simulation {
                         self.destroy(packet);
                         *time = at;
                     }
-                    other => {
-                        self.stay(*time, port, *packet, other);
+                    // Its flow is told when it comes to those that have crossed, since it is at hand then.
+                    Arrived::Dropped => {
+                        (packet.sent, packet.flags) = (*time, packet.flags.with(Flags::DROPPED));
                         *time = Time::NEVER;
+                    }
+                    other @ (Arrived::Waits(_) | Arrived::Held(_)) => {
+                        unreachable!("its departures are events: {other:?}")
                     }
                 }
             }
@@ -251,8 +332,8 @@ impl Simulation {
     }
 
     /// Puts a packet that has crossed a link on its wire, if there is another link on its way.
-    fn go_further(&mut self, port: usize, due: &mut Due) {
-        let Due { time, mut packet } = *due;
+    fn go_further(&mut self, port: usize, due: &mut Arrival) {
+        let Arrival { time, mut packet, .. } = *due;
         packet.hop += 1;
         let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
         if time != Time::NEVER && usize::from(packet.hop) < way.ports.len() {
@@ -261,11 +342,19 @@ impl Simulation {
         }
     }
 
-    /// Lets the packets that have crossed their last link reach the ends of their flows.
+    /// Lets the packets that have crossed their last link reach the ends of their flows, and tells flows of those that
+    /// queues have dropped.
     #[inline(never)]
-    fn cross_links(&mut self, turns: &mut Turns) {
-        for &Due { time, packet } in &turns.arrivals {
+    fn cross_links<const LARGE: bool>(&mut self, turns: &mut Turns) {
+        let arrivals = &turns.arrivals;
+        for (index, &Arrival { time, packet, .. }) in arrivals.iter().enumerate() {
+            if LARGE {
+                self.read_behind(arrivals, index);
+            }
             if time == Time::NEVER {
+                if packet.flags.has(Flags::DROPPED) {
+                    self.discard(packet.sent, packet);
+                }
                 continue;
             }
             // Which link it was only matters where there is another one.
@@ -282,7 +371,9 @@ impl Simulation {
 mod tests {
     use longfat_scenario::Scenario;
 
+    use crate::flow::Flow;
     use crate::options::Options;
+    use crate::packet::{Flags, Packet};
     use crate::simulation::Simulation;
 
     const TWO_WAYS: &str = r#"
@@ -322,7 +413,7 @@ mod tests {
         assert!(!takes_turns("red", "codel"), "departures are events");
         assert!(!takes_turns("\"5 ms\"", "\"5 ms\"\njitter = \"1 ms\""), "it changes");
         assert!(!takes_turns("rtt = \"30 ms\"", "rtt = \"10 ms\""), "nothing before the link");
-        assert!(!takes_turns("100 Mbit", "1 Mbit"), "a turn has less than a packet for each flow");
+        assert!(!takes_turns("100 Mbit", "1 Mbit"), "a turn has hardly any packets");
         assert!(!takes_turns("duration", "sample = \"100 us\"\nduration"), "nor up to a row");
         let second = "[link.m]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]";
         let further = TWO_WAYS.replacen("[[flow]]", second, 1);
@@ -337,29 +428,81 @@ mod tests {
         assert!(!Simulation::new(&scenario(&clients), true).takes_turns(), "applications");
     }
 
-    /// Four flows with a few packets each, and another one a day later.
+    /// The rank of a packet grows with the slot that it would come from without a calendar.
+    #[test]
+    fn packets_of_an_instant_reach_a_link_in_the_order_of_their_slots() {
+        let second = "[link.m]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]";
+        let text = TWO_WAYS.replacen("[[flow]]", second, 1).replace("[\"l\"]", "[\"l\", \"m\"]");
+        let network =
+            Simulation::with_options(&scenario(&text), Options::default().in_order(true)).network;
+        let mut packets = Vec::new();
+        for flow in 0..4 {
+            let Flow { slots, out, back, .. } = &network.flows[flow as usize];
+            let kinds = [(Flags::default(), out, slots.out), (Flags::ACK, back, slots.back)];
+            for (flags, way, slot) in kinds {
+                let first = Packet { flow, flags, ..Packet::default() };
+                let wire = network.wires[way.ports[0]].slot;
+                packets.extend([(first, slot), (Packet { hop: 1, ..first }, wire)]);
+            }
+            packets
+                .push((Packet { flow, flags: Flags::DESTROYED, ..Packet::default() }, slots.back));
+        }
+        for (one, slot) in &packets {
+            for (other, its_slot) in &packets {
+                let order = network.rank(one).cmp(&network.rank(other));
+                assert_eq!(order, slot.cmp(its_slot), "{one:?}, {other:?}");
+            }
+        }
+    }
+
+    /// Where few flows have something on its way to a link, pipes to it are shared.
+    #[test]
+    fn a_network_with_many_flows_that_are_seldom_heard_of_has_a_calendar() {
+        let shares_pipes = |count: u32| {
+            let text = TWO_WAYS.replacen("count = 3", &format!("count = {count}"), 1);
+            let simulation = Simulation::new(&scenario(&text), true);
+            assert!(simulation.takes_turns());
+            let mut flows = simulation.network.flows.iter();
+            let first = flows.next().expect("there are flows").slots.out;
+            flows.any(|flow| flow.slots.out == first)
+        };
+        assert!(!shares_pipes(3));
+        assert!(shares_pipes(300));
+    }
+
+    /// Flows with a few packets each, and some more a day later; the same with so many that there is a calendar.
     #[test]
     fn while_nothing_is_on_its_way_no_turns_are_taken() {
         let later = r#"
         [[flow]]
         name = "later"
         control = "reno"
-        start = "86400 s"
+        start = { uniform = ["86400 s", "86460 s"] }
+        count = 5
         path = ["l"]
         rtt = "20 ms"
         "#;
-        let text = TWO_WAYS.replacen("\"2 s\"", "\"100000 s\"", 1) + later;
-        let text = text.replace("path", "size = \"20 packets\"\n        path");
-        let mut simulation = Simulation::new(&scenario(&text), false);
-        assert!(simulation.takes_turns());
-        let mut turns = simulation.turns.take().expect("it takes turns");
-        let mut count = 0;
-        while simulation.take_turn(&mut turns, simulation.end) {
-            count += 1;
+        for flows in [3, 300] {
+            let text = TWO_WAYS.replacen("count = 3", &format!("count = {flows}"), 1);
+            let text = text.replacen("\"2 s\"", "\"100000 s\"", 1) + later;
+            let text = text.replace("path", "size = \"20 packets\"\n        path");
+            let mut simulation = Simulation::new(&scenario(&text), false);
+            let mut turns = simulation.turns.take().expect("it takes turns");
+            let mut count = 0;
+            while simulation.take_turn(&mut turns, simulation.end) {
+                count += 1;
+            }
+            simulation.turns = Some(turns);
+            assert!((20..5000).contains(&count), "{count} turns");
+            let mut in_order =
+                Simulation::with_options(&scenario(&text), Options::default().in_order(true));
+            while in_order.advance(10_000) {}
+            let told = |simulation: Simulation| {
+                let summary = simulation.finish().summary;
+                assert_eq!(summary.engine.data_packets, (flows + 6) * 20);
+                format!("{:?}", summary.flows)
+            };
+            assert_eq!(told(simulation), told(in_order));
         }
-        simulation.turns = Some(turns);
-        assert!((20..2000).contains(&count), "{count} turns");
-        let recording = simulation.finish();
-        assert_eq!(recording.summary.engine.data_packets, 5 * 20);
     }
 }

@@ -145,7 +145,7 @@ impl Simulation {
 
     /// A queue has dropped a packet.
     #[cold]
-    fn discard(&mut self, now: Time, packet: Packet) {
+    pub(super) fn discard(&mut self, now: Time, packet: Packet) {
         self.fates.dropped += u64::from(!packet.is_ack());
         self.network.note_drop(&packet, now);
         self.lose(packet);

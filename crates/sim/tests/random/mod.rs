@@ -43,15 +43,17 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     )
 }
 
-/// A random scenario of links that long flows share, some of them in step: they may be served in turns.
+/// A random scenario of links that long flows share, some of them in step: they may be served in turns. In some there are
+/// so many flows that few of them have anything on its way to a link.
 pub(crate) fn shared_links() -> impl Strategy<Value = String> {
     let queue =
         select(&["drop-tail", "red", "avq", "pi", "step", "pie", "xcp", "vcp", "decbit"][..]);
     let loss = select(&["0", "0", "1e-3", "0.03"][..]);
     let links = prop::collection::vec((60_u32..400, 1_u32..12, 12_u32..80, queue, loss), 1..4);
     let flows = prop::collection::vec((flow(), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
-    (links, 0..3, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..])).prop_map(
-        |(mut links, kind, flows, seed, warmup, sample)| {
+    let crowd = select(&[1, 1, 16][..]);
+    (links, 0..3, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..]), crowd).prop_map(
+        |(mut links, kind, flows, seed, warmup, sample, crowd)| {
             if kind > 0 {
                 links.truncate(1);
             }
@@ -74,6 +76,10 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
                 let least = least + u32::from(extra > 0);
                 let in_step = |line: &str| match line.split(' ').next() {
                     Some("application") => String::new(),
+                    Some("count") => {
+                        let count: u32 = line["count = ".len()..].parse().expect("a number");
+                        format!("count = {}\n", crowd * count)
+                    }
                     Some("start") if extra == 4 => "start = \"0 s\"\n".into(),
                     Some("rtt") if extra == 4 => format!("rtt = \"{least} ms\"\n"),
                     Some("rtt") => {
