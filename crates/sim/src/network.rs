@@ -188,8 +188,8 @@ impl Network {
 
 /// Three pipes and pacing.
 const SLOTS_OF_A_FLOW: usize = 4;
-/// In each direction: departures, the wire, acknowledgments that it lets go.
-const SLOTS_OF_A_LINK: usize = 6;
+/// In each direction: departures, the wire, acknowledgments that it lets go, and what goes to a calendar.
+const SLOTS_OF_A_LINK: usize = 8;
 
 /// Builds the network of `scenario`.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
