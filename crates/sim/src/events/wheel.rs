@@ -122,7 +122,7 @@ impl Wheel {
         (self.now.0 >> self.shift, (self.shift, self.first.len()))
     }
 
-    /// The first bucket after the one of `tick` that is not empty, as far as the wheel reaches: its own tick, and the
+    /// The first bucket after the one of `tick` that is not empty, among some thousand that follow: its own tick, and the
     /// slot of its first event.
     #[inline]
     pub(crate) fn bucket_after(&self, tick: u64) -> Option<(u64, usize)> {
@@ -131,7 +131,7 @@ impl Wheel {
         let word = here / WORD as usize;
         let rest = self.occupied[word] & (u64::MAX - 1) << (here as u64 % WORD);
         let (word, bits) = if rest == 0 {
-            let word = self.occupied_word_after(word)?;
+            let word = self.occupied_word_near(word)?;
             (word, self.occupied[word])
         } else {
             (word, rest)
@@ -468,6 +468,16 @@ impl Wheel {
 
     /// The next word of the bitmap, in wheel order, that is not zero; `word` itself comes last.
     fn occupied_word_after(&self, word: usize) -> Option<usize> {
+        self.occupied_word_within(word, self.summary.len())
+    }
+
+    /// The same, but a wheel that is nearly empty is not searched to its end.
+    fn occupied_word_near(&self, word: usize) -> Option<usize> {
+        self.occupied_word_within(word, 1)
+    }
+
+    /// The same in the rest of the bitmap's chunk of 64 words and in so many of those after it.
+    fn occupied_word_within(&self, word: usize, chunks: usize) -> Option<usize> {
         let chunk = word / WORD as usize;
         let later = match word as u64 % WORD {
             63 => 0,
@@ -476,9 +486,8 @@ impl Wheel {
         if later != 0 {
             return Some(chunk * WORD as usize + later.trailing_zeros() as usize);
         }
-        let chunks = self.summary.len();
         (chunk + 1..=chunk + chunks)
-            .map(|other| other % chunks)
+            .map(|other| other % self.summary.len())
             .find(|&other| self.summary[other] != 0)
             .map(|other| other * WORD as usize + self.summary[other].trailing_zeros() as usize)
     }
