@@ -139,9 +139,14 @@ impl Timers {
     fn fetch(&mut self) {
         while self.first_later <= self.slice() {
             let Some((_, mut timers)) = self.later.pop_first() else { break };
-            self.sorted.append(&mut timers);
+            if self.sorted.is_empty() {
+                self.sorted.append(&mut timers);
+                self.sorted.sort_unstable();
+            } else {
+                // A later slice has come first, when nothing was set for this one yet. It is not sorted again.
+                self.heap.extend(timers.drain(..));
+            }
             self.spare.push(timers);
-            self.sorted.sort_unstable();
             self.first_later = self.later.first_key_value().map_or(u64::MAX, |(first, _)| *first);
         }
     }
