@@ -93,7 +93,13 @@ impl Timers {
     }
 
     fn first(&self) -> Option<(Time, Timer)> {
-        self.heap.peek().into_iter().chain(self.sorted.last()).max().map(|Reverse(first)| *first)
+        // Where few are set none is sorted.
+        let first = if self.sorted.is_empty() {
+            self.heap.peek()
+        } else {
+            self.heap.peek().max(self.sorted.last())
+        };
+        first.map(|Reverse(first)| *first)
     }
 
     /// The timer that runs out when `others` have, as far as that is known.
@@ -164,11 +170,13 @@ impl Timers {
     }
 
     fn look_ahead(&mut self) {
-        if self.first_later <= self.slice() {
+        let mut first = self.first();
+        if first.is_none_or(|(time, _)| self.first_later <= slice(time)) {
             self.fetch();
+            first = self.first();
         }
         self.next_edge = self.edges.peek().map_or(Time::NEVER, |Reverse(time)| *time);
-        self.packets_first = match self.first() {
+        self.packets_first = match first {
             None => Time::NEVER,
             // A link that serves ahead sends this acknowledgment before the instant comes; to agree with it, the timer
             // must send it before any packet of the instant moves.
