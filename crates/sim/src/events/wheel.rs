@@ -131,7 +131,8 @@ impl Wheel {
         let word = here / WORD as usize;
         let rest = self.occupied[word] & (u64::MAX - 1) << (here as u64 % WORD);
         let (word, bits) = if rest == 0 {
-            let word = self.occupied_word_near(word)?;
+            // A wheel that is nearly empty is not searched to its end.
+            let word = self.occupied_word_after(word, 1)?;
             (word, self.occupied[word])
         } else {
             (word, rest)
@@ -462,22 +463,13 @@ impl Wheel {
         if self.occupied[word] == 0 {
             self.summary[word / WORD as usize] &= !(1 << (word as u64 % WORD));
         }
-        let found = self.occupied_word_after(word)?;
+        let found = self.occupied_word_after(word, self.summary.len())?;
         Some(found * WORD as usize + self.occupied[found].trailing_zeros() as usize)
     }
 
-    /// The next word of the bitmap, in wheel order, that is not zero; `word` itself comes last.
-    fn occupied_word_after(&self, word: usize) -> Option<usize> {
-        self.occupied_word_within(word, self.summary.len())
-    }
-
-    /// The same, but a wheel that is nearly empty is not searched to its end.
-    fn occupied_word_near(&self, word: usize) -> Option<usize> {
-        self.occupied_word_within(word, 1)
-    }
-
-    /// The same in the rest of the bitmap's chunk of 64 words and in so many of those after it.
-    fn occupied_word_within(&self, word: usize, chunks: usize) -> Option<usize> {
+    /// The next word of the bitmap, in wheel order, that is not zero, in the rest of its chunk of 64 words and in so many
+    /// chunks after it: with all of them, `word` itself comes last.
+    fn occupied_word_after(&self, word: usize, chunks: usize) -> Option<usize> {
         let chunk = word / WORD as usize;
         let later = match word as u64 % WORD {
             63 => 0,
