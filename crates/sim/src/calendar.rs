@@ -23,9 +23,10 @@ const MOST_SLICES: u32 = 12;
 /// A packet on its way to a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    /// When it reaches the link; once that is served, when it will have crossed it.
+    /// When it reaches the link.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
+    /// The link.
     pub(crate) port: u32,
 }
 

@@ -29,7 +29,7 @@ impl Simulation {
 
     /// A packet has reached a link but does not simply cross it: it waits, is dropped, or is corrupted.
     #[inline(never)]
-    pub(super) fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
+    fn stay(&mut self, now: Time, port: usize, packet: Packet, arrived: Arrived) {
         match arrived {
             Arrived::Through(_) => unreachable!("it crosses"),
             Arrived::Waits(departure) => {
