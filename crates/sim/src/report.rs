@@ -84,7 +84,7 @@ fn count_live(run: &mut ReportSource<'_>) {
     let network = &mut *run.network;
     for flow in &network.flows[network.long..] {
         if let (Member::Short(group, _), Some(_)) = (flow.member, flow.source.sender()) {
-            network.traffic[group].count(flow);
+            network.traffic[group].count(flow, run.end);
         }
     }
 }

@@ -283,8 +283,8 @@ impl Traffic {
         }
     }
 
-    /// Adds a flow, finished or not, to the totals of the group.
-    pub(crate) fn count(&mut self, flow: &Flow) {
+    /// Adds a flow to the totals of the group, finished at `ended` or, at the end of the run, not.
+    pub(crate) fn count(&mut self, flow: &Flow, ended: Time) {
         let (from, until) = self.measured;
         let received = flow.receiver.received();
         let tally = &mut self.tally;
@@ -293,8 +293,14 @@ impl Traffic {
         let Some(sender) = flow.source.sender() else { return };
         let sent = sender.measured();
         tally.sent += sent.total_sent;
-        tally.sent_measured +=
-            if flow.start >= from { sent.total_sent } else { sent.sent_measured() };
+        tally.sent_measured += if flow.start >= from {
+            sent.total_sent
+        } else if ended <= from {
+            // It was over before its sender could be told that the interval begins.
+            0
+        } else {
+            sent.sent_measured()
+        };
         let Some(transfer) = Transfer::of(flow) else { return };
         tally.rows.push(transfer);
         let Some(response) = transfer.response() else { return };

@@ -99,6 +99,31 @@ fn transfers_taken_during_the_run_are_those_of_the_table() {
     assert_eq!(rest.summary, whole.summary);
 }
 
+/// Transfers of 10, 20 and 40 packets: the first is over before the measured interval, the second has then sent its first
+/// window of ten, and the third begins in it.
+#[test]
+fn what_transfers_sent_before_the_measured_interval_is_not_counted_in_it() {
+    let recording = record(
+        r#"
+        duration = "5 s"
+        warmup   = "1.05 s"
+        [link.wire]
+        rate   = "100 Mbit/s"
+        delay  = "10 ms"
+        buffer = "1 bdp"
+        [[traffic]]
+        name    = "listed"
+        control = "reno"
+        path    = ["wire"]
+        rtt     = "100 ms"
+        packet  = "1000 B"
+        replay  = { tick = "1 ms", list = "0 10000, 1000 20000, 500 40000" }
+        "#,
+    );
+    let told = &recording.summary.traffic["listed"];
+    assert_eq!((told["data_sent"].as_u64(), told["completed"].as_u64()), (Some(50), Some(2)));
+}
+
 #[test]
 fn a_lone_transfer_takes_the_time_that_its_windows_take() {
     // Thirty packets of 1000 bytes at 8 Mbit/s, 1 ms each, 100 ms round trip, initial window 10: ten at 0, ten more

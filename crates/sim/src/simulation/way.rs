@@ -175,7 +175,7 @@ impl Simulation {
             return;
         }
         if let Member::Short(group, _) = flow.member {
-            self.network.traffic[group].count(flow);
+            self.network.traffic[group].count(flow, self.now);
             self.network.vacate(index as u32, self.now);
         }
     }
