@@ -50,6 +50,8 @@ pub(crate) struct Flow {
     pub(crate) packet: Bytes,
     /// Data packets of a long flow that queues have dropped in the measured interval.
     pub(crate) dropped: u64,
+    /// The last time so far at which a short flow, all of whose data has been acknowledged, had something on its way.
+    pub(crate) ended: Time,
     pub(crate) source: Source,
 }
 
@@ -233,6 +235,12 @@ impl Route {
         self.out.iter().chain(self.back.iter()).copied()
     }
 
+    /// The rest of a round trip, beside the links, is split into four parts: before and after them, out and back. What
+    /// division leaves is in the last one.
+    pub(crate) fn part_beside(&self, rtt: Span) -> Span {
+        (rtt - self.delay) / 4
+    }
+
     /// What happens at the end of the first pipe, for data and for acknowledgments.
     pub(crate) fn ends(&self) -> [Slot; 2] {
         [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
@@ -394,10 +402,8 @@ impl Flow {
 
     pub(crate) fn new(config: &FlowConfig<'_>) -> Self {
         let &FlowConfig { route, transport, rtt, start, negotiation, .. } = config;
-        // The rest of the round trip is split into four equal parts: before and after the links, out and back.
-        let rest = rtt - route.delay;
-        let part = rest / 4;
-        let last_part = rest - part * 3;
+        let part = route.part_beside(rtt);
+        let last_part = rtt - route.delay - part * 3;
         let begin = Start {
             window: Segments(transport.initial_window),
             threshold: transport.initial_threshold.map(Segments),
@@ -483,6 +489,7 @@ impl Flow {
             },
             alarm_at: Time::NEVER,
             dropped: 0,
+            ended: Time::ZERO,
             homeward: 0,
             member: config.member,
             application: config.application,
@@ -555,11 +562,18 @@ impl Flow {
         }
     }
 
-    /// Has a finite flow finished, with none of its packets left in transit?
-    pub(crate) fn is_over(&self) -> bool {
-        self.outlet.in_transit == 0
-            && self.outlet.pace_at == Time::NEVER
-            && self.source.sender().is_some_and(Sends::is_done)
+    /// A packet of it has come to its end at `at`, or pacing has. When did the flow end, if it is finite and nothing of it is
+    /// left? Such ends need not be told of in their order.
+    pub(crate) fn over(&mut self, at: Time) -> Option<Time> {
+        let is_done = match &self.source {
+            Source::Windowed(sender) => sender.is_done(),
+            other => other.sender().is_some_and(Sends::is_done),
+        };
+        if !is_done {
+            return None;
+        }
+        self.ended = self.ended.max(at);
+        (self.outlet.in_transit == 0 && self.outlet.pace_at == Time::NEVER).then_some(self.ended)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The network of a scenario: links, flows, and the pipes between them.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use longfat_scenario::{FlowGroup, Hop, Link, Scenario, chance};
@@ -31,6 +33,10 @@ pub(crate) struct Network {
     pub(crate) groups: Vec<u32>,
     /// How many of `flows` are long.
     pub(crate) long: usize,
+    /// Short flows that are over, by when and by place, until they are counted and their places are free.
+    over: BinaryHeap<Reverse<(Time, u32)>>,
+    /// How long that takes, so that who has handled an instant need not know yet what ends shortly before it.
+    pub(crate) rest: Span,
     /// The places of finished short flows.
     free: Vec<u32>,
     pub(crate) traces: Traces,
@@ -139,6 +145,7 @@ impl Network {
 
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
+        self.vacate(now);
         let traffic = &self.traffic[group];
         let ends = traffic.route().ends();
         let packet = traffic.packet();
@@ -171,18 +178,48 @@ impl Network {
         }
     }
 
-    /// Frees the place of a finished short flow for another.
-    pub(crate) fn vacate(&mut self, flow: u32, now: Time) {
-        let Slots { out, back, home, .. } = self.flows[flow as usize].slots;
-        for slot in [out, back, home] {
+    /// The shortest time in which a packet that reaches a link has an effect elsewhere: at an end, once it has crossed the
+    /// link and the way after it, or at the next link. `None` if there are no flows.
+    pub(crate) fn lookahead(&self) -> Option<Span> {
+        let long = self.flows.iter().flat_map(|flow| [&flow.out, &flow.back]);
+        let long = long.map(|way| (&*way.ports, way.after));
+        let ways = long.chain(self.traffic.iter().flat_map(Traffic::shortest_ways));
+        let effects = ways.flat_map(|(ports, after)| {
+            let (last, others) = ports.split_last().expect("a path has a link");
+            let others = others.iter().map(|&port| self.ports[port].delay());
+            others.chain([self.ports[*last].delay() + after])
+        });
+        effects.min()
+    }
+
+    /// A short flow is over: at `at` it had something on its way for the last time.
+    pub(crate) fn finish(&mut self, flow: u32, at: Time) {
+        let Flow { slots: Slots { out, back, home, .. }, source, .. } =
+            &mut self.flows[flow as usize];
+        for slot in [*out, *back, *home] {
             self.pipes[slot].rest();
         }
-        if let Some(traced) = self.flows[flow as usize].source.traced() {
-            traced.end(now);
+        if let Some(traced) = source.traced() {
+            traced.end(at);
             self.traces.kept.append(traced.events());
         }
-        self.flows[flow as usize].source = Source::Idle(None);
-        self.free.push(flow);
+        self.over.push(Reverse((at, flow)));
+    }
+
+    /// Counts the short flows that are over and have rested until `now`, in the order in which they ended, and frees their
+    /// places for others.
+    pub(crate) fn vacate(&mut self, now: Time) {
+        while let Some(Reverse((at, flow))) = self.over.peek().copied()
+            && at.saturating_add(self.rest) <= now
+        {
+            self.over.pop();
+            let place = &mut self.flows[flow as usize];
+            if let Member::Short(group, _) = place.member {
+                self.traffic[group].count(place, at);
+            }
+            place.source = Source::Idle(None);
+            self.free.push(flow);
+        }
     }
 }
 
@@ -199,6 +236,8 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         flows: longfat_pages::with_capacity(flows),
         groups: Vec::new(),
         long: 0,
+        over: BinaryHeap::new(),
+        rest: Span::ZERO,
         free: Vec::new(),
         traces: Traces::default(),
         traffic: Vec::new(),

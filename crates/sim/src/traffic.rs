@@ -46,6 +46,8 @@ struct Kind {
     control: Choice<Controller>,
     route: Route,
     negotiation: Negotiation,
+    /// The shortest round trip of a flow; `None` if there is none.
+    shortest: Option<Span>,
 }
 
 /// What is kept of the finished flows of a group.
@@ -136,15 +138,22 @@ impl Traffic {
         group: TrafficGroup,
         route: impl Fn(&[Hop]) -> Route,
     ) -> Self {
-        let kind = |path: &[Hop], control: &Choice<Controller>| {
+        let kind = |path: &[Hop], control: &Choice<Controller>, shortest: Option<Span>| {
             let route = route(path);
             let negotiation = Negotiation::new(control, route.unaware);
-            Kind { control: control.clone(), route, negotiation }
+            Kind { control: control.clone(), route, negotiation, shortest }
         };
+        let usual = group.rtt.least();
         let kinds = match &group.replay {
-            None => vec![kind(&group.path, &group.control)],
+            None => vec![kind(&group.path, &group.control, Some(usual))],
             Some(replay) => {
-                replay.kinds().iter().map(|listed| kind(&listed.path, &listed.control)).collect()
+                let mut shortest = vec![None; replay.kinds().len()];
+                for flow in (0..replay.flows()).filter_map(|index| replay.flow(index)) {
+                    let (least, rtt) = (&mut shortest[flow.kind], flow.rtt.unwrap_or(usual));
+                    *least = Some(least.map_or(rtt, |least: Span| least.min(rtt)));
+                }
+                let kinds = replay.kinds().iter().zip(shortest);
+                kinds.map(|(listed, least)| kind(&listed.path, &listed.control, least)).collect()
             }
         };
         let stream =
@@ -216,6 +225,13 @@ impl Traffic {
     /// The ways of its flows.
     pub(crate) fn routes(&self) -> impl Iterator<Item = &Route> {
         self.kinds.iter().map(|kind| &kind.route)
+    }
+
+    /// The ways of its flows with the shortest round trip, out and back: the links, and the delay after them.
+    pub(crate) fn shortest_ways(&self) -> impl Iterator<Item = (&[usize], Span)> {
+        self.kinds.iter().filter_map(|Kind { route, shortest, .. }| Some((route, (*shortest)?))).flat_map(
+            |(route, rtt)| [&route.out, &route.back].map(|ports| (&**ports, route.part_beside(rtt))),
+        )
     }
 
     /// What became of explicit signals for the flows that the group itself describes.

@@ -109,6 +109,7 @@ impl Simulation {
         if scenario.warmup > Span::ZERO {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
+        network.rest = network.lookahead().unwrap_or_default().min(turns::LONGEST);
         network.pipes.places.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
         let turns = if options.stepwise || options.in_order {
             None
@@ -209,6 +210,7 @@ impl Simulation {
     /// Takes the short transfers that have finished, which frees their memory here: rows of the table `transfers`,
     /// which at the end holds only those that were never taken.
     pub fn take_transfers(&mut self) -> Table {
+        self.network.vacate(self.now);
         report::short_transfers(&mut self.told(None))
     }
 
@@ -273,6 +275,7 @@ impl Simulation {
             let audience = self.network.audiences[application.group].as_mut();
             application.finish(self.end, audience.expect("its group has one"));
         }
+        self.network.vacate(Time::NEVER);
         let series = self.series.take();
         // What is on its way is reported nowhere, and its memory is that of the report.
         (self.network.pipes, self.heads) = (Pipes::default(), Wheel::new(0, 0, Span(1)));
@@ -325,7 +328,7 @@ impl Simulation {
             Slot::Back(port) => {
                 let packet = self.take(slot);
                 if packet.flags.has(Flags::DESTROYED) {
-                    return self.lose(packet);
+                    return self.lose(self.now, packet);
                 }
                 self.reach_port::<true>(self.now, port as usize, packet);
             }
@@ -360,7 +363,7 @@ impl Simulation {
             wire.rewind();
         }
         if packet.flags.has(Flags::DESTROYED) {
-            return self.lose(packet);
+            return self.lose(self.now, packet);
         }
         let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
         let port = way.ports[packet.hop as usize];
@@ -377,7 +380,7 @@ impl Simulation {
         let (time, mut packet) = first.expect("each packet on such a wire has a timer");
         debug_assert_eq!(time, self.now, "the first packet has the first timer");
         if packet.flags.has(Flags::DESTROYED) {
-            return self.lose(packet);
+            return self.lose(self.now, packet);
         }
         let way = self.network.flows[packet.flow as usize].way(packet.is_ack());
         let Some(&next) = way.ports.get(packet.hop as usize + 1) else {

@@ -47,7 +47,7 @@ use crate::radix;
 /// turn. A billion of them take 50 gigabytes.
 const PLACE_BITS: u32 = 30;
 /// No turn is longer than this, 17 ms, so that its times fit into the rest of a key.
-const LONGEST: Span = Span(1 << (u64::BITS - PLACE_BITS));
+pub(super) const LONGEST: Span = Span(1 << (u64::BITS - PLACE_BITS));
 /// About so many packets of a turn, in 50 bytes each, stay near the processor between its steps.
 const MANY: u64 = 1 << 13;
 
@@ -229,13 +229,7 @@ fn lookahead(network: &Network) -> Option<Span> {
     if !is_plain {
         return None;
     }
-    let ways = flows.iter().flat_map(|flow| [&flow.out, &flow.back]);
-    let effects = ways.flat_map(|way| {
-        let (last, others) = way.ports.split_last().expect("a path has a link");
-        let others = others.iter().map(|&port| ports[port].delay());
-        others.chain([ports[*last].delay() + way.after])
-    });
-    effects.min()
+    network.lookahead()
 }
 
 impl Simulation {
@@ -302,7 +296,7 @@ impl Simulation {
                 }
                 let Arrival { time, packet } = &mut arrivals[place(*key)];
                 if packet.flags.has(Flags::DESTROYED) {
-                    self.lose(*packet);
+                    self.lose(*time, *packet);
                     *time = Time::NEVER;
                     continue;
                 }

@@ -148,35 +148,33 @@ impl Simulation {
     pub(super) fn discard(&mut self, now: Time, packet: Packet) {
         self.fates.dropped += u64::from(!packet.is_ack());
         self.network.note_drop(&packet, now);
-        self.lose(packet);
+        self.lose(now, packet);
     }
 
     /// Removes a packet that is lost.
     #[cold]
-    pub(super) fn lose(&mut self, packet: Packet) {
+    pub(super) fn lose(&mut self, now: Time, packet: Packet) {
         let flow = &mut self.network.flows[packet.flow as usize];
         flow.outlet.in_transit -= 1;
         self.hold.release(packet.cargo());
-        self.retire(packet.flow as usize);
+        self.retire(packet.flow as usize, now);
     }
 
-    /// Counts a short flow that has finished, and frees its place.
+    /// Something of a flow has come to its end: a short one may be over.
     #[inline]
-    pub(super) fn retire(&mut self, index: usize) {
+    pub(super) fn retire(&mut self, index: usize, now: Time) {
         if index >= self.network.long {
-            self.retire_short(index);
+            self.retire_short(index, now);
         }
     }
 
     #[inline(never)]
-    fn retire_short(&mut self, index: usize) {
-        let flow = &self.network.flows[index];
-        if !flow.is_over() {
-            return;
-        }
-        if let Member::Short(group, _) = flow.member {
-            self.network.traffic[group].count(flow, self.now);
-            self.network.vacate(index as u32, self.now);
+    fn retire_short(&mut self, index: usize, now: Time) {
+        let flow = &mut self.network.flows[index];
+        if matches!(flow.member, Member::Short(..))
+            && let Some(at) = flow.over(now)
+        {
+            self.network.finish(index as u32, at);
         }
     }
 
@@ -284,7 +282,7 @@ impl Simulation {
             let flow = packet.flow as usize;
             self.network.flows[flow].homeward -= 1;
             if packet.flags.has(Flags::DESTROYED) {
-                self.lose(packet);
+                self.lose(time, packet);
             } else {
                 self.reach_sender(time, packet);
             }
@@ -307,7 +305,7 @@ impl Simulation {
         if outlet.pace_at == self.now {
             outlet.pace_at = Time::NEVER;
             self.send(index, self.now);
-            self.retire(index);
+            self.retire(index, self.now);
         } else if outlet.pace_at != Time::NEVER {
             outlet.set_pace(&mut self.heads);
         }
@@ -352,7 +350,7 @@ impl Simulation {
             Some(handle) => sender.on_loaded_ack(time, &ack.apart(), handle, &mut self.hold),
         }
         self.send_windowed(index, time);
-        self.retire(index);
+        self.retire(index, time);
     }
 
     /// The same for a sender of another kind.
@@ -384,7 +382,7 @@ impl Simulation {
                 unreachable!("only what was sent is acknowledged")
             }
         }
-        self.retire(index);
+        self.retire(index, time);
     }
 
     /// Lets a flow send what it may, and sets its timers.
