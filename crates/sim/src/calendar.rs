@@ -13,21 +13,32 @@ use std::collections::BTreeMap;
 
 use longfat_units::Time;
 
-use crate::packet::Packet;
+use crate::packet::{Flags, Packet};
 
 /// Flows in a block, as a power of two: some megabytes.
 const BLOCK: u32 = 12;
 /// So many slices ahead have pages at most, as a power of two.
 const MOST_SLICES: u32 = 12;
 
-/// A packet on its way to a link.
+/// A packet on its way to the first link: when it gets there, what [`Packet`] says of it, and which link it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
-    /// When it reaches the link.
     pub(crate) time: Time,
-    pub(crate) packet: Packet,
-    /// The link.
+    pub(crate) number: u64,
+    pub(crate) sent: Time,
+    pub(crate) flow: u32,
+    pub(crate) detail: u32,
+    pub(crate) bytes: u32,
     pub(crate) port: u32,
+    pub(crate) flags: Flags,
+}
+
+impl Due {
+    #[inline]
+    pub(crate) fn packet(&self) -> Packet {
+        let &Self { number, sent, flow, detail, bytes, flags, .. } = self;
+        Packet { number, sent, flow, detail, bytes, hop: 0, flags }
+    }
 }
 
 /// A calendar of packets.
@@ -71,7 +82,7 @@ impl Calendar {
         time.0 >> self.slice
     }
 
-    fn page(&self, flow: u32, slice: u64) -> usize {
+    fn number_of_page(&self, flow: u32, slice: u64) -> usize {
         let block = (flow >> BLOCK) as usize;
         block << self.slices | slice as usize & ((1 << self.slices) - 1)
     }
@@ -81,39 +92,45 @@ impl Calendar {
         let slice = self.slice_of(due.time);
         debug_assert!(slice >= self.first, "its slice is over");
         self.waiting += 1;
-        if (slice - self.first) >> self.slices == 0 {
-            self.write(due);
+        let page = if (slice - self.first) >> self.slices == 0 {
+            self.page(due.flow, slice)
         } else {
-            self.put_later(slice, due);
-        }
+            self.later_page(due.flow, slice)
+        };
+        page.push(due);
     }
 
-    /// The same for a slice that has no page yet.
-    #[inline(never)]
-    fn put_later(&mut self, slice: u64, due: Due) {
-        let slices = u64::BITS - (slice - self.first).leading_zeros();
-        if slices > MOST_SLICES {
-            return self.later.entry(slice).or_default().push(due);
-        }
-        let blocks = self.pages.len() >> self.slices;
-        let old = std::mem::replace(&mut self.pages, vec![Vec::new(); blocks << slices]);
-        self.slices = slices;
-        old.into_iter().flatten().for_each(|due| self.write(due));
-        // What was later may have a page now, and comes before this.
-        self.turn_pages();
-        self.write(due);
-    }
-
-    /// Writes a packet on its page.
-    fn write(&mut self, due: Due) {
-        let page = self.page(due.packet.flow, self.slice_of(due.time));
+    /// The page of a block and of a slice that has one.
+    fn page(&mut self, flow: u32, slice: u64) -> &mut Vec<Due> {
+        let page = self.number_of_page(flow, slice);
         let page = &mut self.pages[page];
         if page.capacity() == 0
             && let Some(empty) = self.spare.pop()
         {
             *page = empty;
         }
-        page.push(due);
+        page
+    }
+
+    /// The same for a slice that has no page yet.
+    #[inline(never)]
+    fn later_page(&mut self, flow: u32, slice: u64) -> &mut Vec<Due> {
+        let slices = u64::BITS - (slice - self.first).leading_zeros();
+        if slices > MOST_SLICES {
+            return self.later.entry(slice).or_default();
+        }
+        let blocks = self.pages.len() >> self.slices;
+        let old = std::mem::replace(&mut self.pages, vec![Vec::new(); blocks << slices]);
+        self.slices = slices;
+        old.into_iter().flatten().for_each(|due| self.write(due));
+        // What was later may have a page now, and comes before what is put in next.
+        self.turn_pages();
+        self.page(flow, slice)
+    }
+
+    /// Writes a packet on its page.
+    fn write(&mut self, due: Due) {
+        self.page(due.flow, self.slice_of(due.time)).push(due);
     }
 
     /// Writes on their pages what was put in before these had a place.
@@ -135,7 +152,7 @@ impl Calendar {
     /// were put in. No slice ends before `until` in which there are others.
     pub(crate) fn take(&mut self, until: Time, mut take: impl FnMut(&Due)) {
         let whole = self.slice_of(until) > self.first;
-        let page = self.page(0, self.first);
+        let page = self.number_of_page(0, self.first);
         for page in self.pages.iter_mut().skip(page).step_by(1 << self.slices) {
             self.waiting -= page.len();
             if whole {
@@ -154,7 +171,7 @@ impl Calendar {
 
     /// All packets.
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {
-        self.pages.iter().chain(self.later.values()).flatten().map(|due| due.packet)
+        self.pages.iter().chain(self.later.values()).flatten().map(Due::packet)
     }
 }
 
@@ -164,6 +181,11 @@ mod tests {
 
     use super::*;
 
+    fn due(flow: u32, number: u64, time: Time) -> Due {
+        let flags = Flags::default();
+        Due { time, number, sent: Time::ZERO, flow, detail: 0, bytes: 0, port: 0, flags }
+    }
+
     /// Two packets of one slice: the first is put in when that is too far ahead for a page, the second when it no longer is.
     #[test]
     fn what_had_no_page_comes_first() {
@@ -171,13 +193,12 @@ mod tests {
         let far = Time(5 << (MOST_SLICES + 3));
         for (now, number) in [(Time::ZERO, 0), (Time(far.0 - (3000 << 3)), 1)] {
             calendar.advance(now);
-            let packet = Packet { number, ..Packet::default() };
-            calendar.put(Due { time: far, packet, port: 0 });
+            calendar.put(due(0, number, far));
             assert_eq!(calendar.later.len(), 1 - number as usize);
         }
         calendar.advance(far);
         let mut taken = Vec::new();
-        calendar.take(Time(far.0 + 8), |due| taken.push(due.packet.number));
+        calendar.take(Time(far.0 + 8), |due| taken.push(due.number));
         assert_eq!(taken, [0, 1]);
     }
 
@@ -199,7 +220,7 @@ mod tests {
                     chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                     let time = Time(now.0 + (chance >> 33) % (1 << spread));
                     let flow = ((chance >> 20) as u32 % 3) << BLOCK;
-                    let due = Due { time, packet: Packet { number, flow, ..Packet::default() }, port: 1 };
+                    let due = due(flow, number, time);
                     calendar.put(due);
                     list.push(due);
                 }
@@ -207,13 +228,13 @@ mod tests {
                 let end = Time(((now.0 >> slice) + 1) << slice);
                 let until = if parts > 0 { Time(now.0 + 1 + chance % (end.0 - now.0)) } else { end };
                 let mut taken = Vec::new();
-                calendar.take(until, |due| taken.push((due.packet.flow, due.time, due.packet.number)));
+                calendar.take(until, |due| taken.push((due.flow, due.time, due.number)));
                 calendar.advance(until);
                 let blocks: Vec<u32> = taken.iter().map(|(flow, ..)| flow >> BLOCK).collect();
                 prop_assert!(blocks.is_sorted(), "{:?}", blocks);
                 let mut expected: Vec<_> = list
                     .extract_if(.., |due| due.time < until)
-                    .map(|due| (due.packet.flow, due.time, due.packet.number))
+                    .map(|due| (due.flow, due.time, due.number))
                     .collect();
                 // Those of a flow stay in the order in which they were put in.
                 taken.sort_by_key(|(flow, ..)| *flow);

@@ -7,7 +7,7 @@ use longfat_units::Time;
 
 use crate::calendar::{Calendar, Due};
 use crate::events::Wheel;
-use crate::packet::{Packet, Record};
+use crate::packet::{Flags, Packet, Record};
 use crate::ring::{Ring, Spare};
 
 /// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order. It fills a cache line.
@@ -75,7 +75,8 @@ impl Pipe {
             heads.add(slot, time);
         }
         if self.records.is_full() {
-            return self.put_when_full(time, packet.apart(), places);
+            let Packet { number, sent, flow, detail, bytes, flags, .. } = packet;
+            return self.put_when_full(time, number, sent, flow, detail, bytes, flags, places);
         }
         debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
         self.records.place_last(packet.record(time));
@@ -84,10 +85,26 @@ impl Pipe {
     /// Puts in a packet for which there is no room, as for all that go to the calendar.
     #[cold]
     #[inline(never)]
-    fn put_when_full(&mut self, time: Time, packet: Packet, places: &mut Places) {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a processor waits where it reads in one piece what it has just written in several, as a packet on the stack"
+    )]
+    fn put_when_full(
+        &mut self,
+        time: Time,
+        number: u64,
+        sent: Time,
+        flow: u32,
+        detail: u32,
+        bytes: u32,
+        flags: Flags,
+        places: &mut Places,
+    ) {
         if let Slot::Page(port) = self.end {
-            return places.calendar.put(Due { time, packet: Packet { hop: 0, ..packet }, port });
+            let due = Due { time, number, sent, flow, detail, bytes, port, flags };
+            return places.calendar.put(due);
         }
+        let packet = Packet { number, sent, flow, detail, bytes, hop: 0, flags };
         debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
         self.records.put_with(packet.record(time), &mut places.spare);
     }
