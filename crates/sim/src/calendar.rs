@@ -74,6 +74,14 @@ impl Calendar {
         }
     }
 
+    /// There is a flow of this number.
+    pub(crate) fn make_room(&mut self, flow: usize) {
+        let pages = ((flow >> BLOCK) + 1) << self.slices;
+        if pages > self.pages.len() {
+            self.pages.resize(pages, Vec::new());
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting == 0
     }
@@ -200,6 +208,23 @@ mod tests {
         let mut taken = Vec::new();
         calendar.take(Time(far.0 + 8), |due| taken.push(due.number));
         assert_eq!(taken, [0, 1]);
+    }
+
+    /// The first packet makes pages for a thousand slices before there are flows of another block.
+    #[test]
+    fn flows_that_come_later_have_pages() {
+        let mut calendar = Calendar::new(3, 1);
+        let far = Time(1000 << 3);
+        calendar.put(due(0, 0, far));
+        for flow in [1 << BLOCK, (7 << BLOCK) + 1] {
+            calendar.make_room(flow as usize);
+            calendar.put(due(flow, 1, far));
+            calendar.put(due(flow, 2, Time(far.0 - 1)));
+        }
+        calendar.advance(far);
+        let mut taken = Vec::new();
+        calendar.take(Time(far.0 + 8), |due| taken.push(due.flow));
+        assert_eq!(taken, [0, 1 << BLOCK, (7 << BLOCK) + 1]);
     }
 
     proptest! {

@@ -582,6 +582,7 @@ mod tests {
     use longfat_scenario::{Scenario, chance::stream};
 
     use super::*;
+    use crate::simulation::Simulation;
 
     /// The host of a flow with these keys, on a link of 1 Gbit/s.
     fn host(keys: &str) -> Option<Box<Host>> {
@@ -591,6 +592,23 @@ mod tests {
         );
         let scenario = Scenario::read(&text, "host.toml", &[], None).expect("a good scenario");
         Host::new(&scenario.flows[0].transport, Some(stream(1, "host")))
+    }
+
+    /// Who serves links in turns learns of a packet that a queue has dropped after what came to the sender later.
+    #[test]
+    fn a_flow_is_over_at_the_last_of_its_ends_whichever_is_told_last() {
+        let text = "duration = \"1 s\"\n[link.l]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[traffic]]\nname = \"t\"\n\
+             control = \"reno\"\npath = [\"l\"]\nrtt = \"4 ms\"\nreplay = { tick = \"1 ms\", list = \"0 1500\" }";
+        let scenario = Scenario::read(text, "over.toml", &[], None).expect("a good scenario");
+        let mut simulation = Simulation::new(&scenario, false);
+        while simulation.advance(1) {}
+        let flow = &mut simulation.network.flows[0];
+        let [before, acknowledged, late] = [3, 4, 9].map(|millis| Time(millis * 1_000_000_000));
+        assert!((acknowledged..late).contains(&flow.ended), "{:?}", flow.ended);
+        flow.outlet.in_transit = 1;
+        assert_eq!(flow.over(late), None, "something is on its way");
+        flow.outlet.in_transit = 0;
+        assert_eq!(flow.over(before), Some(late));
     }
 
     #[test]

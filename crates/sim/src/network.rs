@@ -48,6 +48,8 @@ pub(crate) struct Network {
     pub(crate) pipes: Pipes,
     departures: Vec<usize>,
     releases: Vec<usize>,
+    /// For each port, the slot through which packets go to the calendar; none without one.
+    pages: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -99,14 +101,24 @@ impl Network {
     }
 
     fn add_flow(&mut self, flow: Flow) {
+        if !self.pages.is_empty() {
+            self.pipes.places.calendar.make_room(self.flows.len());
+        }
         self.groups.push(flow.member.group());
         self.flows.push(flow);
     }
 
-    fn add_flow_slots(&mut self, [out, back]: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
+    fn add_flow_slots(&mut self, ends: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
+        let [out, back] = self.pages_of(ends).unwrap_or_else(|| {
+            let [out, back] = ends;
+            [
+                self.pipes.add(Pipe::new(out, flow, packet.0 as u32)),
+                self.pipes.add(Pipe::new(back, flow, ACK_BYTES)),
+            ]
+        });
         Slots {
-            out: self.pipes.add(Pipe::new(out, flow, packet.0 as u32)),
-            back: self.pipes.add(Pipe::new(back, flow, ACK_BYTES)),
+            out,
+            back,
             home: self.pipes.add(Pipe::new(Slot::Home, flow, ACK_BYTES)),
             pace: self.pipes.add(Pipe::new(Slot::Pace, flow, 0)),
         }
@@ -116,11 +128,19 @@ impl Network {
     pub(crate) fn keep_calendar(&mut self, slice: u32) {
         self.pipes.places.calendar = Calendar::new(slice, self.flows.len());
         let ports = 0..self.ports.len() as u32;
-        let pipes = ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port))));
-        let pipes: Vec<usize> = pipes.collect();
+        self.pages = ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port)))).collect();
         for flow in &mut self.flows {
-            flow.share_pipes(pipes[flow.out.ports[0]], pipes[flow.back.ports[0]]);
+            flow.share_pipes(self.pages[flow.out.ports[0]], self.pages[flow.back.ports[0]]);
         }
+    }
+
+    /// The slots through which packets to these first links, out and back, go to the calendar, if there is one.
+    fn pages_of(&self, ends: [Slot; 2]) -> Option<[usize; 2]> {
+        let [Slot::Out(out), Slot::Back(back)] = ends else {
+            unreachable!("they are the first links out and back");
+        };
+        let page = |port: u32| self.pages.get(port as usize).copied();
+        Some([page(out)?, page(back)?])
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
@@ -150,10 +170,14 @@ impl Network {
         let ends = traffic.route().ends();
         let packet = traffic.packet();
         if let Some(index) = self.free.pop() {
-            let slots = self.flows[index as usize].slots;
-            let [out, back] = ends;
-            self.pipes[slots.out].lead(out, packet.0 as u32);
-            self.pipes[slots.back].lead(back, ACK_BYTES);
+            let mut slots = self.flows[index as usize].slots;
+            if let Some([out, back]) = self.pages_of(ends) {
+                (slots.out, slots.back) = (out, back);
+            } else {
+                let [out, back] = ends;
+                self.pipes[slots.out].lead(out, packet.0 as u32);
+                self.pipes[slots.back].lead(back, ACK_BYTES);
+            }
             let flow = self.traffic[group].arrive(index, slots, now);
             self.groups[index as usize] = flow.member.group();
             self.flows[index as usize] = flow;
@@ -246,6 +270,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Pipes::with_room(SLOTS_OF_A_FLOW * flows + SLOTS_OF_A_LINK * scenario.links.len()),
         departures: Vec::new(),
         releases: Vec::new(),
+        pages: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),

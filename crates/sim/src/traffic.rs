@@ -229,9 +229,12 @@ impl Traffic {
 
     /// The ways of its flows with the shortest round trip, out and back: the links, and the delay after them.
     pub(crate) fn shortest_ways(&self) -> impl Iterator<Item = (&[usize], Span)> {
-        self.kinds.iter().filter_map(|Kind { route, shortest, .. }| Some((route, (*shortest)?))).flat_map(
-            |(route, rtt)| [&route.out, &route.back].map(|ports| (&**ports, route.part_beside(rtt))),
-        )
+        self.kinds
+            .iter()
+            .filter_map(|Kind { route, shortest, .. }| Some((route, (*shortest)?)))
+            .flat_map(|(route, rtt)| {
+                [&route.out, &route.back].map(|ports| (&**ports, route.part_beside(rtt)))
+            })
     }
 
     /// What became of explicit signals for the flows that the group itself describes.

@@ -1,7 +1,7 @@
 //! Short flows that arrive at random: how many, how large, how long, and what is reported about them.
 
 use crate::support;
-use longfat_sim::{Column, Recording, Simulation, Table};
+use longfat_sim::{Column, Options, Recording, Simulation, Table};
 
 fn record(text: &str) -> Recording {
     support::record(text, false)
@@ -122,6 +122,49 @@ fn what_transfers_sent_before_the_measured_interval_is_not_counted_in_it() {
     );
     let told = &recording.summary.traffic["listed"];
     assert_eq!((told["data_sent"].as_u64(), told["completed"].as_u64()), (Some(50), Some(2)));
+}
+
+/// More transfers at once than a block of the calendar has flows, that come and go while their link drops packets.
+#[test]
+fn thousands_of_transfers_at_once_come_out_the_same_in_turns() {
+    let scenario = support::read(
+        r#"
+        duration = "400 ms"
+        warmup   = "100 ms"
+        [link.wire]
+        rate   = "10 Gbit/s"
+        delay  = "10 ms"
+        buffer = "1000 packets"
+        [[traffic]]
+        name     = "web"
+        control  = "reno"
+        path     = ["wire"]
+        arrivals = { poisson = "80000 /s" }
+        size     = { pareto = { mean = "12 packets", shape = 1.35 } }
+        rtt      = { uniform = ["60 ms", "100 ms"] }
+        "#,
+    );
+    let run = |options| {
+        let mut simulation = Simulation::with_options(&scenario, options);
+        let takes_turns = simulation.takes_turns();
+        while simulation.advance(100_000) {}
+        let mut recording = simulation.finish();
+        recording.summary.engine.events = 0;
+        (takes_turns, recording)
+    };
+    let (takes_turns, in_turns) = run(Options::default());
+    assert!(takes_turns);
+    let (takes_turns, in_order) = run(Options::default().in_order(true));
+    assert!(!takes_turns);
+    let told = &in_turns.summary.traffic["web"];
+    let [arrived, completed, dropped] =
+        ["arrived", "completed", "data_dropped"].map(|key| told[key].as_u64().expect("a count"));
+    assert!(completed > 15_000 && arrived > completed + 5_000 && dropped > 1_000, "{told}");
+    assert!(
+        format!("{in_turns:?}") == format!("{in_order:?}"),
+        "{}",
+        in_order.summary.traffic["web"]
+    );
 }
 
 #[test]

@@ -28,9 +28,13 @@
 //!
 //! It takes links that know on arrival when a packet will be at the far end, and flows whose packets take some time to
 //! the first of them, so that none arrives at the instant at which a timer lets it go: among packets of the same instant
-//! it would come last, not in the order of slots. Short flows and applications act on one another, so networks that have
-//! some go event by event. So do those in which a turn would have little to handle, and those in which links hear early
-//! of acknowledgments, which takes fewer events.
+//! it would come last, not in the order of slots. Applications act on one another, so networks that have some go event by
+//! event. So do those in which a turn would have little to handle, and those in which links hear early of
+//! acknowledgments, which takes fewer events.
+//!
+//! Short flows act on one another by their places alone: a flow that arrives takes that of one that is over. When a flow
+//! was over may be known late in its turn. So its place rests for a lookahead ([`Network::vacate`]), however the links are
+//! served.
 
 use longfat_pages::prefetch;
 use longfat_units::{Span, Time};
@@ -42,6 +46,7 @@ use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
 use crate::port::{Arrived, Port};
 use crate::radix;
+use crate::traffic::Traffic;
 
 /// A key is the time since the turn began, in picoseconds, and in its lower bits a place among the arrivals of the
 /// turn. A billion of them take 50 gigabytes.
@@ -102,10 +107,12 @@ impl Turns {
             return None;
         }
         let slice = length.0.ilog2();
-        let is_sparse = length < is_busy_for(SPARSE * pipes);
+        // Short flows come and go, and have a few packets each.
+        let is_sparse = !network.traffic.is_empty() || length < is_busy_for(SPARSE * pipes);
         let (mut wires, mut pipes) = (Vec::new(), Vec::new());
-        let ways = network.flows.iter().flat_map(|flow| [&flow.out, &flow.back]);
-        wires.extend(ways.flat_map(|way| &way.ports[..way.ports.len() - 1]));
+        let long = network.flows.iter().flat_map(|flow| [&*flow.out.ports, &*flow.back.ports]);
+        let short = network.traffic.iter().flat_map(Traffic::shortest_ways).map(|(ports, _)| ports);
+        wires.extend(long.chain(short).flat_map(|ports| &ports[..ports.len() - 1]));
         wires.sort_unstable();
         wires.dedup();
         if is_sparse {
@@ -222,14 +229,11 @@ fn place(key: u64) -> usize {
 /// The lookahead of a network that may be served in turns.
 fn lookahead(network: &Network) -> Option<Span> {
     let Network { ports, flows, traffic, applications, .. } = network;
-    let is_plain = traffic.is_empty()
-        && applications.is_empty()
+    let is_plain = applications.is_empty()
         && !ports.iter().any(Port::has_departures)
-        && flows.iter().all(|flow| flow.out.before > Span::ZERO && !flow.returns_early);
-    if !is_plain {
-        return None;
-    }
-    network.lookahead()
+        && flows.iter().all(|flow| flow.out.before > Span::ZERO && !flow.returns_early)
+        && traffic.iter().flat_map(Traffic::shortest_ways).all(|(_, beside)| beside > Span::ZERO);
+    if is_plain { network.lookahead() } else { None }
 }
 
 impl Simulation {
@@ -242,6 +246,8 @@ impl Simulation {
             return false;
         }
         turns.gather(&mut self.network, until);
+        // Short flows make it so.
+        turns.large = self.network.pipes.len() >= LARGE;
         if turns.large {
             self.serve_links::<true>(turns);
             self.cross_links::<true>(turns);
@@ -407,6 +413,13 @@ mod tests {
         assert!(!takes_turns("red", "codel"), "departures are events");
         assert!(!takes_turns("\"5 ms\"", "\"5 ms\"\njitter = \"1 ms\""), "it changes");
         assert!(!takes_turns("rtt = \"30 ms\"", "rtt = \"10 ms\""), "nothing before the link");
+        let short = |rtt| {
+            let traffic = "[[traffic]]\nname = \"short\"\ncontrol = \"reno\"\npath = [\"l\"]\n\
+                 arrivals = { poisson = \"9 /s\" }\nsize = \"9 packets\"\nrtt = ";
+            takes_turns("[[flow]]", &format!("{traffic}{rtt}\n[[flow]]"))
+        };
+        assert!(short("\"11 ms\""));
+        assert!(!short("{ uniform = [\"10 ms\", \"11 ms\"] }"), "nothing before the link");
         assert!(!takes_turns("100 Mbit", "1 Mbit"), "a turn has hardly any packets");
         assert!(!takes_turns("duration", "sample = \"100 us\"\nduration"), "nor up to a row");
         let second = "[link.m]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]";

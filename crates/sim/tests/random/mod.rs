@@ -43,17 +43,19 @@ pub(crate) fn scenarios() -> impl Strategy<Value = String> {
     )
 }
 
-/// A random scenario of links that long flows share, some of them in step: they may be served in turns. In some there are
-/// so many flows that few of them have anything on its way to a link.
+/// A random scenario of links that long flows share, some of them in step, and short ones in half of them: they may be
+/// served in turns. In some there are so many flows that few of them have anything on its way to a link.
 pub(crate) fn shared_links() -> impl Strategy<Value = String> {
     let queue =
         select(&["drop-tail", "red", "avq", "pi", "step", "pie", "xcp", "vcp", "decbit"][..]);
     let loss = select(&["0", "0", "1e-3", "0.03"][..]);
     let links = prop::collection::vec((60_u32..400, 1_u32..12, 12_u32..80, queue, loss), 1..4);
     let flows = prop::collection::vec((flow(), select(&[1_u32, 4, 4, 5, 5, 23, 0][..])), 2..8);
+    let traffic = prop_oneof![Just(Vec::new()), prop::collection::vec(traffic(), 1..4)];
     let crowd = select(&[1, 1, 16][..]);
-    (links, 0..3, flows, 0_u64..1000, 0_u32..400, select(&["7 ms", "100 ms"][..]), crowd).prop_map(
-        |(mut links, kind, flows, seed, warmup, sample, crowd)| {
+    let sample = select(&["7 ms", "100 ms"][..]);
+    (links, 0..3, (flows, traffic), 0_u64..1000, 0_u32..400, sample, crowd).prop_map(
+        |(mut links, kind, (flows, traffic), seed, warmup, sample, crowd)| {
             if kind > 0 {
                 links.truncate(1);
             }
@@ -89,6 +91,19 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
                     _ => format!("{line}\n"),
                 };
                 text.extend(flow.lines().map(in_step));
+            }
+            for (index, (traffic, place, extra)) in traffic.into_iter().enumerate() {
+                let path = place.along_chain(&delays);
+                let traffic = placed(&traffic, index + 10, &path, extra, &delays);
+                let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
+                let (least, most) = (least + 1, least + 1 + extra);
+                text.extend(traffic.lines().map(|line| match line {
+                    rtt if rtt.starts_with("rtt = {") => {
+                        format!("rtt = {{ uniform = [\"{least} ms\", \"{most} ms\"] }}\n")
+                    }
+                    rtt if rtt.starts_with("rtt = ") => format!("rtt = \"{most} ms\"\n"),
+                    other => format!("{other}\n"),
+                }));
             }
             text
         },
