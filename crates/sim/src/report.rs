@@ -79,13 +79,19 @@ pub(crate) fn series(run: &mut ReportSource<'_>) -> [Table; 2] {
     [flow_series, link_series(run)]
 }
 
-/// Short flows still alive at the end count with what they have done so far.
+/// Short flows still alive at the end count with what they have done so far, in the order in which they began.
 fn count_live(run: &mut ReportSource<'_>) {
     let network = &mut *run.network;
-    for flow in &network.flows[network.long..] {
-        if let (Member::Short(group, _), Some(_)) = (flow.member, flow.source.sender()) {
-            network.traffic[group].count(flow, run.end);
-        }
+    let short = network.flows[network.long..].iter().filter(|flow| flow.source.sender().is_some());
+    let mut live: Vec<(usize, u64, &Flow)> = short
+        .filter_map(|flow| match flow.member {
+            Member::Short(group, index) => Some((group, index, flow)),
+            Member::Long(..) | Member::Requests(_) => None,
+        })
+        .collect();
+    live.sort_unstable_by_key(|&(group, index, _)| (group, index));
+    for (group, _, flow) in live {
+        network.traffic[group].count(flow, run.end);
     }
 }
 

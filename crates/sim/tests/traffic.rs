@@ -159,6 +159,10 @@ fn thousands_of_transfers_at_once_come_out_the_same_in_turns() {
     let told = &in_turns.summary.traffic["web"];
     let [arrived, completed, dropped] =
         ["arrived", "completed", "data_dropped"].map(|key| told[key].as_u64().expect("a count"));
+    let table = in_turns.table("transfers").expect("the table");
+    let rows = reals(table, "start_s").iter().zip(reals(table, "acknowledged_s"));
+    let live = rows.filter(|(_, acknowledged)| acknowledged.is_nan()).map(|(start, _)| start);
+    assert!(live.is_sorted(), "those that have not ended come as they began");
     assert!(completed > 15_000 && arrived > completed + 5_000 && dropped > 1_000, "{told}");
     assert!(
         format!("{in_turns:?}") == format!("{in_order:?}"),
