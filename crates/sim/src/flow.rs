@@ -16,7 +16,7 @@ use crate::cargo::Hold;
 use crate::events::{Timer, Timers, Wheel};
 use crate::explicit::{Listener, Negotiation};
 use crate::packet::{Flags, Packet};
-use crate::pipe::{Pipes, Slot};
+use crate::pipe::{Pipes, Slots};
 use crate::port::LATEST;
 use crate::receiver::{Delay, Echo, Intervals, Receiver};
 use crate::right_sizing::RightSizing;
@@ -192,18 +192,6 @@ impl Member {
     }
 }
 
-/// The slots of the wheel that belong to a flow: three pipes and its pacing.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Slots {
-    /// From the sender to the first link.
-    pub(crate) out: usize,
-    /// From the receiver to the first link of the way back.
-    pub(crate) back: usize,
-    /// From the last link of the way back to the sender.
-    pub(crate) home: usize,
-    pub(crate) pace: usize,
-}
-
 /// The way of a packet from one end to the other.
 #[derive(Debug)]
 pub(crate) struct Way {
@@ -240,11 +228,6 @@ impl Route {
     pub(crate) fn part_beside(&self, rtt: Span) -> Span {
         (rtt - self.delay) / 4
     }
-
-    /// What happens at the end of the first pipe, for data and for acknowledgments.
-    pub(crate) fn ends(&self) -> [Slot; 2] {
-        [Slot::Out(self.out[0] as u32), Slot::Back(self.back[0] as u32)]
-    }
 }
 
 /// What a flow is made from.
@@ -253,7 +236,6 @@ pub(crate) struct FlowConfig<'a> {
     /// Its index in the network, which its packets carry.
     pub(crate) flow: u32,
     pub(crate) member: Member,
-    pub(crate) slots: Slots,
     pub(crate) route: &'a Route,
     pub(crate) control: &'a Choice<Controller>,
     pub(crate) transport: &'a Transport,
@@ -394,12 +376,18 @@ impl Host {
 }
 
 impl Flow {
-    /// What goes to the first link, out and back, goes into pipes that others share.
-    pub(crate) fn share_pipes(&mut self, out: usize, back: usize) {
-        (self.slots.out, self.slots.back) = (out, back);
-        self.outlet.out = out;
+    /// These slots are its own.
+    pub(crate) fn connect(&mut self, slots: Slots) {
+        self.slots = slots;
+        (self.outlet.out, self.outlet.pace) = (slots.out, slots.pace);
     }
 
+    /// The ports that its packets meet first, out and back.
+    pub(crate) fn firsts(&self) -> [usize; 2] {
+        [self.out.ports[0], self.back.ports[0]]
+    }
+
+    /// A flow without slots.
     pub(crate) fn new(config: &FlowConfig<'_>) -> Self {
         let &FlowConfig { route, transport, rtt, start, negotiation, .. } = config;
         let part = route.part_beside(rtt);
@@ -475,13 +463,13 @@ impl Flow {
                 .numbering(numbers),
             out: Way { ports: Arc::clone(&route.out), before: part, after: part },
             back: Way { ports: Arc::clone(&route.back), before: part, after: last_part },
-            slots: config.slots,
+            slots: Slots::NONE,
             returns_early: false,
             outlet: Outlet {
                 host: Host::new(transport, config.chance.clone()),
                 before: part,
-                out: config.slots.out,
-                pace: config.slots.pace,
+                out: Slots::NONE.out,
+                pace: Slots::NONE.pace,
                 pace_at: Time::NEVER,
                 pace_set: false,
                 timer_at: Time::NEVER,

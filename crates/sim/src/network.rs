@@ -11,10 +11,10 @@ use rand_core::Rng as _;
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
 use crate::calendar::Calendar;
 use crate::explicit::{Marker, Negotiation};
-use crate::flow::{Flow, FlowConfig, Member, Route, Slots, Source};
+use crate::flow::{Flow, FlowConfig, Member, Route, Source};
 use crate::options::Options;
 use crate::packet::{ACK_BYTES, Packet};
-use crate::pipe::{Pipe, Pipes, Slot};
+use crate::pipe::{Pipe, Pipes, Slot, Slots};
 use crate::port::{self, Gauge, Port, Rare, Variation, VaryingLine};
 use crate::receiver::Intervals;
 use crate::ring::Ring;
@@ -108,39 +108,21 @@ impl Network {
         self.flows.push(flow);
     }
 
-    fn add_flow_slots(&mut self, ends: [Slot; 2], flow: u32, packet: Bytes) -> Slots {
-        let [out, back] = self.pages_of(ends).unwrap_or_else(|| {
-            let [out, back] = ends;
-            [
-                self.pipes.add(Pipe::new(out, flow, packet.0 as u32)),
-                self.pipes.add(Pipe::new(back, flow, ACK_BYTES)),
-            ]
-        });
-        Slots {
-            out,
-            back,
-            home: self.pipes.add(Pipe::new(Slot::Home, flow, ACK_BYTES)),
-            pace: self.pipes.add(Pipe::new(Slot::Pace, flow, 0)),
+    /// Gives the flows their pipes. With a `slice`, what is on its way to a first link goes to a calendar, whose slices take
+    /// 2^`slice` ps, instead of a pipe of its own.
+    pub(crate) fn lay_pipes(&mut self, slice: Option<u32>) {
+        let (own, shared) = if slice.is_some() { (2, self.ports.len()) } else { (4, 0) };
+        self.pipes.make_room(own * self.flows.len() + shared);
+        if let Some(slice) = slice {
+            self.pipes.places.calendar = Calendar::new(slice, self.flows.len());
+            let ports = 0..self.ports.len() as u32;
+            self.pages =
+                ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port)))).collect();
         }
-    }
-
-    /// What is on its way to a first link goes to a calendar from now on, whose slices take 2^`slice` ps.
-    pub(crate) fn keep_calendar(&mut self, slice: u32) {
-        self.pipes.places.calendar = Calendar::new(slice, self.flows.len());
-        let ports = 0..self.ports.len() as u32;
-        self.pages = ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port)))).collect();
-        for flow in &mut self.flows {
-            flow.share_pipes(self.pages[flow.out.ports[0]], self.pages[flow.back.ports[0]]);
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            let slots = self.pipes.add_flow(&self.pages, flow.firsts(), index as u32, flow.packet);
+            flow.connect(slots);
         }
-    }
-
-    /// The slots through which packets to these first links, out and back, go to the calendar, if there is one.
-    fn pages_of(&self, ends: [Slot; 2]) -> Option<[usize; 2]> {
-        let [Slot::Out(out), Slot::Back(back)] = ends else {
-            unreachable!("they are the first links out and back");
-        };
-        let page = |port: u32| self.pages.get(port as usize).copied();
-        Some([page(out)?, page(back)?])
     }
 
     /// A path in the order of travel; acknowledgments cross the links in reverse order and in the other direction.
@@ -166,27 +148,20 @@ impl Network {
     /// Adds a short flow of a traffic group, in the place of a finished one if there is any. Returns its index.
     pub(crate) fn add_short(&mut self, group: usize, now: Time) -> u32 {
         self.vacate(now);
-        let traffic = &self.traffic[group];
-        let ends = traffic.route().ends();
-        let packet = traffic.packet();
-        if let Some(index) = self.free.pop() {
-            let mut slots = self.flows[index as usize].slots;
-            if let Some([out, back]) = self.pages_of(ends) {
-                (slots.out, slots.back) = (out, back);
-            } else {
-                let [out, back] = ends;
-                self.pipes[slots.out].lead(out, packet.0 as u32);
-                self.pipes[slots.back].lead(back, ACK_BYTES);
-            }
-            let flow = self.traffic[group].arrive(index, slots, now);
-            self.groups[index as usize] = flow.member.group();
-            self.flows[index as usize] = flow;
+        let free = self.free.pop();
+        let index = free.unwrap_or(self.flows.len() as u32);
+        let mut flow = self.traffic[group].arrive(index, now);
+        if free.is_none() {
+            let slots = self.pipes.add_flow(&self.pages, flow.firsts(), index, flow.packet);
+            flow.connect(slots);
+            self.add_flow(flow);
             return index;
         }
-        let index = self.flows.len() as u32;
-        let slots = self.add_flow_slots(ends, index, packet);
-        let flow = self.traffic[group].arrive(index, slots, now);
-        self.add_flow(flow);
+        let mut slots = self.flows[index as usize].slots;
+        self.pipes.lead_flow(&self.pages, flow.firsts(), &mut slots, flow.packet);
+        flow.connect(slots);
+        self.groups[index as usize] = flow.member.group();
+        self.flows[index as usize] = flow;
         index
     }
 
@@ -247,12 +222,7 @@ impl Network {
     }
 }
 
-/// Three pipes and pacing.
-const SLOTS_OF_A_FLOW: usize = 4;
-/// In each direction: departures, the wire, acknowledgments that it lets go, and what goes to a calendar.
-const SLOTS_OF_A_LINK: usize = 8;
-
-/// Builds the network of `scenario`.
+/// Builds the network of `scenario`, whose flows have no pipes yet.
 pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
     let flows = scenario.flows.iter().map(FlowGroup::flows).sum::<u64>() as usize;
     let mut network = Network {
@@ -267,7 +237,7 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         traffic: Vec::new(),
         applications: Vec::new(),
         audiences: Vec::new(),
-        pipes: Pipes::with_room(SLOTS_OF_A_FLOW * flows + SLOTS_OF_A_LINK * scenario.links.len()),
+        pipes: Pipes::default(),
         departures: Vec::new(),
         releases: Vec::new(),
         pages: Vec::new(),
@@ -375,11 +345,9 @@ fn add_flow(
     let stop = group.stop.map(|stop| Time::ZERO + stop);
     let active_until = stop.unwrap_or(Time::NEVER).min(Time::ZERO + scenario.duration);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(route.ends(), flow, group.transport.packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Long(group_index, index),
-        slots,
         route,
         control: &group.control,
         transport: &group.transport,
@@ -458,11 +426,9 @@ fn add_requests(network: &mut Network, (group_index, group): (usize, &FlowGroup)
     let mut transport = group.transport.clone();
     (transport.packet, transport.access, transport.host_jitter) = (packet, None, None);
     let flow = network.flows.len() as u32;
-    let slots = network.add_flow_slots(route.ends(), flow, packet);
     network.add_flow(Flow::new(&FlowConfig {
         flow,
         member: Member::Requests(group_index),
-        slots,
         route: &route,
         control: &group.control,
         transport: &transport,

@@ -3,11 +3,11 @@
 use std::ops::{Deref, DerefMut};
 
 use longfat_pages::prefetch;
-use longfat_units::Time;
+use longfat_units::{Bytes, Time};
 
 use crate::calendar::{Calendar, Due};
 use crate::events::Wheel;
-use crate::packet::{Flags, Packet, Record};
+use crate::packet::{ACK_BYTES, Flags, Packet, Record};
 use crate::ring::{Ring, Spare};
 
 /// A slot of the wheel: what happens there, and the packets of a flow on their way to it, in order. It fills a cache line.
@@ -193,9 +193,54 @@ impl DerefMut for Pipes {
 }
 
 impl Pipes {
-    /// None yet, with room for so many.
-    pub(crate) fn with_room(count: usize) -> Self {
-        Self { pipes: longfat_pages::with_capacity(count), ..Self::default() }
+    /// Makes room for so many more.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        let mut pipes = longfat_pages::with_capacity(self.pipes.len() + count);
+        pipes.append(&mut self.pipes);
+        self.pipes = pipes;
+    }
+
+    /// Adds the slots of a flow with data packets of this size. `firsts` are the ports that it meets first, out and back. If
+    /// `pages` has slots for ports, through which packets go to the calendar, there are no pipes to these.
+    pub(crate) fn add_flow(
+        &mut self,
+        pages: &[usize],
+        firsts: [usize; 2],
+        flow: u32,
+        packet: Bytes,
+    ) -> Slots {
+        let [out, back] = if pages.is_empty() {
+            let [out, back] = ends(firsts);
+            [
+                self.add(Pipe::new(out, flow, packet.0 as u32)),
+                self.add(Pipe::new(back, flow, ACK_BYTES)),
+            ]
+        } else {
+            firsts.map(|port| pages[port])
+        };
+        Slots {
+            out,
+            back,
+            home: self.add(Pipe::new(Slot::Home, flow, ACK_BYTES)),
+            pace: self.add(Pipe::new(Slot::Pace, flow, 0)),
+        }
+    }
+
+    /// The slots of a flow that has finished are those of another one.
+    pub(crate) fn lead_flow(
+        &mut self,
+        pages: &[usize],
+        firsts: [usize; 2],
+        slots: &mut Slots,
+        packet: Bytes,
+    ) {
+        if pages.is_empty() {
+            let [out, back] = ends(firsts);
+            self[slots.out].lead(out, packet.0 as u32);
+            self[slots.back].lead(back, ACK_BYTES);
+        } else {
+            [slots.out, slots.back] = firsts.map(|port| pages[port]);
+        }
     }
 
     /// Adds a pipe; returns its slot.
@@ -250,6 +295,29 @@ impl Pipes {
     pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
         self.pipes[slot].put(slot, time, packet, heads, &mut self.places);
     }
+}
+
+/// What happens at the end of the pipes to these ports, of data and of acknowledgments.
+fn ends([out, back]: [usize; 2]) -> [Slot; 2] {
+    [Slot::Out(out as u32), Slot::Back(back as u32)]
+}
+
+/// The slots of the wheel that belong to a flow: three pipes and its pacing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots {
+    /// From the sender to the first link.
+    pub(crate) out: usize,
+    /// From the receiver to the first link of the way back.
+    pub(crate) back: usize,
+    /// From the last link of the way back to the sender.
+    pub(crate) home: usize,
+    pub(crate) pace: usize,
+}
+
+impl Slots {
+    /// A flow has none yet.
+    pub(crate) const NONE: Self =
+        Self { out: usize::MAX, back: usize::MAX, home: usize::MAX, pace: usize::MAX };
 }
 
 /// What happens in a slot of the wheel.

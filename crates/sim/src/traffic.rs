@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::draw;
 use crate::durations::Durations;
 use crate::explicit::Negotiation;
-use crate::flow::{Flow, FlowConfig, Member, Route, Slots};
+use crate::flow::{Flow, FlowConfig, Member, Route};
 use crate::receiver::Intervals;
 use crate::sender::Tracing;
 use crate::summary::share;
@@ -217,11 +217,6 @@ impl Traffic {
         (next < stop).then_some(next)
     }
 
-    /// The way of the flow that arrives now.
-    pub(crate) fn route(&self) -> &Route {
-        &self.kinds[self.listed().map_or(0, |listed| listed.kind)].route
-    }
-
     /// The ways of its flows.
     pub(crate) fn routes(&self) -> impl Iterator<Item = &Route> {
         self.kinds.iter().map(|kind| &kind.route)
@@ -248,7 +243,7 @@ impl Traffic {
     }
 
     /// Creates the flow that arrives now.
-    pub(crate) fn arrive(&mut self, flow: u32, slots: Slots, now: Time) -> Flow {
+    pub(crate) fn arrive(&mut self, flow: u32, now: Time) -> Flow {
         let listed = self.listed();
         let bytes = match listed {
             Some(listed) => listed.size.0,
@@ -266,7 +261,6 @@ impl Traffic {
         Flow::new(&FlowConfig {
             flow,
             member: Member::Short(self.index, index),
-            slots,
             route: &kind.route,
             control: &kind.control,
             transport: &self.group.transport,
@@ -288,11 +282,6 @@ impl Traffic {
             luck: self.luck.wrapping_add(index),
             traced: self.traced,
         })
-    }
-
-    /// The size of its data packets.
-    pub(crate) fn packet(&self) -> Bytes {
-        self.group.transport.packet
     }
 
     fn draw_round_trip(&mut self) -> Span {

@@ -38,8 +38,8 @@ use crate::network::Network;
 use crate::pipe::Slot;
 use crate::sender::Sends;
 
-/// A network of so many slots, of some ten thousand flows, is larger than the near caches.
-pub(super) const LARGE: usize = 1 << 15;
+/// A network of so many slots, or of a quarter of that in flows, is larger than the near caches.
+const LARGE: usize = 1 << 15;
 
 /// How many events ahead each step is.
 const STEPS: [usize; 5] = [24, 18, 13, 8, 3];
@@ -136,6 +136,11 @@ impl Lookout {
 }
 
 impl Network {
+    /// Is it larger than the near caches?
+    pub(super) fn is_large(&self) -> bool {
+        self.pipes.len().max(4 * self.flows.len()) >= LARGE
+    }
+
     /// A step for a timer that runs out at `time`.
     #[inline]
     fn prefetch_for_timer(&self, step: usize, time: Time, timer: Timer) {

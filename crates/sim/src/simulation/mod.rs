@@ -110,12 +110,14 @@ impl Simulation {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
         network.rest = network.lookahead().unwrap_or_default().min(turns::LONGEST);
-        network.pipes.places.spare = Spare::new(network.pipes.len() >= ahead::LARGE);
-        let turns = if options.stepwise || options.in_order {
+        let plan = if options.stepwise || options.in_order {
             None
         } else {
-            Turns::of(&mut network, options.record.then_some(scenario.sample)).map(Box::new)
+            turns::Plan::of(&network, options.record.then_some(scenario.sample))
         };
+        network.lay_pipes(plan.as_ref().and_then(turns::Plan::calendar));
+        network.pipes.places.spare = Spare::new(network.is_large());
+        let turns = plan.map(|plan| Box::new(Turns::new(&mut network, &plan)));
         let series = options.record.then(|| {
             timers.add(Time::ZERO + scenario.sample, Timer::Sample);
             FlowSeries::new(network.long, scenario.observe)
@@ -151,7 +153,7 @@ impl Simulation {
             self.turns = Some(turns);
             return more;
         }
-        if self.network.pipes.len() < ahead::LARGE {
+        if !self.network.is_large() {
             return self.handle_events(events);
         }
         (0..events).all(|_| {

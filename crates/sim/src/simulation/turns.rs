@@ -40,7 +40,6 @@ use longfat_pages::prefetch;
 use longfat_units::{Span, Time};
 
 use super::Simulation;
-use super::ahead::LARGE;
 use crate::network::Network;
 use crate::packet::{Flags, Packet};
 use crate::pipe::Slot;
@@ -92,10 +91,19 @@ pub(super) struct Turns {
     scratch: Vec<u64>,
 }
 
-impl Turns {
-    /// Prepares a network to be served in turns, if it may be and that pays. `sample` is how often a row of the time
-    /// series is due.
-    pub(super) fn of(network: &mut Network, sample: Option<Span>) -> Option<Self> {
+/// How a network is served in turns.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// A turn takes two to the power of this in picoseconds.
+    slice: u32,
+    /// Have few flows something on its way to a link?
+    is_sparse: bool,
+}
+
+impl Plan {
+    /// The plan for a network that may be served in turns, if that pays. `sample` is how often a row of the time series is
+    /// due.
+    pub(super) fn of(network: &Network, sample: Option<Span>) -> Option<Self> {
         let lookahead = lookahead(network)?;
         let is_busy_for = |events: u64| Span(network.gap.0.saturating_mul(events / 2));
         let pipes = 2 * network.flows.len() as u64;
@@ -106,38 +114,45 @@ impl Turns {
         if length < is_busy_for(FEW + network.ports.len() as u64) || length == Span::ZERO {
             return None;
         }
-        let slice = length.0.ilog2();
         // Short flows come and go, and have a few packets each.
         let is_sparse = !network.traffic.is_empty() || length < is_busy_for(SPARSE * pipes);
+        Some(Self { slice: length.0.ilog2(), is_sparse })
+    }
+
+    /// The slices of the calendar, if there is to be one ([`Network::lay_pipes`]).
+    pub(super) fn calendar(&self) -> Option<u32> {
+        self.is_sparse.then_some(self.slice)
+    }
+}
+
+impl Turns {
+    /// Prepares a network with pipes for a plan.
+    pub(super) fn new(network: &mut Network, plan: &Plan) -> Self {
         let (mut wires, mut pipes) = (Vec::new(), Vec::new());
         let long = network.flows.iter().flat_map(|flow| [&*flow.out.ports, &*flow.back.ports]);
         let short = network.traffic.iter().flat_map(Traffic::shortest_ways).map(|(ports, _)| ports);
         wires.extend(long.chain(short).flat_map(|ports| &ports[..ports.len() - 1]));
         wires.sort_unstable();
         wires.dedup();
-        if is_sparse {
-            network.keep_calendar(slice);
-        }
         for (slot, pipe) in network.pipes.iter_mut().enumerate() {
             match pipe.end {
-                Slot::Out(_) | Slot::Back(_) if is_sparse => {}
                 Slot::Out(port) | Slot::Back(port) => pipes.push((slot as u32, port)),
                 Slot::Wire(_) | Slot::Page(_) => {}
                 _ => continue,
             }
             pipe.has_event = false;
         }
-        Some(Self {
+        Self {
             served: Time::ZERO,
-            slice,
-            large: network.pipes.len() >= LARGE,
+            slice: plan.slice,
+            large: network.is_large(),
             idle: true,
             wires,
             pipes,
             arrivals: Vec::new(),
             orders: vec![Vec::new(); network.ports.len()],
             scratch: Vec::new(),
-        })
+        }
     }
 
     /// When the turn is over, unless something ends it before.
@@ -247,7 +262,7 @@ impl Simulation {
         }
         turns.gather(&mut self.network, until);
         // Short flows make it so.
-        turns.large = self.network.pipes.len() >= LARGE;
+        turns.large = self.network.is_large();
         if turns.large {
             self.serve_links::<true>(turns);
             self.cross_links::<true>(turns);
