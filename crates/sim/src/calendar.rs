@@ -61,22 +61,14 @@ pub(crate) struct Calendar {
 }
 
 impl Calendar {
-    /// An empty one for so many flows. A slice takes 2^`slice` ps.
-    pub(crate) fn new(slice: u32, flows: usize) -> Self {
-        Self {
-            slice,
-            first: 0,
-            slices: 0,
-            pages: vec![Vec::new(); (flows >> BLOCK) + 1],
-            later: BTreeMap::new(),
-            spare: Vec::new(),
-            waiting: 0,
-        }
+    /// An empty one. A slice takes 2^`slice` ps.
+    pub(crate) fn new(slice: u32) -> Self {
+        Self { slice, pages: vec![Vec::new()], ..Self::default() }
     }
 
     /// There is a flow of this number.
-    pub(crate) fn make_room(&mut self, flow: usize) {
-        let pages = ((flow >> BLOCK) + 1) << self.slices;
+    pub(crate) fn make_room(&mut self, flow: u32) {
+        let pages = ((flow >> BLOCK) as usize + 1) << self.slices;
         if pages > self.pages.len() {
             self.pages.resize(pages, Vec::new());
         }
@@ -197,7 +189,7 @@ mod tests {
     /// Two packets of one slice: the first is put in when that is too far ahead for a page, the second when it no longer is.
     #[test]
     fn what_had_no_page_comes_first() {
-        let mut calendar = Calendar::new(3, 1);
+        let mut calendar = Calendar::new(3);
         let far = Time(5 << (MOST_SLICES + 3));
         for (now, number) in [(Time::ZERO, 0), (Time(far.0 - (3000 << 3)), 1)] {
             calendar.advance(now);
@@ -213,11 +205,11 @@ mod tests {
     /// The first packet makes pages for a thousand slices before there are flows of another block.
     #[test]
     fn flows_that_come_later_have_pages() {
-        let mut calendar = Calendar::new(3, 1);
+        let mut calendar = Calendar::new(3);
         let far = Time(1000 << 3);
         calendar.put(due(0, 0, far));
         for flow in [1 << BLOCK, (7 << BLOCK) + 1] {
-            calendar.make_room(flow as usize);
+            calendar.make_room(flow);
             calendar.put(due(flow, 1, far));
             calendar.put(due(flow, 2, Time(far.0 - 1)));
         }
@@ -235,7 +227,8 @@ mod tests {
             slice in 3_u32..12,
             steps in prop::collection::vec((0_u64..40, 0_u32..30, any::<u64>(), 0_u32..3), 1..60),
         ) {
-            let mut calendar = Calendar::new(slice, 3 << BLOCK);
+            let mut calendar = Calendar::new(slice);
+            calendar.make_room(3 << BLOCK);
             let mut list: Vec<Due> = Vec::new();
             let mut now = Time::ZERO;
             let mut chance = 1_u64;

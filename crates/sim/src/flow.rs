@@ -289,8 +289,8 @@ impl Outlet {
         hold: &mut Hold,
     ) {
         // The pipe is found once for all that leave, not for each: it saves half a hundredth of A's instructions.
-        let Pipes { pipes, places } = pipes;
-        let pipe = &mut pipes[self.out];
+        let Pipes { by_slot, places, .. } = pipes;
+        let pipe = &mut by_slot[self.out];
         while let Some(packet) = sender.poll(now) {
             let cargo = sender.cargo(now).map(|cargo| hold.load(&cargo));
             let packet = packet.with_cargo(cargo);

@@ -9,7 +9,6 @@ use longfat_units::{Bytes, Span, Time};
 use rand_core::Rng as _;
 
 use crate::application::{Application, ApplicationConfig, Audience, request_packets};
-use crate::calendar::Calendar;
 use crate::explicit::{Marker, Negotiation};
 use crate::flow::{Flow, FlowConfig, Member, Route, Source};
 use crate::options::Options;
@@ -48,8 +47,6 @@ pub(crate) struct Network {
     pub(crate) pipes: Pipes,
     departures: Vec<usize>,
     releases: Vec<usize>,
-    /// For each port, the slot through which packets go to the calendar; none without one.
-    pages: Vec<usize>,
     /// For each port, its wire to the next one.
     pub(crate) wires: Vec<Wire>,
     /// When the measured interval begins.
@@ -101,9 +98,6 @@ impl Network {
     }
 
     fn add_flow(&mut self, flow: Flow) {
-        if !self.pages.is_empty() {
-            self.pipes.places.calendar.make_room(self.flows.len());
-        }
         self.groups.push(flow.member.group());
         self.flows.push(flow);
     }
@@ -111,17 +105,12 @@ impl Network {
     /// Gives the flows their pipes. With a `slice`, what is on its way to a first link goes to a calendar, whose slices take
     /// 2^`slice` ps, instead of a pipe of its own.
     pub(crate) fn lay_pipes(&mut self, slice: Option<u32>) {
-        let (own, shared) = if slice.is_some() { (2, self.ports.len()) } else { (4, 0) };
-        self.pipes.make_room(own * self.flows.len() + shared);
         if let Some(slice) = slice {
-            self.pipes.places.calendar = Calendar::new(slice, self.flows.len());
-            let ports = 0..self.ports.len() as u32;
-            self.pages =
-                ports.map(|port| self.pipes.add(Pipe::of_port(Slot::Page(port)))).collect();
+            self.pipes.keep_calendar(slice, self.ports.len());
         }
+        self.pipes.make_room(self.flows.len());
         for (index, flow) in self.flows.iter_mut().enumerate() {
-            let slots = self.pipes.add_flow(&self.pages, flow.firsts(), index as u32, flow.packet);
-            flow.connect(slots);
+            flow.connect(self.pipes.add_flow(flow.firsts(), index as u32, flow.packet));
         }
     }
 
@@ -152,14 +141,12 @@ impl Network {
         let index = free.unwrap_or(self.flows.len() as u32);
         let mut flow = self.traffic[group].arrive(index, now);
         if free.is_none() {
-            let slots = self.pipes.add_flow(&self.pages, flow.firsts(), index, flow.packet);
-            flow.connect(slots);
+            flow.connect(self.pipes.add_flow(flow.firsts(), index, flow.packet));
             self.add_flow(flow);
             return index;
         }
-        let mut slots = self.flows[index as usize].slots;
-        self.pipes.lead_flow(&self.pages, flow.firsts(), &mut slots, flow.packet);
-        flow.connect(slots);
+        let slots = self.flows[index as usize].slots;
+        flow.connect(self.pipes.lead_flow(slots, flow.firsts(), flow.packet));
         self.groups[index as usize] = flow.member.group();
         self.flows[index as usize] = flow;
         index
@@ -240,7 +227,6 @@ pub(crate) fn build(scenario: &Scenario, options: Options) -> Network {
         pipes: Pipes::default(),
         departures: Vec::new(),
         releases: Vec::new(),
-        pages: Vec::new(),
         wires: Vec::new(),
         measured_from: Time::ZERO + scenario.warmup,
         gap: gap(scenario),

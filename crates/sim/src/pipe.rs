@@ -165,8 +165,10 @@ impl Pipe {
 /// The pipes of a network, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Pipes {
-    pub(crate) pipes: Vec<Pipe>,
+    pub(crate) by_slot: Vec<Pipe>,
     pub(crate) places: Places,
+    /// For each port, the slot through which packets go to the calendar; none without one.
+    pages: Vec<usize>,
 }
 
 /// Where packets are that are not in a pipe of their own, and where these get room from.
@@ -182,41 +184,43 @@ impl Deref for Pipes {
     type Target = [Pipe];
 
     fn deref(&self) -> &[Pipe] {
-        &self.pipes
+        &self.by_slot
     }
 }
 
 impl DerefMut for Pipes {
     fn deref_mut(&mut self) -> &mut [Pipe] {
-        &mut self.pipes
+        &mut self.by_slot
     }
 }
 
 impl Pipes {
-    /// Makes room for so many more.
-    pub(crate) fn make_room(&mut self, count: usize) {
-        let mut pipes = longfat_pages::with_capacity(self.pipes.len() + count);
-        pipes.append(&mut self.pipes);
-        self.pipes = pipes;
+    /// What is on its way to the first links of flows added from now on goes to a calendar, whose slices take 2^`slice` ps.
+    pub(crate) fn keep_calendar(&mut self, slice: u32, ports: usize) {
+        self.places.calendar = Calendar::new(slice);
+        let ports = 0..ports as u32;
+        self.pages = ports.map(|port| self.add(Pipe::of_port(Slot::Page(port)))).collect();
     }
 
-    /// Adds the slots of a flow with data packets of this size. `firsts` are the ports that it meets first, out and back. If
-    /// `pages` has slots for ports, through which packets go to the calendar, there are no pipes to these.
-    pub(crate) fn add_flow(
-        &mut self,
-        pages: &[usize],
-        firsts: [usize; 2],
-        flow: u32,
-        packet: Bytes,
-    ) -> Slots {
-        let [out, back] = if pages.is_empty() {
+    /// Makes room for so many flows more.
+    pub(crate) fn make_room(&mut self, flows: usize) {
+        let slots = if self.pages.is_empty() { 4 } else { 2 };
+        let mut pipes = longfat_pages::with_capacity(self.by_slot.len() + slots * flows);
+        pipes.append(&mut self.by_slot);
+        self.by_slot = pipes;
+    }
+
+    /// Adds the slots of a flow with data packets of this size. `firsts` are the ports that it meets first, out and back.
+    pub(crate) fn add_flow(&mut self, firsts: [usize; 2], flow: u32, packet: Bytes) -> Slots {
+        let [out, back] = if self.pages.is_empty() {
             let [out, back] = ends(firsts);
             [
                 self.add(Pipe::new(out, flow, packet.0 as u32)),
                 self.add(Pipe::new(back, flow, ACK_BYTES)),
             ]
         } else {
-            firsts.map(|port| pages[port])
+            self.places.calendar.make_room(flow);
+            firsts.map(|port| self.pages[port])
         };
         Slots {
             out,
@@ -226,34 +230,29 @@ impl Pipes {
         }
     }
 
-    /// The slots of a flow that has finished are those of another one.
-    pub(crate) fn lead_flow(
-        &mut self,
-        pages: &[usize],
-        firsts: [usize; 2],
-        slots: &mut Slots,
-        packet: Bytes,
-    ) {
-        if pages.is_empty() {
+    /// The slots of a flow that has finished for another one in its place.
+    pub(crate) fn lead_flow(&mut self, slots: Slots, firsts: [usize; 2], packet: Bytes) -> Slots {
+        if self.pages.is_empty() {
             let [out, back] = ends(firsts);
             self[slots.out].lead(out, packet.0 as u32);
             self[slots.back].lead(back, ACK_BYTES);
-        } else {
-            [slots.out, slots.back] = firsts.map(|port| pages[port]);
+            return slots;
         }
+        let [out, back] = firsts.map(|port| self.pages[port]);
+        Slots { out, back, ..slots }
     }
 
     /// Adds a pipe; returns its slot.
     pub(crate) fn add(&mut self, pipe: Pipe) -> usize {
-        self.pipes.push(pipe);
-        self.pipes.len() - 1
+        self.by_slot.push(pipe);
+        self.by_slot.len() - 1
     }
 
     /// Takes the packet at the end of the pipe of `slot`; the caller schedules the next one.
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn pop(&mut self, slot: usize) -> Packet {
-        let pipe = &mut self.pipes[slot];
+        let pipe = &mut self.by_slot[slot];
         let packet = pipe.pop();
         if pipe.records.is_empty() {
             pipe.records.share(&mut self.places.spare);
@@ -265,7 +264,7 @@ impl Pipes {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn take(&mut self, slot: usize, heads: &mut Wheel) -> Packet {
-        let pipe = &mut self.pipes[slot];
+        let pipe = &mut self.by_slot[slot];
         let packet = pipe.pop();
         pipe.records.read_ahead();
         if let Some(next) = pipe.records.first() {
@@ -280,7 +279,7 @@ impl Pipes {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn take_before(&mut self, slot: usize, until: Time) -> Option<(Time, Packet)> {
-        let pipe = &mut self.pipes[slot];
+        let pipe = &mut self.by_slot[slot];
         let record = *pipe.records.first().filter(|record| record.time < until)?;
         pipe.records.take();
         if pipe.records.is_empty() {
@@ -293,7 +292,7 @@ impl Pipes {
     #[expect(clippy::inline_always, reason = "so that the packet stays in registers")]
     #[inline(always)]
     pub(crate) fn put(&mut self, slot: usize, time: Time, packet: Packet, heads: &mut Wheel) {
-        self.pipes[slot].put(slot, time, packet, heads, &mut self.places);
+        self.by_slot[slot].put(slot, time, packet, heads, &mut self.places);
     }
 }
 
