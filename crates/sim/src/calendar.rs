@@ -1,10 +1,10 @@
 //! Packets on their way to a link, by the slice of time in which they reach it.
 //!
-//! In a network of very many flows most have nothing on its way to a link. Where links are served in turns, a turn then
-//! costs what looking into all those empty pipes costs, or, if one knows which ones to look into, a pipe and the packets
-//! in it, far from the processor. But a turn takes all packets of its slice of time, in no particular order. So they lie
-//! one behind the other on the page of that slice: a calendar queue (Brown 1988) whose days are never sorted here. Who
-//! puts a packet in looks at nothing but the end of a page.
+//! In a network of very many flows most have nothing on its way to a link, and short flows seldom have much. Where links
+//! are served in turns, a turn then costs what looking into all those empty pipes costs, or, if one knows which ones to
+//! look into, a pipe and the packets in it, far from the processor. But a turn takes all packets of its slice of time, in
+//! no particular order. So they lie one behind the other on the page of that slice: a calendar queue (Brown 1988) whose
+//! days are never sorted here. Who puts a packet in looks at nothing but the end of a page.
 //!
 //! A page is of a block of flows, whose ends lie together in memory. Pages of one slice, one after the other, pass each
 //! block once.
