@@ -45,6 +45,18 @@ def test_every_number_of_flows_makes_a_picture(count: int) -> None:
     assert window.get_ylim()[1] > 1
 
 
+@pytest.mark.parametrize("change", [[], [{"at": "1.2 s", "rate": "5 Gbit/s"}]])
+def test_a_picture_of_short_flows_alone_has_no_empty_panel(change: list[dict[str, str]]) -> None:
+    changes = {"duration": "2 s", "warmup": "1 s", "link.bottleneck.change": change}
+    figure = longfat.run(ROOT / "bench/scenarios/short-flows.toml", set=changes).plot()
+    labels = ["throughput (Gbit/s)"] if change else []
+    labels = [*labels, "queue (% of buffer)", "utilisation (%)"]
+    assert [panel.get_ylabel() for panel in figure.axes] == labels
+    for panel in figure.axes:
+        assert panel.lines
+        assert np.max(panel.lines[0].get_ydata()) <= panel.get_ylim()[1]
+
+
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_the_ending_chooses_the_format(suffix: str) -> None:
     path = Path(f"picture.{suffix}")

@@ -44,6 +44,7 @@ def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure
 
     Returns:
         A figure of four panels and one for each variable, with a common time axis; the warm-up is shaded.
+        Without long flows there are no windows to draw, nor throughputs other than what links could carry.
 
     Raises:
         ValueError: The run kept no time series, or has no such variable.
@@ -59,25 +60,46 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
         message = "the run kept no time series: run it with record=True"
         raise ValueError(message)
     observed = _chosen(finished, flows, asked)
-    figure = style.figure(12, 10 + _VARIABLE * len(observed), head=1.15)
-    heights = (1.25, 1, 1, 0.8, *(0.8 for _ in observed))
-    axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
-    window, throughput, queue, utilisation = axes[:4]
-    flow_lines(window, flows, "window", "window (segments)")
-    if "receive_window" in flows.columns:
-        receive_windows(window, flows)
-    flow_lines(throughput, flows, "throughput_bit_s", "throughput", legend=False)
+    change = "capacity_bit_s" in links.columns
+    heights = {"window": 1.25, "throughput": 1.0, "queue": 1.0, "utilisation": 0.8}
+    if flows.is_empty():
+        del heights["window"]
+        if not change:
+            del heights["throughput"]
+    height = 10 * (sum(heights.values()) + 1) / 5.05
+    figure = style.figure(12, height + _VARIABLE * len(observed), head=1.15)
+    ratios = (*heights.values(), *(0.8 for _ in observed))
+    axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)
+    panels = dict(zip(heights, axes, strict=False))
+    if "window" in panels:
+        flow_lines(panels["window"], flows, "window", "window (segments)")
+        if "receive_window" in flows.columns:
+            receive_windows(panels["window"], flows)
     shown = busy(links)
-    if "capacity_bit_s" in links.columns:
-        capacities(throughput, shown, largest(flows["throughput_bit_s"]))
-        delay_changes(axes, shown)
-    queues(queue, shown)
-    utilisations(utilisation, shown)
-    draw_variables(axes[4:], flows, observed)
+    if "throughput" in panels:
+        alone = flows.is_empty()
+        top = largest(links["capacity_bit_s"] if alone else flows["throughput_bit_s"])
+        throughput = panels["throughput"]
+        flow_lines(
+            throughput,
+            flows,
+            "throughput_bit_s",
+            "throughput",
+            legend=False,
+            top=top,
+            from_zero=not alone,
+        )
+        if change:
+            capacities(throughput, shown, top)
+            throughput.set_ylim(bottom=0)
+            delay_changes(axes, shown)
+    queues(panels["queue"], shown)
+    utilisations(panels["utilisation"], shown)
+    draw_variables(axes[len(heights) :], flows, observed)
     for panel in axes:
         style.panel(panel, finished.warmup_s, finished.duration_s)
     axes[-1].set_xlabel("time (s)")
-    style.name_warmup(window, finished.warmup_s, finished.duration_s)
+    style.name_warmup(axes[0], finished.warmup_s, finished.duration_s)
     style.title(figure, *headline(finished.name, finished.summary))
     figure.align_ylabels(axes)
     return figure
