@@ -29,9 +29,9 @@ pub(crate) struct Traffic {
     arrivals: Stream,
     sizes: Stream,
     round_trips: Stream,
-    /// What the streams of its flows are derived from.
     /// What controllers decide by chance: the number of the first flow.
     luck: u64,
+    /// What the streams of its flows are derived from.
     seed: u64,
     left: u64,
     arrived: u64,

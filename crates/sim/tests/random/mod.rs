@@ -97,7 +97,10 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
                 let traffic = placed(&traffic, index + 10, &path, extra, &delays);
                 let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
                 let (least, most) = (least + 1, least + 1 + extra);
+                // A burst leaves at the access rate.
+                let has_access = traffic.contains("blitz") || extra % 2 == 0;
                 text.extend(traffic.lines().map(|line| match line {
+                    access if access.starts_with("access") && !has_access => String::new(),
                     rtt if rtt.starts_with("rtt = {") => {
                         format!("rtt = {{ uniform = [\"{least} ms\", \"{most} ms\"] }}\n")
                     }
