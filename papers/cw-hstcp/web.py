@@ -1,7 +1,7 @@
 """Do web transfers make CW-HSTCP unfriendly? With windows of at most 20 packets, as in ns-2, they do not.
 
 The room's first results had web transfers without that bound: in slow start they doubled what they sent until
-something was lost, and the background lost four packets in a thousand.
+something was lost, and the background lost four to five packets in a thousand.
 """
 
 from collections.abc import Iterator
