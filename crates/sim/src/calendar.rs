@@ -13,32 +13,21 @@ use std::collections::BTreeMap;
 
 use longfat_units::Time;
 
-use crate::packet::{Flags, Packet};
+use crate::packet::Packet;
 
 /// Flows in a block, as a power of two: some megabytes.
 const BLOCK: u32 = 12;
 /// So many slices ahead have pages at most, as a power of two.
 const MOST_SLICES: u32 = 12;
 
-/// A packet on its way to the first link: when it gets there, what [`Packet`] says of it, and which link it is.
+/// A packet on its way to its first link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
+    /// When it reaches the link.
     pub(crate) time: Time,
-    pub(crate) number: u64,
-    pub(crate) sent: Time,
-    pub(crate) flow: u32,
-    pub(crate) detail: u32,
-    pub(crate) bytes: u32,
+    pub(crate) packet: Packet,
+    /// The link.
     pub(crate) port: u32,
-    pub(crate) flags: Flags,
-}
-
-impl Due {
-    #[inline]
-    pub(crate) fn packet(&self) -> Packet {
-        let &Self { number, sent, flow, detail, bytes, flags, .. } = self;
-        Packet { number, sent, flow, detail, bytes, hop: 0, flags }
-    }
 }
 
 /// A calendar of packets.
@@ -93,9 +82,9 @@ impl Calendar {
         debug_assert!(slice >= self.first, "its slice is over");
         self.waiting += 1;
         let page = if (slice - self.first) >> self.slices == 0 {
-            self.page(due.flow, slice)
+            self.page(due.packet.flow, slice)
         } else {
-            self.later_page(due.flow, slice)
+            self.later_page(due.packet.flow, slice)
         };
         page.push(due);
     }
@@ -130,7 +119,7 @@ impl Calendar {
 
     /// Writes a packet on its page.
     fn write(&mut self, due: Due) {
-        self.page(due.flow, self.slice_of(due.time)).push(due);
+        self.page(due.packet.flow, self.slice_of(due.time)).push(due);
     }
 
     /// Writes on their pages what was put in before these had a place.
@@ -171,7 +160,7 @@ impl Calendar {
 
     /// All packets.
     pub(crate) fn packets(&self) -> impl Iterator<Item = Packet> {
-        self.pages.iter().chain(self.later.values()).flatten().map(Due::packet)
+        self.pages.iter().chain(self.later.values()).flatten().map(|due| due.packet)
     }
 }
 
@@ -182,8 +171,7 @@ mod tests {
     use super::*;
 
     fn due(flow: u32, number: u64, time: Time) -> Due {
-        let flags = Flags::default();
-        Due { time, number, sent: Time::ZERO, flow, detail: 0, bytes: 0, port: 0, flags }
+        Due { time, packet: Packet { number, flow, ..Packet::default() }, port: 1 }
     }
 
     /// Two packets of one slice: the first is put in when that is too far ahead for a page, the second when it no longer is.
@@ -198,7 +186,7 @@ mod tests {
         }
         calendar.advance(far);
         let mut taken = Vec::new();
-        calendar.take(Time(far.0 + 8), |due| taken.push(due.number));
+        calendar.take(Time(far.0 + 8), |due| taken.push(due.packet.number));
         assert_eq!(taken, [0, 1]);
     }
 
@@ -215,7 +203,7 @@ mod tests {
         }
         calendar.advance(far);
         let mut taken = Vec::new();
-        calendar.take(Time(far.0 + 8), |due| taken.push(due.flow));
+        calendar.take(Time(far.0 + 8), |due| taken.push(due.packet.flow));
         assert_eq!(taken, [0, 1 << BLOCK, (7 << BLOCK) + 1]);
     }
 
@@ -246,13 +234,13 @@ mod tests {
                 let end = Time(((now.0 >> slice) + 1) << slice);
                 let until = if parts > 0 { Time(now.0 + 1 + chance % (end.0 - now.0)) } else { end };
                 let mut taken = Vec::new();
-                calendar.take(until, |due| taken.push((due.flow, due.time, due.number)));
+                calendar.take(until, |due| taken.push((due.packet.flow, due.time, due.packet.number)));
                 calendar.advance(until);
                 let blocks: Vec<u32> = taken.iter().map(|(flow, ..)| flow >> BLOCK).collect();
                 prop_assert!(blocks.is_sorted(), "{:?}", blocks);
                 let mut expected: Vec<_> = list
                     .extract_if(.., |due| due.time < until)
-                    .map(|due| (due.flow, due.time, due.number))
+                    .map(|due| (due.packet.flow, due.time, due.packet.number))
                     .collect();
                 // Those of a flow stay in the order in which they were put in.
                 taken.sort_by_key(|(flow, ..)| *flow);

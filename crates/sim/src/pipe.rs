@@ -100,11 +100,10 @@ impl Pipe {
         flags: Flags,
         places: &mut Places,
     ) {
-        if let Slot::Page(port) = self.end {
-            let due = Due { time, number, sent, flow, detail, bytes, port, flags };
-            return places.calendar.put(due);
-        }
         let packet = Packet { number, sent, flow, detail, bytes, hop: 0, flags };
+        if let Slot::Page(port) = self.end {
+            return places.calendar.put(Due { time, packet, port });
+        }
         debug_assert_eq!(self.flow, packet.flow, "a pipe is of one flow");
         self.records.put_with(packet.record(time), &mut places.spare);
     }

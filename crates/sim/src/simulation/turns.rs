@@ -173,7 +173,7 @@ impl Turns {
         };
         if pipes.is_empty() {
             let calendar = &mut network.pipes.places.calendar;
-            calendar.take(until, |due| add(due.port, due.time, due.packet()));
+            calendar.take(until, |due| add(due.port, due.time, due.packet));
             left = !calendar.is_empty();
         }
         for &wire in &*wires {
