@@ -109,11 +109,12 @@ impl Simulation {
         if scenario.warmup > Span::ZERO {
             timers.add(Time::ZERO + scenario.warmup, Timer::Warmup);
         }
-        network.rest = network.lookahead().unwrap_or_default().min(turns::LONGEST);
+        let lookahead = network.lookahead().unwrap_or_default();
+        network.rest = lookahead.min(turns::LONGEST);
         let plan = if options.stepwise || options.in_order {
             None
         } else {
-            turns::Plan::of(&network, options.record.then_some(scenario.sample))
+            turns::Plan::of(&network, lookahead, options.record.then_some(scenario.sample))
         };
         network.lay_pipes(plan.as_ref().and_then(turns::Plan::calendar));
         network.pipes.places.spare = Spare::new(network.is_large());

@@ -76,8 +76,6 @@ pub(super) struct Turns {
     served: Time,
     /// A turn ends where a slice of time does, if not before: one of two to the power of this in picoseconds.
     slice: u32,
-    /// Is the network larger than the near caches?
-    large: bool,
     /// Is no packet on its way to a link?
     idle: bool,
     /// The links from which packets go on to another one, in order; their slots come before those of flows.
@@ -101,17 +99,17 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a network that may be served in turns, if that pays. `sample` is how often a row of the time series is
-    /// due.
-    pub(super) fn of(network: &Network, sample: Option<Span>) -> Option<Self> {
-        let lookahead = lookahead(network)?;
+    /// The plan for a network with this lookahead, if it may be served in turns and that pays. `sample` is how often a row
+    /// of the time series is due.
+    pub(super) fn of(network: &Network, lookahead: Span, sample: Option<Span>) -> Option<Self> {
         let is_busy_for = |events: u64| Span(network.gap.0.saturating_mul(events / 2));
         let pipes = 2 * network.flows.len() as u64;
         let length = lookahead
             .min(sample.unwrap_or(LONGEST))
             .min(LONGEST)
             .min(is_busy_for(MANY.max(2 * pipes)));
-        if length < is_busy_for(FEW + network.ports.len() as u64) || length == Span::ZERO {
+        let pays = length >= is_busy_for(FEW + network.ports.len() as u64) && length > Span::ZERO;
+        if !pays || !is_plain(network) {
             return None;
         }
         // Short flows come and go, and have a few packets each.
@@ -145,7 +143,6 @@ impl Turns {
         Self {
             served: Time::ZERO,
             slice: plan.slice,
-            large: network.is_large(),
             idle: true,
             wires,
             pipes,
@@ -241,14 +238,13 @@ fn place(key: u64) -> usize {
     (key & ((1 << PLACE_BITS) - 1)) as usize
 }
 
-/// The lookahead of a network that may be served in turns.
-fn lookahead(network: &Network) -> Option<Span> {
+/// May a network be served in turns?
+fn is_plain(network: &Network) -> bool {
     let Network { ports, flows, traffic, applications, .. } = network;
-    let is_plain = applications.is_empty()
+    applications.is_empty()
         && !ports.iter().any(Port::has_departures)
         && flows.iter().all(|flow| flow.out.before > Span::ZERO && !flow.returns_early)
-        && traffic.iter().flat_map(Traffic::shortest_ways).all(|(_, beside)| beside > Span::ZERO);
-    if is_plain { network.lookahead() } else { None }
+        && traffic.iter().flat_map(Traffic::shortest_ways).all(|(_, beside)| beside > Span::ZERO)
 }
 
 impl Simulation {
@@ -261,9 +257,7 @@ impl Simulation {
             return false;
         }
         turns.gather(&mut self.network, until);
-        // Short flows make it so.
-        turns.large = self.network.is_large();
-        if turns.large {
+        if self.network.is_large() {
             self.serve_links::<true>(turns);
             self.cross_links::<true>(turns);
         } else {
@@ -281,8 +275,9 @@ impl Simulation {
     /// are served now.
     #[inline(never)]
     fn serve_ends(&mut self, turns: &mut Turns, limit: Time) -> Time {
+        let is_large = self.network.is_large();
         loop {
-            let Turns { served, idle, large, .. } = *turns;
+            let Turns { served, idle, .. } = *turns;
             let edge = self.timers.next_edge();
             // The packets of an instant come before its edge.
             let edge_waits = !idle && edge >= served;
@@ -292,7 +287,7 @@ impl Simulation {
             } else {
                 (last, last)
             };
-            if large {
+            if is_large {
                 self.read_ahead();
             }
             if !self.handle_one(last, timers) {
