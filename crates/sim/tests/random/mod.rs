@@ -74,8 +74,7 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
                 let path = place.along_chain(&delays);
                 let flow = placed(&flow, index, &path, extra, &delays);
                 // Without anything beside the links, timers let packets go as they arrive.
-                let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
-                let least = least + u32::from(extra > 0);
+                let least = least_rtt(&path, &delays) + u32::from(extra > 0);
                 let in_step = |line: &str| match line.split(' ').next() {
                     Some("application") => String::new(),
                     Some("count") => {
@@ -94,19 +93,14 @@ pub(crate) fn shared_links() -> impl Strategy<Value = String> {
             }
             for (index, (traffic, place, extra)) in traffic.into_iter().enumerate() {
                 let path = place.along_chain(&delays);
-                let traffic = placed(&traffic, index + 10, &path, extra, &delays);
-                let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
-                let (least, most) = (least + 1, least + 1 + extra);
+                let least = least_rtt(&path, &delays) + 1;
+                let traffic = traffic.replace("LEAST", &least.to_string());
+                let mut traffic = placed(&traffic, index + 10, &path, extra + 1, &delays);
                 // A burst leaves at the access rate.
-                let has_access = traffic.contains("blitz") || extra % 2 == 0;
-                text.extend(traffic.lines().map(|line| match line {
-                    access if access.starts_with("access") && !has_access => String::new(),
-                    rtt if rtt.starts_with("rtt = {") => {
-                        format!("rtt = {{ uniform = [\"{least} ms\", \"{most} ms\"] }}\n")
-                    }
-                    rtt if rtt.starts_with("rtt = ") => format!("rtt = \"{most} ms\"\n"),
-                    other => format!("{other}\n"),
-                }));
+                if extra % 2 == 1 && !traffic.contains("blitz") {
+                    traffic = traffic.replace("access = \"30 Mbit/s\"\n", "");
+                }
+                text += &traffic;
             }
             text
         },
@@ -128,9 +122,14 @@ fn is_queue(line: &str) -> bool {
     line.starts_with("queue = ")
 }
 
+/// The shortest round trip that the links of a path allow, in milliseconds.
+fn least_rtt(path: &[(usize, bool)], delays: &[u32]) -> u32 {
+    path.iter().map(|&(link, _)| 2 * delays[link]).sum()
+}
+
 /// A group of flows with its place filled in: name, path, and a round trip that its links allow.
 fn placed(text: &str, index: usize, path: &[(usize, bool)], extra: u32, delays: &[u32]) -> String {
-    let least: u32 = path.iter().map(|&(link, _)| 2 * delays[link]).sum();
+    let least = least_rtt(path, delays);
     let name = |&(link, backwards): &(usize, bool)| {
         if backwards {
             format!("{{ link = \"l{link}\", reverse = true }}")
