@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _VARIABLE = 1.6
 """What a variable adds to the height, in hundreds of pixels."""
+_WITHOUT = 2.0
+"""What a panel that is left out takes from it, for each unit of its own height."""
 
 
 def run(finished: Recorded, *, variables: Sequence[str] | None = None) -> Figure:
@@ -62,11 +64,12 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
     observed = _chosen(finished, flows, asked)
     change = "capacity_bit_s" in links.columns
     heights = {"window": 1.25, "throughput": 1.0, "queue": 1.0, "utilisation": 0.8}
-    if flows.is_empty():
-        del heights["window"]
+    height = 10.0
+    alone = flows.is_empty()
+    if alone:
+        height -= _WITHOUT * heights.pop("window")
         if not change:
-            del heights["throughput"]
-    height = 10 * (sum(heights.values()) + 1) / 5.05
+            height -= _WITHOUT * heights.pop("throughput")
     figure = style.figure(12, height + _VARIABLE * len(observed), head=1.15)
     ratios = (*heights.values(), *(0.8 for _ in observed))
     axes = figure.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)
@@ -77,7 +80,6 @@ def _run(finished: Recorded, asked: Sequence[str] | None) -> Figure:
             receive_windows(panels["window"], flows)
     shown = busy(links)
     if "throughput" in panels:
-        alone = flows.is_empty()
         top = largest(links["capacity_bit_s"] if alone else flows["throughput_bit_s"])
         throughput = panels["throughput"]
         flow_lines(
