@@ -31,8 +31,10 @@ const SET: &str = "--set";
 const LONGEST: Span = Span::from_seconds(200 * 24 * 3600);
 /// Rows of a time series, for one flow or link.
 const MOST_SAMPLES: u64 = 1_000_000;
-/// The usual number of rows.
+/// The usual number of rows, for one flow or direction of a link.
 const SAMPLES: u64 = 500;
+/// The usual number for all of them together, which take some 300 MB: a million flows would have 140 GB otherwise.
+const SAMPLES_OF_ALL: u64 = 2_000_000;
 
 impl Scenario {
     /// The most bytes that the text of a scenario may have, apart from lists of flows. Reading takes up to 160 times as
@@ -185,8 +187,8 @@ fn scenario(
     let duration = fields.required("duration", "duration = \"60 s\"", problems, duration);
     let warmup = fields.or("warmup", Span::ZERO, problems, |field| warmup(field, duration));
     let seed = fields.or("seed", 1, problems, |field| count(field, 0, u64::MAX));
-    let usual = pleasant_sample(duration.unwrap_or(LONGEST));
-    let sample = fields.or("sample", usual, problems, |field| sample(field, duration));
+    let sample =
+        fields.or("sample", None, problems, |field| sample(field, duration).map(Some));
     let observe = fields.or("observe", false, problems, flag);
 
     let link_entries = links(&fields, problems);
@@ -224,14 +226,16 @@ fn scenario(
             draft?.resolve(crossing, catalogue, problems)
         })
         .collect();
+    let (duration, flows) = (duration?, flows?);
+    let links: Vec<Link> = links.into_iter().collect::<Option<_>>()?;
     let scenario = Scenario {
-        duration: duration?,
+        duration,
         warmup: warmup?,
         seed: seed?,
-        sample: sample?,
+        sample: sample?.unwrap_or_else(|| usual_sample(duration, &links, &flows)),
         observe: observe?,
-        links: links.into_iter().collect::<Option<_>>()?,
-        flows: flows?,
+        links,
+        flows,
         traffic: traffic?,
         catalogue: catalogue.without_code(),
     };
@@ -295,9 +299,11 @@ fn sample(field: Field<'_>, duration: Option<Span>) -> Result<Span, Problem> {
     }
 }
 
-/// The spacing that gives about as many rows as a picture has columns.
-fn pleasant_sample(duration: Span) -> Span {
-    pleasant(duration.0.div_ceil(SAMPLES))
+/// The spacing that gives about as many rows as a picture has columns, or fewer where there are very many flows and links.
+fn usual_sample(duration: Span, links: &[Link], flows: &[FlowGroup]) -> Span {
+    let series = 2 * links.len() as u64 + flows.iter().map(FlowGroup::flows).sum::<u64>();
+    let rows = SAMPLES_OF_ALL.checked_div(series).map_or(SAMPLES, |rows| rows.clamp(1, SAMPLES));
+    pleasant(duration.0.div_ceil(rows))
 }
 
 /// The smallest of 1, 2, 5, 10, 20, 50, ... picoseconds that is not below `least`.

@@ -60,6 +60,19 @@ fn queue_length(overrides: &[&str], name: &str) -> f64 {
 }
 
 #[test]
+fn many_flows_and_links_have_fewer_rows_each() {
+    // One link and so many flows; 120 s in as many rows as that leaves of two million, at most 500.
+    let sample = |flows: u64| base(&[&format!("flow.forward.count={flows}")]).sample;
+    assert_eq!(sample(3_998), Span::from_millis(500));
+    // 499 rows of 240.5 ms still are 500 ms; 200 rows of 0.6 s are 1 s, two of 60 s are 100 s.
+    assert_eq!(sample(4_000), Span::from_millis(500));
+    assert_eq!(sample(9_998), Span::from_seconds(1));
+    assert_eq!(sample(999_998), Span::from_seconds(100));
+    let asked = base(&["flow.forward.count=9998", "sample=\"60 ms\""]).sample;
+    assert_eq!(asked, Span::from_millis(60));
+}
+
+#[test]
 fn defaults_are_those_of_the_design() {
     let scenario = base(&[]);
     assert_eq!((scenario.warmup, scenario.seed), (Span::ZERO, 1));
