@@ -99,6 +99,10 @@ impl ExplicitSetup {
                 let what = format!("corrupted packets, and link `{}` corrupts some", link.name);
                 return Err(beyond(control, what, "leave out its `loss`"));
             }
+            if direction.queue.settings.number_or_word("gamma").is_none() {
+                let what = format!("an aim that adapts, as that of link `{}` does", link.name);
+                return Err(beyond(control, what, "give its queue a number as `gamma`"));
+            }
             let at = setup.labels.route(&group.path)[0];
             let bits = transport.packet.0 as f64 * 8.0;
             if at == setup.links.len() {

@@ -198,6 +198,11 @@ fn what_the_equations_do_not_have_is_refused() {
     assert!(message.contains("several sets of parameters"), "{message}");
     let message = refused(&vcp, &["flow.*.control={kind=\"vcp\",interval=\"100 ms\"}"]);
     assert!(message.contains("that of flow `there` is 100 ms, that of link"), "{message}");
+    let message = refused(&vcp, &["link.*.queue={kind=\"vcp\",gamma=\"auto\"}"]);
+    assert!(
+        message.contains("an aim that adapts, as that of link `bottleneck` does: give"),
+        "{message}"
+    );
     let second = "[link.second]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\nbuffer = \"1 MB\"\n";
     let row = format!("{second}{BOTH_WAYS}");
     let row = row.replacen("duration", "# duration", 1).replacen("warmup", "# warmup", 1);

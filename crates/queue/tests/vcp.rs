@@ -61,18 +61,47 @@ fn the_most_loaded_link_is_heard() {
 /// Samples in one call or in many give the same, however long nothing arrives.
 #[test]
 fn a_long_silence_is_passed_over() {
-    for count in [0, 1, 59, 60, 61, 119, 1234] {
-        let mut states = Vec::new();
-        for calls in [1, count.max(1)] {
-            let mut policy = vcp(&[]);
-            policy.on_arrival(&behind(0), &mut chance(1));
-            policy.on_ticks(7, Backlog::default());
-            let backlog = Backlog { packets: 1, bytes: Bytes(1000) };
-            (0..calls).for_each(|_| policy.on_ticks(count / calls, backlog));
-            states.push(format!("{policy:?}"));
+    let adapting = [("gamma", Value::Word("auto".into()))];
+    for (changes, counts) in [
+        (&[][..], &[0, 1, 59, 60, 61, 119, 1234][..]),
+        (&adapting, &[1, 200, 5000, 180_400, 180_800, 181_001, 200_123, 1_234_567]),
+    ] {
+        for &count in counts {
+            let mut states = Vec::new();
+            for calls in [1, count.max(1)] {
+                let mut policy = vcp(changes);
+                policy.on_arrival(&behind(0), &mut chance(1));
+                policy.on_ticks(7, Backlog::default());
+                let backlog = Backlog { packets: 1, bytes: Bytes(1000) };
+                (0..calls).for_each(|_| policy.on_ticks(count / calls, backlog));
+                states.push(format!("{policy:?}"));
+            }
+            assert_eq!(states[0], states[1], "{count} samples");
         }
-        assert_eq!(states[0], states[1], "{count} samples");
     }
+}
+
+/// At 8 Gbit/s, 0.8 of ten, the goal is 0.99 and a step 0.001. γ begins at 0.95; ten intervals of 980 000 of 10⁶ bytes
+/// raise it, ten of 991 000 lower it, and a queue counts half. At 800 Mbit/s the goal is 0.985 and a step 0.002, below
+/// 0.66 Gbit/s 0.975 and 0.003. An empty link leads to 0.999 and an overload to 0.1, both of which stay.
+#[test]
+fn an_aim_that_adapts_goes_for_the_mean_that_the_rate_asks_for() {
+    let millisecond = ("interval", Value::Span(Span::from_millis(1)));
+    let mut policy = vcp(&[millisecond, ("gamma", Value::Word("auto".into()))]);
+    let mut gamma = |rate: u64, bytes: u64, waiting: u64, intervals: u64| {
+        policy.on_rate(Time::ZERO, Rate(rate));
+        (0..intervals).for_each(|_| _ = code_after(&mut *policy, bytes, waiting));
+        observed(&*policy)["gamma"]
+    };
+    close(gamma(8_000_000_000, 980_000, 0, 9), 0.95);
+    close(gamma(8_000_000_000, 980_000, 0, 1), 0.951);
+    close(gamma(8_000_000_000, 991_000, 0, 10), 0.95);
+    close(gamma(8_000_000_000, 989_000, 8_000, 10), 0.949);
+    close(gamma(800_000_000, 98_400, 0, 10), 0.951);
+    close(gamma(660_000_000, 81_300, 0, 10), 0.949);
+    close(gamma(659_999_999, 80_300, 0, 10), 0.952);
+    close(gamma(8_000_000_000, 0, 0, 1000), 0.999);
+    close(gamma(8_000_000_000, 2_000_000, 0, 10_000), 0.1);
 }
 
 #[test]

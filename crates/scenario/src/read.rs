@@ -187,8 +187,7 @@ fn scenario(
     let duration = fields.required("duration", "duration = \"60 s\"", problems, duration);
     let warmup = fields.or("warmup", Span::ZERO, problems, |field| warmup(field, duration));
     let seed = fields.or("seed", 1, problems, |field| count(field, 0, u64::MAX));
-    let sample =
-        fields.or("sample", None, problems, |field| sample(field, duration).map(Some));
+    let sample = fields.or("sample", None, problems, |field| sample(field, duration).map(Some));
     let observe = fields.or("observe", false, problems, flag);
 
     let link_entries = links(&fields, problems);

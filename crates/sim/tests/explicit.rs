@@ -139,6 +139,27 @@ fn vcp_with_few_flows_uses_what_its_sawtooth_says() {
     assert!(bottleneck("queue_mean") < 0.01 && bottleneck("drop_rate") == 0.0);
 }
 
+/// With the aim that adapts and the step of the authors' program for ns-2, four times the paper's at 80 ms, it takes few
+/// flows: two at 10 Mbit/s, which has ten in the program's own example, ten at 100 Mbit/s.
+#[test]
+fn vcp_fills_a_link_of_few_flows_with_the_aim_and_the_step_of_its_authors_program() {
+    for (rate, flows) in
+        [(10, 2), (10, 5), (10, 10), (100, 10), (100, 20), (100, 50), (100, 100), (150, 50)]
+    {
+        let text = bottleneck("vcp", "\"80 ms\"", 90, 30)
+            .replace("100 Mbit/s", &format!("{rate} Mbit/s"))
+            .replace("queue  = \"vcp\"", "queue  = { kind = \"vcp\", gamma = \"auto\" }")
+            .replace("control = \"vcp\"", "control = { kind = \"vcp\", alpha = 4 }")
+            .replace("count   = 10", &format!("count   = {flows}"));
+        let summary = run(&text);
+        let bottleneck = |key| of(&summary, "bottleneck", "forward", key);
+        let case = format!("{flows} flows, {rate} Mbit/s");
+        assert!(bottleneck("utilisation") > 0.95, "{case}: {}", bottleneck("utilisation"));
+        assert!(bottleneck("queue_mean") < 0.05, "{case}: {}", bottleneck("queue_mean"));
+        assert!(bottleneck("drop_rate") == 0.0, "{case}");
+    }
+}
+
 /// Section 4.3 of the same paper: with steps scaled by the round trip, flows of 40 to 300 ms get nearly the same rate,
 /// as Jain's index has it. It takes them minutes to get there.
 #[test]

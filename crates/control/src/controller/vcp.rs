@@ -66,14 +66,15 @@
 //! * The two bits travel in a header of their own, beside the ECN field, which stays as RFC 3168 has it.
 //! * The exponent is worked out once per round trip. It has a bound, so that a window at most doubles in one; that of
 //!   the authors' program is 2.5.
-//! * The additive step is α where the round trip is `t_ρ`; in the authors' program it is α at 100 ms, four times as
-//!   much. That program freezes the window only while routers report overload.
+//! * The additive step is α where the round trip is `t_ρ`; in the authors' program it is α at 100 ms, which `alpha = 4`
+//!   is here. That program freezes the window only while routers report overload.
 //! * A loss halves the window and a time-out takes it to one segment, as the paper leaves it to TCP.
 //!
 //! # What the paper promises
 //!
 //! * The steps above (the tests below).
-//! * A nearly full link, hardly a queue, no drops; equal rates over different round trips; the sawtooth both ways
+//! * A nearly full link, hardly a queue, no drops: with many flows, or with few and the step and the aim (`gamma =
+//!   "auto"` of the queue) of the authors' program; equal rates over different round trips; the sawtooth both ways
 //!   (`crates/sim/tests/explicit.rs`).
 
 use longfat_units::parameter::{Parameter, Settings};

@@ -29,13 +29,30 @@
 //! | key | symbol | default | source |
 //! |---|---|---|---|
 //! | `interval` | `t_ρ` | 200 ms | 2005: above three quarters of all round trips; the same in all routers and hosts |
-//! | `gamma` | γ | 0.98 | 2005: the utilisation to aim at |
+//! | `gamma` | γ | 0.98 | 2005: the utilisation to aim at; `"auto"` as below |
 //! | `kappa` | `κ_q` | 0.5 | 2005: how fast the queue is drained |
 //! | `low_load` | ρ̂ | 0.8 | 2005 |
 //!
 //! The load factor, its codes, `t_ρ`, `κ_q`, ρ̂ and the sampling every 10 ms were checked against the authors' program for
-//! ns-2 (`vcp-queue`, `vcp-cmn`); the text of the paper was not at hand. That program has given up one γ: it aims at 0.96
-//! at 10 Mbit/s, 0.985 at 1 Gbit/s and 0.99 at 10 Gbit/s. Its filter of queue samples gives a new mean a quarter.
+//! ns-2 (`vcp-queue`, `vcp-cmn`); the text of the paper was not at hand.
+//!
+//! # An aim that adapts
+//!
+//! γ is where overload begins, so with one γ the mean is below it, by as much as the sawtooth is deep. The authors'
+//! program aims at a mean instead, with `gamma = "auto"` here. It has a goal that depends on C, and begins with γ = 0.95:
+//!
+//! ```text
+//!     C of about       1 Mbit/s   10     100    1 Gbit/s   10     100    1 Tbit/s
+//!     goal             0.94       0.96   0.975  0.985      0.99   0.992  0.993
+//!     step             0.005      0.004  0.003  0.002      0.001  0.001  0.001
+//!
+//!     every 10 t_ρ     γ ← γ + step  if the mean of (λ + κ_q q̄)/(C t_ρ) was below the goal
+//!                      γ ← γ - step  if it was above,      between 0.1 and 0.999
+//! ```
+//!
+//! and so on down to 0.8 below 1 kbit/s; C belongs to the power of ten of which it has two thirds. Few flows on a fast
+//! link do not reach the goal: their sawtooth goes from β γ to γ, (1 + 0.875)/2 = 0.94 on average at the most. Where the
+//! goal is missed γ stays at 0.999. The more flows there are, the farther they go beyond γ before they hear of it.
 //!
 //! # Domain
 //!
@@ -49,6 +66,8 @@
 //!
 //! * The queue is sampled twenty times per `t_ρ`, which is the paper's every 10 ms for its 200 ms. The paper smooths
 //!   the samples with a filter; here q̄ is their mean.
+//! * The authors' program gives a new mean of the queue a quarter of its filter, and rounds the load factor up to whole
+//!   percents, so that overload begins at 99 % of γ.
 //! * Bytes that the full buffer has no room for count as load, since they are asked for.
 //! * C is the rate of the link as it is when an interval ends, and during an outage that before it. Where a `shaper`
 //!   behind the queue is slower than the link, C is its rate.
@@ -76,7 +95,13 @@ pub fn discipline() -> Discipline {
                 "200 ms",
                 "time over which the load is measured (t_rho)",
             ),
-            Parameter::number("gamma", 0.98, 0.01, 1.0, "utilisation to aim at"),
+            Parameter::number_or(
+                "gamma",
+                0.98,
+                (0.01, 1.0),
+                ["auto"],
+                "utilisation at which overload begins; \"auto\" moves it until the mean is what the rate asks for",
+            ),
             Parameter::number(
                 "kappa",
                 0.5,
@@ -97,6 +122,42 @@ pub fn discipline() -> Discipline {
 
 /// Samples of the queue in an interval.
 const SAMPLES: u64 = 20;
+
+/// An adapting γ at the beginning, and its bounds.
+const FIRST_GAMMA: f64 = 0.95;
+const GAMMAS: (f64, f64) = (0.1, 0.999);
+/// Intervals after which it changes.
+const PATIENCE: u64 = 10;
+/// For the powers of ten of a rate, from 1 kbit/s: the mean utilisation that is the goal, and a step of γ.
+const GOALS: [(f64, f64); 10] = [
+    (0.85, 0.01),
+    (0.89, 0.008),
+    (0.92, 0.006),
+    (0.94, 0.005),
+    (0.96, 0.004),
+    (0.975, 0.003),
+    (0.985, 0.002),
+    (0.99, 0.001),
+    (0.992, 0.001),
+    (0.993, 0.001),
+];
+/// The same below that.
+const LOWEST_GOAL: (f64, f64) = (0.8, 0.02);
+/// A rate belongs to a power of ten if it has this share of it.
+const NEARLY: f64 = 0.66;
+
+/// The goal for a rate in bit/s, and the step towards it.
+fn goal(rate: f64) -> (f64, f64) {
+    let mut found = LOWEST_GOAL;
+    let mut power = 1000.0;
+    for goal in GOALS {
+        if rate >= NEARLY * power {
+            found = goal;
+        }
+        power *= 10.0;
+    }
+    found
+}
 
 /// Looking at the queue more often than every microsecond would not be a simulation of a router.
 fn check(settings: &Settings, _: &Site) -> Result<(), Refusal> {
@@ -125,15 +186,42 @@ struct Vcp {
     gamma: f64,
     /// `t_ρ`, in seconds.
     interval: f64,
-    /// γ C `t_ρ`, in bytes.
-    full: f64,
+    /// C, in bit/s.
+    rate: f64,
     low_load: f64,
+    /// How γ adapts, if it does.
+    adapting: Option<Adapting>,
+}
+
+/// An aim that adapts.
+#[derive(Debug, Default)]
+struct Adapting {
+    /// The sum of the utilisations since γ changed last, and their number.
+    used: f64,
+    intervals: u64,
+}
+
+impl Adapting {
+    /// An interval is over in which so much of the capacity was used, which is `rate` in bit/s. Returns γ.
+    fn adapt(&mut self, gamma: f64, used: f64, rate: f64) -> f64 {
+        self.used += used;
+        self.intervals += 1;
+        if self.intervals < PATIENCE {
+            return gamma;
+        }
+        let mean = self.used / PATIENCE as f64;
+        (self.used, self.intervals) = (0.0, 0);
+        let (goal, step) = goal(rate);
+        let step = if mean < goal { step } else { -step };
+        (gamma + step).clamp(GAMMAS.0, GAMMAS.1)
+    }
 }
 
 impl Vcp {
     fn new(settings: &Settings, site: &Site) -> Self {
         let sampling = Span((settings.span("interval") / SAMPLES).0.max(1));
-        let mut router = Self {
+        let gamma = settings.number_or_word("gamma");
+        Self {
             input: 0,
             queues: 0,
             samples: 0,
@@ -141,25 +229,35 @@ impl Vcp {
             code: 1,
             sampling,
             kappa: settings.number("kappa"),
-            gamma: settings.number("gamma"),
+            gamma: gamma.unwrap_or(FIRST_GAMMA),
             interval: (sampling * SAMPLES).seconds(),
-            full: 0.0,
+            rate: site.rate.0 as f64,
             low_load: settings.number("low_load"),
-        };
-        router.set_rate(site.rate);
-        router
-    }
-
-    fn set_rate(&mut self, rate: Rate) {
-        self.full = self.gamma * rate.0 as f64 / 8.0 * self.interval;
+            adapting: gamma.is_none().then(Adapting::default),
+        }
     }
 
     /// An interval is over.
     fn measure(&mut self) {
         let queue = self.queues as f64 / SAMPLES as f64;
-        self.load = (self.input as f64 + self.kappa * queue) / self.full;
+        let load = self.input as f64 + self.kappa * queue;
+        self.load = load / (self.gamma * self.rate / 8.0 * self.interval);
         self.code = 1 + u8::from(self.load >= self.low_load) + u8::from(self.load >= 1.0);
         (self.input, self.queues, self.samples) = (0, 0, 0);
+        if let Some(adapting) = &mut self.adapting {
+            let used = load / (self.rate / 8.0 * self.interval);
+            self.gamma = adapting.adapt(self.gamma, used, self.rate);
+        }
+    }
+
+    /// After how many samples without an arrival all is as it was so many samples before. An aim that adapts needs all
+    /// the steps from one of its bounds to the other.
+    fn alike(&self) -> (u64, u64) {
+        if self.adapting.is_none() {
+            return (2 * SAMPLES, SAMPLES);
+        }
+        let steps = (GAMMAS.1 - GAMMAS.0) / goal(self.rate).1;
+        ((steps as u64 + 4) * PATIENCE * SAMPLES, PATIENCE * SAMPLES)
     }
 }
 
@@ -187,8 +285,9 @@ impl Policy for Vcp {
 
     fn on_ticks(&mut self, mut count: u64, backlog: Backlog) {
         // Nothing arrives in between: the second interval of such samples alone, and all that follow, are alike.
-        if count > 3 * SAMPLES {
-            count = 2 * SAMPLES + count % SAMPLES;
+        let (after, cycle) = self.alike();
+        if count > after + cycle {
+            count = after + (count - after) % cycle;
         }
         for _ in 0..count {
             self.queues += backlog.bytes.0;
@@ -201,11 +300,12 @@ impl Policy for Vcp {
 
     /// The interval that it falls into is measured by it as a whole.
     fn on_rate(&mut self, _: Time, rate: Rate) {
-        self.set_rate(rate);
+        self.rate = rate.0 as f64;
     }
 
-    /// The load factor of the last interval.
+    /// The load factor of the last interval, and γ.
     fn observe(&self, probe: &mut dyn Probe) {
         probe.value("load", self.load);
+        probe.value("gamma", self.gamma);
     }
 }
