@@ -54,7 +54,12 @@ def test_the_structures_are_those_of_the_header(tmp_path: Path) -> None:
         for field, _ in table._fields_:  # type: ignore[attr-defined]
             lines.append(f'printf("%zu\\n", offsetof(longfat_{name}, {field}));')
             expected.append(getattr(table, field).offset)
-    codes: dict[str, int] = {"VERSION": _abi.VERSION, "PER_MARK": 1, "HEEDS_DELAY": 2}
+    codes: dict[str, int] = {
+        "VERSION": _abi.VERSION,
+        "PER_MARK": 1,
+        "HEEDS_DELAY": 2,
+        "LOSSES_APART": 4,
+    }
     codes |= {f"NEEDS_{key.upper()}": value for key, value in _abi.NEEDS.items()}
     codes |= {f"WANTS_{key.upper()}": value for key, value in _abi.WANTS.items()}
     codes |= {key.upper(): value for key, value in _abi.KINDS.items()}

@@ -33,7 +33,8 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path);
 
     /// The path is congested. Called at most once per window of data, which the host sees to
-    /// ([`OncePerWindow`](crate::OncePerWindow)); with [`Reaction::PerMark`], for every marked segment.
+    /// ([`OncePerWindow`](crate::OncePerWindow)); with [`Reaction::PerMark`], for every marked segment; with
+    /// [`Reaction::LossesApart`], at most once for marks and at most once for losses.
     fn on_congestion(&mut self, event: &Congestion, path: &Path);
 
     /// The host asks for another window, only where the scenario tells it to. By default nothing happens: that is for
@@ -76,7 +77,7 @@ pub trait CongestionControl: DynClone + fmt::Debug + Send + Sync {
         RouterHeader::default()
     }
 
-    /// How often it wants marks reported.
+    /// How often it wants marks and losses reported.
     fn reaction(&self) -> Reaction {
         Reaction::PerWindow
     }

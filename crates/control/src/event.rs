@@ -221,37 +221,45 @@ pub struct Path {
 /// One response to congestion per window of data, which every host owes its controller.
 ///
 /// Losses and marks of one window are one sign of congestion (RFC 3168, section 6.1.2; RFC 6582 and RFC 6675: recovery
-/// point). After a response, whatever was sent before it no longer counts.
+/// point). After a response, whatever was sent before it no longer counts; with
+/// [`Reaction::LossesApart`](crate::Reaction::LossesApart), losses still do after a response to a mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OncePerWindow {
-    /// Data below this was sent before the last response.
-    answered_below: u64,
+    /// Data below this was sent before the last response to a loss, and to anything.
+    losses_below: u64,
+    marks_below: u64,
 }
 
 impl OncePerWindow {
     /// Does the loss of this segment still call for a response?
     #[inline]
     pub fn loss_counts(&self, segment: u64) -> bool {
-        segment >= self.answered_below
+        segment >= self.losses_below
     }
 
     /// Does a mark still call for a response if it came with a cumulative acknowledgment of everything below
     /// `acknowledged`?
     #[inline]
     pub fn mark_counts(&self, acknowledged: u64) -> bool {
-        acknowledged > self.answered_below
+        acknowledged > self.marks_below
     }
 
     /// The controller has responded; `next` is the first segment that has not left yet.
     #[inline]
     pub fn answered(&mut self, next: u64) {
-        self.answered_below = next;
+        (self.losses_below, self.marks_below) = (next, next);
+    }
+
+    /// The same where it has responded to a mark and wants losses apart.
+    #[inline]
+    pub fn mark_answered(&mut self, next: u64) {
+        self.marks_below = next;
     }
 
     /// A partial acknowledgment ends the window early, as in Reno's recovery: losses from `segment` on count again.
     #[inline]
     pub fn reopen(&mut self, segment: u64) {
-        self.answered_below = segment;
+        self.answered(segment);
     }
 }
 
@@ -269,5 +277,17 @@ mod tests {
         assert!(once.loss_counts(100) && once.mark_counts(101), "sent after it");
         once.reopen(60);
         assert!(once.loss_counts(60) && !once.loss_counts(59));
+    }
+
+    #[test]
+    fn losses_may_be_answered_apart() {
+        let mut once = OncePerWindow::default();
+        // Segments up to 99 have left when a mark is answered, up to 149 when the loss of 40 is.
+        once.mark_answered(100);
+        assert!(!once.mark_counts(100) && once.loss_counts(40));
+        once.answered(150);
+        assert!(!once.mark_counts(150) && !once.loss_counts(149), "the marks of its window, too");
+        once.mark_answered(200);
+        assert!(!once.loss_counts(149) && once.loss_counts(150) && !once.mark_counts(200));
     }
 }

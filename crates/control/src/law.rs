@@ -100,13 +100,17 @@ pub enum Phase {
     CongestionAvoidance,
 }
 
-/// How often a flow reacts to marks.
+/// How often a flow reacts to marks and losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// At most once per window of data (RFC 3168, section 6.1.2).
+    /// At most once per window of data, whichever of the two it is (RFC 3168, section 6.1.2).
     PerWindow,
-    /// To each marked segment.
+    /// To each marked segment; to losses at most once per window.
     PerMark,
+    /// At most once per window of data to marks, and at most once to losses, also where marks of it have been answered:
+    /// for controllers that answer marks by their share, often with hardly anything, and losses as Reno does (RFC 8257,
+    /// section 3.5; RFC 9331, section 4.3). What answers a loss answers the marks of its window.
+    LossesApart,
 }
 
 /// What a controller cannot do without. A host that lacks any of it refuses the controller.

@@ -210,6 +210,7 @@ typedef struct longfat_sent {
 /* Bits of `manner`. */
 #define LONGFAT_PER_MARK 1u     /* react to each marked segment, not once per window of data */
 #define LONGFAT_HEEDS_DELAY 2u  /* laws: the gain falls as the round trip grows, and may be negative */
+#define LONGFAT_LOSSES_APART 4u /* controllers: react to a loss also where a mark of its window has been answered */
 
 /* ---------------------------------------------------------------- window laws */
 
@@ -245,7 +246,7 @@ typedef struct longfat_controller {
   uint64_t parameter_count;
   uint64_t needs;      /* LONGFAT_NEEDS_... */
   uint64_t wants;      /* LONGFAT_WANTS_... */
-  uint64_t manner;     /* LONGFAT_PER_MARK */
+  uint64_t manner;     /* LONGFAT_PER_MARK or LONGFAT_LOSSES_APART */
   uint64_t state_size; /* bytes of memory for each flow, at most 16 MB; zero at first, aligned to 16 bytes. It may be
                           copied with memcpy at any time, between calls, and goes on as another flow: it must hold no
                           pointer into itself or to memory of its own. */

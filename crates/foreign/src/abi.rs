@@ -78,6 +78,7 @@ pub mod wants {
 pub mod manner {
     pub const PER_MARK: u64 = 1;
     pub const HEEDS_DELAY: u64 = 2;
+    pub const LOSSES_APART: u64 = 4;
 }
 
 pub mod verdict {

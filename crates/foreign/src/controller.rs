@@ -61,7 +61,7 @@ pub(crate) unsafe fn entry(
     let Head { name, title, source, parameters } = head;
     check_bits(&name, "needs", raw.needs, abi::needs::ALL)?;
     check_bits(&name, "wants", raw.wants, abi::wants::OF_CONTROLLERS)?;
-    check_bits(&name, "manner", raw.manner, abi::manner::PER_MARK)?;
+    check_bits(&name, "manner", raw.manner, abi::manner::PER_MARK | abi::manner::LOSSES_APART)?;
     if !observed.is_empty() {
         there(&name, "observe", raw.observe)?;
     }

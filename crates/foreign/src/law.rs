@@ -91,7 +91,13 @@ pub(crate) fn needs(bits: u64) -> Needs {
 }
 
 pub(crate) fn reaction(manner: u64) -> Reaction {
-    if manner & abi::manner::PER_MARK != 0 { Reaction::PerMark } else { Reaction::PerWindow }
+    if manner & abi::manner::PER_MARK != 0 {
+        Reaction::PerMark
+    } else if manner & abi::manner::LOSSES_APART != 0 {
+        Reaction::LossesApart
+    } else {
+        Reaction::PerWindow
+    }
 }
 
 /// A law with the parameters of one flow.

@@ -407,19 +407,19 @@ impl Flow {
         };
         let sending = (config.control.entry.build)(&config.control.settings, &begin);
         // A sender without a window does not respond to marks, and detects losses by duplicates alone.
-        let (windowed, per_mark) = match &sending {
-            Sending::Windowed(control) => (true, control.reaction() == Reaction::PerMark),
-            Sending::Bursts(_) => (false, false),
+        let (windowed, reaction) = match &sending {
+            Sending::Windowed(control) => (true, control.reaction()),
+            Sending::Bursts(_) => (false, Reaction::PerWindow),
         };
         let Transport { ack_every: every, ack_delay: most, .. } = *transport;
         let delay = (transport.delayed_ack && every > 1).then_some(Delay { every, most });
         let numbers = transport.recovery == Recovery::Quic && windowed;
         // Packets that have numbers report their marks with them.
         let counts_marks = transport.ecn_feedback == EcnFeedback::Accurate && windowed && !numbers;
-        let echo = match (counts_marks, per_mark) {
+        let echo = match (counts_marks, reaction) {
             (true, _) => Echo::Count,
-            (false, true) => Echo::Each,
-            (false, false) => Echo::UntilAnswered,
+            (false, Reaction::PerMark) => Echo::Each,
+            (false, Reaction::PerWindow | Reaction::LossesApart) => Echo::UntilAnswered,
         };
         let sender = SenderConfig {
             flow: config.flow,
@@ -439,7 +439,7 @@ impl Flow {
             send_quantum: transport.send_quantum,
             window_validation: transport.window_validation,
             careful_resume: transport.careful_resume,
-            per_mark,
+            reaction,
             listener: Listener::new(negotiation),
             // Queueing delay is what exceeds the shortest propagation there ever is.
             propagation: rtt - route.shortening,

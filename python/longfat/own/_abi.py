@@ -102,7 +102,7 @@ WANTS = {
     "one_way_delay": 128,
     "chance": 256,
 }
-PER_MARK, HEEDS_DELAY = 1, 2
+PER_MARK, HEEDS_DELAY, LOSSES_APART = 1, 2, 4
 
 _F, _I, _U, _P, _S = c.c_double, c.c_int64, c.c_uint64, c.c_void_p, c.c_char_p
 

@@ -95,7 +95,8 @@ class Controller(ControllerBase):
       `one_way_delay`, `spurious`, `own_recovery`.
     - `needs`: What it cannot do without: `ecn`, `accurate_ecn`, `ect1`, `spare`, `pacing`, `access`. A flow
       that lacks any of it is refused.
-    - `reaction`: `per_window` for one call of `on_congestion` per window of data, or `per_mark`.
+    - `reaction`: `per_window` for one call of `on_congestion` per window of data, `per_mark`, or `losses_apart`
+      for one for its marks and one for its losses: for controllers that answer marks by their share.
     - `promises`: What `longfat.check` holds it to beyond what holds for all: `any_batching`, `additive`,
       `doubles_at_most`, `forgetful`.
 

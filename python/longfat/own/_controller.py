@@ -56,6 +56,7 @@ class CompiledController(Compiled):
         needs: Iterable[str],
         wants: Iterable[str],
         per_mark: bool,
+        losses_apart: bool,
     ) -> None:
         """Use `longfat.controller`."""
         told = f"controller `{described.name}`"
@@ -77,7 +78,7 @@ class CompiledController(Compiled):
         numbers = {
             "needs": bits("need", needs, _abi.NEEDS),
             "wants": wished,
-            "manner": _abi.PER_MARK * per_mark,
+            "manner": _abi.PER_MARK * per_mark + _abi.LOSSES_APART * losses_apart,
         }
         super().__init__(described, owner, written, state, numbers)
 
@@ -103,6 +104,7 @@ def controller(
     needs: Iterable[str] = (),
     wants: Iterable[str] = (),
     per_mark: bool = False,
+    losses_apart: bool = False,
 ) -> Callable[[type], CompiledController]:
     """Makes a compiled controller of a class: its variables are its memory, its methods what it is told.
 
@@ -154,11 +156,21 @@ def controller(
         wants: What is worked out on request: `delivery_rate`, `one_way_delay`, `spurious`; `own_recovery`, if
             its window holds while losses are repaired; `pacing`, to be asked for it after every call.
         per_mark: It is told of each marked segment, not once per window of data.
+        losses_apart: It is told of a loss also where a mark of its window has been answered: for controllers
+            that answer marks by their share. Not with `per_mark`.
 
     Returns:
         A decorator, which makes a `CompiledController`.
     """
+    if per_mark and losses_apart:
+        message = f"controller `{name}` has both `per_mark` and `losses_apart`: leave out one"
+        raise ValueError(message)
     described = Description(name, parameters, title, source)
     return partial(
-        CompiledController, described=described, needs=needs, wants=wants, per_mark=per_mark
+        CompiledController,
+        described=described,
+        needs=needs,
+        wants=wants,
+        per_mark=per_mark,
+        losses_apart=losses_apart,
     )

@@ -11,7 +11,7 @@
 //!     each round trip              α ← (1 - g) α + g M/N,   M of the N segments acknowledged in it were marked
 //!     each acknowledged segment    w ← w + 1/w
 //!     a marked segment             w ← w (1 - α/2),         at most once per window
-//!     a loss                       w ← w/2
+//!     a loss                       w ← w/2,                 at most once per window, after a mark of it too
 //! ```
 //!
 //! With few marks the window hardly moves and the queue stays short; if everything is marked the flow is Reno. In
@@ -26,8 +26,9 @@
 //!
 //! - The host counts marks with Accurate ECN (`ecn_feedback = "accurate"`, the default for it), which makes the state
 //!   machine of section 3.2 unnecessary.
-//! - α begins at 1 (section 3.3), so that the first mark halves.
-//! - Losses and time-outs are answered as RFC 5681 does (section 3.4), and leave α alone.
+//! - α begins at 1 (section 3.3), so that a mark of the first round trip halves; it falls from then on, marks or not.
+//! - Losses and time-outs are answered as RFC 5681 does (section 3.5), and leave α alone. A mark takes hardly anything
+//!   where there are few, so it does not stand for the losses of its window.
 //!
 //! Deviations: shares are of segments, not of bytes, which are the same here. An acknowledgment that reports a mark adds
 //! nothing.
@@ -43,7 +44,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
-    Probe, Promises, Ramp, Sending, Start,
+    Probe, Promises, Ramp, Reaction, Sending, Start,
 };
 
 /// DCTCP's entry in the catalogue.
@@ -83,6 +84,11 @@ impl MarkedShare {
     pub(super) fn count(&mut self, feedback: &Feedback) {
         self.delivered += feedback.delivered();
         self.marked += feedback.marked;
+    }
+
+    /// Has there been a mark since the last round trip that counted?
+    pub(super) fn is_marked(&self) -> bool {
+        self.marked > 0
     }
 
     /// A round trip is over.
@@ -171,6 +177,10 @@ impl CongestionControl for Dctcp {
 
     fn needs(&self) -> Needs {
         Needs { ecn: true, accurate_ecn: true, ..Needs::NONE }
+    }
+
+    fn reaction(&self) -> Reaction {
+        Reaction::LossesApart
     }
 
     fn promises(&self) -> Promises {

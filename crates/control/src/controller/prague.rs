@@ -13,7 +13,8 @@
 //!     each R_v                     α ← (1 - g) α + g M/N,   M of the N segments acknowledged in it were marked
 //!     each acknowledged segment    w ← w + (R/R_v)²/w
 //!     a marked segment             w ← w (1 - α/2),         at most once per R_v
-//!     a loss                       w ← w/2,                 at most once per window; from two segments to no less than two
+//!     a loss                       w ← w/2,                 at most once per window; from two segments to no less than two;
+//!                                                           w of before what marks of the last R_v took
 //! ```
 //!
 //! Rates w/R then grow by `1/R_v²` per second and fall by α/2 per `R_v`, which no longer depends on R below 25 ms. In
@@ -29,13 +30,16 @@
 //! How the rest of RFC 9331, section 4.3, is met:
 //!
 //! - *Accurate ECN feedback*: the host counts marks.
-//! - *Coexistence under loss*: a loss is answered as by Reno.
+//! - *Coexistence under loss*: a loss is answered as by Reno, also where a mark of its window has been answered, by which
+//!   it may have lost hardly anything. What the mark took counts towards the half, as in Google's quiche: a window that
+//!   meets both falls to half, not to less.
 //! - *Windows below two segments*: the window goes down to 1/16, paced, since the host sends whole segments. There a loss
 //!   halves too, and a time-out takes it to one segment only from above.
 //!
 //! Deviations: an acknowledgment that reports a mark adds nothing, rather than for the segments that had none. A router
 //! that marks ECT(1) as it would ECT(0) is not detected, so on a link with classic marks Prague takes from the others
-//! (RFC 9331 leaves it to operators). Slow start ends at the first mark, with α = 1. After a loss growth is Reno's, not
+//! (RFC 9331 leaves it to operators). Slow start ends at the first mark, with α = 1: as in the programs of Linux and quiche,
+//! α is kept until there is one, since a path without marks says nothing about them. After a loss growth is Reno's, not
 //! CUBIC's. Below one segment an acknowledged segment adds `(R/R_v)²`, not 1/w times as much: by the law one acknowledgment
 //! would take 1/16 to sixteen segments.
 //!
@@ -54,7 +58,7 @@ use super::dctcp::{MarkedShare, gain};
 use crate::bounds::{CEILING, FLOOR, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Pacing,
-    Path, Probe, Promises, Ramp, Sending, Start, Wants,
+    Path, Probe, Promises, Ramp, Reaction, Sending, Start, Wants,
 };
 
 /// Prague's entry in the catalogue.
@@ -95,8 +99,12 @@ pub struct Prague {
     share: MarkedShare,
     /// When the current `R_v` began.
     since: Time,
-    /// When marks were last answered.
+    /// When marks were last answered, up to what round trips are late.
     answered: Option<Time>,
+    /// What that took of the window, and when it did.
+    taken: (f64, Time),
+    /// Has there been a mark?
+    marked: bool,
     /// Round trips in congestion avoidance.
     rounds: u64,
     rtt: Span,
@@ -114,6 +122,8 @@ impl Prague {
             share: MarkedShare::new(settings.number("g")),
             since: Time::ZERO,
             answered: None,
+            taken: (0.0, Time::ZERO),
+            marked: false,
             rounds: 0,
             rtt: start.round_trip.unwrap_or(Span::ZERO),
             least_rtt: settings.span("least_rtt"),
@@ -165,7 +175,10 @@ impl CongestionControl for Prague {
             self.rounds += u64::from(!self.rises());
             let length = self.virtual_rtt(path.rtt);
             if feedback.now.since(self.since) >= length {
-                self.share.end_round();
+                self.marked |= self.share.is_marked();
+                if self.marked {
+                    self.share.end_round();
+                }
                 self.since = next(self.since, length, feedback.now);
             }
         }
@@ -197,12 +210,17 @@ impl CongestionControl for Prague {
                 let (now, length) = (event.now, self.virtual_rtt(path.rtt));
                 if self.answered.is_none_or(|then| now.since(then) >= length) {
                     self.answered = Some(self.answered.map_or(now, |then| next(then, length, now)));
-                    self.fall_to((self.window * (1.0 - self.share.alpha / 2.0)).max(LEAST));
+                    let before = self.window;
+                    self.fall_to((before * (1.0 - self.share.alpha / 2.0)).max(LEAST));
+                    self.taken = (before - self.window, now);
                 }
             }
             Cause::Loss => {
+                let (taken, then) = std::mem::take(&mut self.taken);
+                let is_recent = event.now.since(then) < self.virtual_rtt(path.rtt);
+                let before = self.window + if is_recent { taken } else { 0.0 };
                 let least = if self.window < FLOOR { LEAST } else { FLOOR };
-                self.fall_to((self.window / 2.0).max(least));
+                self.fall_to((before / 2.0).max(least));
             }
             Cause::Timeout => {
                 self.window = self.ramp.time_out(event).min(self.window);
@@ -239,6 +257,10 @@ impl CongestionControl for Prague {
 
     fn needs(&self) -> Needs {
         Needs { ecn: true, accurate_ecn: true, ect1: true, ..Needs::NONE }
+    }
+
+    fn reaction(&self) -> Reaction {
+        Reaction::LossesApart
     }
 
     fn promises(&self) -> Promises {

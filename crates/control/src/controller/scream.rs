@@ -56,8 +56,10 @@
 //!   clock drift, and a target that rises beside competing flows (up to `QDELAY_TARGET_HI`).
 //! * s is computed with the inflection point of before a reduction, as the listing has it; the comment above that says
 //!   after.
-//! * Losses of a window are answered once, by the host's rule, even where V is shorter.
-//! * A window that nobody uses does not grow at all; in the draft it may, up to 1.5 times what was in flight.
+//! * Losses of a window are answered once, by the host's rule, even where V is shorter. One that comes before V is over is
+//!   answered then, before marks.
+//! * A window that nobody uses does not grow at all; in the draft it may, up to 1.5 times what was in flight. Nor does it
+//!   while losses are repaired, when nothing is acknowledged in order.
 //! * The first window is the flow's key; the draft has `MIN_REF_WND`, 3000 bytes, which is the least here too. A time-out,
 //!   of which the draft says nothing, leaves one segment.
 //!
@@ -73,7 +75,7 @@ use super::ledbat::Waiting;
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Pacing,
-    Path, Probe, Promises, Sending, Start, Wants,
+    Path, Probe, Promises, Reaction, Sending, Start, Wants,
 };
 
 /// SCReAM's entry in the catalogue.
@@ -157,6 +159,14 @@ impl Share {
     }
 }
 
+/// What tells of congestion beside a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sign {
+    None,
+    Mark,
+    Loss,
+}
+
 /// What the smoothed round trip means for growth. It changes once per round trip, and every acknowledgment asks.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
@@ -189,11 +199,13 @@ pub struct Scream {
     queueing: f64,
     average: f64,
     averaged: Time,
-    /// Has a mark come since the last reaction?
-    marked: bool,
+    /// The strongest sign of congestion since the last reaction.
+    sign: Sign,
     /// When there was congestion, and when it was last answered.
     congested: Time,
     answered: Option<Time>,
+    /// When the first acknowledgment came.
+    began: Option<Time>,
     /// The most in flight in this round trip and the one before.
     in_flight: [u64; 2],
     pace: Pace,
@@ -218,9 +230,10 @@ impl Scream {
             queueing: 0.0,
             average: 0.0,
             averaged: Time::ZERO,
-            marked: false,
+            sign: Sign::None,
             congested: Time::ZERO,
             answered: None,
+            began: None,
             in_flight: [0; 2],
             pace: Pace::of(VIRTUAL_RTT),
             l4s: settings.flag("l4s"),
@@ -252,7 +265,7 @@ impl Scream {
         let least = self.least.min(self.window);
         self.window = (self.window * left).max(least);
         self.answered = Some(now);
-        self.marked = false;
+        self.sign = Sign::None;
     }
 
     /// q and Q.
@@ -266,7 +279,7 @@ impl Scream {
         }
     }
 
-    /// Answers marks and a queue; returns s.
+    /// Answers a loss, marks and a queue; returns s.
     fn react(&mut self, now: Time, rtt: Span) -> f64 {
         let distance = self.distance();
         if !self.may_react(now, rtt) {
@@ -274,19 +287,22 @@ impl Scream {
         }
         // What several reactions in a round trip take together.
         let rounds = self.pace.rounds.max(1.0);
-        if self.marked && self.l4s {
+        if self.sign == Sign::Loss {
+            self.fall(now, self.beta_loss);
+        } else if self.sign == Sign::Mark && self.l4s {
             let mut back_off = self.share.alpha / 2.0 / rounds;
             if self.queueing < self.target / 4.0 {
                 back_off *= distance.max(0.25);
             }
             let most = self.in_flight[1] as f64;
             let calm = self.pace.calm;
-            let long_ago = self.answered.is_none_or(|then| now.since(then).seconds() > calm);
+            let since = self.answered.or(self.began).unwrap_or(now);
+            let long_ago = now.since(since).seconds() > calm;
             if long_ago && most > 0.0 {
                 self.window = self.window.min(most.max(self.least));
             }
             self.fall(now, 1.0 - back_off);
-        } else if self.marked {
+        } else if self.sign == Sign::Mark {
             self.fall(now, self.beta_ecn);
         } else if self.average > self.target / 2.0 {
             let share = (2.0 * self.average / self.target - 1.0).min(1.0);
@@ -317,6 +333,7 @@ impl Scream {
 impl CongestionControl for Scream {
     fn on_feedback(&mut self, feedback: &Feedback, path: &Path) {
         let (now, rtt) = (feedback.now, path.rtt.max(Span(1)));
+        self.began = self.began.or(Some(now));
         if feedback.round_starts {
             self.in_flight = [0, self.in_flight[0]];
         }
@@ -327,7 +344,7 @@ impl CongestionControl for Scream {
         self.share.count(feedback, rtt);
         self.measure(feedback, rtt);
         if feedback.marked > 0 {
-            self.marked = true;
+            self.sign = self.sign.max(Sign::Mark);
             self.congested = now;
         }
         let distance = self.react(now, rtt);
@@ -341,9 +358,8 @@ impl CongestionControl for Scream {
         match event.cause {
             Cause::Loss => {
                 self.congested = event.now;
-                if self.may_react(event.now, path.rtt) {
-                    self.fall(event.now, self.beta_loss);
-                }
+                self.sign = Sign::Loss;
+                self.react(event.now, path.rtt);
             }
             // Marks are answered as they are reported.
             Cause::Mark => {}
@@ -374,6 +390,10 @@ impl CongestionControl for Scream {
 
     fn needs(&self) -> Needs {
         Needs { ecn: self.l4s, accurate_ecn: self.l4s, ect1: self.l4s, ..Needs::NONE }
+    }
+
+    fn reaction(&self) -> Reaction {
+        Reaction::LossesApart
     }
 
     fn promises(&self) -> Promises {
@@ -463,6 +483,22 @@ mod tests {
         close(control.window, 80.0);
         told(&mut control, 1025, RTT, 1, 1, 0);
         close(control.window, 64.0);
+    }
+
+    /// A loss that comes before it may be answered is answered then, also where marks come in between, and before them.
+    #[test]
+    fn a_loss_waits_until_it_may_be_answered() {
+        for marked in [0, 1] {
+            let mut control = classic(100.0);
+            told(&mut control, 1000, RTT, 1, 1, 0);
+            close(lost(&mut control, 1010), 80.0);
+            told(&mut control, 1024, RTT, 0, marked, 0);
+            close(control.window, 80.0);
+            told(&mut control, 1025, RTT, 0, 0, 0);
+            close(control.window, 56.0);
+            told(&mut control, 1050, RTT, 0, 0, 0);
+            close(control.window, 56.0);
+        }
     }
 
     /// α/2 for a mark of L4S: from α = 1/8, after an interval in which all was marked, 1/16. At four times the virtual

@@ -13,7 +13,7 @@ pub(crate) fn listed(name: &str) -> &'static Controller {
 }
 
 /// One flow under one controller on a path of constant round trip.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ClockedFlow {
     control: Box<dyn CongestionControl>,
     pub(crate) now: Time,

@@ -89,3 +89,48 @@ fn no_loss_and_no_timeout_raises_a_window_below_one_segment() {
         assert_eq!(flow.variable("fraction"), Some(expected));
     }
 }
+
+/// A loss in the round trip of a mark takes half of the window of before, a round trip later half of what is left. Where
+/// the mark has taken half already, as at first, it takes nothing more.
+#[test]
+fn what_a_mark_took_counts_towards_the_half_that_a_loss_takes() {
+    for (rounds, share) in [(0, 1.0), (100, 0.0016)] {
+        let mut flow = ClockedFlow::new("prague", &[], 1000.0);
+        flow.congestion(Cause::Mark);
+        flow.pass_round_trip();
+        // A mark, with α of 1; a hundred round trips without any leave (15/16)¹⁰⁰ of that.
+        for round in 0..=rounds {
+            flow.pass_round_trip();
+            let marked = u64::from(round == 0);
+            flow.ack_with(|ack| Feedback { marked, round_starts: true, ..ack });
+        }
+        let before = flow.variable("fraction").expect("it is shown");
+        flow.congestion(Cause::Mark);
+        let marked = flow.variable("fraction").expect("it is shown");
+        assert_near(marked, before * (1.0 - share / 2.0), 0.002, "half the share");
+        let mut later = flow.clone();
+        flow.congestion(Cause::Loss);
+        assert_near(flow.variable("fraction").expect("it is shown"), before / 2.0, 1e-9, "both");
+        later.pass_round_trip();
+        later.congestion(Cause::Loss);
+        assert_near(later.variable("fraction").expect("it is shown"), marked / 2.0, 1e-9, "later");
+    }
+}
+
+/// Linux and quiche: the first mark halves, however long there was none.
+#[test]
+fn the_share_is_kept_until_there_is_a_mark() {
+    let mut flow = ClockedFlow::new("prague", &[], 100.0);
+    for _ in 0..1000 {
+        flow.pass_round_trip();
+        flow.ack_with(|ack| Feedback { round_starts: true, ..ack });
+    }
+    assert_eq!(flow.variable("alpha"), Some(1.0));
+    flow.pass_round_trip();
+    flow.ack_with(|ack| Feedback { marked: 1, ..ack });
+    for _ in 0..2 {
+        flow.pass_round_trip();
+        flow.ack_with(|ack| Feedback { round_starts: true, ..ack });
+    }
+    assert!(flow.variable("alpha").expect("it is shown") < 1.0);
+}

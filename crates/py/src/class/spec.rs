@@ -133,7 +133,7 @@ fn controller(
     let promises =
         listed("promises", &["any_batching", "additive", "doubles_at_most", "forgetful"])?;
     let promised = |word: &str| promises.iter().any(|it| it == word);
-    let per_mark = listed("reaction", &["per_window", "per_mark"])?;
+    let reaction = listed("reaction", &["per_window", "per_mark", "losses_apart"])?;
     let spec = Arc::new(Spec {
         name: name.to_owned(),
         class: class.clone().unbind(),
@@ -174,10 +174,10 @@ fn controller(
             doubles_at_most: promised("doubles_at_most"),
             forgetful: promised("forgetful"),
         },
-        reaction: if per_mark.iter().any(|word| word == "per_mark") {
-            Reaction::PerMark
-        } else {
-            Reaction::PerWindow
+        reaction: match reaction.first().map(String::as_str) {
+            Some("per_mark") => Reaction::PerMark,
+            Some("losses_apart") => Reaction::LossesApart,
+            _ => Reaction::PerWindow,
         },
     });
     let title = class.getattr("__doc__")?.extract::<Option<String>>()?.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What an acknowledgment tells, and what the sender and its controller make of it.
 
-use longfat_control::{Cause, Feedback, Limited};
+use longfat_control::{Cause, Feedback, Limited, Reaction};
 use longfat_scenario::Recovery;
 use longfat_units::{Span, Time};
 
@@ -225,7 +225,7 @@ impl Sender {
     /// what leaves cannot be marked (RFC 3168, section 6.1.5), nor can it tell the receiver to stop echoing (6.1.2), so
     /// an echo that kept the window from growing would keep it at one segment for all of the repair.
     fn echo_is_stale(&self) -> bool {
-        matches!(self.state, State::GoBack { .. }) && !self.config.per_mark
+        matches!(self.state, State::GoBack { .. }) && self.config.reaction != Reaction::PerMark
     }
 
     /// Passes the feedback from an acknowledgment of everything below `number` to the controller, and reacts to
@@ -248,12 +248,16 @@ impl Sender {
         }
         if recovery_begins {
             self.enter_recovery(now, flight);
-        } else if self.config.per_mark {
-            for _ in 0..marked {
+        }
+        if marked > 0 {
+            let answers = match self.config.reaction {
+                Reaction::PerMark if recovery_begins => 0,
+                Reaction::PerMark => marked,
+                _ => u64::from(self.once.mark_counts(number)),
+            };
+            for _ in 0..answers {
                 self.reduce(now, Cause::Mark, flight);
             }
-        } else if marked > 0 && self.once.mark_counts(number) {
-            self.reduce(now, Cause::Mark, flight);
         }
         if self.minds_pacing {
             self.pace_on(now, false);

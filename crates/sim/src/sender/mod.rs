@@ -29,7 +29,7 @@ mod transmissions;
 mod validation;
 
 use longfat_control::{
-    Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Wants,
+    Cause, Congestion, CongestionControl, Limited, OncePerWindow, Pacing, Reaction, Wants,
 };
 use longfat_pages::prefetch;
 use longfat_scenario::{
@@ -77,8 +77,8 @@ pub(crate) struct SenderConfig {
     pub(crate) rto_estimator: RtoEstimator,
     /// Does the receiver tell how many segments were marked, and not only that some were?
     pub(crate) counts_marks: bool,
-    /// Answer every mark, not one per window.
-    pub(crate) per_mark: bool,
+    /// How often marks and losses are answered.
+    pub(crate) reaction: Reaction,
     /// May acknowledgments pass one another on their way?
     pub(crate) acks_pass: bool,
     pub(crate) rto_restart: RtoRestart,
@@ -221,7 +221,7 @@ pub(crate) struct Sender {
     early_below: u64,
     /// How many it allows at least.
     least: i64,
-    /// Answers the losses and marks of one window only once.
+    /// Answers the losses and marks of one window only once, or once each.
     once: OncePerWindow,
     /// Flags of new data, and of retransmissions.
     new_flags: Flags,
@@ -499,7 +499,11 @@ impl Sender {
         self.remember(now, cause);
         let next = self.next;
         let answered = self.numbers().map_or(next, Numbers::react);
-        self.once.answered(answered);
+        if cause == Cause::Mark && self.config.reaction == Reaction::LossesApart {
+            self.once.mark_answered(answered);
+        } else {
+            self.once.answered(answered);
+        }
         self.announce_reduction = self.config.announces_reductions();
         self.measured.reduced(cause);
         self.resize_before_reaction(now);

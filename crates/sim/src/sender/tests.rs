@@ -9,7 +9,7 @@ mod wishes;
 use std::collections::{BTreeSet, VecDeque};
 use std::mem::offset_of;
 
-use longfat_control::{CONTROLLERS, Pacing, Sending, Start};
+use longfat_control::{CONTROLLERS, Pacing, Reaction, Sending, Start};
 use longfat_scenario::{Recovery, RtoEstimator, RtoRestart, WindowValidation};
 use longfat_units::{Ecn, Segments, Span, Time};
 
@@ -103,7 +103,7 @@ fn config(recovery: Recovery, pacing: Option<Pacing>, segments: u64) -> SenderCo
         send_quantum: None,
         window_validation: WindowValidation::None,
         careful_resume: None,
-        per_mark: false,
+        reaction: Reaction::PerWindow,
         listener: Listener::new(Negotiation::NotAsked),
         propagation: RTT,
         acks_pass: false,

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use longfat_control::{Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Sent, Wants};
+use longfat_control::{
+    Cause, Congestion, CongestionControl, Feedback, Pacing, Path, Reaction, Sent, Wants,
+};
 use longfat_units::{Segments, Span, Time};
 
 use super::super::{Sender, SenderConfig, Sends};
@@ -215,6 +217,29 @@ fn marks_are_told_with_every_echo_and_answered_once_per_window() {
     assert_eq!(marked, [vec![0; 10], vec![1; 10]].concat());
     assert_eq!(told.congestion.len(), 1);
     assert_eq!((told.congestion[0].cause, millis(told.congestion[0].now)), (Cause::Mark, 200));
+}
+
+#[test]
+fn a_loss_is_answered_after_a_mark_of_its_window_where_losses_count_apart() {
+    use Cause::{Loss, Mark};
+    // Ten segments every 100 ms, all marked from the second window on, 10 to 19, as the first acknowledgment at 200 ms says.
+    // 15 of these is lost, as 18 shows, when up to 26 have left. At 300 ms the repair has arrived, and 27 is the first
+    // marked one that left after the answers. 29, which has left by then, is lost, as 32 shows at 400 ms.
+    for (reaction, expected) in [
+        (Reaction::PerWindow, vec![(Mark, 200), (Mark, 300)]),
+        (Reaction::LossesApart, vec![(Mark, 200), (Loss, 200), (Mark, 300), (Loss, 400)]),
+    ] {
+        let (control, told) = Recorder::of_nothing();
+        let config =
+            SenderConfig { counts_marks: true, reaction, ..config(Recovery::Sack, None, 1000) };
+        let sender = Sender::new(config, Box::new(control), Time::ZERO);
+        let mut dialogue = Dialogue::between(sender, Some(1000), true, &[15, 29]);
+        dialogue.marking = true;
+        dialogue.run(Span::from_millis(450));
+        let told = told.lock().expect("one thread");
+        let answers: Vec<_> = told.congestion.iter().map(|it| (it.cause, millis(it.now))).collect();
+        assert_eq!(answers, expected, "{reaction:?}");
+    }
 }
 
 #[test]
