@@ -43,6 +43,8 @@ MOST_BYTES_OF_ROOMS = 500_000
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     command = ["maturin", "build", "--release", "--locked", "--offline", "--out", str(folder)]
+    # The one that pip named: pyo3, and all that is linked with it, is compiled anew for another.
+    command += ["--interpreter", sys.executable]
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False
     )
