@@ -154,10 +154,16 @@ def levels(parameter: Mapping[str, Any]) -> list[Level]:
 
 
 def extremes() -> Iterator[Tree]:
-    """Every controller over three queues, and every queue under Reno, at all pairs of extremes."""
+    """Every controller over three queues, or the one that it needs, and every queue under Reno, at all pairs of
+    extremes.
+    """
+    kinds = {entry["name"] for entry in longfat.queues()}
     for entry in longfat.controllers():
         own = {f"control.{each['name']}": levels(each) for each in entry["parameters"]}
-        yield from _scenarios(own, control=entry["name"], queues=["drop-tail", "red", "pushout"])
+        # Routers that take part are the queue of the same name.
+        name = entry["name"]
+        queues = [name] if name in kinds else ["drop-tail", "red", "pushout"]
+        yield from _scenarios(own, control=name, queues=queues)
     for entry in longfat.queues():
         own = {f"queue.{each['name']}": levels(each) for each in entry["parameters"]}
         yield from _scenarios(own, control="reno", queues=[entry["name"]])
