@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard .cargo/config.toml) \
 	$(shell find crates -name target -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
-.PHONY: demo test test-rust test-python test-long lint lint-rust lint-python audit bench fast llvm-tools playground live live-test docs dist build clean
+.PHONY: demo test test-rust test-python test-links test-programs test-long lint lint-rust lint-python audit bench fast llvm-tools playground live live-test docs dist build clean
 .DEFAULT_GOAL := demo
 
 demo: build
@@ -29,10 +29,26 @@ demo: build
 
 test: test-rust test-python
 
-# The same random scenarios each time: a test that fails, fails because of a change. test-long draws new ones.
 # The two crates left out have none; clippy compiles them.
+RUST := --workspace --exclude longfat-bench --exclude longfat-wasm --locked
+
+# What of real links needs no clang, in the folder where all that the main workspace needs too has been built.
+LINKS := --manifest-path live/Cargo.toml $(addprefix --package longfat-,link quic live tcp-host tcp-tables) --locked \
+	--target-dir $(or $(CARGO_TARGET_DIR),target)
+LINUX := $(filter Linux,$(shell uname -s))
+
+# The same random scenarios each time: a test that fails, fails because of a change. test-long draws new ones.
 test-rust:
-	PROPTEST_RNG_SEED=1988 cargo test --workspace --exclude longfat-bench --exclude longfat-wasm --locked
+	PROPTEST_RNG_SEED=1988 cargo test $(RUST)
+
+# What real links do with packets, and what drives the controllers of Linux, without a link; Linux only.
+test-links:
+	cargo test --quiet $(LINKS)
+
+# The programs of these two: compiled, not run.
+test-programs:
+	cargo test --no-run $(RUST)
+	$(if $(LINUX),cargo test --no-run $(LINKS))
 
 test-python: build
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist worksteal
@@ -97,13 +113,11 @@ lint-rust:
 	cargo fmt --manifest-path examples/rust-controller/Cargo.toml --check
 	cargo fmt --manifest-path examples/quic/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	@# What of real links needs no clang; the rest is linted by live-test.
-	[ "$$(uname -s)" != Linux ] || cargo clippy --locked --manifest-path live/Cargo.toml --package longfat-link \
-		--package longfat-quic --package longfat-live --package longfat-tcp-host --package longfat-tcp-tables \
-		--target-dir $(or $(CARGO_TARGET_DIR),target)/live --all-targets -- -D warnings
+	@# The rest of live is linted by live-test.
+	$(if $(LINUX),cargo clippy $(LINKS) --all-targets -- -D warnings)
 	@# The fuzz targets compile; without libFuzzer, which takes a nightly compiler to link and C++ to build.
 	CUSTOM_LIBFUZZER_PATH=/none/libfuzzer.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml \
-		--target-dir $(or $(CARGO_TARGET_DIR),target)/fuzz-check
+		--target-dir $(or $(CARGO_TARGET_DIR),target)
 
 lint-python: build
 	$(BIN)/ruff check
