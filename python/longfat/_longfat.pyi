@@ -727,8 +727,12 @@ def fluid_rest(
         KeyboardInterrupt: Ctrl-C, on the main thread.
     """
 
-def quantity(kind: Literal["time", "rate", "size"], text: str, /) -> int:
+def quantity(
+    kind: Literal["time", "rate", "size"], text: str, /, usual: str | None = None
+) -> int:
     """Reads a quantity with its unit: a time in picoseconds, a rate in bit/s, a size in bytes.
+
+    A number without one probably has the `usual` unit.
 
     Raises:
         ValueError: With the reason and, where one is near, what was probably meant.

@@ -91,6 +91,7 @@ def test_the_second_time_nothing_is_simulated(longfat: Command) -> None:
         ((*FAST, "--loss", "1"), "--loss"),
         ((*FAST, "--loss", "120%"), "120% is not in the range"),
         ((*FAST, "--loss", "some"), "'some' is no probability, such as 1e-4 or 0.01%"),
+        ((*FAST, "--warmup", "60"), 'did you mean "60 s"'),
         ((*FAST, "--flows", "3"), "--flows is given twice"),
         (("try", "--rate", "1Gbit/s,", "--rtt", "1ms"), "nothing before or after a comma"),
         (("try", "--rate", "1Gbit/s,10", "--rtt", "1ms"), "10"),

@@ -15,7 +15,7 @@ use crate::fields::Field;
 use crate::lengths::{Length, length};
 use crate::tree::{Node, TomlTable, Value};
 use crate::value::{
-    bounds, count, flag, frequency, number, one_of, quantity, word, write_frequency,
+    bounds, count, flag, frequency, number, one_of, quantity, span_like, word, write_frequency,
 };
 
 /// A choice as written: its name, and its parameters if it has a table.
@@ -253,7 +253,11 @@ impl Reader<'_> {
             Kind::Number { min, max } => number(field, *min, *max).map(Setting::Number),
             Kind::Count { min, max } => count(field, *min, *max).map(Setting::Count),
             Kind::Frequency { min, max } => frequency(field, *min, *max).map(Setting::Number),
-            Kind::Span => quantity(field).map(Setting::Span),
+            Kind::Span => match &self.parameter.default {
+                Given::Text(usual) => span_like(field, usual),
+                _ => quantity(field),
+            }
+            .map(Setting::Span),
             Kind::Length => {
                 length(field).and_then(|length| (self.measure)(field, length)).map(Setting::Length)
             }

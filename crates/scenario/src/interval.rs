@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::error::Problem;
 use crate::fields::Field;
 use crate::size::shape;
-use crate::tree::Value;
+use crate::tree::{Node, Value};
 use crate::value::wait;
 use crate::write::number as written;
 
@@ -50,15 +50,15 @@ pub(crate) fn interval(field: Field<'_>) -> Result<Interval, Problem> {
         return wait(field).map(Interval::Fixed);
     }
     let inner = field.only("a distribution of times", FAMILIES)?;
+    let time = |node| wait(Field { name: field.name, node });
     match inner.name {
-        "exponential" => Ok(Interval::Exponential { mean: wait(inner)? }),
+        "exponential" => Ok(Interval::Exponential { mean: time(inner.node)? }),
         "uniform" => {
             let Some([low, high]) = inner.node.list() else {
                 let help = "write uniform = [\"1 s\", \"3 s\"]";
                 return Err(inner.wrong("a list of two times").help(help));
             };
-            let bound = |node| wait(Field { name: inner.name, node });
-            let (low, high) = (bound(low)?, bound(high)?);
+            let (low, high) = (time(low)?, time(high)?);
             if low > high {
                 let reason = format!("nothing is between {low} and {high}");
                 let help = format!("write [\"{high}\", \"{low}\"]");
@@ -66,11 +66,14 @@ pub(crate) fn interval(field: Field<'_>) -> Result<Interval, Problem> {
             }
             Ok(Interval::Uniform(low, high))
         }
-        _ => pareto(inner),
+        _ => pareto(inner, time),
     }
 }
 
-fn pareto(field: Field<'_>) -> Result<Interval, Problem> {
+fn pareto<'a>(
+    field: Field<'a>,
+    time: impl FnOnce(&'a Node) -> Result<Span, Problem>,
+) -> Result<Interval, Problem> {
     let wanted = || field.wrong("a table such as { mean = \"1 s\", shape = 1.5 }");
     let Value::Table(table) = &field.node.value else { return Err(wanted()) };
     let (Some(mean), Some(of)) = (table.node("mean"), table.node("shape")) else {
@@ -79,7 +82,7 @@ fn pareto(field: Field<'_>) -> Result<Interval, Problem> {
     if table.names().count() > 2 {
         return Err(field.problem("a Pareto distribution has a `mean` and a `shape`, and no more"));
     }
-    let mean = wait(Field { name: "mean", node: mean })?;
+    let mean = time(mean)?;
     Ok(Interval::Pareto { mean, shape: shape(Field { name: "shape", node: of })? })
 }
 

@@ -54,8 +54,8 @@ fn distribution(
             .wrong("a list of two times")
             .help(format!("write {name} = [\"60 ms\", \"100 ms\"]")));
     };
-    let first = read(Field { name, node: first })?;
-    let last = read(Field { name, node: last })?;
+    let first = read(Field { name: field.name, node: first })?;
+    let last = read(Field { name: field.name, node: last })?;
     if name == "spread" {
         // A single flow has nothing to spread over: it takes the first time, and so does everything that asks for the
         // times.

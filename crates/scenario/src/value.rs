@@ -25,6 +25,23 @@ const NAME: usize = 40;
 /// Every flow of a group carries its name.
 const LONGEST_NAME: usize = 200;
 
+/// Keys of times that are usually some seconds; others are usually some milliseconds.
+const IN_SECONDS: &[&str] = &[
+    "duration",
+    "warmup",
+    "start",
+    "stop",
+    "at",
+    "every",
+    "on",
+    "off",
+    "think",
+    "chunk",
+    "buffer",
+    "reservoir",
+    "cushion",
+];
+
 /// A quantity written with a unit.
 pub(crate) trait Quantity: FromStr<Err = UnitError> + Display {
     /// What messages call it, with its article.
@@ -39,8 +56,7 @@ impl Quantity for Span {
     const WHAT: &'static str = "a time";
     const EXAMPLE: &'static str = "10 ms";
     fn unit(key: &str, number: f64) -> &'static str {
-        let long = matches!(key, "duration" | "warmup" | "start" | "stop" | "at" | "every");
-        if long || (number > 0.0 && number < 1.0) { "s" } else { "ms" }
+        if IN_SECONDS.contains(&key) || (number > 0.0 && number < 1.0) { "s" } else { "ms" }
     }
 }
 
@@ -72,12 +88,30 @@ pub(crate) fn plain_number(text: &str) -> Option<f64> {
 
 /// A quantity with its unit.
 pub(crate) fn quantity<Q: Quantity>(field: Field<'_>) -> Result<Q, Problem> {
+    with_unit(field, |number| Q::unit(field.name, number))
+}
+
+/// A time that is usually something like `usual`, a time as it would be written.
+pub(crate) fn span_like(field: Field<'_>, usual: &str) -> Result<Span, Problem> {
+    with_unit(field, |number| {
+        let (value, unit) = split(usual);
+        // Far less than usual was probably written in seconds: 0.005 for 5 ms.
+        let tiny = plain_number(value).is_some_and(|value| number < value / 20.0);
+        if unit.is_empty() || (number > 0.0 && number < 1.0 && tiny) { "s" } else { unit }
+    })
+}
+
+/// A quantity with its unit; `probable` is the unit that a bare number probably has.
+fn with_unit<'u, Q: Quantity>(
+    field: Field<'_>,
+    probable: impl FnOnce(f64) -> &'u str,
+) -> Result<Q, Problem> {
     let bare = match &field.node.value {
         Value::Text(text) => plain_number(text.trim()),
         _ => field.node.number(),
     };
     if let Some(number) = bare {
-        let unit = Q::unit(field.name, number);
+        let unit = probable(number);
         let problem = no_unit(field, number, Q::WHAT, unit);
         // 1e9 is better written as 1 Gbit/s.
         return Err(match format!("{} {unit}", shortest(number)).parse::<Q>() {

@@ -66,7 +66,9 @@ class _Counts(click.ParamType[list[int]]):
     "--beside", default="cubic", help="Controller of the flow that was there before [cubic]."
 )
 @click.option(
-    "--duration", type=Quantity("time"), help="Of each run [300 round trips, 20 s to 2 min]."
+    "--duration",
+    type=Quantity("time", usual="s"),
+    help="Of each run [300 round trips, 20 s to 2 min].",
 )
 @click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=3, help="Runs of each [3].")

@@ -36,7 +36,9 @@ _TRIALS = 10_000
 @click.option(
     "--rate", type=Quantity("rate"), default="20 Mbit/s", help="Rate of the link [20 Mbit/s]."
 )
-@click.option("--duration", type=Quantity("time"), default="30 s", help="Of each run [30 s].")
+@click.option(
+    "--duration", type=Quantity("time", usual="s"), default="30 s", help="Of each run [30 s]."
+)
 @click.option(
     "--trials",
     type=click.IntRange(1, _MOST_TRIALS),
@@ -45,7 +47,10 @@ _TRIALS = 10_000
     help="How many paths are tried.",
 )
 @click.option(
-    "--for", "lasting", type=Quantity("time"), help="When the search ends at the latest: 10min."
+    "--for",
+    "lasting",
+    type=Quantity("time", usual="min"),
+    help="When the search ends at the latest: 10min.",
 )
 @click.option("--seed", type=click.IntRange(0, LARGEST_SEED), default=1, help="Of the search [1].")
 @click.option(

@@ -69,9 +69,16 @@ PATIENCE = 15
 )
 @click.option("--flows", type=click.IntRange(1, 64), default=1, show_default=True, help="How many.")
 @click.option(
-    "--for", "duration", type=Quantity("time"), default="60s", show_default=True, help="How long."
+    "--for",
+    "duration",
+    type=Quantity("time", usual="s"),
+    default="60s",
+    show_default=True,
+    help="How long.",
 )
-@click.option("--warmup", type=Quantity("time"), help="What averages leave out [a quarter of it].")
+@click.option(
+    "--warmup", type=Quantity("time", usual="s"), help="What averages leave out [a quarter of it]."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -34,9 +34,10 @@ command = partial(click.command, cls=_Once)
 class Quantity(click.ParamType[str]):
     """A number with its unit, checked here so that an error can name the option."""
 
-    def __init__(self, kind: Literal["time", "rate", "size"]) -> None:
-        """A quantity of this `kind`."""
+    def __init__(self, kind: Literal["time", "rate", "size"], *, usual: str | None = None) -> None:
+        """A quantity of this `kind`, which is suggested in the `usual` unit where it has none."""
         self.kind = kind
+        self.usual = usual
         self.name = kind
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -44,7 +45,7 @@ class Quantity(click.ParamType[str]):
         from longfat._longfat import quantity
 
         try:
-            quantity(self.kind, value)
+            quantity(self.kind, value, self.usual)
         except ValueError as error:
             self.fail(str(error), param, ctx)
         return value

@@ -44,9 +44,13 @@ _MOST_SEEDS = 1000
     default="reno",
     help="Controllers to compare, separated by commas: cubic,'{kind=\"exp\", gamma=0.1}',my.py:Mine [reno].",
 )
-@click.option("--duration", type=Quantity("time"), default="60 s", help="Simulated time [60 s].")
 @click.option(
-    "--warmup", type=Quantity("time"), help="Left out of every average [a quarter of it]."
+    "--duration", type=Quantity("time", usual="s"), default="60 s", help="Simulated time [60 s]."
+)
+@click.option(
+    "--warmup",
+    type=Quantity("time", usual="s"),
+    help="Left out of every average [a quarter of it].",
 )
 @click.option(
     "--buffer",
