@@ -727,9 +727,7 @@ def fluid_rest(
         KeyboardInterrupt: Ctrl-C, on the main thread.
     """
 
-def quantity(
-    kind: Literal["time", "rate", "size"], text: str, /, usual: str | None = None
-) -> int:
+def quantity(kind: Literal["time", "rate", "size"], text: str, /, usual: str | None = None) -> int:
     """Reads a quantity with its unit: a time in picoseconds, a rate in bit/s, a size in bytes.
 
     A number without one probably has the `usual` unit.

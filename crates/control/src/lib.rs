@@ -38,7 +38,7 @@ pub use event::{
 };
 pub use law::{Breakpoint, Needs, Operating, Phase, Reaction, WindowLaw};
 pub use longfat_units::Probe;
-pub use registry::{BuildLaw, BuildSending, Controller, Family, SendQuantum, Start};
+pub use registry::{BuildLaw, BuildSending, Check, Controller, Family, SendQuantum, Start};
 pub use remembered::{Remembered, WindowRule};
 pub use slow_start::{Ramp, SlowStart};
 pub use windowed::Windowed;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use longfat_units::fault::Member;
-use longfat_units::parameter::{Entry, Parameter, Settings, Text};
+use longfat_units::parameter::{Entry, Parameter, Refusal, Settings, Text};
 use longfat_units::{Bytes, Origin, Segments, Span};
 
 use crate::{Needs, Sending, SlowStart, WindowLaw, Windowed};
@@ -24,6 +24,8 @@ pub struct Controller {
     pub family: Family,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
+    /// Checks what no single parameter can: thresholds in the wrong order, for example.
+    pub check: Check,
     /// Says how one flow sends.
     pub build: BuildSending,
     /// Its window law, if it is one.
@@ -80,6 +82,9 @@ impl Family {
     }
 }
 
+/// Checks the settings of a controller.
+pub type Check = Arc<dyn Fn(&Settings) -> Result<(), Refusal> + Send + Sync>;
+
 /// Says how one flow sends, with the parameters of a scenario.
 pub type BuildSending = Arc<dyn Fn(&Settings, &Start) -> Sending + Send + Sync>;
 
@@ -98,6 +103,7 @@ impl Controller {
             source: Cow::Borrowed(""),
             family: Family::Loss,
             parameters: Vec::new(),
+            check: Arc::new(|_| Ok(())),
             build: Arc::new(build),
             law: None,
             only_law: false,
@@ -147,6 +153,15 @@ impl Controller {
         self
     }
 
+    /// Adds a check that no single parameter can make.
+    #[must_use]
+    pub fn check(
+        self,
+        check: impl Fn(&Settings) -> Result<(), Refusal> + Send + Sync + 'static,
+    ) -> Self {
+        Self { check: Arc::new(check), ..self }
+    }
+
     /// Says what its window law is.
     #[must_use]
     pub fn law(
@@ -194,6 +209,27 @@ impl fmt::Debug for Controller {
 impl PartialEq for Controller {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.origin == other.origin
+    }
+}
+
+/// The check that the time called `key` is not zero.
+pub(crate) fn above_zero(key: &'static str) -> impl Fn(&Settings) -> Result<(), Refusal> {
+    move |settings| match settings.span(key) {
+        Span::ZERO => Err((key.into(), format!("`{key}` must be longer than zero"))),
+        _ => Ok(()),
+    }
+}
+
+/// The check that the time called `key` is no shorter than `least`.
+pub(crate) fn at_least(
+    key: &'static str,
+    least: Span,
+) -> impl Fn(&Settings) -> Result<(), Refusal> {
+    move |settings| match settings.span(key) {
+        short if short < least => {
+            Err((key.into(), format!("`{key}` must be at least {least}, but it is {short}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -23,9 +23,10 @@ pub use discipline::DISCIPLINES;
 pub use discipline::pushout::Pushout;
 pub use fifo::Line;
 pub use longfat_units::Probe;
+pub use longfat_units::parameter::Refusal;
 pub use packet_queue::{Host, Item, PacketQueue};
 pub use policy::{Arrival, Backlog, Capacity, Clock, Policy, Verdict};
-pub use registry::{BuildQueue, Built, Check, Discipline, Refusal, Site};
+pub use registry::{BuildQueue, Built, Check, Discipline, Site};
 pub use shared::LengthUnit;
 
 /// The examples of the README.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use longfat_units::parameter::{Entry, Parameter, Settings, Text};
+use longfat_units::parameter::{Entry, Parameter, Refusal, Settings, Text};
 use longfat_units::{Bytes, Origin, Rate, Span};
 
 use crate::fifo::Fifo;
@@ -36,9 +36,6 @@ pub type Check = Arc<dyn Fn(&Settings, &Site) -> Result<(), Refusal> + Send + Sy
 
 /// Makes the queue that stands where the second argument says.
 pub type BuildQueue = Arc<dyn Fn(&Settings, &Site) -> Built + Send + Sync>;
-
-/// Which key is wrong, and why.
-pub type Refusal = (Text, String);
 
 impl Discipline {
     /// A discipline with no parameters yet, and so with nothing to check.

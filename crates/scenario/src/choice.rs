@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longfat_control::Controller;
 use longfat_queue::Discipline;
 use longfat_units::Form;
-use longfat_units::parameter::{Entry, Given, Kind, Parameter, Setting, Settings};
+use longfat_units::parameter::{Entry, Given, Kind, Parameter, Refusal, Setting, Settings};
 
 use crate::Catalogue;
 use crate::catalogue::{CODE, RESERVED, Unfetched};
@@ -168,6 +168,12 @@ pub(crate) fn settings(
     let settings = complete.then_some(settings)?;
     problems.keep(refuse_other_code(chosen, entry, &settings))?;
     Some(settings)
+}
+
+/// What a check of settings found, placed at the parameter that it names if that is written.
+pub(crate) fn refused(chosen: Chosen<'_>, (key, reason): Refusal) -> Problem {
+    let node = chosen.table.and_then(|table| table.node(&key));
+    Problem::new(node.map_or(chosen.place, |node| node.place), reason)
 }
 
 /// A digest of the code that a choice runs, if any of it is no part of longfat.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use longfat_control::{Controller, Needs, Sending, Start};
 use longfat_units::{Ecn, Span};
 
-use crate::choice::{self, Chosen, chosen, settings};
+use crate::choice::{self, Chosen, chosen, refused, settings};
 use crate::error::{Problem, Problems, did_you_mean, listed, quoted};
 use crate::fields::{Field, Fields};
 use crate::keys;
@@ -189,6 +189,7 @@ pub(crate) fn controller(
         Err(field.problem("a controller has no queue, so it cannot have a queue length"))
     };
     let settings = settings(chosen, (&*entry, &entry.parameters), catalogue, &no_length, problems)?;
+    problems.keep((entry.check)(&settings).map_err(|refusal| refused(chosen, refusal)))?;
     Some(Choice { entry, settings })
 }
 

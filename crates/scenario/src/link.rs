@@ -9,7 +9,7 @@ use longfat_units::{Bytes, Rate, Span};
 
 use crate::anti_ecn::{self, anti_ecn};
 use crate::change::{Change, changes, refuse_too_many};
-use crate::choice::{self, Chosen, chosen, settings};
+use crate::choice::{self, Chosen, chosen, refused, settings};
 use crate::error::{Place, Problem, Problems};
 use crate::fields::{Field, Fields};
 use crate::impairment::impairments;
@@ -358,11 +358,9 @@ fn queue(
     let settings =
         settings(chosen, (&*discipline, &discipline.parameters), catalogue, &measure, problems)?;
     if let Some((_, site)) = placed
-        && let Err((key, reason)) = (discipline.check)(&settings, &site)
+        && let Err(refusal) = (discipline.check)(&settings, &site)
     {
-        let node = chosen.table.and_then(|table| table.node(&key));
-        let place = node.map_or(chosen.place, |node| node.place);
-        problems.add(Problem::new(place, reason));
+        problems.add(refused(chosen, refusal));
         return None;
     }
     Some(Choice { entry: discipline, settings })

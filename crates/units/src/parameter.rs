@@ -149,6 +149,9 @@ pub enum Setting {
     Entry(Arc<dyn Entry>),
 }
 
+/// Which parameter is wrong, and why: what a check finds that looks at the settings together.
+pub type Refusal = (Text, String);
+
 /// The settings of one controller or queue: a value for each of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings(Vec<(Text, Setting)>);

@@ -60,6 +60,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{PICOSECONDS_PER_SECOND, Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
+use crate::registry::above_zero;
 use crate::{
     Cause, Chance, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Pacing,
     Path, Probe, RateSample, SendQuantum, Sending, Start, Wants,
@@ -83,6 +84,7 @@ pub fn controller() -> Controller {
             ),
             Parameter::span("rtt_window", "10 s", "time over which the smallest round trip counts"),
         ])
+        .check(above_zero("rtt_window"))
 }
 
 fn build(settings: &Settings, start: &Start) -> Sending {

@@ -79,6 +79,7 @@ use longfat_units::Span;
 use longfat_units::math::sqrt;
 use longfat_units::parameter::{Parameter, Settings};
 
+use crate::registry::at_least;
 use crate::{Breakpoint, Cause, Controller, Operating, Pacing, Phase, WindowLaw};
 
 /// EXP-TCP's entry in the catalogue.
@@ -107,13 +108,17 @@ pub fn controller() -> Controller {
             Parameter::span(
                 "reference_rtt",
                 "100 ms",
-                "the round trip at which rtt_fair changes nothing",
+                "the round trip at which rtt_fair changes nothing, 1 ms or more",
             ),
         ])
+        .check(at_least("reference_rtt", SHORTEST_REFERENCE))
 }
 
 /// The small-window rule of the appendix: s is at least this.
 const SMALLEST_START: f64 = 4.0;
+
+/// The shortest R₀.
+const SHORTEST_REFERENCE: Span = Span::from_millis(1);
 
 /// The law of the paper.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +135,7 @@ pub struct Exponential {
 impl Exponential {
     /// The law with the parameters of a scenario.
     pub fn new(settings: &Settings) -> Self {
-        let reference_rtt = settings.span("reference_rtt").max(Span::from_millis(1)).seconds();
+        let reference_rtt = settings.span("reference_rtt").max(SHORTEST_REFERENCE).seconds();
         Self {
             gamma: settings.number("gamma"),
             beta: settings.number("beta"),

@@ -46,6 +46,7 @@ use longfat_units::Span;
 use longfat_units::math::pow;
 use longfat_units::parameter::{Parameter, Settings};
 
+use crate::registry::at_least;
 use crate::{Cause, Controller, Operating, Promises, WindowLaw};
 
 /// Hybla's entry in the catalogue.
@@ -63,7 +64,11 @@ pub fn controller() -> Controller {
                 "slow start follows the round trip up to RTT/rtt0 times as many segments",
             ),
         ])
+        .check(at_least("rtt0", SHORTEST))
 }
+
+/// The shortest RTT₀.
+const SHORTEST: Span = Span::from_millis(1);
 
 /// The law of the paper.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +82,7 @@ impl Hybla {
     /// The law with the parameters of a scenario.
     pub fn new(settings: &Settings) -> Self {
         Self {
-            per_reference: 1.0 / settings.span("rtt0").max(Span::from_millis(1)).seconds(),
+            per_reference: 1.0 / settings.span("rtt0").max(SHORTEST).seconds(),
             gamma: settings.number("gamma"),
         }
     }

@@ -37,11 +37,12 @@
 //! Promised, held in `tests/theory/ledbat.rs`: its steps and its memory. In `crates/sim/tests/delay.rs`: the target delay,
 //! with others on the way back too; and that it yields to Reno.
 
-use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::parameter::{Parameter, Refusal, Settings};
 use longfat_units::{Segments, Span, Time};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, FLOOR, first_window, halved};
 use crate::recent::Recent;
+use crate::registry::above_zero;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
     Probe, Promises, Sending, Start, Wants,
@@ -54,7 +55,11 @@ pub fn controller() -> Controller {
         .source("RFC 6817")
         .family(Family::Delay)
         .parameters([
-            Parameter::span("target", "100 ms", "queueing delay that it wants to add"),
+            Parameter::span(
+                "target",
+                "100 ms",
+                "queueing delay that it wants to add: above 0, at most 100 ms",
+            ),
             Parameter::number(
                 "gain",
                 1.0,
@@ -63,6 +68,21 @@ pub fn controller() -> Controller {
                 "segments per round trip that it grows by where nothing waits",
             ),
         ])
+        .check(check)
+}
+
+/// RFC 6817, section 2.5: `TARGET` MUST be 100 milliseconds or less.
+const LONGEST_TARGET: Span = Span::from_millis(100);
+
+fn check(settings: &Settings) -> Result<(), Refusal> {
+    above_zero("target")(settings)?;
+    let target = settings.span("target");
+    if target > LONGEST_TARGET {
+        let reason =
+            format!("`target` must be at most {LONGEST_TARGET} (RFC 6817), but it is {target}");
+        return Err(("target".into(), reason));
+    }
+    Ok(())
 }
 
 fn build(settings: &Settings, start: &Start) -> Sending {

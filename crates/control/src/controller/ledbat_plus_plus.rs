@@ -42,6 +42,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::ledbat::Waiting;
 use crate::bounds::{CEILING, FLOOR, first_window};
+use crate::registry::above_zero;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Limited, Path,
     Probe, Promises, Ramp, Sending, Start,
@@ -54,6 +55,7 @@ pub fn controller() -> Controller {
         .source("draft-irtf-iccrg-ledbat-plus-plus-01")
         .family(Family::Delay)
         .parameters([Parameter::span("target", "60 ms", "queueing delay that it wants to add (T)")])
+        .check(above_zero("target"))
 }
 
 fn build(settings: &Settings, start: &Start) -> Sending {

@@ -73,6 +73,7 @@ use longfat_units::{Segments, Span, Time};
 
 use super::ledbat::Waiting;
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window};
+use crate::registry::above_zero;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Pacing,
     Path, Probe, Promises, Reaction, Sending, Start, Wants,
@@ -109,6 +110,7 @@ pub fn controller() -> Controller {
                 "share of the window that a classic mark leaves",
             ),
         ])
+        .check(above_zero("target"))
 }
 
 fn build(settings: &Settings, start: &Start) -> Sending {

@@ -81,6 +81,7 @@ use longfat_units::parameter::{Parameter, Settings};
 use longfat_units::{RouterHeader, Segments, Span, Time, math};
 
 use crate::bounds::{AFTER_TIMEOUT, CEILING, first_window, halved};
+use crate::registry::above_zero;
 use crate::{
     Adjustment, Cause, Congestion, CongestionControl, Controller, Family, Feedback, Needs, Path,
     Probe, Sending, Start, Wants,
@@ -116,6 +117,7 @@ pub fn controller() -> Controller {
                 "time over which routers measure their load (t_rho)",
             ),
         ])
+        .check(above_zero("interval"))
 }
 
 /// ρ̂: the load factor below which routers report low load.

@@ -59,7 +59,7 @@
 //! `crates/sim/tests/delay.rs`: each flow keeps between α and β waiting, whatever their round trips, and with delayed
 //! acknowledgments. In `crates/fluid/tests/delay.rs`: proportional fairness over a parking lot of links.
 
-use longfat_units::parameter::{Parameter, Settings};
+use longfat_units::parameter::{Parameter, Refusal, Settings, shortest};
 use longfat_units::{Segments, Span};
 
 use crate::bounds::{CEILING, FLOOR, first_window};
@@ -81,16 +81,31 @@ pub fn controller() -> Controller {
         .family(Family::Delay)
         .parameters([
             Parameter::number("alpha", 1.0, 0.01, 1e6, "fewer segments of its own waiting: +1"),
-            Parameter::number("beta", 3.0, 0.01, 1e6, "more of them: -1; alpha at the least"),
+            Parameter::number("beta", 3.0, 0.01, 1e6, "more of them: -1; no less than alpha"),
             Parameter::number("gamma", 1.0, 0.01, 1e6, "more of them end slow start"),
         ])
+        .check(check)
 }
 
 fn build(settings: &Settings, start: &Start) -> Sending {
     Sending::Windowed(Box::new(Vegas::new(settings, start)))
 }
 
-/// α and β, in order.
+/// The thresholds must be in order.
+fn check(settings: &Settings) -> Result<(), Refusal> {
+    let (alpha, beta) = (settings.number("alpha"), settings.number("beta"));
+    if alpha > beta {
+        let reason = format!(
+            "`alpha` ({}) must not exceed `beta` ({}): the window grows below the one and falls above the other",
+            shortest(alpha),
+            shortest(beta)
+        );
+        return Err(("alpha".into(), reason));
+    }
+    Ok(())
+}
+
+/// α and β; in order whatever a host that does not check says.
 fn thresholds(settings: &Settings) -> (f64, f64) {
     let alpha = settings.number("alpha");
     (alpha, settings.number("beta").max(alpha))
