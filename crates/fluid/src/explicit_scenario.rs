@@ -19,7 +19,7 @@ use crate::stepping::Stepping;
 use crate::trajectory::{FlowPath, LinkPath, Trajectory};
 
 /// The controllers whose routers say how rates change, each with the queue of its name.
-const CONTROLS: [&str; 2] = ["xcp", "vcp"];
+pub(crate) const CONTROLS: [&str; 2] = ["xcp", "vcp"];
 
 /// Links whose routers say how rates change, and what they and their flows are called in the scenario.
 #[derive(Debug)]

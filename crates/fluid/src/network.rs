@@ -146,18 +146,18 @@ pub enum FluidError {
     /// Short flows alone, or nothing.
     #[error("the fluid model covers long flows only, and this scenario has none: add a [[flow]]")]
     NoLongFlows,
-    /// A controller that is not a window law.
+    /// A controller without equations: neither a window law nor one of XCP and VCP.
     #[error(
-        "flow `{flow}`: `{control}` has no window law, and the fluid model needs one. The window laws are: {}",
-        laws.join(", ")
+        "flow `{flow}`: `{control}` has no window law, nor equations of its own. The fluid model covers: {}",
+        covered.join(", ")
     )]
     NoLaw {
         /// The group of flows.
         flow: String,
         /// Its controller.
         control: String,
-        /// The controllers of the scenario's catalogue that have a law.
-        laws: Vec<String>,
+        /// The controllers of the scenario's catalogue that have a law, or equations of their own.
+        covered: Vec<String>,
     },
     /// Flows whose routers say how rates change, beside others.
     #[error(

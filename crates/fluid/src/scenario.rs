@@ -3,6 +3,8 @@
 //! The fluid takes from a scenario what it can model: the window laws of long flows, the mean rate of short ones, what
 //! links charge and where AntiECN finds capacity to spare. It refuses what it can say nothing about.
 
+use std::sync::Arc;
+
 use longfat_control::Controller;
 use longfat_queue::Capacity;
 use longfat_queue::discipline::red;
@@ -12,6 +14,7 @@ use longfat_scenario::{
 use longfat_units::parameter::Setting;
 use longfat_units::{Bytes, Segments, Span};
 
+use crate::explicit_scenario::CONTROLS;
 use crate::labels::{FlowLabel, Labels};
 use crate::network::{
     FluidError, FluidFlow, FluidLink, FluidNetwork, Load, Price, RedPrice, Spare,
@@ -255,11 +258,13 @@ pub(crate) fn refuse_finite(group: &FlowGroup) -> Result<(), FluidError> {
 }
 
 fn no_law(scenario: &Scenario, flow: &str, control: &Choice<Controller>) -> FluidError {
-    let laws = scenario.catalogue.controllers().iter().filter(|entry| entry.law.is_some());
+    let covered =
+        |entry: &&Arc<Controller>| entry.law.is_some() || CONTROLS.contains(&&*entry.name);
+    let covered = scenario.catalogue.controllers().iter().filter(covered);
     FluidError::NoLaw {
         flow: flow.into(),
         control: control.kind().into(),
-        laws: laws.map(|entry| entry.name.to_string()).collect(),
+        covered: covered.map(|entry| entry.name.to_string()).collect(),
     }
 }
 
