@@ -308,8 +308,16 @@ def test_what_has_no_equations_is_skipped() -> None:
     # Equal laws have equal windows, whatever the round trip: rates fall with its first power.
     value = law.findings[0].value("exponent")
     assert value.ours.mean == pytest.approx(1.0, abs=1e-6)
+
     assert value.against["reno"][0] == "as good"
     assert set(value.theirs) == {"reno"}
+
+
+def test_laws_that_answer_delay_have_equations_too() -> None:
+    found = evaluate("vegas", against=["reno"], cells=["equations/round-trips"], seeds=2)
+    # Every flow holds as many segments of the queue, whatever its round trip, and has the same rate.
+    assert found.findings[0].value("exponent").ours.mean == pytest.approx(0.0, abs=0.02)
+    assert "to the power of 0;" in found.findings[0].story
 
 
 # Controllers from anywhere

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _PLACE = re.compile(r"\{(\w+)\}")
 _SMALL = 0.01
 _WHOLE, _HUNDREDTHS = 100.0, 0.095
+_NOTHING = 1e-9
+"""What is smaller is what rounding leaves of a zero."""
 
 
 def worded(value: float | None, measure: Measure) -> str:
@@ -23,6 +25,8 @@ def worded(value: float | None, measure: Measure) -> str:
     >>> from longfat.evaluate import Measure
     >>> worded(0.984, Measure("used", "", "%")), worded(20.0, Measure("fill", "", "s", censored=20.0))
     ('98.4 %', 'more than 20 s')
+    >>> worded(-7.2e-31, Measure("exponent", "", "")), worded(0.0012, Measure("exponent", "", ""))
+    ('0', '0.0012')
     """
     if value is None:
         return ABSENT
@@ -36,7 +40,9 @@ def _plain(value: float, unit: str) -> str:
         return _SHOWN[unit](value)
     if abs(value) >= _WHOLE:
         return f"{value:,.0f}"
-    return f"{value:.2f}" if abs(value) >= _HUNDREDTHS or value == 0 else f"{value:.2g}"
+    if abs(value) < _NOTHING:
+        return "0"
+    return f"{value:.2f}" if abs(value) >= _HUNDREDTHS else f"{value:.2g}"
 
 
 def _probability(value: float) -> str:

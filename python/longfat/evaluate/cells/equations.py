@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from longfat.errors import FluidError
 from longfat.evaluate.cells._cell import Cell, Group, Measure, Solved, Source
 from longfat.results import fluid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from longfat.evaluate.cells._cell import Control, Row
     from longfat.own import Brought
+    from longfat.results import Fluid
 
 CONTROL_THEORY = Source(
     "Hollot, Misra, Towsley and Gong, INFOCOM 2001",
@@ -52,8 +55,8 @@ def _settles(count: int, full_only: bool) -> Cell:  # noqa: FBT001 - a row of a 
         title=f"stability with {count} flows",
         source=CONTROL_THEORY,
         question=f"{count} flows share 100 Mbit/s with round trips of 45 to 55 ms, and a virtual queue "
-        "marks what exceeds it: by which factor may all feedback be later until the equilibrium is no "
-        "longer stable? Below one it is not.",
+        "marks what exceeds it, or, for laws that answer queueing delay, a queue holds it: by which factor "
+        "may all feedback be later until the equilibrium is no longer stable? Below one it is not.",
         scenes=scenes,
         measures=(margin, window),
         says=f"is stable while feedback takes less than {{margin}} times as long, with {count} flows at "
@@ -105,16 +108,30 @@ def _network(control: Control, count: int, trips: tuple[str, str]) -> dict[str, 
     }
 
 
+def _solved(solve: Callable[..., Fluid]) -> Fluid:
+    """The equations with the price of a virtual queue; of a queue where a law answers its delay."""
+    try:
+        return solve(price="avq")
+    except FluidError as refused:
+        try:
+            return solve(price="overflow")
+        except FluidError:
+            # Neither price is what it lacks.
+            raise refused from None
+
+
 def _margin(
     scenario: Mapping[str, Any], controllers: Sequence[Brought] = (), *, allow_code: bool = False
 ) -> Row:
-    found = fluid(
-        scenario,
-        price="avq",
-        integrate=False,
-        stability=True,
-        controllers=controllers,
-        allow_code=allow_code,
+    found = _solved(
+        partial(
+            fluid,
+            scenario,
+            integrate=False,
+            stability=True,
+            controllers=controllers,
+            allow_code=allow_code,
+        )
     )
     windows = [each["window"] for each in (found.equilibrium or {})["flows"]]
     margin = found.margin if found.margin is not None else (_MOST if found.stable else 0.0)
@@ -126,13 +143,15 @@ def _exponent(
 ) -> Row:
     from longfat.fairness import fit_exponent
 
-    found = fluid(
-        scenario,
-        price="avq",
-        integrate=False,
-        equilibrium=True,
-        controllers=controllers,
-        allow_code=allow_code,
+    found = _solved(
+        partial(
+            fluid,
+            scenario,
+            integrate=False,
+            equilibrium=True,
+            controllers=controllers,
+            allow_code=allow_code,
+        )
     )
     flows = (found.equilibrium or {})["flows"]
     trips = [each["round_trip_s"] for each in flows]
