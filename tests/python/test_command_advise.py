@@ -88,6 +88,8 @@ def test_a_dry_run_tells_how_long_it_takes(longfat: Command, own_folder: Path) -
         (("--control", "cubik"), "did you mean `cubic`?"),
         (("--beside", "cubik"), "did you mean `cubic`?"),
         (("--control", ","), "names no controller"),
+        (("--control", "sized-start"), "such as `--access 10Gbit/s`"),
+        (("--control", "xcp", "--queue", "codel"), "or write `--queue xcp`"),
         (("--buffer", "many"), "`buffer` must be a length"),
         (("--loss", "2"), "not in the range"),
         (("--size", "3"), "--size"),
@@ -100,6 +102,15 @@ def test_wrong_input_is_refused(
     assert done.returncode == 2
     assert words in done.stderr
     assert list(own_folder.iterdir()) == []
+
+
+def test_controllers_have_the_queues_that_they_need() -> None:
+    question = Question(Setup("20 Mbit/s", "20 ms", access="1 Gbit/s"), (), "1 MB")
+    for control, queue in (("xcp", "xcp"), ("cubic", "drop-tail")):
+        choice = Choice(control, 1, "1 bdp")
+        for text in (question.steady(choice), question.transfer(choice), question.beside(choice)):
+            assert f'queue = "{queue}"' in text
+            assert text.count('access = "1 Gbit/s"') == text.count("[[flow]]")
 
 
 def told(

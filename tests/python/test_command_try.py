@@ -92,6 +92,8 @@ def test_the_second_time_nothing_is_simulated(longfat: Command) -> None:
         ((*FAST, "--loss", "120%"), "120% is not in the range"),
         ((*FAST, "--loss", "some"), "'some' is no probability, such as 1e-4 or 0.01%"),
         ((*FAST, "--warmup", "60"), 'did you mean "60 s"'),
+        ((*FAST, "--control", "blitz"), "give it, such as `--access 10Gbit/s`"),
+        ((*FAST, "--control", "xcp", "--queue", "red"), "or write `--queue xcp`"),
         ((*FAST, "--flows", "3"), "--flows is given twice"),
         (("try", "--rate", "1Gbit/s,", "--rtt", "1ms"), "nothing before or after a comma"),
         (("try", "--rate", "1Gbit/s,10", "--rtt", "1ms"), "10"),
@@ -141,6 +143,19 @@ def test_lists_are_tried_in_every_combination(longfat: Command) -> None:
             assert row["terabyte_s"]["mean"] == pytest.approx(
                 8e12 / row["goodput_bit_s"]["mean"], rel=0.01
             )
+
+
+def test_controllers_have_the_queues_and_links_that_they_need(longfat: Command) -> None:
+    done = longfat(*FAST, "--seeds", "1", "--control", "xcp,reno")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^queue +xcp +drop-tail$", done.stdout, re.MULTILINE), done.stdout
+    alone = json.loads(longfat(*FAST, "--seeds", "1", "--control", "reno", "--json").stdout)
+    both = json.loads(longfat(*FAST, "--seeds", "1", "--control", "xcp,reno", "--json").stdout)
+    assert [each["queue"] for each in both["controls"]] == ["xcp", "drop-tail"]
+    assert both["controls"][1] == alone["controls"][0], "what one needs is not the other's"
+    known = longfat(*FAST, "--seeds", "1", "--control", "blitz,sized-start", "--access", "10Mbit/s")
+    assert known.returncode == 0, known.stderr
+    assert "access 10 Mbit/s" in known.stdout
 
 
 def test_the_queue_is_told_as_a_time(longfat: Command) -> None:

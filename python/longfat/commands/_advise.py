@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._options import Quantities, Quantity, Share, allow_code, command
+from longfat.commands._options import (
+    Quantities,
+    Quantity,
+    Share,
+    access,
+    allow_code,
+    command,
+    in_options,
+)
 
 if TYPE_CHECKING:
     from longfat.own import Code
@@ -58,7 +66,12 @@ class _Counts(click.ParamType[list[int]]):
     default=["0.25 bdp,1 bdp"],
     help="What the queue of the link may hold [0.25 bdp,1 bdp].",
 )
-@click.option("--queue", default="drop-tail", help="Queue discipline [drop-tail].")
+@click.option(
+    "--queue",
+    default="drop-tail",
+    help="Queue discipline [drop-tail, or what the controller needs].",
+)
+@access
 @click.option(
     "--size", type=Quantity("size"), help="A file to transfer [what the link carries in a run]."
 )
@@ -89,6 +102,7 @@ def advise_command(
     controls: str,
     buffers: tuple[list[str], ...],
     queue: str,
+    access: str | None,
     size: str | None,
     beside: str,
     duration: str | None,
@@ -123,11 +137,14 @@ def advise_command(
         message = "--control names no controller: see `longfat list controllers`."
         raise click.UsageError(message)
     lasts = duration or duration_for(rtt)
-    (setup,) = Setup.all(rate, rtt, duration=lasts, queue=queue, packet=packet, loss=loss)
+    (setup,) = Setup.all(
+        rate, rtt, duration=lasts, queue=queue, packet=packet, loss=loss, access=access
+    )
     choices = all_choices(wanted, streams, chain(*buffers))
     question = Question(setup, choices, size or carried(rate, lasts), beside, seeds, closely)
     code = Code(allowed=allow_code)
-    cost = cost_s(question, code)
+    with in_options():
+        cost = cost_s(question, code)
     told = f"{len(choices)} choices, at most about {_lasts(cost)} on this machine"
     if dry_run:
         click.echo(told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +13,7 @@ import click
 from longfat.scenario import LARGEST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 class _Once(click.Command):
@@ -107,6 +109,37 @@ allow_code = click.option(
     help="Load and run the code that it names, python = or library =. Only if you trust it.",
 )
 """Lets a scenario name code, passed to the command as `allow_code`."""
+
+
+access = click.option(
+    "--access",
+    type=Quantity("rate"),
+    help="Rate of each sender's own link, which blitz and sized-start have to know: 10Gbit/s.",
+)
+"""Gives all flows an access link, passed to the command as `access`."""
+
+
+@contextmanager
+def in_options() -> Iterator[None]:
+    """Where options make a scenario: what is wrong with it is told in terms of the options.
+
+    Raises:
+        StudyError: Something in the scenario is wrong.
+    """
+    from longfat.errors import ScenarioError, StudyError
+    from longfat.study._setup import ORIGIN
+
+    try:
+        yield
+    except ScenarioError as error:
+        text = re.sub(rf"({ORIGIN}):\d+:\d+", r"\1", str(error))
+        text = text.replace('add `access = "10 Gbit/s"`', "give it, such as `--access 10Gbit/s`")
+        text = re.sub(
+            r"give the (?:slowest )?link `queue = \"(.+?)\"`",
+            r"leave `--queue` out, or write `--queue \1`",
+            text,
+        )
+        raise StudyError(text.removeprefix("error: ")) from error
 
 
 def of_scenario(decorated: Callable[..., Any]) -> Callable[..., Any]:

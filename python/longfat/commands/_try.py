@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from longfat.commands._options import Quantities, Quantity, Share, allow_code, command
+from longfat.commands._options import (
+    Quantities,
+    Quantity,
+    Share,
+    access,
+    allow_code,
+    command,
+    in_options,
+)
 
 if TYPE_CHECKING:
     from longfat.own import Code
@@ -60,7 +68,12 @@ _MOST_SEEDS = 1000
     default=["1 bdp"],
     help='"1 bdp", "5000 packets", "5 MB" or "50 ms", or several [1 bdp].',
 )
-@click.option("--queue", default="drop-tail", help="Queue discipline [drop-tail].")
+@click.option(
+    "--queue",
+    default="drop-tail",
+    help="Queue discipline [drop-tail, or what the controller needs].",
+)
+@access
 @click.option("--packet", type=Quantity("size"), default="1500 B", help="Packet size [1500 B].")
 @click.option(
     "--loss",
@@ -88,6 +101,7 @@ def try_command(
     warmup: str | None,
     buffers: tuple[list[str], ...],
     queue: str,
+    access: str | None,
     packet: str,
     loss: float,
     seeds: int,
@@ -124,10 +138,18 @@ def try_command(
         raise click.UsageError(message)
     paths = [list(dict.fromkeys(chain(*lists))) for lists in (rates, rtts, buffers)]
     setups = Setup.all(
-        *paths, flows=flows, duration=duration, warmup=warmup, queue=queue, packet=packet, loss=loss
+        *paths,
+        flows=flows,
+        duration=duration,
+        warmup=warmup,
+        queue=queue,
+        packet=packet,
+        loss=loss,
+        access=access,
     )
     code = Code(allowed=allow_code)
-    scenarios = [setup.scenario(control, code) for setup in setups for control in wanted]
+    with in_options():
+        scenarios = [setup.scenario(control, code) for setup in setups for control in wanted]
     if len({scenario.to_toml() for scenario in scenarios}) < len(scenarios):
         what = "--control names the same controller twice"
         message = f"{what}." if len(setups) == 1 else f"{what}, or two of the paths are the same."

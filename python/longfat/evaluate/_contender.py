@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from longfat.errors import EvaluationError, ScenarioError
 from longfat.own import Brought, Code, control_of, handle
 from longfat.scenario import read
+from longfat.study._setup import PLAIN_QUEUE, queue_needed
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 Origin = Literal["registry", "python", "library", "policy"]
 
 _FORMS: dict[str, Origin] = {"python": "python", "library": "library", "policy": "policy"}
-
-_QUEUES = {"xcp": "xcp", "vcp": "vcp", "decbit": "decbit", "blitz": "pushout"}
-"""Controllers that have nothing to say without their routers, and the queues these have."""
-
-_PLAIN_QUEUE = "drop-tail"
 
 
 @dataclass(frozen=True)
@@ -104,7 +100,7 @@ class Contender:
             f"{kind} ({settings})" if settings else kind,
             table if settings else kind,
             code=code,
-            queue=_QUEUES.get(kind),
+            queue=queue_needed(table),
             needs_access=kind == "blitz",
             anti_ecn=kind == "anti-ecn",
         )
@@ -122,7 +118,7 @@ class Contender:
             return dict(scenario)
         changed = deepcopy(dict(scenario))
         for link in changed["link"].values():
-            if self.queue and link.get("queue", _PLAIN_QUEUE) == _PLAIN_QUEUE:
+            if self.queue and link.get("queue", PLAIN_QUEUE) == PLAIN_QUEUE:
                 link["queue"] = self.queue
             if self.anti_ecn and "trace" not in link:
                 link["anti_ecn"] = True

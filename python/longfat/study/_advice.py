@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 from longfat._longfat import Scenario
 from longfat.own import NOTHING, Code
 from longfat.study._comparison import full_buffer_s
-from longfat.study._question import KINDS, OTHER, TOO_LONG, Choice, Question
+from longfat.study._question import KINDS, TOO_LONG, Choice, Question
 from longfat.study._runner import Job, run_many, usable_cores
-from longfat.study._setup import GROUP, LINK, label_of
+from longfat.study._setup import GROUP, LINK, ORIGIN, OTHER, label_of
 from longfat.study._statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -127,9 +127,7 @@ def scenario_of(text: str, code: Code) -> Scenario:
     Raises:
         ScenarioError: Something in the question is wrong.
     """
-    return Scenario.parse(
-        text, "the scenario made of these options", own=code.handles(), code=code.fetcher(None)
-    )
+    return Scenario.parse(text, ORIGIN, own=code.handles(), code=code.fetcher(None))
 
 
 def cost_s(question: Question, code: Code = NOTHING) -> float:

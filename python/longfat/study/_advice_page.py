@@ -30,16 +30,21 @@ _COLUMNS: tuple[tuple[str, str, Units], ...] = (
 
 def closely_table(found: Advice) -> TextTable:
     """A row for each choice that was looked at closely."""
-    heads = ("controller", "streams", "buffer", *(head for head, _, _ in _COLUMNS))
-    made = TextTable(heads, words=3)
+    setup = found.question.setup
+    queues = [label_of(setup.queue_for(each.choice.control)) for each in found.closely]
+    # One that all have is told with the path.
+    differ = any(queue != label_of(setup.queue) for queue in queues)
+    words = ("controller", *(["queue"] if differ else []), "streams", "buffer")
+    made = TextTable((*words, *(head for head, _, _ in _COLUMNS)), words=len(words))
     columns = []
     for _, name, units in _COLUMNS:
         values = [each.numbers[name] for each in found.closely]
         size, unit, digits = ruler([value.mean for value in values], units)
         digits = 1 if units is SHARE else digits
         columns.append([with_interval(value, size, digits, unit) for value in values])
-    for each, *cells in zip(found.closely, *columns, strict=True):
-        made.add(each.control, str(each.streams), each.choice.buffer, *cells)
+    for each, queue, *cells in zip(found.closely, queues, *columns, strict=True):
+        told = (each.control, *([queue] if differ else []), str(each.streams), each.choice.buffer)
+        made.add(*told, *cells)
     return made
 
 

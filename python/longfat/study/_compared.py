@@ -40,9 +40,11 @@ _ROWS: tuple[tuple[str, str, Units], ...] = (
 """What the rows are called, what they hold, and in which units; none for probabilities."""
 
 
-def comparison_table(found: Sequence[Numbered]) -> TextTable:
-    """A column for each, with a row for each number."""
+def comparison_table(found: Sequence[Numbered], queues: Sequence[str] = ()) -> TextTable:
+    """A column for each, with a row for each number, below one for their `queues` if there are any."""
     made = TextTable(("", *(each.label for each in found)))
+    if queues:
+        made.add("queue", *queues)
     for name, key, units in _ROWS:
         made.add(name, *_cells([each.numbers[key] for each in found], key, units))
     return made

@@ -111,7 +111,10 @@ class OnePath:
     @property
     def table(self) -> TextTable:
         """A column for each controller, a row for each number."""
-        return comparison_table(self.contenders)
+        queues = [label_of(self.setup.queue_for(each.control)) for each in self.contenders]
+        # One that all have is told with the path.
+        differ = any(queue != label_of(self.setup.queue) for queue in queues)
+        return comparison_table(self.contenders, queues if differ else ())
 
     @property
     def doubts(self) -> list[str]:
@@ -125,7 +128,10 @@ class OnePath:
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers as plain data."""
-        return {"setup": asdict(self.setup), "controls": [each.row() for each in self.contenders]}
+        controls = [
+            {**each.row(), "queue": self.setup.queue_for(each.control)} for each in self.contenders
+        ]
+        return {"setup": asdict(self.setup), "controls": controls}
 
     def plot(self) -> Figure:
         """A column for each controller: window, throughput and queue of its first seed."""
@@ -182,6 +188,7 @@ class Comparison:
         for path in self.paths:
             for each in path.contenders:
                 row: dict[str, Any] = {**asdict(path.setup), "control": each.control}
+                row["queue"] = path.setup.queue_for(each.control)
                 for name, value in each.numbers.items():
                     row |= {name: value.mean, f"{name}_half_width": value.half_width}
                 found.append(row)
@@ -224,6 +231,7 @@ def compare(
     warmup: str | None = None,
     packet: str = "1500 B",
     loss: float = 0.0,
+    access: str | None = None,
     seeds: int = 3,
     record: bool = True,
     controllers: Sequence[Brought] = (),
@@ -241,11 +249,13 @@ def compare(
         rtt: Round-trip propagation delay, or several.
         flows: How many flows there are, all with the same controller.
         buffer: How much the queue can hold, or several.
-        queue: The queue discipline: a name, or a table.
+        queue: The queue discipline: a name, or a table. In place of drop tail controllers that need routers of
+            their own have these.
         duration: Simulated time.
         warmup: What every average leaves out; a quarter of the time if not given.
         packet: Size of a data packet.
         loss: Probability that a packet is corrupted on the link, 0 to 1.
+        access: Rate of each sender's own link, which some controllers have to know.
         seeds: How many runs there are of each.
         record: Keep the time series of the first seed, for pictures.
         controllers: Controllers of your own that can be chosen by their names.
@@ -269,6 +279,7 @@ def compare(
         warmup=warmup,
         packet=packet,
         loss=loss,
+        access=access,
     )
     code = Code(tuple(controllers), tuple(queues), allow_code)
     tables = SERIES if record else ()

@@ -7,17 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from longfat import _longfat
-from longfat.scenario import toml_value
-from longfat.study._setup import LINK, Setup, exact_time, label_of
+from longfat.study._setup import Setup, exact_time, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KINDS = ("steady", "transfer", "beside")
 """What is simulated of each choice."""
-
-OTHER = "other"
-"""The flow that was there before."""
 
 TOO_LONG = 20
 """A transfer that takes so many times what the link alone would take is given up."""
@@ -84,17 +80,7 @@ class Question:
 
     def beside(self, choice: Choice) -> str:
         """The scenario of its streams and one flow that was there before."""
-        rtt = toml_value(self.setup.rtt)
-        control = self.other if self.other.startswith("{") else toml_value(self.other)
-        return f"""\
-{self.path(choice).text(choice.control)}
-[[flow]]
-name = "{OTHER}"
-control = {control}
-path = ["{LINK}"]
-rtt = {rtt}
-packet = {toml_value(self.setup.packet)}
-"""
+        return self.path(choice).text(choice.control, self.other)
 
     def like(self, choice: Choice) -> Choice:
         """The same with the controller that is in use."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,19 @@ from longfat.scenario import toml_value
 from longfat.units import RATE, TIME, amount, plain, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
 LINK = "bottleneck"
 GROUP = "flow"
+OTHER = "other"
+"""A flow of another controller that was there before."""
+ORIGIN = "the scenario made of these options"
+"""What messages call the text of a set-up."""
+
+PLAIN_QUEUE = "drop-tail"
+_QUEUES = {"xcp": "xcp", "vcp": "vcp", "decbit": "decbit", "blitz": "pushout"}
+"""Controllers that have nothing to say without their routers, and the queues these have."""
 
 _ONE_IN_1000 = 1e-3
 """A larger loss rate is written in percent."""
@@ -40,6 +49,7 @@ class Setup:
         queue: The queue discipline: a name, or a table such as `{ kind = "red", max_p = 0.1 }`.
         packet: Size of a data packet.
         loss: Probability that a packet is corrupted on the link.
+        access: Rate of each sender's own link, if that is slower, or if a controller has to know it.
     """
 
     rate: str
@@ -48,9 +58,10 @@ class Setup:
     duration: str = "60 s"
     warmup: str = "15 s"
     buffer: str = "1 bdp"
-    queue: str = "drop-tail"
+    queue: str = PLAIN_QUEUE
     packet: str = "1500 B"
     loss: float = 0.0
+    access: str | None = None
 
     @classmethod
     def all(
@@ -62,9 +73,10 @@ class Setup:
         warmup: str | None = None,
         duration: str = "60 s",
         flows: int = 1,
-        queue: str = "drop-tail",
+        queue: str = PLAIN_QUEUE,
         packet: str = "1500 B",
         loss: float = 0.0,
+        access: str | None = None,
     ) -> list[Setup]:
         """Every combination of rates, round trips and buffers; without a warm-up it is a quarter of the time.
 
@@ -75,7 +87,7 @@ class Setup:
             warmup = _quarter(duration)
         lists = [[each] if isinstance(each, str) else list(each) for each in (rate, rtt, buffer)]
         return [
-            cls(speed, trip, flows, duration, warmup, room, queue, packet, loss)
+            cls(speed, trip, flows, duration, warmup, room, queue, packet, loss, access)
             for speed, trip, room in product(*lists)
         ]
 
@@ -112,13 +124,26 @@ class Setup:
             )
         if _longfat.quantity("size", self.packet) != _longfat.quantity("size", Setup.packet):
             parts.append(f"packets of {self.packet}")
+        if self.access is not None:
+            parts.append(f"access {amount(_longfat.quantity('rate', self.access), RATE)}")
         return ", ".join(parts)
 
-    def text(self, control: str) -> str:
-        """The scenario file for one controller: a name, a table as a scenario has it, or code."""
+    def queue_for(self, *controls: str) -> str:
+        """The queue where these controllers meet: in place of drop tail the one that one of them needs."""
+        if self.queue != PLAIN_QUEUE:
+            return self.queue
+        return next(filter(None, map(_needed, controls)), PLAIN_QUEUE)
+
+    def text(self, control: str, other: str | None = None) -> str:
+        """The scenario file for one controller: a name, a table as a scenario has it, or code.
+
+        With an `other` it has one flow more, of that controller, which begins at once.
+        """
         rtt = _longfat.quantity("time", self.rtt)
-        return f"""\
-# {label_of(control)}: {self.title}.
+        queue = self.queue_for(control, *([] if other is None else [other]))
+        access = "" if self.access is None else f"access = {toml_value(self.access)}\n"
+        text = f"""\
+# {label_of(control)}: {replace(self, queue=queue).title}.
 
 duration = {toml_value(self.duration)}
 warmup = {toml_value(self.warmup)}
@@ -128,7 +153,7 @@ rate = {toml_value(self.rate)}
 delay = "{exact_time(rtt // 2)}"
 loss = {toml_value(self.loss)}
 buffer = {toml_value(self.buffer)}
-queue = {_quoted(self.queue)}
+queue = {_quoted(queue)}
 
 [[flow]]
 name = "{GROUP}"
@@ -138,7 +163,18 @@ path = ["{LINK}"]
 rtt = {toml_value(self.rtt)}
 start = {{ uniform = ["0 s", "{exact_time(_START_ROUND_TRIPS * rtt)}"] }}
 packet = {toml_value(self.packet)}
-"""
+{access}"""
+        if other is None:
+            return text
+        return f"""\
+{text}
+[[flow]]
+name = "{OTHER}"
+control = {_quoted(other)}
+path = ["{LINK}"]
+rtt = {toml_value(self.rtt)}
+packet = {toml_value(self.packet)}
+{access}"""
 
     def scenario(self, control: str, code: Code = NOTHING) -> _longfat.Scenario:
         """The checked scenario for one controller, which may use `code` beyond longfat.
@@ -148,10 +184,29 @@ packet = {toml_value(self.packet)}
         """
         return _longfat.Scenario.parse(
             self.text(control),
-            "the scenario made of these options",
+            ORIGIN,
             own=code.handles(),
             code=code.fetcher(None),
         )
+
+
+def queue_needed(table: Mapping[str, Any]) -> str | None:
+    """The queue of the routers without which a controller has nothing to say, if it needs any.
+
+    >>> queue_needed({"kind": "xcp"}), queue_needed({"kind": "cubic"})
+    ('xcp', None)
+    """
+    kind = table.get("kind")
+    return _QUEUES.get(kind) if isinstance(kind, str) else None
+
+
+def _needed(control: str) -> str | None:
+    try:
+        named = control_of(control)
+    except ValueError:
+        # No TOML: the scenario says where.
+        return None
+    return queue_needed({"kind": named} if isinstance(named, str) else named)
 
 
 def label_of(choice: str) -> str:
