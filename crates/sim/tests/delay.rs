@@ -211,6 +211,42 @@ fn copa_competes_only_where_others_fill_the_queue() {
     assert!(patient < 0.15, "without competing Reno leaves it little: {patient}");
 }
 
+/// What its essay says of its domain: where each of two flows has less than some 60 packets of the product, or a lone one
+/// less than 25, they take themselves for Reno, compete, and wait nine times as long and more; with 100 and 50 they do not.
+#[test]
+fn copa_takes_its_own_kind_for_reno_where_windows_are_small() {
+    // So many flows, Mbit/s and ms, and whether they compete.
+    for (count, rate, rtt, competes) in [
+        (2, 5, 30, true),
+        (2, 10, 30, true),
+        (2, 20, 30, true),
+        (2, 100, 30, false),
+        (2, 200, 30, false),
+        (1, 2, 60, true),
+        (1, 10, 60, false),
+        (1, 20, 60, false),
+    ] {
+        let product = f64::from(rate * rtt) / 12.0;
+        let wait = |control: &str| {
+            let summary = sharing_in(control, rate, &[rtt; 2][..count], 60, 10.0 * product);
+            let waits = summary.flows.iter().map(|flow| 1e3 * flow.queueing_delay_mean_s);
+            waits.sum::<f64>() / count as f64
+        };
+        let patient = wait(r#"{ kind = "copa", competitive = false }"#);
+        let times = wait("\"copa\"") / patient;
+        let case =
+            format!("{count} flows, {rate} Mbit/s, {rtt} ms: {patient} ms, {times} times it");
+        // 1.25/δ̂ packets of 12 000 bits each.
+        let promised = 2.5 * count as f64 * 12.0 / f64::from(rate);
+        assert!((0.7..1.5).contains(&(patient / promised)), "{case}, {promised} ms promised");
+        if competes {
+            assert!(times > 9.0, "{case}");
+        } else {
+            assert!(times < 2.5, "{case}");
+        }
+    }
+}
+
 /// So many flows of a kind that begin 10 s apart on 10 Mbit/s with a buffer of 300 ms, and what else there is.
 fn in_the_background(control: &str, count: u32, others: &str) -> Summary {
     run(&format!(
