@@ -1,7 +1,8 @@
 //! LEDBAT++: LEDBAT that gives way to others of its kind too.
 //!
 //! P. Balasubramanian, O. Ertugay, D. Havey, "LEDBAT++: Congestion Control for Background Traffic",
-//! draft-irtf-iccrg-ledbat-plus-plus-01, 2020.
+//! draft-irtf-iccrg-ledbat-plus-plus-01, 2020, which is the version that was read: the draft has gone on since, to -06 in
+//! January 2026, and sections and constants here are those of -01.
 //!
 //! LEDBAT has four weaknesses: one-way delays are hard to come by; a flow that comes late starves the one that was there;
 //! two of them drift as they like, since steps up and down are alike; and where the buffer is shorter than the target it
@@ -32,7 +33,8 @@
 //! - A loss ends slow start, and a slowdown with it; the next one comes as if it had reached its end.
 //! - After a time-out slow start leads to half of what was in flight, as with any controller.
 //!
-//! Domain: buffers above `target`; in shorter ones it takes GAIN of Reno's growth.
+//! Domain: buffers above `target`; in shorter ones it takes GAIN of Reno's growth. A route that becomes longer is taken for
+//! a queue until the base of ten minutes forgets the shorter one: on 100 Mbit/s, from 40 to 100 ms, 43 Mbit/s are left.
 //!
 //! Promised, held in `tests/theory/ledbat_plus_plus.rs`: GAIN, the steps, the slowdowns and their times. In
 //! `crates/sim/tests/delay.rs`: the target delay; that it yields to Reno; that a latecomer has no advantage.

@@ -51,7 +51,8 @@
 //!   the fluid in the middle, as the duality model does, which has α = β.
 //!
 //! Domain: paths on which it is alone; loss-based flows fill the queue and leave it nothing. A flow that begins when others
-//! already wait takes their queue for a part of the path, and keeps its own α beyond it. An acknowledgment of two segments
+//! already wait takes their queue for a part of the path, and keeps its own α beyond it. A route that becomes longer is
+//! taken for a queue for good: after 100 Mbit/s went from 40 to 100 ms a flow rests at its smallest window, at 0.6 Mbit/s. An acknowledgment of two segments
 //! is no queue, but one of four or eight is: its first segment waits for the last in every round, which is taken for a few
 //! segments in queues, and one flow rests at 57 % of 10 Mbit/s at 40 ms with four, at 27 % at 100 ms with eight.
 //!

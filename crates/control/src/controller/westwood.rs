@@ -35,6 +35,9 @@
 //!   one.
 //! - *Marks* are answered like losses.
 //!
+//! Deviation: `RTT_min` is the smallest round trip in the life of the flow; Linux starts it anew after a time-out. A route
+//! that becomes longer is therefore not noticed here, and a loss leaves a window for the shorter one.
+//!
 //! Domain: paths that lose for other reasons than congestion. With an unlimited queue `RTT_min` must have been seen
 //! without it. Needs nothing beyond acknowledgments with round trips. Not a window law: what a loss takes is measured,
 //! so the fluid model refuses it.
